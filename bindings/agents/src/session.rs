@@ -7,7 +7,8 @@ use crate::obstacles::{Refusal, is_value, parameters, wrong_argument};
 use crate::procedures::{Supervised, kind};
 use grammata::{Limits, Result};
 use grammata_agents::procedures::{
-    Argument, Event, Mode, NodeKind, Obstacle, Origin, Procedure, Session as Inner, Status, Values, follow,
+    Argument, Arguments, Event, Mode, NodeKind, Obstacle, Origin, Procedure, Session as Inner, Status,
+    Values, follow,
 };
 use grammata_python_border::from_json;
 use pyo3::prelude::*;
@@ -18,8 +19,8 @@ use std::sync::{Arc, Mutex};
 
 /// Bytes of the user's messages, at most: arguments may quote any run of their words.
 const MOST_HEARD: usize = 20_000;
-/// The tool by which a model says an answer.
-const SAY: &str = "say";
+/// The tool by which a model says an answer, and its name where the procedure has a node of the first.
+const SAY: [&str; 2] = ["say", "say_answer"];
 
 self_cell!(
     struct Held {
@@ -111,14 +112,23 @@ impl State {
         })
     }
 
+    /// The name of the tool for answers.
+    fn say_tool(&self) -> &'static str {
+        if self.node(SAY[0]).is_none() { SAY[0] } else { SAY[1] }
+    }
+
     fn is_api(&self, node: usize) -> bool {
         self.procedure().nodes().get(node).is_some_and(|node| node.kind == NodeKind::Api)
     }
 
-    /// The nodes that may come.
-    fn open(&self) -> Vec<usize> {
+    /// The nodes that may come, calls with their arguments.
+    fn open(&self) -> Vec<(usize, Option<Arguments>)> {
         let session = self.session();
-        (0..self.procedure().nodes().len()).filter(|&node| Refusal::of(session, node).is_none()).collect()
+        let arguments = |node: usize| match self.is_api(node) {
+            true => session.arguments(node).ok().map(Some),
+            false => Some(None),
+        };
+        session.open().into_iter().filter_map(|node| Some((node, arguments(node)?))).collect()
     }
 
     fn call(&mut self, name: &str, mut given: Values, limits: &Limits) -> Result<Option<Refusal>> {
@@ -241,14 +251,19 @@ impl State {
         let (session, nodes) = (self.session(), self.procedure().nodes());
         let open = self.open();
         let sent = names(nodes.iter().map(|node| node.name.as_str()));
-        let apis = open.iter().filter(|&&node| self.is_api(node));
-        let mut tools: Vec<Value> = apis
-            .filter_map(|&api| {
-                let parameters = parameters(session, &session.arguments(api).ok()?);
-                Some(definition(&sent[api], &nodes[api].description, parameters))
-            })
-            .collect();
-        let answers: Vec<usize> = open.iter().copied().filter(|&node| !self.is_api(node)).collect();
+        let (mut tools, mut answers) = (Vec::new(), Vec::new());
+        for (node, arguments) in open {
+            match arguments {
+                Some(known) => {
+                    tools.push(definition(
+                        &sent[node],
+                        &nodes[node].description,
+                        parameters(session, &known),
+                    ));
+                }
+                None => answers.push(node),
+            }
+        }
         if with_answers && !answers.is_empty() {
             let line = |&node: &usize| match session.fill(node).0 {
                 text if text.is_empty() => format!("\n- {}", nodes[node].name),
@@ -262,7 +277,11 @@ impl State {
                 "required": ["answer"],
                 "additionalProperties": false,
             });
-            tools.push(definition(SAY, &format!("Tell the user one of these answers:{lines}"), parameters));
+            tools.push(definition(
+                self.say_tool(),
+                &format!("Tell the user one of these answers:{lines}"),
+                parameters,
+            ));
         }
         Value::Array(tools)
     }
@@ -316,8 +335,7 @@ impl Session {
     fn open<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let open = self.run(py, |state| {
             let (session, procedure) = (state.session(), state.procedure());
-            let fields = |node: usize| {
-                let arguments = session.arguments(node).ok().filter(|_| state.is_api(node));
+            let fields = |(node, arguments): (usize, Option<Arguments>)| {
                 let arguments = arguments.map(|known| parameters(session, &known));
                 let decides = procedure.decisions(node).to_vec();
                 (
@@ -371,7 +389,8 @@ impl Session {
         from_json(py, &self.run(py, |state| state.tools(answers)))
     }
 
-    /// The user says something, which begins a turn. Arguments may have values of it. All messages may have 20,000 bytes.
+    /// The user says something, which begins a turn. Arguments may have values of it. All messages may have 20,000
+    /// bytes.
     #[pyo3(signature = (text, /))]
     fn hear(&self, py: Python<'_>, text: String) -> PyResult<()> {
         self.run(py, |state| {
@@ -430,7 +449,9 @@ impl Session {
             let text = |name: &str| given.get(name).and_then(Value::as_str).map(str::to_owned);
             match state.node(name) {
                 Some(node) if !state.is_api(node) => state.say(name, text("text"), &[]),
-                None if name == SAY => state.say(&text("answer").unwrap_or_default(), text("text"), &[]),
+                None if name == state.say_tool() => {
+                    state.say(&text("answer").unwrap_or_default(), text("text"), &[])
+                }
                 _ => state.call(name, given, &self.limits),
             }
         });

@@ -142,6 +142,16 @@ def test_tools_show_what_is_open(session):
     assert session.offer("goodbye").code == "guard"
 
 
+def test_a_call_may_be_named_as_the_tool_for_answers():
+    answers = "[{name: done, desc: Done., precondition: [say]}]"
+    session = Procedure(f"{{Name: a, APIs: [{{name: say}}], ANSWERs: {answers}, Procedure: API.say()}}").session()
+    assert [one["function"]["name"] for one in session.tools(answers=True)] == ["say"]
+    assert session.offer("say", {}) is None
+    session.result({})
+    assert [one["function"]["name"] for one in session.tools(answers=True)] == ["say_answer"]
+    assert session.offer("say_answer", {"answer": "done"}) is None and session.log[-1] == ["say", "done", "Done."]
+
+
 def test_without_the_users_words():
     silent = Procedure.from_file(LOAN, hears_user=False).session()
     assert silent.call("check_reader", {"reader": "R7"}).code == "schema"
