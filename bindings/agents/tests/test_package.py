@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import pickle
+import random
 import subprocess
 import sys
 import threading
@@ -95,3 +96,31 @@ def test_the_interpreter_ends_while_threads_work():
     for _ in range(5):
         ended = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=120)
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done", "")
+
+
+TEXTS = ["", "\0", "a" * 5_000, "{" * 400, "[]" * 400, "\ud7ff", "name: &a [*a]", "kind='dfa'", '{"openapi":"3.1.0"}']
+JUNK: list[object] = [*TEXTS, 0, -1, 1.5, None, True, [], {}, [[]], {"a": {"b": [1] * 50}}, 2**70, ["user", 1]]
+
+
+def test_junk_raises_exceptions_only():
+    """Random values at every entry point: no panic, which is no `Exception`, and no exception of another kind."""
+    random_, judged = random.Random(5), 0
+    procedure = grammata_agents.Procedure.from_file("grammars/procedures/library_loan.yaml")
+    tools = grammata_agents.Tools([{"name": "add", "parameters": {"type": "object", "properties": {}}}])
+    domain = grammata_agents.FlowDomain.from_file("grammars/flows/trip-booking.toml")
+    plans = grammata_agents.Plans({"kind": "cfg", "symbols": ["a"], "start": "s", "rules": {"s": ["a"]}})
+    index, turns = grammata_agents.ToolIndex(tools), tools.turns("hermes")
+    classes = [type(one) for one in (plans, procedure, tools, domain, index)]
+    for _ in range(500):
+        objects = [procedure, procedure.session(), tools, turns, domain, domain.walk(), plans, plans.planner(), index]
+        chosen = random_.choice([*objects, *classes])
+        names = [name for name in dir(chosen) if name[0] != "_" and callable(getattr(chosen, name))]
+        called = chosen if isinstance(chosen, type) else getattr(chosen, random_.choice(names))
+        try:
+            called(*random_.choices(JUNK, k=random_.randint(0, 2)))
+        except grammata_agents.AgentsError as error:
+            assert error.code and error.help
+            judged += 1
+        except (TypeError, OverflowError, AttributeError):
+            pass
+    assert judged > 30
