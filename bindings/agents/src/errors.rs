@@ -3,10 +3,10 @@
 use grammata::{Diagnostic, Error, ErrorKind};
 use grammata_python_border::usage;
 
-/// A policy's answer is none of the choices.
+/// A policy's answer is not one of the choices.
 pub(crate) fn answer(found: &str, choices: usize) -> Error {
     usage(
-        Diagnostic::new("python/answer", "the policy's answer is none of the choices")
+        Diagnostic::new("python/answer", "the policy's answer is not one of the choices")
             .found(found)
             .allowed(format!("a place from 0 to {}, or a choice's label", choices.saturating_sub(1)))
             .help("`question.choices` has the labels; of a set the answer is a list of places"),
@@ -22,7 +22,7 @@ pub(crate) fn callback() -> Error {
 pub(crate) fn unknown<'n>(what: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Error {
     let known: Vec<&str> = known.into_iter().take(50).collect();
     usage(
-        Diagnostic::new("python/unknown-name", format!("there is no such {what}"))
+        Diagnostic::new("python/unknown-name", format!("unknown {what}"))
             .found(grammata::diagnostic::excerpt(name))
             .allowed(known.join(", "))
             .help("names are case-sensitive"),

@@ -20,7 +20,7 @@ pub fn choice(name: &'static str, found: &str, allowed: &str) -> Error {
 
 pub(crate) fn limits(cause: &impl Display) -> Error {
     usage(
-        Diagnostic::new("python/limits", "these are no limits")
+        Diagnostic::new("python/limits", "invalid limits")
             .cause(cause)
             .allowed("a dict from names of limits to numbers, such as {\"cache_bytes\": 1 << 28}")
             .help("docs/security.md lists the limits"),

@@ -19,7 +19,7 @@ impl Border {
         let mut limits = Limits::default();
         for (name, limit) in given {
             let kind = LimitKind::ALL.iter().find(|kind| kind.name() == name);
-            let unknown = || errors::limits(&format!("there is no limit `{name}`"));
+            let unknown = || errors::limits(&format!("unknown limit `{name}`"));
             limits = limits.with(*self.raise(py, kind.ok_or_else(unknown))?, limit);
         }
         Ok(limits)

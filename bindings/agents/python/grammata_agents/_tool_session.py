@@ -34,7 +34,7 @@ class ToolSession:
             if name not in known:
                 raise usage_error(
                     "python/unknown-name",
-                    "there is no such tool",
+                    "unknown tool",
                     found=name,
                     allowed=", ".join(tools.names[:50]),
                     help="`needs` has names of tools that can be called",
