@@ -2,6 +2,7 @@
 
 use crate::rules::Values;
 use jsonschema::{PatternOptions, Validator};
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
 /// The most steps of a backtracking pattern.
@@ -37,16 +38,51 @@ pub(crate) fn validator(schema: &Value) -> Result<Validator, String> {
     options.build(schema).map_err(|cause| cause.to_string())
 }
 
-/// Returns the first argument that its schema does not allow, with the schema.
-pub(crate) fn wrong<'s>(properties: &'s Values, arguments: &Values) -> Option<(&'s str, &'s Value)> {
-    let is_wrong = |name: &str, schema: &Value| {
-        arguments.get(name).is_some_and(|value| match schema.get("const") {
-            Some(known) => known != value,
-            None => !validator(schema).is_ok_and(|validator| validator.is_valid(value)),
-        })
-    };
-    let mut properties = properties.iter().map(|(name, schema)| (name.as_str(), schema));
-    properties.find(|(name, schema)| is_wrong(name, schema))
+/// Schemas whose validators are kept, at most.
+const MOST_KEPT: usize = 256;
+
+/// Checks values, and keeps the validators of schemas: building one takes longer than all else of a call.
+#[derive(Debug, Default)]
+pub(crate) struct Checker {
+    /// By the text of the schema. A schema that cannot be used allows nothing.
+    validators: FxHashMap<String, Option<Validator>>,
+}
+
+impl Checker {
+    /// Whether a schema allows a value.
+    pub(crate) fn allows(&mut self, schema: &Value, value: &Value) -> bool {
+        if let Some(known) = schema.get("const") {
+            return known == value;
+        }
+        if let Some(listed) = only_enum(schema) {
+            // lists of known values change with each result, so their validators are not kept
+            return listed.contains(value)
+                || validator(schema).is_ok_and(|validator| validator.is_valid(value));
+        }
+        if self.validators.len() >= MOST_KEPT {
+            self.validators.clear();
+        }
+        let kept = self.validators.entry(schema.to_string()).or_insert_with(|| validator(schema).ok());
+        kept.as_ref().is_some_and(|validator| validator.is_valid(value))
+    }
+
+    /// The first of the arguments that its schema does not allow, with the schema.
+    pub(crate) fn wrong<'s>(
+        &mut self,
+        properties: &'s Values,
+        arguments: &Values,
+    ) -> Option<(&'s str, &'s Value)> {
+        let mut properties = properties.iter().map(|(name, schema)| (name.as_str(), schema));
+        properties
+            .find(|(name, schema)| arguments.get(*name).is_some_and(|value| !self.allows(schema, value)))
+    }
+}
+
+/// The values of a schema that asserts `enum` and nothing else.
+fn only_enum(schema: &Value) -> Option<&Vec<Value>> {
+    let members = schema.as_object()?;
+    let is_other = |key: &String| key != "enum" && !ANNOTATIONS.contains(&key.as_str());
+    members.get("enum")?.as_array().filter(|_| !members.keys().any(is_other))
 }
 
 /// Returns the intersection of two schemas, with the annotations of the first. It uses keywords that models may not
@@ -221,15 +257,24 @@ mod tests {
 
     #[test]
     fn arguments_are_checked() {
-        let properties = json!({"a": {"const": "x"}, "b": {"type": "integer"}, "c": {"pattern": "^(a+)+$"}});
+        let mut checker = Checker::default();
+        let properties = json!({
+            "a": {"const": "x"}, "b": {"type": "integer"}, "c": {"pattern": "^(a+)+$"}, "e": {"enum": [1, "y"]},
+            "f": {"enum": [1, "y"], "type": "string"}, "g": {"type": "no type"},
+        });
         let properties = properties.as_object().unwrap();
         for (arguments, expected) in [
             (json!({"a": "x", "b": 1, "d": 1}), None),
             (json!({"a": "X"}), Some("a")),
             (json!({"b": "1"}), Some("b")),
+            (json!({"b": 2}), None),
             (json!({"c": format!("{}b", "a".repeat(100))}), Some("c")),
+            (json!({"e": 1.0}), None),
+            (json!({"e": "z"}), Some("e")),
+            (json!({"f": 1}), Some("f")),
+            (json!({"g": 1}), Some("g")),
         ] {
-            let found = wrong(properties, arguments.as_object().unwrap());
+            let found = checker.wrong(properties, arguments.as_object().unwrap());
             assert_eq!(found.map(|(name, _)| name), expected, "{arguments}");
         }
     }

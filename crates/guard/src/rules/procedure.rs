@@ -3,7 +3,7 @@
 use super::{Open, OwnTool, Rules, Values};
 use crate::errors;
 use crate::outcome::Outcome;
-use crate::schema;
+use crate::schema::{self, Checker};
 use grammata::error::{Error, Result as Fallible};
 use grammata_agents::procedures::{
     Arguments, Event, NodeKind, Obstacle, Origin, Procedure, Session, Status, follow, verify,
@@ -34,6 +34,7 @@ pub struct ProcedureRules<'p> {
     options: ProcedureOptions,
     /// The API whose result is to come.
     pending: Option<usize>,
+    checker: Checker,
 }
 
 impl<'p> ProcedureRules<'p> {
@@ -46,7 +47,7 @@ impl<'p> ProcedureRules<'p> {
             let schema = slot.schema.as_ref().unwrap_or(&Value::Bool(true));
             schema::validator(schema).map_err(|cause| errors::schema(&slot.name, &cause))?;
         }
-        Ok(ProcedureRules { session, options, pending: None })
+        Ok(ProcedureRules { session, options, pending: None, checker: Checker::default() })
     }
 
     /// Follows what happened before. A call without a result counts as failed; its event is returned, for the log.
@@ -146,8 +147,7 @@ impl<'p> ProcedureRules<'p> {
             return Err(format!("`{}` is not for the user to decide now", short(slot)));
         }
         let schema = self.slot_schema(slot);
-        let is_valid = schema::validator(&schema).is_ok_and(|validator| validator.is_valid(value));
-        if !is_valid {
+        if !self.checker.allows(&schema, value) {
             return Err(format!("`value` is not of the schema {schema}"));
         }
         self.session.decide(slot, value);
@@ -263,9 +263,8 @@ impl Rules for ProcedureRules<'_> {
         let known = self.session.arguments(api).map_err(|obstacle| reason(&obstacle))?;
         let mut schema = known.schema();
         let allowed = schema.get_mut("properties").map(Value::take).unwrap_or_default();
-        if let Some((name, schema)) =
-            allowed.as_object().and_then(|allowed| schema::wrong(allowed, arguments))
-        {
+        let wrong = allowed.as_object().and_then(|allowed| self.checker.wrong(allowed, arguments));
+        if let Some((name, schema)) = wrong {
             let allowed: String = schema.to_string().chars().take(400).collect();
             return Err(format!("argument {name}: it must be of the schema {allowed}"));
         }
