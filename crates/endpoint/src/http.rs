@@ -23,6 +23,11 @@ impl Key {
         let is_sendable = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
         if is_sendable { Ok(Key(key)) } else { Err(errors::key()) }
     }
+
+    /// The value of the header `Authorization` that sends the key.
+    pub fn bearer(&self) -> String {
+        format!("Bearer {}", self.0)
+    }
 }
 
 impl std::fmt::Debug for Key {
@@ -134,29 +139,17 @@ impl Http {
     /// `endpoint/url`, `endpoint/certificates`.
     pub(crate) fn new(url: &str, options: &Options) -> Result<Http> {
         let base = url.trim_end_matches('/');
-        let (is_safe, rest) = match (base.strip_prefix("https://"), base.strip_prefix("http://")) {
-            (Some(rest), _) => (true, rest),
-            (None, Some(rest)) => (false, rest),
-            (None, None) => return Err(errors::url(url)),
+        let timeouts = Timeouts {
+            connect: options.connect,
+            first_byte: Some(options.first_byte),
+            whole: Some(options.deadline),
         };
-        let is_foreign = |c: char| matches!(c, '@' | '?' | '#' | '\\') || c.is_whitespace() || c.is_control();
-        if rest.is_empty() || rest.starts_with('/') || rest.contains(is_foreign) {
-            return Err(errors::url(url));
-        }
-        let config = ureq::Agent::config_builder()
-            .timeout_resolve(Some(options.connect))
-            .timeout_connect(Some(options.connect))
-            .timeout_recv_response(Some(options.first_byte))
-            .timeout_global(Some(options.deadline))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None);
-        let config = if is_safe { config.tls_config(tls()?) } else { config };
+        let agent = agent(base, &timeouts)?.ok_or_else(|| errors::url(url))?;
         let path = if base.ends_with("/chat/completions") { "" } else { "/chat/completions" };
         let url = format!("{base}{path}");
         // an address that the client cannot parse is reported now
         url.parse::<ureq::http::Uri>().map_err(|_| errors::url(&url))?;
-        Ok(Http { url, agent: config.build().into() })
+        Ok(Http { url, agent })
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -194,7 +187,7 @@ impl Http {
     fn once(&self, body: &str, options: &Options, tries: u32) -> Try {
         let mut request = self.agent.post(&self.url).header("content-type", "application/json");
         if let Some(key) = &options.key {
-            request = request.header("authorization", format!("Bearer {}", key.0));
+            request = request.header("authorization", key.bearer());
         }
         let response = match request.send(body) {
             Ok(response) => response,
@@ -283,8 +276,47 @@ impl Http {
     }
 }
 
-/// Returns the message in the body of an error, without the key.
-fn message(body: impl Read, options: &Options) -> String {
+/// The most time that parts of a request may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    /// Until there is a connection.
+    pub connect: Duration,
+    /// Until the answer begins.
+    pub first_byte: Option<Duration>,
+    /// Until the last byte.
+    pub whole: Option<Duration>,
+}
+
+/// A client of the server at a URL: HTTP/1.1, with TLS by the certificates of the system. Statuses are not errors,
+/// redirections are not followed, and proxies of the environment are not used. `None` if the URL is not an address of a
+/// server: it has another scheme, no host, a user, a query or a fragment.
+///
+/// # Errors
+/// `endpoint/certificates`: an address with `https` where the system trusts nobody.
+pub fn agent(url: &str, timeouts: &Timeouts) -> Result<Option<ureq::Agent>> {
+    let (is_safe, rest) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
+        (Some(rest), _) => (true, rest),
+        (None, Some(rest)) => (false, rest),
+        (None, None) => return Ok(None),
+    };
+    let is_foreign = |c: char| matches!(c, '@' | '?' | '#' | '\\') || c.is_whitespace() || c.is_control();
+    if rest.is_empty() || rest.starts_with('/') || rest.contains(is_foreign) {
+        return Ok(None);
+    }
+    let config = ureq::Agent::config_builder()
+        .timeout_resolve(Some(timeouts.connect))
+        .timeout_connect(Some(timeouts.connect))
+        .timeout_recv_response(timeouts.first_byte)
+        .timeout_global(timeouts.whole)
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .proxy(None);
+    let config = if is_safe { config.tls_config(tls()?) } else { config };
+    Ok(Some(config.build().into()))
+}
+
+/// What the body of an error says, without the key.
+pub(crate) fn message(body: impl Read, options: &Options) -> String {
     let mut text = Vec::new();
     // if the body breaks off, the part that was read is reported
     let _ = body.take(MOST_ERROR).read_to_end(&mut text);
