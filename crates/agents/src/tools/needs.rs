@@ -39,6 +39,24 @@ impl ToolSet {
         all
     }
 
+    /// By tool: lists of tools of which one each gives a value that the tool needs, as
+    /// [`with_prerequisites`](ToolSet::with_prerequisites) finds them. In a cycle of needs, those of the tool that
+    /// comes first are left out, so that all tools can be called in some order.
+    pub fn prerequisites(&self) -> Vec<Vec<Vec<usize>>> {
+        let givers = Givers::of(self);
+        let mut places = vec![0; self.tools().len()];
+        for (place, tool) in self.with_prerequisites(0..self.tools().len()).into_iter().enumerate() {
+            places[tool] = place;
+        }
+        let needs = |tool: usize| {
+            let mut groups = self.http(tool).map_or_else(Vec::new, |http| givers.groups(self, tool, http));
+            groups.iter_mut().for_each(|group| group.retain(|&need| places[need] < places[tool]));
+            groups.retain(|group| !group.is_empty());
+            groups
+        };
+        (0..self.tools().len()).map(needs).collect()
+    }
+
     fn http(&self, tool: usize) -> Option<&HttpBinding> {
         match &self.tools().get(tool)?.binding {
             Binding::Http(http) => Some(http),
@@ -85,6 +103,11 @@ impl<'s> Givers<'s> {
     }
 
     fn needs(&self, set: &ToolSet, tool: usize, http: &HttpBinding) -> Vec<usize> {
+        self.groups(set, tool, http).concat()
+    }
+
+    /// By parameter, the tools that give its value.
+    fn groups(&self, set: &ToolSet, tool: usize, http: &HttpBinding) -> Vec<Vec<usize>> {
         let mut needs = Vec::new();
         for parameter in required(set, tool, http) {
             let place = format!("{{{}}}", parameter.name);
@@ -93,10 +116,10 @@ impl<'s> Givers<'s> {
             let mut lists = before.map(|before| self.lists(before)).unwrap_or_default();
             // an operation that requires ids in its query does not provide ids
             lists.retain(|&list| !set.http(list).is_some_and(|http| asks_for_ids(set, list, http)));
-            match lists.is_empty() {
-                false => needs.extend(lists),
-                true => needs.extend(self.givers(set, tool, &parameter.name, before)),
-            }
+            needs.push(match lists.is_empty() {
+                false => lists,
+                true => self.givers(set, tool, &parameter.name, before),
+            });
         }
         needs
     }
