@@ -21,13 +21,16 @@ mod http;
 mod request;
 #[cfg(feature = "http")]
 mod sse;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod testing;
 
 pub use answer::{Answer, Call, Usage};
 pub use dialect::{DIALECTS, Dialect, Encoding};
 #[cfg(feature = "http")]
 pub use endpoint::Endpoint;
 #[cfg(feature = "http")]
-pub use http::{Key, Options};
+pub use http::{Key, Options, Timeouts, agent};
 pub use request::{Form, FormKind, Message, Request, Role, Tool};
 
 use grammata_base::Result;

@@ -1,0 +1,39 @@
+//! What a server sends, read without a server: for the fuzz target. Not part of the public API.
+
+use crate::body::Written;
+use crate::{Answer, Encoding, Form, Key, Options, errors, http, sse};
+use grammata_base::error::Error;
+use std::io::Read;
+
+/// The answer in a stream of events, of at most `most` bytes; `None` if there is none.
+pub fn stream(bytes: impl Read, most: u64) -> Option<Raw> {
+    sse::read(bytes, most).ok().map(Raw)
+}
+
+/// The answer in a whole body; `None` if there is none.
+pub fn whole(bytes: &[u8]) -> Option<Raw> {
+    sse::whole(bytes).ok().map(Raw)
+}
+
+/// The error of a server that answers with a status and a body.
+pub fn refusal(status: u16, body: &[u8], key: &Key) -> Error {
+    let options = Options::default().key(Some(key.clone()));
+    errors::status("http://localhost", status, &http::message(body, &options))
+}
+
+/// A message of the model as it came.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Raw(Written);
+
+impl Raw {
+    /// The answer by the encoding of the form.
+    pub fn answer(&self, form: &Form, encoding: Encoding) -> Answer {
+        self.0.clone().answer(form, encoding)
+    }
+
+    /// The bytes of the text, and of the names and arguments of the calls.
+    pub fn length(&self) -> usize {
+        let calls = self.0.calls.iter().map(|(name, arguments)| name.len() + arguments.len());
+        self.0.text.len() + calls.sum::<usize>()
+    }
+}
