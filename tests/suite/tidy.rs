@@ -79,14 +79,16 @@ const ROOMS: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
-    ("guard", &["document", "procedures"]),
+    ("guard", &["document", "endpoint", "flows", "plan", "procedures", "syntax", "tools", "transitions"]),
     (
         "testing",
         &[
             "decode",
+            "endpoint",
             "explore",
             "flows",
             "grammar",
+            "guard",
             "mask",
             "mask_file",
             "matcher",
@@ -162,7 +164,7 @@ const WRITERS: &[&str] = &[
     "src/mask_file/save.rs",
     "crates/agents/src/retrieval/index/disk.rs",
     "crates/agents/src/retrieval/store.rs",
-    "crates/cli/src/guard.rs",
+    "crates/cli/src/guard/mod.rs",
     "crates/cli/src/plan/run.rs",
     "crates/cli/src/procedure/simulate.rs",
 ];

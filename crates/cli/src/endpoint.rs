@@ -91,20 +91,28 @@ impl EndpointArgs {
     /// Returns the server's key. Without TLS anyone on the way can read it, so it is then sent only if its variable is
     /// named.
     fn key(&self, url: &str) -> Result<Option<Key>> {
-        let name = match &self.endpoint_key_env {
-            Some(name) => name.as_str(),
-            None if url.starts_with("https://") => KEY,
-            None => return Ok(None),
-        };
-        match (std::env::var(name), &self.endpoint_key_env) {
-            (Ok(key), _) if !key.is_empty() => Key::new(key).map(Some),
-            (_, Some(name)) => Err(errors::no_key(name)),
-            (_, None) => Ok(None),
+        let is_set = || std::env::var(KEY).is_ok_and(|key| !key.is_empty());
+        match &self.endpoint_key_env {
+            Some(name) => key(Some(name)),
+            None if url.starts_with("https://") && is_set() => key(Some(KEY)),
+            None => Ok(None),
         }
     }
 }
 
-/// Writes a summary of answers, tokens and time to standard error, unless the run is quiet.
+/// Returns the key in an environment variable.
+///
+/// # Errors
+/// The variable is not set, or its key cannot be sent.
+pub fn key(variable: Option<&str>) -> Result<Option<Key>> {
+    let Some(name) = variable else { return Ok(None) };
+    match std::env::var(name) {
+        Ok(key) if !key.is_empty() => Key::new(key).map(Some),
+        _ => Err(errors::no_key(name)),
+    }
+}
+
+/// Writes a summary of answers, tokens and time to standard error.
 pub fn report(usage: &Usage) {
     let tokens = match usage.uncounted {
         0 => format!(

@@ -424,6 +424,26 @@ pub(super) fn guard_writes_messages() -> Error {
     )
 }
 
+/// The output of a server of tools is that of a protocol.
+pub(super) fn serve_writes_messages() -> Error {
+    usage(
+        Diagnostic::new("cli/serve-output", "standard output of `serve` has the messages of the protocol")
+            .found("--output-format json")
+            .allowed("no output format")
+            .help("leave out `--output-format`"),
+    )
+}
+
+/// An option of the guard that only procedures have.
+pub(super) fn guard_of_procedures() -> Error {
+    usage(
+        Diagnostic::new("cli/guard-of-procedures", "only the guard of a procedure has this option")
+            .found("--user-words or --resume")
+            .allowed("a procedure")
+            .help("leave the option out"),
+    )
+}
+
 pub(super) fn no_such_user<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
     usage(
         Diagnostic::new("cli/no-such-user", "the simulation has no user of this name")

@@ -2,6 +2,7 @@
 
 use grammata::diagnostic::{Diagnostic, did_you_mean, excerpt};
 use grammata::error::{Error, ErrorKind};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 fn usage(diagnostic: Diagnostic) -> Error {
@@ -134,5 +135,35 @@ pub(crate) fn full(side: &str, bytes: usize) -> Error {
         Diagnostic::new("guard/full", format!("the {side} does not read what it is sent"))
             .found(format!("more than {bytes} bytes wait"))
             .help(format!("check the {side}")),
+    )
+}
+
+/// This is not the address of a server.
+pub(crate) fn url(found: &str) -> Error {
+    usage(
+        Diagnostic::new("guard/url", "this is not the address of a server")
+            .found(excerpt(found))
+            .allowed("`http://HOST:PORT/PATH` or `https://HOST/PATH`, without user, query and fragment")
+            .help("give the address that clients send messages to, such as http://127.0.0.1:3000/mcp"),
+    )
+}
+
+/// Others than this machine could reach an address.
+pub(crate) fn public(address: &SocketAddr) -> Error {
+    usage(
+        Diagnostic::new("guard/public", "others than this machine could reach this address")
+            .found(address.to_string())
+            .allowed("an address of this machine: 127.0.0.1 or [::1]")
+            .help("give `--listen-publicly` if whoever reaches the address may use the server"),
+    )
+}
+
+/// An address cannot be listened on.
+pub(crate) fn listen(address: &SocketAddr, cause: &std::io::Error) -> Error {
+    usage(
+        Diagnostic::new("guard/listen", "the address cannot be listened on")
+            .found(address.to_string())
+            .cause(cause)
+            .help("choose another port, or 0 for any"),
     )
 }

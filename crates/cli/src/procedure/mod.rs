@@ -110,7 +110,7 @@ pub fn workflow<'p>(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Re
     }
 }
 
-fn format(file: &Path) -> Format {
+pub(super) fn format(file: &Path) -> Format {
     if file.extension().is_some_and(|extension| extension == "toml") { Format::Toml } else { Format::Yaml }
 }
 

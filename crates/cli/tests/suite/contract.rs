@@ -51,6 +51,7 @@ const CALLS: &[(&str, &str)] = &[
     ("procedure verify", "grammars/procedures/meeting_room.yaml $TMP/trace.jsonl"),
     ("retrieve index", "!--embedder .models/none --output $TMP/index"),
     ("retrieve search", "weather"),
+    ("retrieve serve", "!no-such-tools.json"),
     ("schema-report", "grammars/person"),
     ("tag", "hermes"),
     ("tools check", "catalogues/services/openapi.json"),

@@ -94,7 +94,7 @@ impl Guard<'_> {
     fn act(&mut self, tool: &str, call: &Call) {
         match self.rules.act(tool, &call.arguments) {
             Ok((event, told)) => {
-                self.actions.push(Action::Log(event));
+                self.log(&event);
                 self.announce(false);
                 let text = format!("{told}\n{}", self.rules.feedback());
                 self.answer(&call.id, &result(&text, false));
@@ -111,7 +111,7 @@ impl Guard<'_> {
         if let Err(reason) = self.rules.call(&tool, &call.arguments) {
             return self.refused(&call.id, &call.name, &reason);
         }
-        self.actions.push(Action::Log(json!(["call", tool, call.arguments])));
+        self.log(&json!(["call", tool, call.arguments]));
         let number = self.sent.add(Sent::Call);
         let deadline = now + self.options.deadline;
         self.running = Some(Running { id: call.id.clone(), number, name: call.name.clone(), deadline });
@@ -131,7 +131,7 @@ impl Guard<'_> {
     /// Tells the client why a call is not carried out, and which steps are open.
     fn refused(&mut self, id: &Id, name: &str, reason: &str) {
         let text = format!("{}: {reason}", excerpt(name));
-        self.actions.push(Action::Log(json!(["guide", format!("refused: {text}")])));
+        self.log(&json!(["guide", format!("refused: {text}")]));
         let own = self.own_names();
         let hint = match own.is_empty() {
             true => String::new(),
@@ -153,13 +153,13 @@ impl Guard<'_> {
         };
         match self.rules.result(outcome) {
             Ok(logged) => {
-                self.actions.push(Action::Log(json!(["result", logged])));
+                self.log(&json!(["result", logged]));
                 self.announce(false);
                 self.in_use.remove(&running.id);
                 self.actions.push(Action::Client(message.line(Some(&running.id))));
             }
             Err((logged, reason)) => {
-                self.actions.push(Action::Log(json!(["result", logged])));
+                self.log(&json!(["result", logged]));
                 self.announce(false);
                 let text = format!(
                     "{} was called, but its result counts as an error: {reason}\n{}",
@@ -183,7 +183,7 @@ impl Guard<'_> {
         let running = self.running.take()?;
         self.sent.open.remove(&running.number);
         let (Ok(logged) | Err((logged, _))) = self.rules.result(Outcome::error(why));
-        self.actions.push(Action::Log(json!(["result", logged])));
+        self.log(&json!(["result", logged]));
         Some(running)
     }
 

@@ -62,8 +62,8 @@ pub enum Action {
     Client(String),
     /// Send a line to the server.
     Server(String),
-    /// Write an event to the log, before what comes after it.
-    Log(Value),
+    /// Write a line to the log, before what comes after it.
+    Log(String),
     /// Tell the user that a message was broken.
     Note(String),
     /// End the session.
@@ -149,10 +149,10 @@ impl<'r> Guard<'r> {
     ///
     /// # Errors
     /// `guard/unknown-api`, `guard/shared-tool` for the names of the map.
-    pub fn new(rules: impl Rules + 'r, options: Options) -> Result<Guard<'r>> {
-        let names = Names::new(&rules, &options.map)?;
+    pub fn new(rules: Box<dyn Rules + 'r>, options: Options) -> Result<Guard<'r>> {
+        let names = Names::new(&*rules, &options.map)?;
         Ok(Guard {
-            rules: Box::new(rules),
+            rules,
             names,
             options,
             catalogue: None,
@@ -259,6 +259,12 @@ impl<'r> Guard<'r> {
         if self.notes <= MOST_NOTES {
             self.actions.push(Action::Note(text.to_owned()));
         }
+    }
+
+    /// Logs an event, if the log of the rules has such events.
+    fn log(&mut self, event: &Value) {
+        let line = self.rules.line(event);
+        self.actions.extend(line.map(Action::Log));
     }
 
     fn stop(&mut self, error: Error) {

@@ -1,8 +1,15 @@
 //! What an agent is held to: the seam between the guard and what says which tools may be called.
 
+mod flow;
+mod observed;
+mod plan;
 mod procedure;
+mod tools;
 
+pub use flow::FlowRules;
+pub use plan::PlanRules;
 pub use procedure::{ProcedureOptions, ProcedureRules};
+pub use tools::ToolRules;
 
 use crate::outcome::Outcome;
 use serde_json::{Map, Value};
@@ -70,4 +77,9 @@ pub trait Rules {
 
     /// Lines that say what may come now, and why the rest may not.
     fn feedback(&self) -> String;
+
+    /// The line of the log for an event; `None` if the log does not have such events. By default, the event in JSON.
+    fn line(&self, event: &Value) -> Option<String> {
+        Some(event.to_string())
+    }
 }

@@ -19,41 +19,45 @@ pub enum Line {
 /// Those of the stream.
 pub fn read_line(input: &mut impl BufRead, most: usize) -> io::Result<Option<Line>> {
     loop {
-        let (mut bytes, mut is_long, mut is_end) = (Vec::new(), false, false);
-        loop {
-            let piece = match input.fill_buf() {
-                Ok(piece) => piece,
-                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
-                Err(cause) => return Err(cause),
-            };
-            if piece.is_empty() {
-                is_end = true;
-                break;
-            }
-            let end = piece.iter().position(|&byte| byte == b'\n');
-            let text = &piece[..end.unwrap_or(piece.len())];
-            if bytes.len() + text.len() > most {
-                is_long = true;
-                bytes = Vec::new();
-            } else if !is_long {
-                bytes.extend_from_slice(text);
-            }
-            let used = end.map_or(piece.len(), |end| end + 1);
-            input.consume(used);
-            if end.is_some() {
-                break;
-            }
-        }
-        if is_long {
-            return Ok(Some(Line::TooLong));
-        }
-        if !bytes.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Some(String::from_utf8(bytes).map_or(Line::NotUtf8, Line::Text)));
-        }
-        if is_end {
-            return Ok(None);
+        match read_piece(input, most)? {
+            Some(Line::Text(text)) if text.bytes().all(|byte| byte.is_ascii_whitespace()) => {}
+            line => return Ok(line),
         }
     }
+}
+
+/// Reads the next line, which may be blank, within the same bounds.
+///
+/// # Errors
+/// Those of the stream.
+pub(crate) fn read_piece(input: &mut impl BufRead, most: usize) -> io::Result<Option<Line>> {
+    let (mut bytes, mut is_long, mut is_begun) = (Vec::new(), false, false);
+    loop {
+        let piece = match input.fill_buf() {
+            Ok(piece) => piece,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+            Err(cause) => return Err(cause),
+        };
+        if piece.is_empty() && !is_begun {
+            return Ok(None);
+        }
+        let is_end = piece.is_empty();
+        is_begun = true;
+        let end = piece.iter().position(|&byte| byte == b'\n');
+        let text = &piece[..end.unwrap_or(piece.len())];
+        if bytes.len() + text.len() > most {
+            is_long = true;
+            bytes = Vec::new();
+        } else if !is_long {
+            bytes.extend_from_slice(text);
+        }
+        let used = end.map_or(piece.len(), |end| end + 1);
+        input.consume(used);
+        if end.is_some() || is_end {
+            break;
+        }
+    }
+    Ok(Some(if is_long { Line::TooLong } else { String::from_utf8(bytes).map_or(Line::NotUtf8, Line::Text) }))
 }
 
 #[cfg(test)]

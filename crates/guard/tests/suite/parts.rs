@@ -88,7 +88,7 @@ pub(crate) struct Bench<'p> {
 impl<'p> Bench<'p> {
     pub(crate) fn new(rules: ProcedureRules<'p>, options: Options) -> Bench<'p> {
         Bench {
-            guard: Guard::new(rules, options).unwrap(),
+            guard: Guard::new(Box::new(rules), options).unwrap(),
             now: Instant::now(),
             client: Vec::new(),
             server: Vec::new(),
@@ -112,7 +112,7 @@ impl<'p> Bench<'p> {
             match action {
                 Action::Client(line) => self.client.push(read(line)),
                 Action::Server(line) => self.server.push(read(line)),
-                Action::Log(event) => self.log.push(event),
+                Action::Log(line) => self.log.push(read(line)),
                 Action::Note(note) => self.notes.push(note),
                 Action::Stop(error) => self.stopped = Some(error),
             }

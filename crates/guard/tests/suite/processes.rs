@@ -3,8 +3,8 @@
 
 use crate::parts::{self, call, notification, request};
 use grammata_agents::procedures::Mode;
+use grammata_guard::proxy::{self, Client, Journal, Server};
 use grammata_guard::rules::ProcedureOptions;
-use grammata_guard::stdio::{self, Ends};
 use grammata_guard::{Guard, Options};
 use serde_json::{Value, json};
 use std::io::{Cursor, Read, Write};
@@ -55,21 +55,17 @@ fn run(script: &str, lines: &[String], stays: Duration) -> Ran {
     let supervisor = parts::supervisor(&procedure, Mode::Guarded);
     let rules = parts::rules(&procedure, Mode::Guarded, &supervisor, ProcedureOptions::default());
     let options = Options { deadline: Duration::from_millis(500), ..Options::default() };
-    let mut guard = Guard::new(rules, options).unwrap();
+    let mut guard = Guard::new(Box::new(rules), options).unwrap();
     let output = Shared::default();
     let (mut log, mut notes) = (Vec::new(), 0);
     let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
     let start = Instant::now();
-    let outcome = stdio::run(
+    let outcome = proxy::run(
         &mut guard,
-        Command::new("sh").args(["-c", script]),
-        Ends {
-            input: Box::new(Staying(Cursor::new(input.into_bytes()), stays)),
-            output: Box::new(output.clone()),
-            log: Some((Path::new("log"), &mut log)),
-            note: &mut |_| notes += 1,
-            line_bytes: 100_000,
-        },
+        Server::Command(Command::new("sh").args(["-c", script])),
+        Client::Streams(Box::new(Staying(Cursor::new(input.into_bytes()), stays)), Box::new(output.clone())),
+        Journal { log: Some((Path::new("log"), &mut log)), note: &mut |_| notes += 1 },
+        100_000,
     );
     let time = start.elapsed();
     let written = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
@@ -184,14 +180,10 @@ fn commands_that_do_not_exist_are_errors() {
     let procedure = parts::procedure("taxi_order");
     let supervisor = parts::supervisor(&procedure, Mode::Guarded);
     let rules = parts::rules(&procedure, Mode::Guarded, &supervisor, ProcedureOptions::default());
-    let mut guard = Guard::new(rules, Options::default()).unwrap();
-    let ends = Ends {
-        input: Box::new(std::io::empty()),
-        output: Box::new(std::io::sink()),
-        log: None,
-        note: &mut |_| {},
-        line_bytes: 1_000,
-    };
-    let error = stdio::run(&mut guard, &mut Command::new("grammata-no-such-server"), ends).unwrap_err();
+    let mut guard = Guard::new(Box::new(rules), Options::default()).unwrap();
+    let mut command = Command::new("grammata-no-such-server");
+    let client = Client::Streams(Box::new(std::io::empty()), Box::new(std::io::sink()));
+    let journal = Journal { log: None, note: &mut |_| {} };
+    let error = proxy::run(&mut guard, Server::Command(&mut command), client, journal, 1_000).unwrap_err();
     assert_eq!(error.code(), "guard/start");
 }

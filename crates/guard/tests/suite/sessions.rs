@@ -302,7 +302,7 @@ fn servers_that_do_not_fit_are_refused() {
     let new = |map: &[(&str, &str)]| {
         let map = map.iter().map(|(api, tool)| ((*api).to_owned(), (*tool).to_owned())).collect();
         let rules = parts::rules(&procedure, Mode::Guarded, &supervisor, DEAF);
-        Guard::new(rules, Options { map, ..Options::default() }).unwrap_err().code()
+        Guard::new(Box::new(rules), Options { map, ..Options::default() }).unwrap_err().code()
     };
     assert_eq!(new(&[("price_rides", "x")]), "guard/unknown-api");
     assert_eq!(new(&[("price_ride", "order_ride")]), "guard/shared-tool");

@@ -1,0 +1,147 @@
+//! What an agent is held to, by what the file is.
+
+use super::Arguments;
+use crate::procedure::format;
+use crate::{errors, messages, source};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata_agents::flows::{FlowDomain, FlowOptions};
+use grammata_agents::plan::PlanAutomaton;
+use grammata_agents::procedures::{Event, Procedure, Session, Supervisor};
+use grammata_agents::tools::{self, Document, ReadOptions, ToolSet};
+use grammata_guard::rules::{FlowRules, PlanRules, ProcedureOptions, ProcedureRules, Rules, ToolRules};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// A file that says what an agent is held to.
+pub(super) enum Held {
+    Procedure(Procedure),
+    Flow(FlowDomain),
+    /// The file and the text of a spec, which each session reads.
+    Plan(PathBuf, String),
+    Tools(ToolSet),
+}
+
+/// What a text says that it is.
+enum Kind {
+    Procedure,
+    Flow,
+    Plan,
+    Tools,
+}
+
+impl Kind {
+    /// A document of tools says which, a spec its kind; all else is a procedure.
+    fn of(path: &Path, text: &str) -> Kind {
+        let first = text.trim_start();
+        if first.starts_with('[') && serde_json::from_str::<Vec<Value>>(text).is_ok() {
+            return Kind::Tools;
+        }
+        let (is_tools, kind) = if first.starts_with('{') {
+            let value: Value = serde_json::from_str(text).unwrap_or_default();
+            let has = |key: &&str| value.get(*key).is_some();
+            (TOOLS.iter().any(has), value.get("kind").and_then(Value::as_str).map(str::to_owned))
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            let table: toml::Table = toml::from_str(text).unwrap_or_default();
+            (false, table.get("kind").and_then(toml::Value::as_str).map(str::to_owned))
+        } else {
+            let is_key =
+                |line: &str, key: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
+            (text.lines().any(|line| TOOLS.iter().any(|key| is_key(line, key))), None)
+        };
+        match kind.as_deref() {
+            _ if is_tools => Kind::Tools,
+            Some("flows") => Kind::Flow,
+            Some(_) => Kind::Plan,
+            None => Kind::Procedure,
+        }
+    }
+}
+
+/// Members that only documents of tools have.
+const TOOLS: [&str; 3] = ["openapi", "swagger", "tools"];
+
+impl Held {
+    /// Reads the file.
+    pub(super) fn read(arguments: &Arguments, limits: &Limits) -> Result<Held> {
+        let given = &arguments.file;
+        let (path, text) = match given.is_dir() {
+            true => source::read_text(given, limits)?,
+            false => (given.clone(), source::text(given, limits)?),
+        };
+        let in_file = |error: grammata::Error| error.in_file(&source::name_of(&path));
+        let held = match Kind::of(&path, &text) {
+            Kind::Procedure => {
+                let source = grammata::diagnostic::Source::new(&text, grammata::diagnostic::Notation::Text);
+                let procedure = Procedure::read(&text, format(&path), limits);
+                let mut procedure = procedure.map_err(|error| in_file(error.in_source(&source)))?;
+                if !arguments.user_words {
+                    procedure.open_sources();
+                }
+                return Ok(Held::Procedure(procedure));
+            }
+            Kind::Flow => {
+                let domain = FlowDomain::read(&text, limits).map_err(in_file)?;
+                domain.warnings.iter().for_each(messages::warning);
+                Held::Flow(domain)
+            }
+            Kind::Plan => {
+                let spec = source::read_spec(&path, text.clone(), &[], limits)?;
+                spec.warnings().iter().for_each(messages::warning);
+                Held::Plan(path, text)
+            }
+            Kind::Tools => {
+                let document = Document { label: "tools", text: &text };
+                let options = ReadOptions::default().limits(limits.clone());
+                Held::Tools(tools::read([document], &options).map_err(in_file)?)
+            }
+        };
+        if arguments.user_words || arguments.resume.is_some() {
+            return Err(errors::guard_of_procedures());
+        }
+        Ok(held)
+    }
+
+    /// The supervisor of a procedure. `None` for others, and for a procedure that results or decisions can block.
+    pub(super) fn supervisor(
+        &self,
+        arguments: &Arguments,
+        limits: &Limits,
+    ) -> Result<Option<Supervisor<'_>>> {
+        let Held::Procedure(procedure) = self else { return Ok(None) };
+        let supervisor = Supervisor::new(procedure, arguments.mode.into(), limits)?;
+        Ok(Some(supervisor).filter(|supervisor| !supervisor.is_blocking()))
+    }
+
+    /// The rules at the beginning of a session, after the events of a trace. Returns the line of an event that the log
+    /// lacks.
+    pub(super) fn rules<'h>(
+        &'h self,
+        supervisor: Option<&'h Supervisor<'h>>,
+        trace: &[Event],
+        arguments: &Arguments,
+    ) -> Result<(Box<dyn Rules + 'h>, Option<Value>)> {
+        let rules: Box<dyn Rules> = match self {
+            Held::Procedure(procedure) => {
+                let session = match supervisor {
+                    Some(supervisor) => Session::supervised(supervisor),
+                    None => Session::new(procedure, arguments.mode.into()),
+                };
+                let options = ProcedureOptions { hears_user: arguments.user_words };
+                let mut rules = ProcedureRules::new(session, options)?;
+                let event = rules.resume(trace)?;
+                return Ok((Box::new(rules), event));
+            }
+            Held::Flow(domain) => {
+                let options = FlowOptions::default().limits(arguments.limits.get());
+                Box::new(FlowRules::new(domain, options)?)
+            }
+            Held::Plan(path, text) => {
+                let spec = source::read_spec(path, text.clone(), &[], &arguments.limits.get())?;
+                Box::new(PlanRules::new(PlanAutomaton::new(spec)?)?)
+            }
+            Held::Tools(set) => Box::new(ToolRules::new(set)),
+        };
+        Ok((rules, None))
+    }
+}

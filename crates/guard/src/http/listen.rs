@@ -1,0 +1,469 @@
+//! A listener for clients that speak streamable HTTP: each begins a session of its own.
+
+use super::request::{Request, Timed, Wrong};
+use super::respond;
+use super::routes::{Routes, SessionClient};
+use super::{JSON, SESSION, STREAM, VERSION};
+use crate::errors;
+use crate::proxy::{Event, Side};
+use crate::wire::{Id, Kind, Line, Message, error};
+use grammata::error::Result;
+use std::collections::HashMap;
+use std::io::Read;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Where messages are sent to.
+const PATH: &str = "/mcp";
+/// Connections at a time, at most.
+const MOST_CONNECTIONS: usize = 256;
+/// How long a request may take to come, and a client to read a part of an answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long an answer is waited for. The guard has a shorter deadline for calls.
+const MOST_WAIT: Duration = Duration::from_secs(15 * 60);
+/// How long what follows a refused request is read.
+const LINGER: Duration = Duration::from_secs(1);
+/// How often a stream without messages is looked after.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How often is looked for sessions that nobody uses.
+const SWEEP: Duration = Duration::from_secs(1);
+
+/// Who may use a listener, and how much.
+#[derive(Clone, Debug)]
+pub struct ListenOptions {
+    /// Whether addresses other than those of this machine may be listened on.
+    pub is_public: bool,
+    /// Values of `Origin` that are allowed in addition to those of this machine.
+    pub origins: Vec<String>,
+    /// Sessions at a time, at most.
+    pub sessions: usize,
+    /// Sessions that are not used for this long end.
+    pub idle: Duration,
+    /// Bytes of a message, at most.
+    pub body_bytes: usize,
+}
+
+impl Default for ListenOptions {
+    fn default() -> ListenOptions {
+        ListenOptions {
+            is_public: false,
+            origins: Vec::new(),
+            sessions: 64,
+            idle: Duration::from_secs(30 * 60),
+            body_bytes: 4 << 20,
+        }
+    }
+}
+
+/// A session as requests find it.
+#[derive(Clone, Debug)]
+struct Session {
+    routes: Routes,
+    to: SyncSender<Event>,
+    used: Arc<Mutex<Instant>>,
+    /// Requests of the client that are under way.
+    requests: Arc<AtomicUsize>,
+}
+
+/// Listens for clients.
+#[derive(Debug)]
+pub struct Listener {
+    listener: TcpListener,
+    options: ListenOptions,
+    /// Whether only this machine can reach the address.
+    is_loopback: bool,
+    sessions: Mutex<HashMap<String, Session>>,
+    connections: AtomicUsize,
+}
+
+/// Runs a session by its id.
+type Run<'r> = dyn Fn(&str, SessionClient) + Sync + 'r;
+
+impl Listener {
+    /// Listens on an address.
+    ///
+    /// # Errors
+    /// `guard/public`: others than this machine could reach it; `guard/listen`: the address cannot be used.
+    pub fn new(address: SocketAddr, options: ListenOptions) -> Result<Listener> {
+        let is_loopback = address.ip().is_loopback();
+        if !is_loopback && !options.is_public {
+            return Err(errors::public(&address));
+        }
+        let listener = TcpListener::bind(address).map_err(|cause| errors::listen(&address, &cause))?;
+        Ok(Listener {
+            listener,
+            options,
+            is_loopback,
+            sessions: Mutex::default(),
+            connections: AtomicUsize::new(0),
+        })
+    }
+
+    /// The URL to which clients send messages.
+    pub fn url(&self) -> String {
+        let address = self.listener.local_addr();
+        address.map_or_else(|_| PATH.to_owned(), |address| format!("http://{address}{PATH}"))
+    }
+
+    /// Serves clients until the listener fails. `run` runs a session to its end, in a thread of its own.
+    ///
+    /// # Errors
+    /// `guard/listen`.
+    pub fn serve(&self, run: &Run<'_>) -> Result<()> {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                loop {
+                    std::thread::sleep(SWEEP);
+                    self.sweep();
+                }
+            });
+            loop {
+                match self.listener.accept() {
+                    Ok((stream, _)) if self.connections.load(Ordering::Acquire) < MOST_CONNECTIONS => {
+                        self.connections.fetch_add(1, Ordering::AcqRel);
+                        scope.spawn(move || {
+                            self.connection(&stream, scope, run);
+                            self.connections.fetch_sub(1, Ordering::AcqRel);
+                        });
+                    }
+                    // a connection too many, or one that broke before it was accepted
+                    Ok(_) => {}
+                    Err(_) => std::thread::sleep(Duration::from_millis(10)),
+                }
+            }
+        })
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<String, Session>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends sessions that nobody uses.
+    fn sweep(&self) {
+        let mut idle = Vec::new();
+        self.sessions().retain(|_, session| {
+            let used = *session.used.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_idle = session.requests.load(Ordering::Acquire) == 0 && used.elapsed() > self.options.idle;
+            if is_idle {
+                idle.push(session.clone());
+            }
+            !is_idle
+        });
+        for session in idle {
+            let _ = session.to.send(Event::Ended(Side::Client, None));
+        }
+    }
+
+    /// Reads and answers the request of a connection.
+    fn connection<'s>(&'s self, stream: &TcpStream, scope: &'s std::thread::Scope<'s, '_>, run: &'s Run<'_>) {
+        let timeouts = stream.set_write_timeout(Some(PATIENCE)).and_then(|()| stream.set_nodelay(true));
+        if timeouts.is_err() {
+            return;
+        }
+        let mut timed = Timed { stream, deadline: Instant::now() + PATIENCE };
+        let request = match Request::read(&mut timed, self.options.body_bytes) {
+            Ok(request) => request,
+            Err(Wrong::Answer(status, text)) => {
+                refuse(stream, status, None, text);
+                return linger(stream);
+            }
+            Err(Wrong::Gone) => return,
+        };
+        if let Err((status, text)) = self.admit(&request) {
+            return refuse(stream, status, None, text);
+        }
+        match request.method.as_str() {
+            "POST" => self.post(stream, request, scope, run),
+            "GET" => self.get(stream, &request),
+            "DELETE" => self.delete(stream, &request),
+            _ => {
+                let body = error::line(None, error::INVALID_REQUEST, "send POST, GET or DELETE");
+                let _ = respond::whole(stream, 405, "allow: GET, POST, DELETE\r\n", &body);
+            }
+        }
+    }
+
+    /// Whether a request comes from where it may, and to the right place.
+    fn admit(&self, request: &Request) -> std::result::Result<(), (u16, &'static str)> {
+        // a page in a browser can reach this machine, but not hide where it comes from
+        let is_origin = |origin: &str| {
+            let host = origin.split_once("://").map(|(_, host)| host);
+            self.options.origins.iter().any(|known| known == origin) || host.is_some_and(is_this_machine)
+        };
+        if request.header("origin").is_some_and(|origin| !is_origin(origin)) {
+            return Err((403, "this origin is not allowed"));
+        }
+        // nor can it choose the name by which it does
+        if self.is_loopback && !request.header("host").is_some_and(is_this_machine) {
+            return Err((403, "this host is not allowed"));
+        }
+        let path = request.path.split('?').next().unwrap_or_default();
+        if path.trim_end_matches('/') != PATH {
+            return Err((404, "messages are sent to /mcp"));
+        }
+        Ok(())
+    }
+
+    /// The session that a request names, if it may be used.
+    fn session(&self, request: &Request) -> std::result::Result<(String, Session), (u16, &'static str)> {
+        let Some(id) = request.header(SESSION) else {
+            return Err((400, "begin with `initialize`, and send the header `Mcp-Session-Id` after it"));
+        };
+        let session = self.sessions().get(id).cloned();
+        let session = session.ok_or((404, "there is no such session: begin with `initialize`"))?;
+        if request.header(VERSION).is_some_and(|version| !session.routes.has_version(version)) {
+            return Err((400, "`MCP-Protocol-Version` is not the version of the session"));
+        }
+        *session.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        Ok((id.to_owned(), session))
+    }
+
+    fn post<'s>(
+        &'s self,
+        stream: &TcpStream,
+        request: Request,
+        scope: &'s std::thread::Scope<'s, '_>,
+        run: &'s Run<'_>,
+    ) {
+        let kind = request.header("content-type").unwrap_or_default().split(';').next().unwrap_or_default();
+        if !kind.trim().eq_ignore_ascii_case(JSON) {
+            return refuse(stream, 415, None, "the body must be `application/json`");
+        }
+        let takes = |kind: &str| accepts(&request, kind);
+        let (takes_json, takes_stream) = (takes(JSON), takes(STREAM));
+        if !takes_json && !takes_stream {
+            return refuse(stream, 406, None, "accept `application/json` and `text/event-stream`");
+        }
+        let session = self.session(&request);
+        let is_named = request.header(SESSION).is_some();
+        let Ok(text) = String::from_utf8(request.body) else {
+            return refuse(stream, 400, None, "the body is not UTF-8");
+        };
+        let message = match Message::read(&text) {
+            Ok(message) => message,
+            Err(invalid) => {
+                let body = error::line(invalid.id.as_ref(), invalid.code, &invalid.text);
+                let _ = respond::whole(stream, 400, "", &body);
+                return;
+            }
+        };
+        let id = match &message.kind {
+            Kind::Request { id, .. } => Some(id.clone()),
+            Kind::Notification { .. } | Kind::Response { .. } => None,
+        };
+        let begins = matches!(&message.kind, Kind::Request { method, .. } if method == "initialize");
+        let (name, session) = match session {
+            Ok(found) => found,
+            Err(_) if begins && !is_named => match self.begin(scope, run) {
+                Ok(found) => found,
+                Err((status, text)) => return refuse(stream, status, id.as_ref(), text),
+            },
+            Err((status, text)) => return refuse(stream, status, id.as_ref(), text),
+        };
+        session.requests.fetch_add(1, Ordering::AcqRel);
+        let answer = Answer { stream, takes_json, takes_stream, header: format!("{SESSION}: {name}\r\n") };
+        let cancelled = cancelled(&message);
+        answer.post(&session, id.as_ref(), text);
+        if let Some(cancelled) = cancelled {
+            session.routes.cancel(&cancelled);
+        }
+        *session.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        session.requests.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Begins a session.
+    fn begin<'s>(
+        &'s self,
+        scope: &'s std::thread::Scope<'s, '_>,
+        run: &'s Run<'_>,
+    ) -> std::result::Result<(String, Session), (u16, &'static str)> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random)
+            .map_err(|_| (503, "no session can begin: there are no random numbers"))?;
+        let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (client, routes, to) = SessionClient::new();
+        let used = Arc::new(Mutex::new(Instant::now()));
+        let session = Session { routes, to, used, requests: Arc::default() };
+        let mut sessions = self.sessions();
+        if sessions.len() >= self.options.sessions {
+            return Err((503, "there are too many sessions: try again later"));
+        }
+        sessions.insert(name.clone(), session.clone());
+        drop(sessions);
+        let own = name.clone();
+        scope.spawn(move || {
+            run(&own, client);
+            self.sessions().remove(&own);
+        });
+        Ok((name, session))
+    }
+
+    fn get(&self, stream: &TcpStream, request: &Request) {
+        if !accepts(request, STREAM) {
+            return refuse(stream, 406, None, "accept `text/event-stream`");
+        }
+        let session = match self.session(request) {
+            Ok((_, session)) => session,
+            Err((status, text)) => return refuse(stream, status, None, text),
+        };
+        let Some((number, from)) = session.routes.stream() else {
+            return refuse(stream, 404, None, "the session has ended");
+        };
+        session.requests.fetch_add(1, Ordering::AcqRel);
+        let mut written = respond::begin_stream(stream, "");
+        while written.is_ok() {
+            written = match from.recv_timeout(HEARTBEAT) {
+                Ok((line, _)) => {
+                    let written = respond::event(stream, &line);
+                    session.routes.taken(line.len());
+                    if written.is_err() {
+                        session.routes.hold(line);
+                    }
+                    written
+                }
+                Err(RecvTimeoutError::Timeout) => respond::comment(stream),
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+        }
+        session.routes.close_stream(number, &from);
+        *session.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        session.requests.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn delete(&self, stream: &TcpStream, request: &Request) {
+        match self.session(request) {
+            Ok((id, session)) => {
+                self.sessions().remove(&id);
+                let _ = session.to.send(Event::Ended(Side::Client, None));
+                let _ = respond::whole(stream, 200, "", "");
+            }
+            Err((status, text)) => refuse(stream, status, None, text),
+        }
+    }
+}
+
+/// The request that a notification cancels.
+fn cancelled(message: &Message) -> Option<Id> {
+    let is_cancel =
+        matches!(&message.kind, Kind::Notification { method } if method == "notifications/cancelled");
+    Id::of(message.value("params").filter(|_| is_cancel)?.get("requestId")?)
+}
+
+/// Whether a client takes a content type.
+fn accepts(request: &Request, kind: &str) -> bool {
+    let Some(accept) = request.header("accept") else { return true };
+    let group = kind.split('/').next().unwrap_or_default();
+    accept.split(',').any(|one| {
+        let one = one.split(';').next().unwrap_or_default().trim();
+        one == "*/*" || one.eq_ignore_ascii_case(kind) || one.strip_suffix("/*") == Some(group)
+    })
+}
+
+/// Whether a host, perhaps with a port, is this machine.
+fn is_this_machine(host: &str) -> bool {
+    let host = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+}
+
+/// Reads what a client still sends, but not for long: a connection that is closed before loses the answer.
+fn linger(stream: &TcpStream) {
+    let _ = stream.shutdown(Shutdown::Write);
+    let mut timed = Timed { stream, deadline: Instant::now() + LINGER };
+    let mut piece = [0; 4096];
+    while timed.read(&mut piece).is_ok_and(|read| read > 0) {}
+}
+
+/// Answers with an error.
+fn refuse(stream: &TcpStream, status: u16, id: Option<&Id>, text: &str) {
+    // whoever cannot be answered is gone
+    let _ = respond::whole(stream, status, "", &error::line(id, error::INVALID_REQUEST, text));
+}
+
+/// The answer to a message of a client.
+struct Answer<'a> {
+    stream: &'a TcpStream,
+    takes_json: bool,
+    takes_stream: bool,
+    header: String,
+}
+
+impl Answer<'_> {
+    /// Gives a message to the session, and answers with what the session says to it.
+    fn post(&self, session: &Session, id: Option<&Id>, text: String) {
+        let give = || session.to.send(Event::Line(Side::Client, Line::Text(text))).is_ok();
+        let Some(id) = id else {
+            let _ = match give() {
+                true => respond::whole(self.stream, 202, &self.header, ""),
+                false => return refuse(self.stream, 404, None, "the session has ended"),
+            };
+            return;
+        };
+        let Some(from) = session.routes.expect(id, self.takes_stream) else {
+            return refuse(self.stream, 400, Some(id), "a request with this id waits already");
+        };
+        let end = Instant::now() + MOST_WAIT;
+        let (mut is_begun, mut is_answered) = (false, false);
+        if !give() {
+            session.routes.forget(id, &from);
+            return refuse(self.stream, 404, Some(id), "the session has ended");
+        }
+        let mut is_open = true;
+        while is_open {
+            let written = match from.recv_timeout(HEARTBEAT) {
+                Ok((line, is_last)) => {
+                    let written = self.write(&line, is_last, &mut is_begun);
+                    session.routes.taken(line.len());
+                    if written.is_err() && !is_last {
+                        session.routes.hold(line);
+                    }
+                    is_answered |= is_last;
+                    is_open = !is_last;
+                    written
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() > end => break,
+                // a client that only takes a message waits for it
+                Err(RecvTimeoutError::Timeout) if !self.takes_stream => Ok(()),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.begin(&mut is_begun).and_then(|()| respond::comment(self.stream))
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            is_open &= written.is_ok();
+        }
+        session.routes.forget(id, &from);
+        match is_begun || is_answered {
+            true => {}
+            false if session.routes.is_closed() => {
+                refuse(self.stream, 404, Some(id), "the session has ended");
+            }
+            false => {
+                let body =
+                    error::line(Some(id), error::UNAVAILABLE, "the request was cancelled or took too long");
+                let _ = respond::whole(self.stream, 200, &self.header, &body);
+            }
+        }
+    }
+
+    fn begin(&self, is_begun: &mut bool) -> std::io::Result<()> {
+        if std::mem::replace(is_begun, true) {
+            Ok(())
+        } else {
+            respond::begin_stream(self.stream, &self.header)
+        }
+    }
+
+    fn write(&self, line: &str, is_last: bool, is_begun: &mut bool) -> std::io::Result<()> {
+        if is_last && !*is_begun && self.takes_json {
+            return respond::whole(self.stream, 200, &self.header, line);
+        }
+        self.begin(is_begun)?;
+        respond::event(self.stream, line)
+    }
+}

@@ -1,0 +1,27 @@
+//! Streamable HTTP, the transport of the Model Context Protocol for servers that are not children: a message of the
+//! client is a request, whose answer is a message or a stream of messages; a further stream has what else the server
+//! says.
+
+mod events;
+mod listen;
+mod remote;
+mod request;
+mod respond;
+mod routes;
+
+pub use listen::{ListenOptions, Listener};
+pub use remote::Remote;
+pub use routes::SessionClient;
+
+pub(crate) use remote::RemoteServer;
+
+/// The header with the id of a session.
+const SESSION: &str = "mcp-session-id";
+/// The header with the version of the protocol.
+const VERSION: &str = "mcp-protocol-version";
+/// The content type of a message.
+const JSON: &str = "application/json";
+/// The content type of a stream of messages.
+const STREAM: &str = "text/event-stream";
+/// Bytes of the id of a session or of an event, at most.
+const MOST_ID: usize = 256;

@@ -1,0 +1,310 @@
+//! A server that is reached by streamable HTTP.
+
+use super::{JSON, MOST_ID, SESSION, STREAM, VERSION, events};
+use crate::errors;
+use crate::proxy::{Event, GRACE, Outbox, Peer, Side};
+use crate::wire::{Id, Kind, Line, Message, error};
+use grammata::error::Result;
+use grammata_endpoint::{Timeouts, agent};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use ureq::http::Response;
+use ureq::{Agent, Body, RequestBuilder};
+
+/// Requests that are under way, at most; further ones wait.
+const MOST_POSTS: usize = 32;
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long an answer may take, up to its last byte. The guard has shorter deadlines for calls.
+const ANSWER: Duration = Duration::from_secs(15 * 60);
+/// How long the stream of what the server says on its own is read before it is opened again.
+const STREAMING: Duration = Duration::from_secs(5 * 60);
+/// The first pause before that stream is opened again, doubled after each failure.
+const PAUSE: Duration = Duration::from_secs(1);
+/// The longest such pause.
+const MOST_PAUSE: Duration = Duration::from_secs(30);
+/// Bytes of the body of an error that are read.
+const MOST_ERROR: u64 = 1 << 12;
+
+/// The address of a server, and how it is reached. Each session with it is a session of its own.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    url: String,
+    agent: Agent,
+    key: Option<grammata_endpoint::Key>,
+}
+
+impl Remote {
+    /// A server at a URL, with a key that is sent as `Authorization: Bearer KEY`.
+    ///
+    /// # Errors
+    /// `guard/url`: this is not an address; `endpoint/certificates`: an address with `https` where the system trusts
+    /// nobody.
+    pub fn new(url: &str, key: Option<grammata_endpoint::Key>) -> Result<Remote> {
+        let timeouts = Timeouts { connect: CONNECT, first_byte: None, whole: Some(ANSWER) };
+        let agent = agent(url, &timeouts)?.ok_or_else(|| errors::url(url))?;
+        url.parse::<ureq::http::Uri>().map_err(|_| errors::url(url))?;
+        Ok(Remote { url: url.to_owned(), agent, key })
+    }
+}
+
+/// What the threads of a session share.
+struct Shared {
+    remote: Remote,
+    line_bytes: usize,
+    events: SyncSender<Event>,
+    /// The id of the session, and the version of the protocol, as the server's answer to `initialize` has them.
+    session: Mutex<(Option<String>, Option<String>)>,
+    posts: Mutex<usize>,
+    post_ended: Condvar,
+    is_closed: AtomicBool,
+}
+
+/// A session with a server that is reached by HTTP.
+pub(crate) struct RemoteServer {
+    shared: Arc<Shared>,
+    outbox: Outbox,
+}
+
+impl RemoteServer {
+    pub(crate) fn new(remote: &Remote, line_bytes: usize, events: SyncSender<Event>) -> RemoteServer {
+        let shared = Arc::new(Shared {
+            remote: remote.clone(),
+            line_bytes,
+            events,
+            session: Mutex::default(),
+            posts: Mutex::new(0),
+            post_ended: Condvar::new(),
+            is_closed: AtomicBool::new(false),
+        });
+        let own = Arc::clone(&shared);
+        let outbox = Outbox::new("server", move |line| post_in_order(&own, line));
+        RemoteServer { shared, outbox }
+    }
+}
+
+impl Peer for RemoteServer {
+    fn send(&mut self, line: String) -> Result<()> {
+        self.outbox.send(line)
+    }
+
+    fn flush(&mut self) {
+        self.outbox.flush();
+    }
+
+    fn how_ended(&mut self) -> String {
+        "it has ended the session".to_owned()
+    }
+
+    fn close(&mut self) {
+        self.outbox.flush();
+        self.outbox.close();
+    }
+}
+
+impl Drop for RemoteServer {
+    fn drop(&mut self) {
+        self.close();
+        self.shared.is_closed.store(true, Ordering::Release);
+        if self.shared.session().0.is_some() {
+            let remote = &self.shared.remote;
+            let request = self.shared.with_headers(remote.agent.delete(&remote.url));
+            // a server that does not end sessions says so
+            let _ = request.config().timeout_global(Some(GRACE)).build().call();
+        }
+    }
+}
+
+/// Sends a message. The first request, `initialize`, and notifications are answered before the next message is sent;
+/// requests after it have threads of their own.
+fn post_in_order(shared: &Arc<Shared>, line: String) {
+    // the guard sends messages only
+    let Ok(message) = Message::read(&line) else { return };
+    match message.kind {
+        Kind::Request { id, method } if method == "initialize" => shared.post(&line, Some(&id), true),
+        Kind::Request { id, .. } => {
+            let mut posts = shared.posts.lock().unwrap_or_else(PoisonError::into_inner);
+            while *posts >= MOST_POSTS {
+                posts = shared.post_ended.wait(posts).unwrap_or_else(PoisonError::into_inner);
+            }
+            *posts += 1;
+            drop(posts);
+            let shared = Arc::clone(shared);
+            std::thread::spawn(move || {
+                shared.post(&line, Some(&id), false);
+                *shared.posts.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+                shared.post_ended.notify_one();
+            });
+        }
+        Kind::Notification { method } => {
+            shared.post(&line, None, false);
+            if method == "notifications/initialized" {
+                let shared = Arc::clone(shared);
+                std::thread::spawn(move || shared.listen());
+            }
+        }
+        Kind::Response { .. } => shared.post(&line, None, false),
+    }
+}
+
+impl Shared {
+    fn session(&self) -> (Option<String>, Option<String>) {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn with_headers<B>(&self, mut request: RequestBuilder<B>) -> RequestBuilder<B> {
+        let (session, version) = self.session();
+        if let Some(key) = &self.remote.key {
+            request = request.header("authorization", key.bearer());
+        }
+        for (name, value) in [(SESSION, session), (VERSION, version)] {
+            if let Some(value) = value {
+                request = request.header(name, value);
+            }
+        }
+        request
+    }
+
+    /// Gives a line of the server to the guard; returns whether there still is one.
+    fn give(&self, line: Line) -> bool {
+        self.events.send(Event::Line(Side::Server, line)).is_ok()
+    }
+
+    /// Sends a message and reads what the server answers. A request that gets no answer gets an error.
+    fn post(&self, line: &str, id: Option<&Id>, is_first: bool) {
+        let failed = |what: &str| {
+            if let Some(id) = id {
+                let text = format!("the server did not answer: {what}");
+                self.give(Line::Text(error::line(Some(id), error::UNAVAILABLE, &text)));
+            }
+        };
+        let request = self.with_headers(self.remote.agent.post(&self.remote.url));
+        let request = request.header("content-type", JSON).header("accept", format!("{JSON}, {STREAM}"));
+        let response = match request.send(line) {
+            Ok(response) => response,
+            Err(cause) => return failed(&cause.to_string()),
+        };
+        let status = response.status().as_u16();
+        if status == 404 && self.session().0.is_some() {
+            let _ =
+                self.events.send(Event::Ended(Side::Server, Some("it does not know the session".to_owned())));
+            return;
+        }
+        if !(200..300).contains(&status) {
+            return failed(&format!("status {status}: {}", said(response)));
+        }
+        if is_first {
+            let session = header(&response, SESSION);
+            let is_id = |id: &String| id.len() <= MOST_ID && id.bytes().all(|byte| byte.is_ascii_graphic());
+            self.session.lock().unwrap_or_else(PoisonError::into_inner).0 = session.filter(is_id);
+        }
+        let Some(id) = id else { return };
+        let kind = header(&response, "content-type").unwrap_or_default().to_ascii_lowercase();
+        let body = response.into_body().into_reader();
+        let mut is_answered = false;
+        let mut take = |data: Line| {
+            let answer = match &data {
+                Line::Text(text) => answers(text, id),
+                Line::TooLong | Line::NotUtf8 => None,
+            };
+            if let Some(version) = answer.as_ref().filter(|_| is_first).and_then(version) {
+                self.session.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(version);
+            }
+            is_answered |= answer.is_some();
+            self.give(data)
+        };
+        if kind.starts_with(STREAM) {
+            let mut body = BufReader::new(body);
+            while let Ok(Some(event)) = events::read(&mut body, self.line_bytes) {
+                if !take(event.data) {
+                    return;
+                }
+            }
+        } else if kind.starts_with(JSON) {
+            let mut text = Vec::new();
+            let most = self.line_bytes as u64;
+            match body.take(most + 1).read_to_end(&mut text) {
+                Ok(_) if text.len() as u64 > most => return failed("the answer is too long"),
+                Ok(_) => drop(take(String::from_utf8(text).map_or(Line::NotUtf8, Line::Text))),
+                Err(cause) => return failed(&cause.to_string()),
+            }
+        }
+        if !is_answered {
+            failed("it ended the answer without a response");
+        }
+    }
+
+    /// Reads what the server says on its own, until the session ends or the server has no such stream.
+    fn listen(&self) {
+        let (mut last, mut pause) = (None, PAUSE);
+        while !self.is_closed.load(Ordering::Acquire) {
+            let start = Instant::now();
+            let mut request =
+                self.with_headers(self.remote.agent.get(&self.remote.url)).header("accept", STREAM);
+            if let Some(last) = &last {
+                request = request.header("last-event-id", last);
+            }
+            let response = request.config().timeout_global(Some(STREAMING)).build().call();
+            match response {
+                Ok(response) if response.status() == 200 => {
+                    let mut body = BufReader::new(response.into_body().into_reader());
+                    if !self.stream(&mut body, &mut last) {
+                        return;
+                    }
+                }
+                Ok(response) if response.status().is_client_error() => return,
+                Ok(_) | Err(_) => {}
+            }
+            pause =
+                if start.elapsed() > MOST_PAUSE { PAUSE } else { pause.saturating_mul(2).min(MOST_PAUSE) };
+            std::thread::sleep(pause);
+        }
+    }
+
+    /// Reads a stream to its end; returns whether the session continues.
+    fn stream(&self, body: &mut impl BufRead, last: &mut Option<String>) -> bool {
+        while let Ok(Some(event)) = events::read(body, self.line_bytes) {
+            if event.id.is_some() {
+                *last = event.id;
+            }
+            if self.is_closed.load(Ordering::Acquire) || !self.give(event.data) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+fn header(response: &Response<Body>, name: &str) -> Option<String> {
+    response.headers().get(name)?.to_str().ok().map(str::to_owned)
+}
+
+/// The start of the body of an error.
+fn said(response: Response<Body>) -> String {
+    let mut text = Vec::new();
+    // what was read before the body broke is said
+    let _ = response.into_body().into_reader().take(MOST_ERROR).read_to_end(&mut text);
+    grammata::diagnostic::excerpt(&String::from_utf8_lossy(&text))
+}
+
+/// The message, or the one of a batch, that answers a request.
+fn answers(text: &str, id: &Id) -> Option<Message> {
+    let is_answer = |message: &Message| matches!(&message.kind, Kind::Response { id: found } if found == id);
+    if text.trim_start().starts_with('[') {
+        let messages: Vec<Box<serde_json::value::RawValue>> = serde_json::from_str(text).ok()?;
+        return messages.iter().filter_map(|message| Message::read(message.get()).ok()).find(is_answer);
+    }
+    Message::read(text).ok().filter(is_answer)
+}
+
+/// The version of the protocol that an answer to `initialize` has.
+pub(super) fn version(answer: &Message) -> Option<String> {
+    let result = answer.value("result")?;
+    let version = result.get("protocolVersion").and_then(Value::as_str)?;
+    let is_version = version.len() <= MOST_ID && version.bytes().all(|byte| byte.is_ascii_graphic());
+    is_version.then(|| version.to_owned())
+}

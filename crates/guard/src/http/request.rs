@@ -1,0 +1,172 @@
+//! Requests of HTTP/1.1, read within bounds and a deadline. `httparse` reads the head.
+
+use std::io::{self, Read};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// Bytes of the head, at most.
+const MOST_HEAD: usize = 16 << 10;
+/// Headers, at most.
+const MOST_HEADERS: usize = 64;
+
+/// A request.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) method: String,
+    pub(super) path: String,
+    /// Names in lower case, with values.
+    headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+/// Why a request cannot be read: the status of the answer and what is wrong, or nobody is left to answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Wrong {
+    Answer(u16, &'static str),
+    Gone,
+}
+
+impl From<io::Error> for Wrong {
+    fn from(cause: io::Error) -> Wrong {
+        match cause.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+                Wrong::Answer(408, "the request took too long")
+            }
+            _ => Wrong::Gone,
+        }
+    }
+}
+
+impl Request {
+    /// The value of a header. `None` if it is not there.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Reads a request with a body of at most `most` bytes.
+    pub(super) fn read(stream: &mut impl Read, most: usize) -> Result<Request, Wrong> {
+        let mut bytes = Vec::new();
+        let mut piece = [0; 4096];
+        let (mut request, length) = loop {
+            let read = stream.read(&mut piece)?;
+            if read == 0 {
+                return Err(Wrong::Gone);
+            }
+            bytes.extend_from_slice(&piece[..read]);
+            match head(&bytes)? {
+                Some((request, length)) if length <= MOST_HEAD => break (request, length),
+                None if bytes.len() <= MOST_HEAD => {}
+                _ => return Err(Wrong::Answer(431, "the head of the request is too long")),
+            }
+        };
+        let body = request.body_length()?;
+        if body > most {
+            return Err(Wrong::Answer(413, "the body is too long"));
+        }
+        request.body = bytes.split_off(length);
+        // what comes after the body is a further request, which a connection does not have here
+        request.body.truncate(body);
+        while request.body.len() < body {
+            let wanted = (body - request.body.len()).min(piece.len());
+            let read = stream.read(&mut piece[..wanted])?;
+            if read == 0 {
+                return Err(Wrong::Gone);
+            }
+            request.body.extend_from_slice(&piece[..read]);
+        }
+        Ok(request)
+    }
+
+    /// The length of the body. What could be read as another length is refused.
+    fn body_length(&self) -> Result<usize, Wrong> {
+        if self.header("transfer-encoding").is_some() {
+            return Err(Wrong::Answer(411, "the body must have a `Content-Length`"));
+        }
+        let Some(text) = self.header("content-length") else { return Ok(0) };
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let length = text.parse().ok().filter(|_| is_number);
+        length.ok_or(Wrong::Answer(400, "`Content-Length` is not a number"))
+    }
+}
+
+/// The head of a request, and its length; `None` if more is to come.
+fn head(bytes: &[u8]) -> Result<Option<(Request, usize)>, Wrong> {
+    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut parsed = httparse::Request::new(&mut headers);
+    let length = match parsed.parse(bytes) {
+        Ok(httparse::Status::Complete(length)) => length,
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(httparse::Error::TooManyHeaders) => return Err(Wrong::Answer(431, "there are too many headers")),
+        Err(_) => return Err(Wrong::Answer(400, "this is not a request of HTTP/1.1")),
+    };
+    let (Some(method), Some(path)) = (parsed.method, parsed.path) else { return Ok(None) };
+    let mut read =
+        Request { method: method.to_owned(), path: path.to_owned(), headers: Vec::new(), body: Vec::new() };
+    for header in parsed.headers.iter() {
+        let value = str::from_utf8(header.value).map_err(|_| Wrong::Answer(400, "a header is not UTF-8"))?;
+        let name = header.name.to_ascii_lowercase();
+        // of two values each side could take another one
+        if name != "accept" && read.header(&name).is_some() {
+            return Err(Wrong::Answer(400, "a header is there twice"));
+        }
+        read.headers.push((name, value.trim().to_owned()));
+    }
+    Ok(Some((read, length)))
+}
+
+/// A connection that is read until a deadline, however slowly its bytes come.
+pub(super) struct Timed<'s> {
+    pub(super) stream: &'s TcpStream,
+    pub(super) deadline: Instant,
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left < Duration::from_millis(1) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        let mut stream = self.stream;
+        stream.read(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_within_their_bounds() {
+        let long = format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "x".repeat(20_000));
+        let many =
+            format!("GET / HTTP/1.1\r\n{}\r\n", (0..70).map(|n| format!("A{n}: b\r\n")).collect::<String>());
+        let status = |text: &str| match Request::read(&mut text.as_bytes(), 8) {
+            Ok(request) => (200, String::from_utf8(request.body).unwrap()),
+            Err(Wrong::Answer(status, _)) => (status, String::new()),
+            Err(Wrong::Gone) => (0, String::new()),
+        };
+        for (text, expected, body) in [
+            ("POST /mcp HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", 200, "{}"),
+            ("POST /mcp HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}GET / HTTP/1.1\r\n\r\n", 200, "{}"),
+            ("GET / HTTP/1.1\r\n\r\n", 200, ""),
+            ("GET / HTTP/1.1\r\nAccept: a\r\naccept: b\r\n\r\n", 200, ""),
+            ("POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n", 413, ""),
+            ("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400, ""),
+            ("POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400, ""),
+            ("POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\na", 400, ""),
+            ("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400, ""),
+            ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411, ""),
+            ("POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\na", 411, ""),
+            ("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\na", 0, ""),
+            ("GET / HTTP/1.1\r\nA", 0, ""),
+            ("", 0, ""),
+            ("garbage\r\n\r\n", 400, ""),
+            ("GET / HTTP/1.1\r\nA b: c\r\n\r\n", 400, ""),
+            (&long, 431, ""),
+            (&many, 431, ""),
+        ] {
+            assert_eq!(status(text), (expected, body.to_owned()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Which request of a client a message of the guard is the answer to.
+
+use super::remote::version;
+use crate::proxy::{Event, MOST_READ, Peer, Waiting};
+use crate::wire::{Id, Kind, Message};
+use grammata::error::Result;
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Messages that wait for a stream, at most; of more the oldest are dropped.
+const MOST_HELD: usize = 256;
+/// Bytes of such messages, at most.
+const MOST_HELD_BYTES: usize = 1 << 20;
+
+/// A message for a request of the client, and whether it is the last one.
+pub(super) type Sent = (String, bool);
+
+#[derive(Debug, Default)]
+struct Open {
+    /// Requests that wait for the answer to a message, by its id, in the order in which they came. `true`: also other
+    /// messages may be sent there.
+    posts: Vec<(Id, bool, Sender<Sent>)>,
+    /// The stream of what the server says on its own, with its number.
+    stream: Option<(u64, Sender<Sent>)>,
+    streams: u64,
+    held: VecDeque<String>,
+    held_bytes: usize,
+    /// The version of the protocol, once the server has said it.
+    version: Option<String>,
+    is_closed: bool,
+}
+
+impl Open {
+    fn hold(&mut self, line: String) {
+        self.held_bytes += line.len();
+        self.held.push_back(line);
+        while self.held.len() > MOST_HELD || self.held_bytes > MOST_HELD_BYTES {
+            let Some(dropped) = self.held.pop_front() else { return };
+            self.held_bytes -= dropped.len();
+        }
+    }
+}
+
+/// The open requests of a session's client.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Routes {
+    open: Arc<Mutex<Open>>,
+    waiting: Waiting,
+}
+
+impl Routes {
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the answer to a message; `None` if another request waits for one with its id, or the session has
+    /// ended.
+    pub(super) fn expect(&self, id: &Id, takes_others: bool) -> Option<Receiver<Sent>> {
+        let mut open = self.open();
+        if open.is_closed || open.posts.iter().any(|(known, ..)| known == id) {
+            return None;
+        }
+        let (to, from) = channel();
+        open.posts.push((id.clone(), takes_others, to));
+        Some(from)
+    }
+
+    /// Ends the wait for an answer.
+    pub(super) fn forget(&self, id: &Id, from: &Receiver<Sent>) {
+        self.open().posts.retain(|(known, ..)| known != id);
+        self.keep(from);
+    }
+
+    /// Ends the wait for an answer that the client has cancelled: none comes.
+    pub(super) fn cancel(&self, id: &Id) {
+        self.open().posts.retain(|(known, ..)| known != id);
+    }
+
+    /// Whether the session has ended.
+    pub(super) fn is_closed(&self) -> bool {
+        self.open().is_closed
+    }
+
+    /// Opens the stream of what the server says on its own, in place of an earlier one. Returns its number.
+    pub(super) fn stream(&self) -> Option<(u64, Receiver<Sent>)> {
+        let mut open = self.open();
+        if open.is_closed {
+            return None;
+        }
+        let (to, from) = channel();
+        open.held_bytes = 0;
+        for line in std::mem::take(&mut open.held) {
+            if self.waiting.add("client", &line).is_ok() {
+                let _ = to.send((line, false));
+            }
+        }
+        open.streams += 1;
+        open.stream = Some((open.streams, to));
+        Some((open.streams, from))
+    }
+
+    /// Closes a stream.
+    pub(super) fn close_stream(&self, number: u64, from: &Receiver<Sent>) {
+        let mut open = self.open();
+        if open.stream.as_ref().is_some_and(|(known, _)| *known == number) {
+            open.stream = None;
+        }
+        drop(open);
+        self.keep(from);
+    }
+
+    /// Holds the messages that a client did not get, but for answers, which nobody else waits for.
+    fn keep(&self, from: &Receiver<Sent>) {
+        for (line, is_last) in from.try_iter() {
+            self.taken(line.len());
+            if !is_last {
+                self.hold(line);
+            }
+        }
+    }
+
+    /// Holds a message for the next stream.
+    pub(super) fn hold(&self, line: String) {
+        self.open().hold(line);
+    }
+
+    /// A message of this length was written, or its client is gone.
+    pub(super) fn taken(&self, length: usize) {
+        self.waiting.remove(length);
+    }
+
+    /// Whether a header names the version of the protocol that the session has.
+    pub(super) fn has_version(&self, named: &str) -> bool {
+        self.open().version.as_ref().is_none_or(|version| version == named)
+    }
+
+    fn send(&self, line: String) -> Result<()> {
+        let message = Message::read(&line).ok();
+        let answered = message.as_ref().and_then(|message| match &message.kind {
+            Kind::Response { id } => Some(id.clone()),
+            Kind::Request { .. } | Kind::Notification { .. } => None,
+        });
+        let mut open = self.open();
+        let to = match &answered {
+            Some(id) => {
+                if open.version.is_none() {
+                    open.version = message.as_ref().and_then(version);
+                }
+                let place = open.posts.iter().position(|(known, ..)| known == id);
+                // an answer that nobody waits for is dropped
+                let Some(place) = place else { return Ok(()) };
+                open.posts.remove(place).2
+            }
+            None => {
+                let post = open.posts.iter().rev().find(|(_, takes_others, _)| *takes_others);
+                let to = open.stream.as_ref().map(|(_, to)| to).or(post.map(|(.., to)| to));
+                match to {
+                    Some(to) => to.clone(),
+                    None => {
+                        open.hold(line);
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        self.waiting.add("client", &line)?;
+        let length = line.len();
+        if let Err(lost) = to.send((line, answered.is_some())) {
+            self.waiting.remove(length);
+            // the client is gone, and perhaps comes back
+            if answered.is_none() {
+                open.hold(lost.0.0);
+            }
+        }
+        Ok(())
+    }
+
+    /// The session has ended.
+    pub(super) fn close(&self) {
+        let mut open = self.open();
+        open.is_closed = true;
+        open.posts.clear();
+        open.stream = None;
+    }
+}
+
+/// A client of a session by HTTP.
+#[derive(Debug)]
+pub struct SessionClient {
+    routes: Routes,
+    to: SyncSender<Event>,
+    from: Receiver<Event>,
+}
+
+impl SessionClient {
+    /// A client, with where its requests are answered and its messages go.
+    pub(super) fn new() -> (SessionClient, Routes, SyncSender<Event>) {
+        let (to, from) = sync_channel(MOST_READ);
+        let routes = Routes::default();
+        (SessionClient { routes: routes.clone(), to: to.clone(), from }, routes, to)
+    }
+
+    pub(crate) fn into_parts(self) -> (impl Peer + 'static, SyncSender<Event>, Receiver<Event>) {
+        (HttpPeer(self.routes), self.to, self.from)
+    }
+}
+
+/// The client as a side of a session. Its requests end with the session.
+struct HttpPeer(Routes);
+
+impl Peer for HttpPeer {
+    fn send(&mut self, line: String) -> Result<()> {
+        self.0.send(line)
+    }
+
+    fn flush(&mut self) {
+        self.0.waiting.flush();
+    }
+}
+
+impl Drop for HttpPeer {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}

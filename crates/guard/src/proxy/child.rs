@@ -1,0 +1,79 @@
+//! A server that runs as a child and speaks on its standard streams.
+
+use super::outbox::{GRACE, Outbox, POLL, reader};
+use super::peer::{Event, Peer, Side};
+use crate::errors;
+use grammata::error::Result;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::SyncSender;
+use std::time::Instant;
+
+/// A server that runs as a child. It is ended with its session.
+pub(crate) struct ChildServer {
+    child: Child,
+    outbox: Outbox,
+}
+
+impl ChildServer {
+    /// Starts the server.
+    ///
+    /// # Errors
+    /// `guard/start`.
+    pub(crate) fn start(
+        command: &mut Command,
+        line_bytes: usize,
+        events: SyncSender<Event>,
+    ) -> Result<ChildServer> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = child.map_err(|cause| errors::start(&name, &cause))?;
+        let outbox = match child.stdin.take() {
+            Some(input) => Outbox::of_stream("server", input),
+            None => Outbox::of_stream("server", std::io::sink()),
+        };
+        if let Some(output) = child.stdout.take() {
+            reader(Side::Server, output, line_bytes, events);
+        }
+        Ok(ChildServer { child, outbox })
+    }
+
+    /// Waits for the child to end, but not for long.
+    fn ended(&mut self) -> Option<ExitStatus> {
+        let start = Instant::now();
+        loop {
+            match self.child.try_wait() {
+                Ok(None) if start.elapsed() < GRACE => std::thread::sleep(POLL),
+                status => return status.ok().flatten(),
+            }
+        }
+    }
+}
+
+impl Peer for ChildServer {
+    fn send(&mut self, line: String) -> Result<()> {
+        self.outbox.send(line)
+    }
+
+    fn flush(&mut self) {
+        self.outbox.flush();
+    }
+
+    fn how_ended(&mut self) -> String {
+        let status = self.ended().map(|status| status.to_string());
+        status.unwrap_or_else(|| "it closed its standard output".to_owned())
+    }
+
+    fn close(&mut self) {
+        self.outbox.close();
+    }
+}
+
+impl Drop for ChildServer {
+    fn drop(&mut self) {
+        self.outbox.close();
+        if self.ended().is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}

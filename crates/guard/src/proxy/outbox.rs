@@ -1,0 +1,116 @@
+//! Lines that wait to be written.
+
+use super::peer::{Event, Side};
+use crate::errors;
+use crate::wire::read_line;
+use grammata::error::Result;
+use std::io::{BufReader, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, SyncSender, channel};
+use std::time::{Duration, Instant};
+
+/// Bytes that wait to be written to a side, at most.
+const MOST_WRITTEN: usize = 64 << 20;
+/// How long a side may take to read what was written, and a server to end.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
+/// How often is looked whether all is written, or a child has ended.
+pub(crate) const POLL: Duration = Duration::from_millis(10);
+
+/// The bytes of lines that wait for a side.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Waiting(Arc<AtomicUsize>);
+
+impl Waiting {
+    /// Counts a line for a side.
+    ///
+    /// # Errors
+    /// `guard/full`.
+    pub(crate) fn add(&self, side: &str, line: &str) -> Result<()> {
+        let before = self.0.fetch_add(line.len(), Ordering::Acquire);
+        if before <= MOST_WRITTEN { Ok(()) } else { Err(errors::full(side, MOST_WRITTEN)) }
+    }
+
+    /// A line of this length has been sent or dropped.
+    pub(crate) fn remove(&self, length: usize) {
+        self.0.fetch_sub(length, Ordering::Release);
+    }
+
+    /// Waits until no line waits, but not for long.
+    pub(crate) fn flush(&self) {
+        let start = Instant::now();
+        while self.0.load(Ordering::Acquire) > 0 && start.elapsed() < GRACE {
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+/// A thread that takes lines for a side.
+pub(crate) struct Outbox {
+    side: &'static str,
+    lines: Option<Sender<String>>,
+    waiting: Waiting,
+}
+
+impl Outbox {
+    /// Writes lines to a stream.
+    pub(crate) fn of_stream(side: &'static str, mut stream: impl Write + Send + 'static) -> Outbox {
+        let mut is_open = true;
+        Outbox::new(side, move |line| {
+            // lines for a side that is gone are dropped
+            is_open = is_open
+                && stream.write_all(line.as_bytes()).is_ok()
+                && stream.write_all(b"\n").is_ok()
+                && stream.flush().is_ok();
+        })
+    }
+
+    /// Gives lines to a function, in a thread of its own.
+    pub(crate) fn new(side: &'static str, mut take: impl FnMut(String) + Send + 'static) -> Outbox {
+        let (lines, to_take) = channel::<String>();
+        let waiting = Waiting::default();
+        let left = waiting.clone();
+        std::thread::spawn(move || {
+            for line in to_take {
+                let length = line.len();
+                take(line);
+                left.remove(length);
+            }
+        });
+        Outbox { side, lines: Some(lines), waiting }
+    }
+
+    /// Gives the line to the thread.
+    ///
+    /// # Errors
+    /// `guard/full`.
+    pub(crate) fn send(&self, line: String) -> Result<()> {
+        self.waiting.add(self.side, &line)?;
+        if let Some(lines) = &self.lines {
+            let _ = lines.send(line);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn flush(&self) {
+        self.waiting.flush();
+    }
+
+    /// Ends the thread when all is taken.
+    pub(crate) fn close(&mut self) {
+        self.lines = None;
+    }
+}
+
+/// Reads the lines of a side in a thread, and says when it ends.
+pub(crate) fn reader(side: Side, stream: impl Read + Send + 'static, most: usize, to: SyncSender<Event>) {
+    std::thread::spawn(move || {
+        let mut stream = BufReader::new(stream);
+        while let Ok(Some(line)) = read_line(&mut stream, most) {
+            if to.send(Event::Line(side, line)).is_err() {
+                return;
+            }
+        }
+        let _ = to.send(Event::Ended(side, None));
+    });
+}

@@ -1,0 +1,188 @@
+//! The loop of a session.
+
+use super::child::ChildServer;
+use super::peer::{Event, MOST_READ, Peer, Side};
+use super::streams::StreamClient;
+use crate::errors;
+use crate::guard::{Action, Guard};
+use crate::http::{Remote, RemoteServer, SessionClient};
+use grammata::error::{Error, Result};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+
+/// How long the server may take for the last answers, after the client has closed its stream.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
+/// A client of a session.
+pub enum Client {
+    /// What the client writes, and what it reads.
+    Streams(Box<dyn Read + Send>, Box<dyn Write + Send>),
+    /// A client of a [`Listener`](crate::http::Listener).
+    Http(SessionClient),
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Client::Streams(..) => "Client::Streams",
+            Client::Http(_) => "Client::Http",
+        })
+    }
+}
+
+/// A server of a session.
+#[derive(Debug)]
+pub enum Server<'s> {
+    /// A command, which speaks on its standard streams.
+    Command(&'s mut Command),
+    /// A server that is reached by HTTP.
+    Http(&'s Remote),
+}
+
+/// Where a session's events and remarks go.
+pub struct Journal<'j> {
+    /// The log, with its name for errors.
+    pub log: Option<(&'j Path, &'j mut dyn Write)>,
+    /// Takes remarks on broken messages.
+    pub note: &'j mut dyn FnMut(&str),
+}
+
+impl std::fmt::Debug for Journal<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Journal")
+            .field("log", &self.log.as_ref().map(|(path, _)| path))
+            .finish_non_exhaustive()
+    }
+}
+
+/// Guards a session until the client or the server ends. A line of a side may have `line_bytes` bytes.
+///
+/// # Errors
+/// `guard/start`; `guard/server-ended` if the server ends first; what stops the guard; a log that cannot be written.
+pub fn run(
+    guard: &mut Guard<'_>,
+    server: Server<'_>,
+    client: Client,
+    journal: Journal<'_>,
+    line_bytes: usize,
+) -> Result<()> {
+    let (client_events, events);
+    let client: Box<dyn Peer> = match client {
+        Client::Streams(input, output) => {
+            (client_events, events) = sync_channel(MOST_READ);
+            Box::new(StreamClient::new(input, output, line_bytes, client_events.clone()))
+        }
+        Client::Http(client) => {
+            let (peer, to, from) = client.into_parts();
+            (client_events, events) = (to, from);
+            Box::new(peer)
+        }
+    };
+    let server: Box<dyn Peer> = match server {
+        Server::Command(command) => Box::new(ChildServer::start(command, line_bytes, client_events)?),
+        Server::Http(remote) => Box::new(RemoteServer::new(remote, line_bytes, client_events)),
+    };
+    Proxy { guard, events, client, server, journal }.run()
+}
+
+struct Proxy<'g, 'r, 'j> {
+    guard: &'g mut Guard<'r>,
+    events: Receiver<Event>,
+    client: Box<dyn Peer>,
+    server: Box<dyn Peer>,
+    journal: Journal<'j>,
+}
+
+impl Proxy<'_, '_, '_> {
+    fn run(mut self) -> Result<()> {
+        let outcome = self.serve();
+        if outcome.is_err() {
+            let actions = self.guard.close("the guard has ended", Instant::now());
+            // the first error counts
+            let _ = self.act(actions);
+        }
+        self.client.flush();
+        outcome
+    }
+
+    fn serve(&mut self) -> Result<()> {
+        loop {
+            let Some(event) = self.next()? else { continue };
+            let now = Instant::now();
+            match event {
+                Event::Line(Side::Client, line) => {
+                    let actions = self.guard.from_client(line, now);
+                    self.act(actions)?;
+                }
+                Event::Line(Side::Server, line) => {
+                    let actions = self.guard.from_server(line, now);
+                    self.act(actions)?;
+                }
+                Event::Ended(Side::Client, _) => return self.client_ended(),
+                Event::Ended(Side::Server, how) => {
+                    let actions = self.guard.close("the server has ended", now);
+                    self.act(actions)?;
+                    let how = how.unwrap_or_else(|| self.server.how_ended());
+                    return Err(errors::server_ended(&how));
+                }
+            }
+        }
+    }
+
+    /// The next event; `None` where the time alone had an effect.
+    fn next(&mut self) -> Result<Option<Event>> {
+        let Some(deadline) = self.guard.deadline() else {
+            // both sides say when they end, and the loop is left then
+            return Ok(self.events.recv().ok());
+        };
+        match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(event) => Ok(Some(event)),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                let actions = self.guard.tick(Instant::now());
+                self.act(actions)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The client has ended. What it has requested is answered, and the log has the result of the last call.
+    fn client_ended(&mut self) -> Result<()> {
+        let end = Instant::now() + LAST_ANSWERS;
+        while self.guard.is_waiting() && Instant::now() < end {
+            let until = self.guard.deadline().map_or(end, |deadline| deadline.min(end));
+            let actions = match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Event::Line(Side::Server, line)) => self.guard.from_server(line, Instant::now()),
+                Ok(Event::Ended(Side::Server, _)) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(Event::Line(Side::Client, _) | Event::Ended(Side::Client, _))
+                | Err(RecvTimeoutError::Timeout) => self.guard.tick(Instant::now()),
+            };
+            self.act(actions)?;
+        }
+        let actions = self.guard.close("the client left before the result", Instant::now());
+        self.act(actions)?;
+        self.server.close();
+        Ok(())
+    }
+
+    fn act(&mut self, actions: Vec<Action>) -> Result<()> {
+        for action in actions {
+            match action {
+                Action::Client(line) => self.client.send(line)?,
+                Action::Server(line) => self.server.send(line)?,
+                Action::Log(line) => self.write(&line)?,
+                Action::Note(text) => (self.journal.note)(&text),
+                Action::Stop(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, line: &str) -> Result<()> {
+        let Some((path, log)) = &mut self.journal.log else { return Ok(()) };
+        let written = log.write_all(format!("{line}\n").as_bytes()).and_then(|()| log.flush());
+        written.map_err(|cause| Error::io(path, &cause))
+    }
+}

@@ -1,0 +1,32 @@
+//! A client on two streams.
+
+use super::outbox::{Outbox, reader};
+use super::peer::{Event, Peer, Side};
+use grammata::error::Result;
+use std::io::{Read, Write};
+use std::sync::mpsc::SyncSender;
+
+/// A client on two streams.
+pub(crate) struct StreamClient(Outbox);
+
+impl StreamClient {
+    pub(crate) fn new(
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        line_bytes: usize,
+        events: SyncSender<Event>,
+    ) -> StreamClient {
+        reader(Side::Client, input, line_bytes, events);
+        StreamClient(Outbox::of_stream("client", output))
+    }
+}
+
+impl Peer for StreamClient {
+    fn send(&mut self, line: String) -> Result<()> {
+        self.0.send(line)
+    }
+
+    fn flush(&mut self) {
+        self.0.flush();
+    }
+}

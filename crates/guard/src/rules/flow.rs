@@ -1,0 +1,195 @@
+//! A domain of flows as the rules of an agent: a tool for each API but the end of plans, which is the guard's own.
+
+use super::observed::{failure, open_lines, outcome, step_line};
+use super::{Open, OwnTool, Rules, Values};
+use crate::outcome::Outcome;
+use crate::schema::Checker;
+use grammata::error::Result as Fallible;
+use grammata::transitions::{Transition, TransitionSystem};
+use grammata_agents::flows::{FlowAutomaton, FlowCall, FlowDomain, FlowOptions, FlowState};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+const END: &str = "end";
+/// Values of a datum that are kept, at most: the latest ones.
+const MOST_VALUES: usize = 100;
+
+/// The rules of a domain, at a call of a plan.
+#[derive(Debug)]
+pub struct FlowRules<'d> {
+    domain: &'d FlowDomain,
+    automaton: FlowAutomaton<'d>,
+    /// What may come next.
+    next: Vec<Transition<FlowState, FlowCall>>,
+    /// APIs of the prelude that were not called.
+    prelude: VecDeque<usize>,
+    /// The API whose result is to come.
+    pending: Option<usize>,
+    /// By datum, the values that results had.
+    values: Vec<Vec<Value>>,
+    checker: Checker,
+}
+
+impl<'d> FlowRules<'d> {
+    /// The rules at the beginning of a plan.
+    ///
+    /// # Errors
+    /// A domain that has no plan under the options; limits.
+    pub fn new(domain: &'d FlowDomain, options: FlowOptions) -> Fallible<FlowRules<'d>> {
+        let automaton = FlowAutomaton::new(domain, options.by_step(false))?;
+        let start = automaton.start();
+        let mut rules = FlowRules {
+            domain,
+            automaton,
+            next: Vec::new(),
+            prelude: domain.prelude_apis().iter().copied().collect(),
+            pending: None,
+            values: vec![Vec::new(); domain.data.len()],
+            checker: Checker::default(),
+        };
+        rules.enter(start)?;
+        Ok(rules)
+    }
+
+    fn enter(&mut self, state: FlowState) -> Fallible<()> {
+        let mut next = Vec::new();
+        self.automaton.successors(&state, &mut next)?;
+        self.next = next;
+        Ok(())
+    }
+
+    /// The APIs that may be called, but for the end.
+    fn apis(&self) -> Vec<usize> {
+        if let Some(&first) = self.prelude.front() {
+            return vec![first];
+        }
+        let mut apis: Vec<usize> = self.next.iter().map(|next| next.label.api).collect();
+        apis.dedup();
+        apis.retain(|&api| api != self.domain.end);
+        apis
+    }
+
+    fn end(&self) -> Option<&Transition<FlowState, FlowCall>> {
+        let is_open = self.prelude.is_empty();
+        self.next.iter().find(|next| is_open && next.label.api == self.domain.end)
+    }
+
+    /// The values that the inputs of an API may have, by the names of the data, as far as results had some.
+    fn known(&self, api: usize) -> Values {
+        let inputs = self.domain.apis[api].inputs.iter().flat_map(|input| input.any_of.iter());
+        let known = inputs.filter(|&&data| !self.values[data].is_empty());
+        known.map(|&data| (self.domain.data[data].clone(), json!({ "enum": self.values[data] }))).collect()
+    }
+
+    /// Follows an answer of an API. Returns the line of the call.
+    fn follow(&mut self, api: usize, data: &Value) -> Result<String, String> {
+        let declared = &self.domain.apis[api];
+        let names = || declared.outcomes.iter().map(|outcome| outcome.name.as_str());
+        let named = outcome(data, names());
+        let number = names().position(|name| Some(name) == named);
+        if number.is_none() && !declared.outcomes.is_empty() {
+            let names: Vec<&str> = names().collect();
+            return Err(format!("the result does not say which outcome it is: {}", names.join(", ")));
+        }
+        let label = FlowCall { api, step: None, outcome: number };
+        if self.prelude.front() == Some(&api) {
+            self.prelude.pop_front();
+        } else {
+            let next = self.next.iter().find(|next| (next.label.api, next.label.outcome) == (api, number));
+            let to = next.map(|next| next.to).ok_or("no plan continues after this result")?;
+            self.enter(to).map_err(|error| error.diagnostic().message().to_owned())?;
+        }
+        for made in declared.makes(number) {
+            let value = data.get(&self.domain.data[made]);
+            if let Some(value) = value.filter(|value| !self.values[made].contains(value)) {
+                if self.values[made].len() == MOST_VALUES {
+                    self.values[made].remove(0);
+                }
+                self.values[made].push(value.clone());
+            }
+        }
+        Ok(label.text(self.domain))
+    }
+}
+
+impl Rules for FlowRules<'_> {
+    fn about(&self) -> String {
+        format!(
+            "You are held to the flows of `{}`. Only tools that may be called now are listed, with the values that are \
+             known; list them again after each call. A call that no flow has here is not carried out, and its result \
+             says why and what may come instead.",
+            self.domain.name
+        )
+    }
+
+    fn tools(&self) -> Vec<(String, Vec<String>)> {
+        let apis = self.domain.apis.iter().enumerate().filter(|(api, _)| *api != self.domain.end);
+        apis.map(|(_, api)| (api.name.clone(), Vec::new())).collect()
+    }
+
+    fn open(&self) -> Vec<Open> {
+        let open = |api: usize| Open {
+            tool: self.domain.apis[api].name.clone(),
+            properties: self.known(api),
+            required: Vec::new(),
+        };
+        self.apis().into_iter().map(open).collect()
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Values) -> Result<(), String> {
+        let api = self.domain.api(tool).ok_or("unknown: no API has this name")?;
+        if !self.apis().contains(&api) {
+            return Err("order: no flow has this call here".to_owned());
+        }
+        let known = self.known(api);
+        if let Some((name, _)) = self.checker.wrong(&known, arguments) {
+            return Err(format!("argument {name}: it must be a value that a result had"));
+        }
+        self.pending = Some(api);
+        Ok(())
+    }
+
+    fn result(&mut self, outcome: Outcome) -> Result<Values, (Values, String)> {
+        let Some(api) = self.pending.take() else { return Ok(Values::new()) };
+        match outcome {
+            // a call that failed is not a call of the plan
+            Outcome::Error(text) => Ok(failure(&text)),
+            Outcome::Data(data) => match self.follow(api, &data) {
+                Ok(line) => Ok(Values::from_iter([("step".to_owned(), line.into())])),
+                Err(text) => Err((failure(&text), text)),
+            },
+        }
+    }
+
+    fn own(&self) -> Vec<OwnTool> {
+        let tool = |_| OwnTool {
+            name: END,
+            description: "Call this when nothing is left to do for the user.".to_owned(),
+            schema: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
+        };
+        self.end().map(tool).into_iter().collect()
+    }
+
+    fn own_names(&self) -> Vec<&'static str> {
+        vec![END]
+    }
+
+    fn act(&mut self, _: &str, _: &Values) -> Result<(Value, String), String> {
+        let end = self.end().map(|next| (next.label, next.to));
+        let (label, to) = end.ok_or("order: the plan may not end here")?;
+        self.enter(to).map_err(|error| error.diagnostic().message().to_owned())?;
+        Ok((json!(["end", { "step": label.text(self.domain) }]), "The plan is complete.".to_owned()))
+    }
+
+    fn feedback(&self) -> String {
+        let apis = self.apis();
+        open_lines(
+            apis.iter().map(|&api| self.domain.apis[api].name.as_str()),
+            self.end().map(|_| "the end of the plan"),
+        )
+    }
+
+    fn line(&self, event: &Value) -> Option<String> {
+        step_line(event)
+    }
+}

@@ -1,0 +1,57 @@
+//! What a result says of the outcome of a call.
+
+use crate::rules::Values;
+use serde_json::Value;
+
+/// The name of an outcome in the data of a result: its member `outcome` or `result`, or the whole of it. Booleans and
+/// numbers are read as they are written.
+pub(super) fn outcome<'n>(data: &Value, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let said = data.get("outcome").or_else(|| data.get("result")).unwrap_or(data);
+    let text = match said {
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => said.to_string(),
+        _ => return None,
+    };
+    names.into_iter().find(|name| *name == text)
+}
+
+/// A result that counts as failed.
+pub(super) fn failure(text: &str) -> Values {
+    Values::from_iter([("error".to_owned(), text.into())])
+}
+
+/// The line of an event's step; `None` for an event without one.
+pub(super) fn step_line(event: &Value) -> Option<String> {
+    event.get(1)?.get("step")?.as_str().map(str::to_owned)
+}
+
+/// Lines that say what is open.
+pub(super) fn open_lines<'n>(open: impl IntoIterator<Item = &'n str>, end: Option<&'n str>) -> String {
+    let mut lines = String::from("open:\n");
+    for name in open.into_iter().chain(end) {
+        lines.push_str(&format!("  {name}\n"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn outcomes_are_read() {
+        for (data, expected) in [
+            (json!({"outcome": "yes"}), Some("yes")),
+            (json!({"outcome": true, "x": "yes"}), Some("true")),
+            (json!({"result": "yes"}), Some("yes")),
+            (json!("yes"), Some("yes")),
+            (json!(true), Some("true")),
+            (json!({"outcome": "no"}), None),
+            (json!({"x": "yes"}), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(outcome(&data, ["yes", "true"]), expected, "{data}");
+        }
+    }
+}

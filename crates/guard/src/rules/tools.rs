@@ -1,0 +1,119 @@
+//! Tools with prerequisites as the rules of an agent: a tool opens when tools that give what it needs were called.
+
+use super::observed::{failure, open_lines};
+use super::{Open, OwnTool, Rules, Values};
+use crate::outcome::Outcome;
+use crate::schema::Checker;
+use grammata_agents::tools::ToolSet;
+use serde_json::Value;
+
+/// The rules of a set of tools, at a point of a session.
+#[derive(Debug)]
+pub struct ToolRules<'s> {
+    set: &'s ToolSet,
+    /// By tool, the lists of tools of which one each must have been called.
+    needs: Vec<Vec<Vec<usize>>>,
+    has_succeeded: Vec<bool>,
+    /// The tool whose result is to come.
+    pending: Option<usize>,
+    checker: Checker,
+}
+
+impl<'s> ToolRules<'s> {
+    /// The rules at the beginning of a session.
+    pub fn new(set: &'s ToolSet) -> ToolRules<'s> {
+        let has_succeeded = vec![false; set.tools().len()];
+        ToolRules {
+            set,
+            needs: set.prerequisites(),
+            has_succeeded,
+            pending: None,
+            checker: Checker::default(),
+        }
+    }
+
+    /// The first need of a tool that no call has met.
+    fn missing(&self, tool: usize) -> Option<&[usize]> {
+        let needs = self.needs.get(tool)?.iter();
+        needs.map(Vec::as_slice).find(|any| !any.iter().any(|&giver| self.has_succeeded[giver]))
+    }
+
+    fn name(&self, tool: usize) -> &'s str {
+        &self.set.tools()[tool].name
+    }
+
+    fn callable(&self) -> impl Iterator<Item = usize> + '_ {
+        let tools = self.set.tools().iter().enumerate();
+        tools.filter(|(_, tool)| tool.refusal.is_none()).map(|(place, _)| place)
+    }
+}
+
+impl Rules for ToolRules<'_> {
+    fn about(&self) -> String {
+        "Only tools that may be called now are listed; others open when the tools that give what they need were called. \
+         List them again after each call."
+            .to_owned()
+    }
+
+    fn tools(&self) -> Vec<(String, Vec<String>)> {
+        self.callable().map(|tool| (self.name(tool).to_owned(), Vec::new())).collect()
+    }
+
+    fn open(&self) -> Vec<Open> {
+        let open = |tool: usize| {
+            let schema = self.set.tools()[tool].arguments.value();
+            let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            let required = required.filter_map(Value::as_str).map(str::to_owned).collect();
+            Open { tool: self.name(tool).to_owned(), properties, required }
+        };
+        self.callable().filter(|&tool| self.missing(tool).is_none()).map(open).collect()
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Values) -> Result<(), String> {
+        let place = self.callable().find(|&place| self.name(place) == tool);
+        let place = place.ok_or("unknown: no tool that can be called has this name")?;
+        if let Some(any) = self.missing(place) {
+            let names: Vec<&str> = any.iter().map(|&giver| self.name(giver)).collect();
+            return Err(format!("precondition {}: a call of it must succeed before", names.join(" or ")));
+        }
+        let schema = self.set.tools()[place].arguments.value();
+        if !self.checker.allows(&schema, &Value::Object(arguments.clone())) {
+            return Err("argument: the arguments are not of the tool's schema".to_owned());
+        }
+        self.pending = Some(place);
+        Ok(())
+    }
+
+    fn result(&mut self, outcome: Outcome) -> Result<Values, (Values, String)> {
+        let Some(tool) = self.pending.take() else { return Ok(Values::new()) };
+        Ok(match outcome {
+            Outcome::Error(text) => failure(&text),
+            Outcome::Data(data) => {
+                self.has_succeeded[tool] = true;
+                match data {
+                    Value::Object(data) => data,
+                    Value::Null => Values::new(),
+                    data => Values::from_iter([("result".to_owned(), data)]),
+                }
+            }
+        })
+    }
+
+    fn own(&self) -> Vec<OwnTool> {
+        Vec::new()
+    }
+
+    fn own_names(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    fn act(&mut self, _: &str, _: &Values) -> Result<(Value, String), String> {
+        Err("a set of tools has no further ones".to_owned())
+    }
+
+    fn feedback(&self) -> String {
+        let open = self.callable().filter(|&tool| self.missing(tool).is_none());
+        open_lines(open.map(|tool| self.name(tool)), None)
+    }
+}
