@@ -4,7 +4,7 @@ use grammata::diagnostic::did_you_mean;
 use grammata::limits::{LimitKind, Limits};
 
 /// Limits other than the default ones.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct LimitArgs {
     /// Sets a limit on the cost of the input, such as `cache_bytes=1000000`; may be repeated. `grammata limits` lists them
     #[arg(long = "set-limit", value_name = "NAME=N", value_parser = name_and_number, hide_short_help = true, help_heading = "Limits")]

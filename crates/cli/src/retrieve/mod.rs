@@ -5,6 +5,7 @@ mod index;
 pub mod model;
 pub mod pipeline;
 mod search;
+mod serve;
 pub mod sources;
 
 use super::output::{Exit, Failure, Output};
@@ -23,11 +24,14 @@ enum Command {
     Index(Box<index::Arguments>),
     /// Find the best tools for a request
     Search(Box<search::Arguments>),
+    /// Serve a tool that finds tools, by the Model Context Protocol
+    Serve(Box<serve::Arguments>),
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Index(arguments) => index::run(arguments, output),
         Command::Search(arguments) => search::run(arguments, output),
+        Command::Serve(arguments) => serve::run(arguments, output),
     }
 }

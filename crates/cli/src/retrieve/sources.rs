@@ -6,7 +6,7 @@ use grammata::error::{Error, Result};
 use grammata::limits::Limits;
 use grammata_agents::retrieval::readers::{self, ToolSet};
 use grammata_agents::retrieval::requests::Request;
-use grammata_agents::retrieval::{Catalogue, Template};
+use grammata_agents::retrieval::{Catalogue, Template, Tool};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -87,6 +87,23 @@ impl CatalogueArgs {
 pub fn requests(path: &Path, pairs: &[(String, String)], limits: &Limits) -> Result<Vec<Request>> {
     let kept = kept_lines(&text(path, limits)?, pairs);
     Request::from_json_lines(&kept, limits).map_err(|error| error.in_file(&source::name_of(path)))
+}
+
+/// The tools of a report of `tools list`, which says of each tool what it needs to be found; `None` for other texts.
+pub(super) fn listed(text: &str) -> Option<Vec<Tool>> {
+    let report: Value = serde_json::from_str(text).ok()?;
+    report.get("command").filter(|command| *command == "tools list")?;
+    let is_callable = |tool: &&Value| tool.get("refusal").is_none_or(Value::is_null);
+    let text =
+        |tool: &Value, name: &str| tool.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let tools = report.get("tools")?.as_array()?.iter().filter(is_callable);
+    let tools = tools.map(|tool| Tool {
+        name: text(tool, "name"),
+        description: text(tool, "description"),
+        parameters: tool.get("arguments").cloned(),
+        ..Tool::default()
+    });
+    Some(tools.collect())
 }
 
 fn text(path: &Path, limits: &Limits) -> Result<String> {

@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 }
 
 /// Which tools.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct SetArgs {
     /// Documents of tools: files, or `-` for standard input
     #[arg(value_name = "FILE", required = true)]
@@ -194,6 +194,7 @@ fn locate<'d>(text: &str, diagnostics: impl IntoIterator<Item = &'d mut Diagnost
     }
 }
 
-fn stem(file: &Path) -> String {
+/// Returns the name of a file without its ending.
+pub fn stem(file: &Path) -> String {
     file.file_stem().map_or_else(|| "tools".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
