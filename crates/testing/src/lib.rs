@@ -17,7 +17,11 @@ pub mod earley;
 mod end_tokens;
 pub mod fuzz;
 #[cfg(feature = "agents")]
+pub mod fuzz_endpoint;
+#[cfg(feature = "agents")]
 pub mod fuzz_flows;
+#[cfg(feature = "agents")]
+pub mod fuzz_guard;
 mod fuzz_limits;
 #[cfg(feature = "agents")]
 pub mod fuzz_procedures;

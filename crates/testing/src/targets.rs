@@ -3,7 +3,10 @@
 use super::differential::json_schema_differential;
 use super::{fuzz, mask_files, token_indices};
 #[cfg(feature = "agents")]
-use super::{fuzz_flows, fuzz_procedures, fuzz_templates, fuzz_tools, round_trips, tool_sessions};
+use super::{
+    fuzz_endpoint, fuzz_flows, fuzz_guard, fuzz_procedures, fuzz_templates, fuzz_tools, round_trips,
+    tool_sessions,
+};
 
 /// The body of a fuzz target.
 pub type Target = fn(&[u8]);
@@ -26,7 +29,7 @@ pub const TARGETS: [(&str, Target); 12] = [
 
 /// The targets of agents and templates, by name.
 #[cfg(feature = "agents")]
-pub const AGENTS: [(&str, Target); 9] = [
+pub const AGENTS: [(&str, Target); 11] = [
     ("chat_template", fuzz_templates::chat_template),
     ("spec_template", fuzz_templates::spec_template),
     ("plan_spec", fuzz_templates::plan_spec),
@@ -36,4 +39,6 @@ pub const AGENTS: [(&str, Target); 9] = [
     ("tool_sessions", tool_sessions::session),
     ("tools_round_trip", round_trips::tools_round_trip),
     ("flow", fuzz_flows::flow),
+    ("guard", fuzz_guard::guard),
+    ("endpoint", fuzz_endpoint::endpoint),
 ];

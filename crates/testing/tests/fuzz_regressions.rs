@@ -80,6 +80,60 @@ fn indices_near_a_good_one_do_no_harm() {
     assert!(read > 0, "all are refused");
 }
 
+/// Inputs near the seeds of targets that read protocols: lines and bytes are changed, omitted, doubled and moved.
+/// `GRAMMATA_MUTANTS=N` sets their number for each target.
+#[test]
+fn sessions_near_the_seeds_do_no_harm() {
+    const JSON: [&[u8]; 12] = [
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b":",
+        b"\"id\"",
+        b"1",
+        b"null",
+        b"\"method\"",
+        b"\"\\ud800\"",
+        b"1e999",
+    ];
+    let count = std::env::var("GRAMMATA_MUTANTS").ok().and_then(|count| count.parse().ok()).unwrap_or(300);
+    for name in ["guard", "endpoint"] {
+        let (_, target) = targets().find(|(target, _)| *target == name).unwrap();
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("fuzz/seeds").join(name);
+        let files = std::fs::read_dir(folder).unwrap();
+        let seeds: Vec<Vec<u8>> = files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect();
+        seeds.iter().for_each(|seed| target(seed));
+        for number in 0..count {
+            let mut random = StdRng::seed_from_u64(number);
+            let mut lines: Vec<Vec<u8>> = Vec::new();
+            for _ in 0..random.random_range(1..3) {
+                let seed = &seeds[random.random_range(0..seeds.len())];
+                lines.extend(seed.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec));
+            }
+            for _ in 0..random.random_range(1..6) {
+                let (at, other) = (random.random_range(0..lines.len()), random.random_range(0..lines.len()));
+                let byte = random.random_range(0..lines[at].len().max(1));
+                match random.random_range(0..7) {
+                    0 if lines.len() > 1 => drop(lines.remove(at)),
+                    1 => lines.insert(at, lines[other].clone()),
+                    2 => lines.swap(at, other),
+                    3 if byte < lines[at].len() => lines[at][byte] = random.random(),
+                    4 if byte < lines[at].len() => drop(lines[at].remove(byte)),
+                    5 => {
+                        let rest = lines[at].split_off(byte.min(lines[at].len()));
+                        lines[at].extend_from_slice(JSON[random.random_range(0..JSON.len())]);
+                        lines[at].extend(rest);
+                    }
+                    _ => lines[at].truncate(byte),
+                }
+            }
+            target(&lines.concat());
+        }
+    }
+}
+
 /// Fragments of the languages that the front ends read, so that random inputs get past the first byte.
 const PIECES: [&str; 64] = [
     "a",
