@@ -4,6 +4,9 @@ FOLDER has the servers in node_modules; this file's folder has the procedures.
 """
 
 import asyncio
+import os
+import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -24,12 +27,9 @@ def text(result):
     return "\n".join(getattr(item, "text", "") for item in result.content)
 
 
-
-async def session(grammata, everything, log):
-    log.unlink(missing_ok=True)
-    maps = ["--map", "look_up=get-structured-content", "--map", "send=echo"]
-    arguments = ["guard", str(HERE / "weather.yaml"), "--log", str(log), *maps, "--", "node", str(everything)]
-    async with Client(StdioServerParameters(command=grammata, args=arguments)) as client:
+async def session(grammata, server, log):
+    """A session with a client's `server`, whose log is that of `log()` afterwards."""
+    async with Client(server) as client:
         assert "weather_message" in (client.instructions or ""), client.instructions
         assert names(await client.list_tools()) == ["get-structured-content"]
         early = await client.call_tool("echo", {"message": "x"})
@@ -44,9 +44,36 @@ async def session(grammata, everything, log):
         assert late.is_error and "guard agreed == true" in text(late), late
         ended = await client.call_tool("guard_say", {"answer": "dropped"})
         assert "The procedure is complete" in text(ended), ended
-    verify = [grammata, "procedure", "verify", str(HERE / "weather.yaml"), str(log)]
+    verify = [grammata, "procedure", "verify", str(HERE / "weather.yaml"), str(log())]
     written = subprocess.run(verify, capture_output=True, text=True, check=True).stdout
     assert written == "valid: 3 steps, complete\n", written
+
+
+MAPS = ["--map", "look_up=get-structured-content", "--map", "send=echo"]
+
+
+async def by_http(grammata, everything, logs):
+    """The same by HTTP on both sides of the guard."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    shutil.rmtree(logs, ignore_errors=True)
+    environment = {**os.environ, "PORT": str(port)}
+    server = subprocess.Popen(["node", everything, "streamableHttp"], env=environment, stderr=subprocess.DEVNULL)
+    for _ in range(200):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.1)
+    url = f"http://127.0.0.1:{port}/mcp"
+    listen = ["guard", str(HERE / "weather.yaml"), *MAPS, "--http", url, "--listen", "127.0.0.1:0"]
+    guard = subprocess.Popen([grammata, *listen, "--logs", str(logs)], stderr=subprocess.PIPE, text=True)
+    try:
+        address = guard.stderr.readline().split()[-1]
+        await session(grammata, address, lambda: next(iter(logs.iterdir())))
+    finally:
+        guard.terminate()
+        server.terminate()
 
 
 async def times(command, arguments):
@@ -66,9 +93,12 @@ async def times(command, arguments):
 async def main():
     grammata, folder, scratch = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     everything = folder / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
-    await session(grammata, everything, scratch / "python.jsonl")
-    maps = ["--map", "look_up=get-structured-content", "--map", "send=echo"]
-    guarded = ["guard", str(HERE / "weather.yaml"), *maps, "--", "node", str(everything)]
+    log = scratch / "python.jsonl"
+    log.unlink(missing_ok=True)
+    guarded = ["guard", str(HERE / "weather.yaml"), *MAPS, "--", "node", str(everything)]
+    logging = [*guarded[:2], "--log", str(log), *guarded[2:]]
+    await session(grammata, StdioServerParameters(command=grammata, args=logging), lambda: log)
+    await by_http(grammata, everything, scratch / "python-http")
     plain = await times("node", [str(everything)])
     held = await times(grammata, guarded)
     for name, taken in [("without the guard", plain), ("with the guard", held)]:

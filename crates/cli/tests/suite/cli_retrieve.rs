@@ -1,6 +1,6 @@
 //! `grammata retrieve`: search by words; with the feature `ort` vectors of a tiny encoder, and queries of a tiny decoder.
 
-use crate::cli::{json, out, refused};
+use crate::cli::{json, out, refused, run_with};
 use crate::retrieve_files::{Files, strs};
 use serde_json::json;
 
@@ -35,6 +35,47 @@ fn what_is_missing_is_named() {
     let error =
         refused("retrieval/line", &["retrieve", "search", "x", "--catalogue", &files.path("broken.jsonl")]);
     assert!(error.contains("broken.jsonl"), "{error}");
+}
+
+/// One server's tools are an OpenAPI document, another one's are a report of `tools list`.
+#[test]
+fn tools_of_many_servers_are_served() {
+    let files = Files::new();
+    let services = "catalogues/services/openapi.json";
+    let report = out(0, &["tools", "list", services, "--output-format=json"]);
+    files.write("again.json", &report);
+    files.write("mcp.json", r#"{"tools": [{"name": "feed", "description": "Feeds the elephant.", "inputSchema": {"type": "object"}}]}"#);
+    let (again, mcp) = (files.path("again.json"), files.path("mcp.json"));
+    let ask = |arguments: serde_json::Value| {
+        let params = json!({ "name": "search_tools", "arguments": arguments });
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let run = run_with(&["retrieve", "serve", services, &again, &mcp], &format!("{request}\n"));
+        assert_eq!((run.code, run.err.as_str()), (0, ""));
+        let answer: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        answer["result"].clone()
+    };
+    let elephants = ask(json!({ "query": "food for an elephant", "count": 1 }));
+    let found = &elephants["structuredContent"]["tools"][0];
+    assert_eq!((&found["server"], &found["name"]), (&json!("mcp"), &json!("feed")), "{elephants}");
+    // the two lists have the same tools with the same schemas
+    let of = |server: &str| {
+        let mut found = ask(json!({ "query": "restaurant", "count": 4, "server": server }));
+        let tools = found["structuredContent"]["tools"].as_array_mut().unwrap();
+        assert_eq!(tools.len(), 4);
+        tools.iter_mut().for_each(|tool| tool["server"] = "".into());
+        tools.sort_by_key(|tool| tool["name"].as_str().unwrap().to_owned());
+        tools.clone()
+    };
+    assert_eq!(of("openapi"), of("again"));
+    for wrong in [
+        json!({}),
+        json!({ "query": " " }),
+        json!({ "query": "x", "count": 0 }),
+        json!({ "query": "x", "server": 1 }),
+    ] {
+        assert_eq!(ask(wrong.clone())["isError"], true, "{wrong}");
+    }
+    refused("cli/serve-output", &["retrieve", "serve", services, "--output-format=json"]);
 }
 
 /// T18: tools with odd descriptions are indexed, and found in their order.

@@ -6,6 +6,7 @@ mod cli_embed;
 mod cli_errors;
 mod cli_flow;
 mod cli_generate;
+mod cli_guard;
 mod cli_retrieve;
 mod cli_tools;
 mod contract;

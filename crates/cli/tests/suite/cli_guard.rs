@@ -1,0 +1,84 @@
+//! `grammata guard`: what the file is decides the rules.
+#![cfg(unix)]
+
+use crate::cli::{refused, run_with};
+use serde_json::{Value, json};
+
+/// A server in `sh` that has these tools and answers every call with the outcome `yes`.
+fn server(tools: &[&str]) -> String {
+    let tools: Vec<Value> = tools.iter().map(|name| json!({ "name": name })).collect();
+    format!(
+        r#"while read -r line; do
+             id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+             case "$line" in
+               *'"tools/list"'*) echo '{{"jsonrpc":"2.0","id":'$id',"result":{{"tools":{}}}}}';;
+               *) echo '{{"jsonrpc":"2.0","id":'$id',"result":{{"structuredContent":{{"outcome":"known"}}}}}}';;
+             esac
+           done"#,
+        json!(tools)
+    )
+}
+
+/// The names of the tools that are listed at the beginning.
+fn open(rules: &str, tools: &[&str]) -> Vec<String> {
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let run = run_with(&["guard", rules, "--", "sh", "-c", &server(tools)], &format!("{list}\n"));
+    assert_eq!(run.code, 0, "{}", run.err);
+    let answer: Value = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
+    let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_file_decides_the_rules() {
+    let banking = [
+        "InitSystem",
+        "Start",
+        "GetCustomerIncome",
+        "GetDateOfBirth",
+        "CheckEligibility",
+        "GetAccountTypes",
+        "Confirm",
+        "OpenAccount",
+        "RecordIssue",
+        "NotifyComplaintDepartment",
+        "GetTransactionInformation",
+        "ValidateTransaction",
+        "CancelTransaction",
+    ];
+    let service = ["identify", "check_policy", "refund", "replace", "hand_over", "close"];
+    let folder = tempfile::tempdir().unwrap();
+    let tools = folder.path().join("tools.json");
+    let list = json!({ "tools": [{ "name": "feed", "inputSchema": { "type": "object" } }] });
+    std::fs::write(&tools, list.to_string()).unwrap();
+    for (rules, tools, expected) in [
+        ("grammars/flows/banking.toml", &banking[..], &["InitSystem"][..]),
+        ("grammars/customer-service", &service, &["identify"]),
+        ("grammars/customer-service/spec.toml", &service, &["identify"]),
+        (
+            "grammars/procedures/taxi_order.yaml",
+            &["price_ride", "order_ride", "cancel_ride"],
+            &["price_ride", "guard_say"],
+        ),
+        (tools.to_str().unwrap(), &["feed", "other"], &["feed"]),
+    ] {
+        assert_eq!(open(rules, tools), expected, "{rules}");
+    }
+}
+
+#[test]
+fn what_cannot_be_guarded_is_refused() {
+    let taxi = "grammars/procedures/taxi_order.yaml";
+    for (code, arguments) in [
+        ("guard/url", &["guard", taxi, "--http", "ftp://x"][..]),
+        (
+            "cli/no-key",
+            &["guard", taxi, "--http", "http://127.0.0.1:9/mcp", "--http-key-env", "GRAMMATA_NO_SUCH"],
+        ),
+        ("guard/public", &["guard", taxi, "--listen", "0.0.0.0:0", "--", "true"]),
+        ("cli/guard-of-procedures", &["guard", "grammars/customer-service", "--user-words", "--", "true"]),
+        ("cli/guard-output", &["guard", taxi, "--output-format=json", "--", "true"]),
+    ] {
+        refused(code, arguments);
+    }
+}
