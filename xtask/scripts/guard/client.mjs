@@ -2,10 +2,12 @@
 // FOLDER has the packages in node_modules; this file's folder has the procedures.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const [grammata, folder, scratch] = process.argv.slice(2);
@@ -14,6 +16,7 @@ const { resolve } = createRequire(join(folder, "package.json"));
 const load = (path) => import(pathToFileURL(resolve(path)).href);
 const { Client } = await load("@modelcontextprotocol/sdk/client/index.js");
 const { StdioClientTransport } = await load("@modelcontextprotocol/sdk/client/stdio.js");
+const { StreamableHTTPClientTransport } = await load("@modelcontextprotocol/sdk/client/streamableHttp.js");
 const { ToolListChangedNotificationSchema } = await load("@modelcontextprotocol/sdk/types.js");
 
 const server = (name) => join(folder, "node_modules/@modelcontextprotocol", name, "dist/index.js");
@@ -99,5 +102,30 @@ mkdirSync(scratch, { recursive: true });
   await client.call("guard_say", { answer: "written" });
   await client.close();
   assert.equal(verified("edit.yaml", log), "valid: 4 steps, complete\n");
+}
+// the guard serves by HTTP: changes of the list come by the stream, and the session ends with its client
+{
+  const map = ["--map", "look_up=get-structured-content", "--map", "send=echo"];
+  const args = ["guard", join(here, "weather.yaml"), ...map, "--listen", "127.0.0.1:0", "--"];
+  const guard = spawn(grammata, [...args, process.execPath, server("server-everything")], { stdio: ["ignore", "ignore", "pipe"] });
+  try {
+    const [said] = await once(createInterface({ input: guard.stderr }), "line");
+    const transport = new StreamableHTTPClientTransport(new URL(said.split(" ").at(-1)));
+    const client = new Client({ name: "test", version: "1" });
+    const changed = new Promise((resolve) => client.setNotificationHandler(ToolListChangedNotificationSchema, resolve));
+    await client.connect(transport);
+    const listed = await client.listTools();
+    assert.deepEqual(names(listed.tools), ["get-structured-content"]);
+    const early = await client.callTool({ name: "echo", arguments: { message: "x" } });
+    assert.ok(early.isError && text(early).includes("precondition look_up"), text(early));
+    const weather = await client.callTool({ name: "get-structured-content", arguments: { location: "Chicago" } });
+    assert.equal(typeof weather.structuredContent.temperature, "number");
+    await changed;
+    await transport.terminateSession();
+    await assert.rejects(client.listTools());
+    await client.close();
+  } finally {
+    guard.kill();
+  }
 }
 console.log("TypeScript client: two servers, as expected");
