@@ -14,6 +14,7 @@ pub mod proxy;
 pub mod rules;
 mod schema;
 mod tool_server;
+mod transport;
 mod wire;
 
 pub use guard::{Action, Guard, Options};

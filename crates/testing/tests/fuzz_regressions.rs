@@ -122,9 +122,10 @@ fn sessions_near_the_seeds_do_no_harm() {
                     3 if byte < lines[at].len() => lines[at][byte] = random.random(),
                     4 if byte < lines[at].len() => drop(lines[at].remove(byte)),
                     5 => {
-                        let rest = lines[at].split_off(byte.min(lines[at].len()));
-                        lines[at].extend_from_slice(JSON[random.random_range(0..JSON.len())]);
-                        lines[at].extend(rest);
+                        let line = &mut lines[at];
+                        let rest = line.split_off(byte.min(line.len()));
+                        line.extend_from_slice(JSON[random.random_range(0..JSON.len())]);
+                        line.extend(rest);
                     }
                     _ => lines[at].truncate(byte),
                 }

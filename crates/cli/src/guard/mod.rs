@@ -58,7 +58,7 @@ pub(super) struct Arguments {
     /// Write the sessions of `--listen` to new files in this folder, named by the sessions' ids
     #[arg(long, value_name = "FOLDER", requires = "listen", conflicts_with_all = ["log", "resume"])]
     logs: Option<PathBuf>,
-    /// How much of a procedure binds the agent
+    /// How much of the procedure binds the agent
     #[arg(long, value_enum, default_value_t = ModeName::Guarded)]
     mode: ModeName,
     /// An API of the rules that has another name on the server; may be repeated

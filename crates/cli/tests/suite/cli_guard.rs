@@ -77,7 +77,6 @@ fn what_cannot_be_guarded_is_refused() {
         ),
         ("guard/public", &["guard", taxi, "--listen", "0.0.0.0:0", "--", "true"]),
         ("cli/guard-of-procedures", &["guard", "grammars/customer-service", "--user-words", "--", "true"]),
-        ("cli/guard-output", &["guard", taxi, "--output-format=json", "--", "true"]),
     ] {
         refused(code, arguments);
     }

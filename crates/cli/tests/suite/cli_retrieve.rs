@@ -75,7 +75,7 @@ fn tools_of_many_servers_are_served() {
     ] {
         assert_eq!(ask(wrong.clone())["isError"], true, "{wrong}");
     }
-    refused("cli/serve-output", &["retrieve", "serve", services, "--output-format=json"]);
+    assert_eq!(json(2, &["retrieve", "serve", services, "--output-format=json"])["exit_code"], 2);
 }
 
 /// T18: tools with odd descriptions are indexed, and found in their order.

@@ -5,7 +5,7 @@ use super::respond;
 use super::routes::{Routes, SessionClient};
 use super::{JSON, SESSION, STREAM, VERSION};
 use crate::errors;
-use crate::proxy::{Event, Side};
+use crate::transport::{Event, Side};
 use crate::wire::{Id, Kind, Line, Message, error};
 use grammata::error::Result;
 use std::collections::HashMap;

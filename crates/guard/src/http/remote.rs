@@ -2,7 +2,7 @@
 
 use super::{JSON, MOST_ID, SESSION, STREAM, VERSION, events};
 use crate::errors;
-use crate::proxy::{Event, GRACE, Outbox, Peer, Side};
+use crate::transport::{Event, GRACE, Outbox, Peer, Side};
 use crate::wire::{Id, Kind, Line, Message, error};
 use grammata::error::Result;
 use grammata_endpoint::{Timeouts, agent};

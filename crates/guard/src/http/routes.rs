@@ -1,7 +1,7 @@
 //! Which request of a client a message of the guard is the answer to.
 
 use super::remote::version;
-use crate::proxy::{Event, MOST_READ, Peer, Waiting};
+use crate::transport::{Event, MOST_READ, Peer, Waiting};
 use crate::wire::{Id, Kind, Message};
 use grammata::error::Result;
 use std::collections::VecDeque;

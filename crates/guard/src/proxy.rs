@@ -1,11 +1,9 @@
-//! The loop of a session.
+//! A session: a guard between a client and a server, each on a transport of its own.
 
-use super::child::ChildServer;
-use super::peer::{Event, MOST_READ, Peer, Side};
-use super::streams::StreamClient;
 use crate::errors;
 use crate::guard::{Action, Guard};
 use crate::http::{Remote, RemoteServer, SessionClient};
+use crate::transport::{ChildServer, Event, MOST_READ, Peer, Side, StreamClient};
 use grammata::error::{Error, Result};
 use std::io::{Read, Write};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A session: a guard between a client and a server, each on a transport of its own.
+//! Sides of a session that speak in lines: what a session needs of a side, and sides on two streams.
 //!
 //! Threads read each side and write to it, so that neither side can keep the guard from the other one. What waits to be
 //! read or written is bounded.
@@ -6,10 +6,9 @@
 mod child;
 mod outbox;
 mod peer;
-mod session;
 mod streams;
 
-pub use session::{Client, Journal, Server, run};
-
+pub(crate) use child::ChildServer;
 pub(crate) use outbox::{GRACE, Outbox, Waiting};
 pub(crate) use peer::{Event, MOST_READ, Peer, Side};
+pub(crate) use streams::StreamClient;
