@@ -100,7 +100,7 @@ impl<'t> ToolServer<'t> {
     fn called(&mut self, id: &Id, params: &Values) -> String {
         let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
         if !self.tools.iter().any(|tool| tool["name"] == name) {
-            return error::line(Some(id), error::INVALID_PARAMS, "there is no such tool");
+            return error::line(Some(id), error::INVALID_PARAMS, "unknown tool");
         }
         let none = Values::new();
         let arguments = match params.get("arguments") {

@@ -213,7 +213,7 @@ impl Listener {
             return Err((400, "begin with `initialize`, and send the header `Mcp-Session-Id` after it"));
         };
         let session = self.sessions().get(id).cloned();
-        let session = session.ok_or((404, "there is no such session: begin with `initialize`"))?;
+        let session = session.ok_or((404, "unknown session: begin with `initialize`"))?;
         if request.header(VERSION).is_some_and(|version| !session.routes.has_version(version)) {
             return Err((400, "`MCP-Protocol-Version` is not the version of the session"));
         }
