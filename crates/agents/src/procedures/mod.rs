@@ -32,5 +32,8 @@ pub use conversation::{
 };
 pub use export::ProcedureGraph;
 pub use language::{Finding, Literal, Node, NodeKind, Scalar, Severity, Slot, Source, Status, normal};
-pub use record::{Event, Verdict, Violation, Walk, WalkOptions, follow, random_walk, read_trace, verify};
+pub use record::{
+    Event, TraceLine, Verdict, Verification, Violation, Walk, WalkOptions, follow, random_walk, read_trace,
+    verify,
+};
 pub use semantics::Procedure;

@@ -3,5 +3,5 @@
 pub(super) mod trace;
 pub(super) mod walk;
 
-pub use trace::{Event, Verdict, Violation, follow, read_trace, verify};
+pub use trace::{Event, TraceLine, Verdict, Verification, Violation, follow, read_trace, verify};
 pub use walk::{Walk, WalkOptions, random_walk};

@@ -77,7 +77,42 @@ pub fn read_trace(text: &str, limits: &Limits) -> Result<Vec<Event>> {
     Ok(events)
 }
 
-/// Applies an event without judging it.
+/// A line of a stream of conversations.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TraceLine {
+    /// An event of the conversation that goes on.
+    Event(Event),
+    /// A whole conversation: a list of events, or an object with `events` and perhaps an `id`.
+    Session {
+        /// Its name, if it has one.
+        id: Option<String>,
+        /// What happened.
+        events: Vec<Event>,
+    },
+}
+
+impl TraceLine {
+    /// Reads a line, whose length the caller must bound. `number` is its place in the stream, from 1.
+    ///
+    /// # Errors
+    /// `pdl/trace` if it has none of the forms, or one of its events has none of those of an [`Event`].
+    pub fn read(line: &str, number: usize) -> Result<TraceLine> {
+        let wrong = |found: &str| errors::trace(number, found, FORMS);
+        let value: Value = serde_json::from_str(line).map_err(|_| wrong(line))?;
+        let (id, items) = match &value {
+            Value::Array(items) if items.first().is_none_or(Value::is_array) => (None, items),
+            Value::Object(fields) => {
+                let id = fields.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
+                (id, fields.get("events").and_then(Value::as_array).ok_or_else(|| wrong(line))?)
+            }
+            event => return Event::of(event).map(TraceLine::Event).ok_or_else(|| wrong(line)),
+        };
+        let events = items.iter().map(|event| Event::of(event).ok_or_else(|| wrong(&event.to_string())));
+        Ok(TraceLine::Session { id, events: events.collect::<Result<_>>()? })
+    }
+}
+
+/// Follows an event without judging it.
 pub fn follow(session: &mut Session<'_>, event: &Event) {
     let node = |name: &str| session.procedure().node(name).unwrap_or(usize::MAX);
     match event {
@@ -117,46 +152,82 @@ pub struct Verdict {
     pub is_complete: bool,
 }
 
-/// Judges each call and answer of a trace by what happened before it, wrong steps included: a wrong call that was answered
-/// is done, a wrong answer is said. Answers of unknown names count as free replies. With `judge_arguments` the arguments of
-/// calls are judged too: their agreement with the calls that they build on, missing ones, values that nobody said (once the
-/// trace has a message of the user), and repetition within a turn.
+/// The judgement of a session whose events come one by one.
 ///
-/// Also returns the session after the trace.
+/// Each call and answer is judged by what happened before it, wrong steps included: a wrong call that was answered is
+/// done, a wrong answer is said. Answers of unknown names count as free replies.
+#[derive(Debug)]
+pub struct Verification<'p> {
+    session: Session<'p>,
+    judges_arguments: bool,
+    events: usize,
+    steps: usize,
+    wrong: usize,
+}
+
+impl<'p> Verification<'p> {
+    /// A session that begins. With `judges_arguments` the arguments of calls are judged too: their agreement with the
+    /// calls that they build on, missing ones, values that nobody said (once the trace has a message of the user), and
+    /// repetition within a turn.
+    pub fn new(procedure: &'p Procedure, mode: Mode, judges_arguments: bool) -> Verification<'p> {
+        let session = Session::new(procedure, mode);
+        Verification { session, judges_arguments, events: 0, steps: 0, wrong: 0 }
+    }
+
+    /// Judges and follows an event. Gives the rule that it breaks first, if it breaks one.
+    pub fn take(&mut self, event: &Event) -> Option<Violation> {
+        let at = self.events;
+        self.events += 1;
+        let node = |name: &str| self.session.procedure().node(name).unwrap_or(usize::MAX);
+        let (name, obstacle) = match event {
+            Event::Call(name, arguments) => {
+                let api = node(name);
+                (name, self.session.call(api, arguments.clone(), self.judges_arguments))
+            }
+            Event::Say { answer, text, asks } => {
+                let node = node(answer);
+                match self.session.say_text(node, text, asks) {
+                    Some(Obstacle::Unknown) => return None,
+                    obstacle => (answer, obstacle),
+                }
+            }
+            other => {
+                follow(&mut self.session, other);
+                return None;
+            }
+        };
+        self.steps += 1;
+        let obstacle = obstacle?;
+        self.wrong += 1;
+        Some(Violation { event: at, node: normal(name), obstacle })
+    }
+
+    /// The session after the events so far.
+    pub fn session(&self) -> &Session<'p> {
+        &self.session
+    }
+
+    /// The calls and answers that were judged so far.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// Those that break a rule.
+    pub fn wrong(&self) -> usize {
+        self.wrong
+    }
+}
+
+/// Judges a trace, as a [`Verification`] does. Also gives the session after it.
 pub fn verify<'p>(
     procedure: &'p Procedure,
     mode: Mode,
     trace: &[Event],
     judge_arguments: bool,
 ) -> (Verdict, Session<'p>) {
-    let mut session = Session::new(procedure, mode);
-    let mut verdict = Verdict { steps: 0, violations: Vec::new(), is_complete: false };
-    for (event, step) in trace.iter().enumerate() {
-        let (name, obstacle) = match step {
-            Event::Call(name, arguments) => {
-                verdict.steps += 1;
-                let api = procedure.node(name).unwrap_or(usize::MAX);
-                (name, session.call(api, arguments.clone(), judge_arguments))
-            }
-            Event::Say { answer, text, asks } => {
-                let node = procedure.node(answer).unwrap_or(usize::MAX);
-                match session.say_text(node, text, asks) {
-                    Some(Obstacle::Unknown) => continue,
-                    obstacle => {
-                        verdict.steps += 1;
-                        (answer, obstacle)
-                    }
-                }
-            }
-            other => {
-                follow(&mut session, other);
-                continue;
-            }
-        };
-        if let Some(obstacle) = obstacle {
-            verdict.violations.push(Violation { event, node: normal(name), obstacle });
-        }
-    }
-    verdict.is_complete = session.is_complete();
-    (verdict, session)
+    let mut verification = Verification::new(procedure, mode, judge_arguments);
+    let violations = trace.iter().filter_map(|event| verification.take(event)).collect();
+    let Verification { session, steps, .. } = verification;
+    let is_complete = session.is_complete();
+    (Verdict { steps, violations, is_complete }, session)
 }
