@@ -7,6 +7,7 @@
 
 mod apis;
 mod chat;
+mod chat_user;
 mod controllers;
 mod decision;
 mod driver;
@@ -24,6 +25,7 @@ mod user;
 
 pub use apis::{Rows, SimulatedApis};
 pub use chat::ChatAgent;
+pub use chat_user::ChatUser;
 pub use controllers::{Controllers, Quirks};
 pub use decision::DecisionRequest;
 pub use driver::{RunOptions, run};

@@ -5,6 +5,7 @@ use super::user::{Reply, Said, User};
 use crate::plan::policy::ModelPolicy;
 use crate::procedures::conversation::fill::{one_line, spoken};
 use grammata::error::Result;
+use grammata::grammar::Grammar;
 use grammata::limits::Limits;
 use grammata::mask::{CompiledGrammar, Compiler};
 use grammata::syntax::regex;
@@ -12,29 +13,75 @@ use grammata::vocabulary::Vocabulary;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// The text with which the model leaves.
-const END: &str = "[END]";
+/// What the model writes to leave.
+pub(super) const END: &str = "[END]";
 /// A message of the user, or its end.
 const MESSAGE: &str = r"\[END\]|[^\[\]\s\x00-\x1f]([^\[\]\n\r\x00-\x1f]{0,158}[^\[\]\s\x00-\x1f])?";
-/// The most tokens of a message.
-const MOST_TOKENS: usize = 96;
-/// The most lines of the conversation in a prompt.
+/// Tokens of a message, at most.
+pub(super) const MOST_TOKENS: usize = 96;
+/// Lines of the conversation that a prompt shows, at most.
 const SHOWN: usize = 12;
 
-/// A user whose messages a model writes. The first message is that of the script; the model also sees what the script's
-/// user knows and wants. Under a grammar a message is one line of 1 to 160 characters without brackets, or the end. The
-/// values that a message tells are not known.
-pub struct ModelUser<'m> {
-    policy: ModelPolicy<'m>,
-    message: CompiledGrammar,
+/// What a user who is played by a model knows and wants, and what was said so far.
+pub(super) struct Talk {
     task: String,
     open: String,
     lines: Vec<String>,
 }
 
+impl Talk {
+    pub(super) fn new(script: &UserScript) -> Talk {
+        Talk { task: task(script), open: script.open.clone(), lines: Vec::new() }
+    }
+
+    /// The first message, which is that of the script.
+    pub(super) fn open(&mut self) -> Reply {
+        self.lines.push(format!("You: {}", one_line(&self.open)));
+        Reply::text(self.open.clone())
+    }
+
+    /// The prompt of the message after what the agent said.
+    pub(super) fn hear(&mut self, said: &Said<'_>) -> String {
+        self.lines.push(format!("Agent: {}", one_line(said.text)));
+        let mut text = self.task.clone();
+        text.push_str("Conversation:\n");
+        for line in &self.lines[self.lines.len().saturating_sub(SHOWN)..] {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text.push_str("Your next message:");
+        text
+    }
+
+    /// What was written, as a reply.
+    pub(super) fn reply(&mut self, written: &str) -> Reply {
+        // what the bound on tokens cuts may end with a blank, or within the end
+        let text = written.trim_end().to_owned();
+        if text.is_empty() || END.starts_with(&text) {
+            return Reply::End;
+        }
+        self.lines.push(format!("You: {text}"));
+        Reply::text(text)
+    }
+}
+
+/// The grammar of a message.
+pub(super) fn message(limits: &Limits) -> Result<Grammar> {
+    regex::compile(&format!("^({MESSAGE})$"), &regex::Options::default().limits(limits.clone()))
+}
+
+/// A user whose messages a model writes: the first one is that of the script, of which the model also sees what the user knows
+/// and wants. Under a grammar a message is one line of 1 to 160 characters without brackets, or the end. Which values a
+/// message tells is not known.
+pub struct ModelUser<'m> {
+    policy: ModelPolicy<'m>,
+    message: CompiledGrammar,
+    talk: Talk,
+}
+
 impl std::fmt::Debug for ModelUser<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ModelUser").field("lines", &self.lines).finish_non_exhaustive()
+        f.debug_struct("ModelUser").field("lines", &self.talk.lines).finish_non_exhaustive()
     }
 }
 
@@ -49,22 +96,9 @@ impl<'m> ModelUser<'m> {
         script: &UserScript,
         limits: &Limits,
     ) -> Result<ModelUser<'m>> {
-        let options = regex::Options::default().limits(limits.clone());
-        let grammar = regex::compile(&format!("^({MESSAGE})$"), &options)?;
-        let message = Compiler::new(Arc::clone(vocabulary)).limits(limits.clone()).compile(&grammar)?;
-        let (task, open) = (task(script), script.open.clone());
-        Ok(ModelUser { policy, message, task, open, lines: Vec::new() })
-    }
-
-    fn prompt(&self) -> String {
-        let mut text = self.task.clone();
-        text.push_str("Conversation:\n");
-        for line in &self.lines[self.lines.len().saturating_sub(SHOWN)..] {
-            text.push_str(line);
-            text.push('\n');
-        }
-        text.push_str("Your next message:");
-        text
+        let message =
+            Compiler::new(Arc::clone(vocabulary)).limits(limits.clone()).compile(&message(limits)?)?;
+        Ok(ModelUser { policy, message, talk: Talk::new(script) })
     }
 }
 
@@ -85,20 +119,12 @@ fn task(script: &UserScript) -> String {
 
 impl User for ModelUser<'_> {
     fn open(&mut self) -> Result<Reply> {
-        self.lines.push(format!("You: {}", one_line(&self.open)));
-        Ok(Reply::text(self.open.clone()))
+        Ok(self.talk.open())
     }
 
     fn reply(&mut self, said: &Said<'_>) -> Result<Reply> {
-        self.lines.push(format!("Agent: {}", one_line(said.text)));
-        let prompt = self.prompt();
+        let prompt = self.talk.hear(said);
         let written = self.policy.write(&prompt, Some(&self.message), MOST_TOKENS)?.text;
-        // a message cut by the bound on tokens may end with a blank, or inside the end marker
-        let text = written.trim_end().to_owned();
-        if text.is_empty() || END.starts_with(&text) {
-            return Ok(Reply::End);
-        }
-        self.lines.push(format!("You: {text}"));
-        Ok(Reply::text(text))
+        Ok(self.talk.reply(&written))
     }
 }

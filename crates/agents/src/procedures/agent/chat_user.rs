@@ -1,0 +1,59 @@
+//! A user who is played by a model that is asked by chat.
+
+use super::model_user::{END, MOST_TOKENS, Talk, message};
+use super::simulation::UserScript;
+use super::user::{Reply, Said, User};
+use crate::chat::{self, Chat, Form, Request};
+use crate::procedures::conversation::fill::one_line;
+use grammata::error::Result;
+use grammata::grammar::Grammar;
+use grammata::limits::Limits;
+
+/// A user whose messages a server or a command writes, as those of a [`ModelUser`](super::ModelUser). An answer that
+/// is no message is asked for once more, and then an error; one with `[END]` in it is the end.
+pub struct ChatUser<'m> {
+    model: &'m mut dyn Chat,
+    message: Grammar,
+    limits: Limits,
+    talk: Talk,
+}
+
+impl std::fmt::Debug for ChatUser<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChatUser").field("usage", &self.model.usage()).finish_non_exhaustive()
+    }
+}
+
+impl<'m> ChatUser<'m> {
+    /// A user with the aims of a script.
+    ///
+    /// # Errors
+    /// The grammar of messages exceeds the limits.
+    pub fn new(model: &'m mut dyn Chat, script: &UserScript, limits: &Limits) -> Result<ChatUser<'m>> {
+        Ok(ChatUser { model, message: message(limits)?, limits: limits.clone(), talk: Talk::new(script) })
+    }
+}
+
+impl User for ChatUser<'_> {
+    fn open(&mut self) -> Result<Reply> {
+        Ok(self.talk.open())
+    }
+
+    fn reply(&mut self, said: &Said<'_>) -> Result<Reply> {
+        let request = Request::new(self.talk.hear(said), Form::Text, MOST_TOKENS as u32);
+        let (grammar, limits) = (&self.message, &self.limits);
+        let written = chat::ask(self.model, request, |answer| {
+            let text = one_line(&answer.text);
+            if text.contains(END) {
+                return Ok(Ok(END.to_owned()));
+            }
+            Ok(match chat::wrong(grammar, limits, &text)? {
+                None => Ok(text),
+                Some(wrong) => {
+                    Err(format!("a message is one line of 1 to 160 characters without brackets: {wrong}"))
+                }
+            })
+        })?;
+        Ok(self.talk.reply(&written))
+    }
+}
