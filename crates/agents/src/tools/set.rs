@@ -24,6 +24,9 @@ pub struct Tool {
     pub(super) origins: Origins,
     /// What a call executes.
     pub binding: Binding,
+    /// The schema of a successful result, if the document declares one and [`ReadOptions::responses`](
+    /// super::ReadOptions::responses) asks for it.
+    pub response: Option<Schema>,
     /// The label of its source, which qualifies a name that occurs in several sources.
     pub label: String,
     /// The document, as an index into the documents that were read.
@@ -35,6 +38,30 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// A tool that the host executes, of no document.
+    pub fn of_host(name: impl Into<String>, description: impl Into<String>, arguments: Schema) -> Tool {
+        Tool {
+            name: name.into(),
+            description: description.into(),
+            arguments,
+            origins: Origins::default(),
+            binding: Binding::Host,
+            response: None,
+            label: String::new(),
+            document: 0,
+            place: Place::Whole,
+            refusal: None,
+        }
+    }
+
+    /// The same tool with other arguments, whose parts have no place in its document.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: Schema) -> Tool {
+        self.arguments = arguments;
+        self.origins = Origins::default();
+        self
+    }
+
     /// Compiles the grammar of the arguments.
     ///
     /// # Errors
@@ -81,6 +108,18 @@ pub struct ToolSet {
 impl ToolSet {
     pub(super) fn new(limits: Limits) -> ToolSet {
         ToolSet { limits, ..ToolSet::default() }
+    }
+
+    /// A set of tools whose names differ, as of several documents.
+    ///
+    /// # Errors
+    /// `limits.catalogue_tools`.
+    pub fn of(tools: impl IntoIterator<Item = Tool>, limits: &Limits) -> Result<ToolSet> {
+        let mut set = ToolSet::new(limits.clone());
+        for tool in tools {
+            set.push(tool, limits)?;
+        }
+        Ok(set)
     }
 
     /// All tools in the order of their documents, including those that cannot be called.

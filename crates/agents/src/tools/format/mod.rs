@@ -281,6 +281,16 @@ impl CallFormat {
     }
 
     /// The alternative texts with which the calls of a turn begin.
+    /// Whether a turn may be text alone.
+    pub fn has_text(&self) -> bool {
+        self.text != TextPlace::None && self.nothing.is_none() && !self.always
+    }
+
+    /// The format without text around calls.
+    pub(crate) fn of_calls_alone(&self) -> CallFormat {
+        CallFormat { text: TextPlace::None, after: false, between: false, ..self.clone() }
+    }
+
     fn openings(&self) -> Vec<String> {
         match self.begin.iter().chain(&self.call).next() {
             Some(Piece::Text(text) | Piece::Token(text)) => vec![text.clone()],

@@ -2,7 +2,7 @@
 
 use super::dialect::Dialect;
 use super::pointer::join;
-use super::schema::{Schemas, Scope, forbid_undeclared};
+use super::schema::{Schemas, Scope, forbid_undeclared, of_response};
 use super::{Draft, Made, Reading};
 use crate::tools::binding::Binding;
 use crate::tools::errors;
@@ -26,6 +26,8 @@ pub(super) struct Declaration<'d> {
     name: &'d Value,
     description: &'d str,
     arguments: Arguments<'d>,
+    /// The schema of its results (MCP).
+    output: Option<&'d Value>,
     pointer: String,
     /// Whether the same declaration may occur several times.
     may_repeat: bool,
@@ -80,6 +82,7 @@ impl<'d> Declaration<'d> {
             name: object.get("name").unwrap_or(&Value::Null),
             description: object.get("description").and_then(Value::as_str).unwrap_or_default(),
             arguments,
+            output: object.get("outputSchema").filter(|schema| schema.is_object()),
             pointer,
             may_repeat,
             header_problem,
@@ -188,7 +191,12 @@ fn arguments(
     let schema = root(made, is_open, &pointer)?;
     let mut origins = schemas.origins();
     origins.push((String::new(), pointer));
-    Ok(Made { schema, binding: Binding::Host, origins })
+    let output = declaration.output.filter(|_| reading.options.responses);
+    let response = match output {
+        Some(output) => of_response(output, output, "", Dialect::of(output), reading.budget)?,
+        None => None,
+    };
+    Ok(Made { schema, binding: Binding::Host, origins, response })
 }
 
 /// The schema of the arguments: an object. If it declares no members and `is_open` is false, it allows none.

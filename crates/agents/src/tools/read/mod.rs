@@ -51,7 +51,9 @@ pub struct ReadOptions {
     pub server: Option<String>,
     /// Whether repairs, repeated keys and unknown keys of paths are errors.
     pub strict: bool,
-    /// Limits on documents, tools and work.
+    /// Whether the schemas of responses are kept ([`Tool::response`]). Default: no.
+    pub responses: bool,
+    /// Caps.
     pub limits: Limits,
 }
 
@@ -61,6 +63,7 @@ grammata_base::setters!(ReadOptions {
     hidden: Vec<String>,
     server: Option<String>,
     strict: bool,
+    responses: bool,
     limits: Limits,
 });
 
@@ -94,12 +97,14 @@ struct Made {
     binding: Binding,
     /// Pairs of a pointer into the schema and one into the document.
     origins: Vec<(String, String)>,
+    /// The schema of a successful response, if it is wanted and declared.
+    response: Option<Value>,
 }
 
 impl Made {
     /// For a tool that the host executes, without origins of its parts.
     fn of_host(schema: Value) -> Made {
-        Made { schema, binding: Binding::Host, origins: Vec::new() }
+        Made { schema, binding: Binding::Host, origins: Vec::new(), response: None }
     }
 }
 
@@ -147,6 +152,7 @@ impl Reading<'_> {
             arguments: self.known.schema(&made.schema),
             origins: self.origins.of(&draft.place, made.origins),
             binding: made.binding,
+            response: made.response.as_ref().map(|response| self.known.schema(response)),
             label: draft.label.unwrap_or_else(|| self.label.clone()),
             document: self.document,
             place: draft.place,

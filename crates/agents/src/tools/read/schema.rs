@@ -4,6 +4,7 @@
 use super::dialect::{self, Dialect};
 use super::pointer::{follow, join};
 use crate::tools::errors;
+use crate::tools::set::is_fatal;
 use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::Result;
 use grammata_base::work::Budget;
@@ -271,6 +272,32 @@ impl<'d> Schemas<'d> {
             self.definitions.insert(name, copy);
         }
         Ok(std::mem::take(&mut self.definitions))
+    }
+}
+
+/// Rewrites the schema of a response, whose objects may have undeclared members. `None` if it cannot be read: nothing
+/// depends on it but what is known of a result.
+///
+/// # Errors
+/// The budget.
+pub(super) fn of_response(
+    root: &Value,
+    schema: &Value,
+    pointer: &str,
+    dialect: Dialect,
+    budget: &Budget,
+) -> Result<Option<Value>> {
+    let mut schemas = Schemas::new(root, "", dialect, true, budget);
+    let taken = schemas.take(schema, pointer, Scope::Own);
+    match taken.and_then(|taken| Ok((taken, schemas.finish()?))) {
+        Ok((mut taken, definitions)) => {
+            if let (Some(object), false) = (taken.as_object_mut(), definitions.is_empty()) {
+                object.insert("$defs".to_owned(), Value::Object(definitions));
+            }
+            Ok(Some(taken))
+        }
+        Err(error) if is_fatal(&error) => Err(error),
+        Err(_) => Ok(None),
     }
 }
 

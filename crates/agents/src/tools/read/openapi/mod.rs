@@ -37,6 +37,8 @@ struct Api<'d> {
     is_open: bool,
     /// Whether arguments are grouped by location.
     is_grouped: bool,
+    /// Whether the schemas of responses are kept.
+    keeps_responses: bool,
     /// Parameters that the host fills in, by name; those of a security scheme also by location.
     hidden: FxHashSet<(String, Option<String>)>,
     /// The base against which a relative address is resolved.
@@ -93,6 +95,7 @@ pub(super) fn read(root: &Value, base: &str, reading: &mut Reading<'_>) -> Resul
         dialect: if is_json_schema { Dialect::OpenApi31 } else { Dialect::OpenApi30 },
         is_open: reading.options.open_objects,
         is_grouped: reading.options.grouped,
+        keeps_responses: reading.options.responses,
         hidden: reading.options.hidden.iter().map(|name| (name.clone(), None)).collect(),
         server: reading.options.server.as_deref(),
         budget: reading.budget,

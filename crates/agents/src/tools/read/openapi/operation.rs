@@ -66,7 +66,11 @@ impl<'d> Operation<'_, 'd> {
         if let Binding::Http(http) = &mut made.binding {
             wire::check(api, http, &made.schema, (item_pointer, self.pointer), notes)?;
             http.server = server::of(api, (self.item, item_pointer), (self.value, self.pointer), notes);
-            http.outputs = response::outputs(api, self.value, &join(self.pointer, "responses"))?;
+            let pointer = join(self.pointer, "responses");
+            http.outputs = response::outputs(api, self.value, &pointer)?;
+            if api.keeps_responses {
+                made.response = response::schema(api, self.value, &pointer)?;
+            }
         }
         for (_, source) in &mut made.origins {
             source.insert_str(0, api.base);
@@ -266,7 +270,7 @@ impl<'d> Operation<'_, 'd> {
             body,
             outputs: Vec::new(),
         };
-        Made { schema, binding: Binding::Http(Box::new(binding)), origins }
+        Made { schema, binding: Binding::Http(Box::new(binding)), origins, response: None }
     }
 
     /// Like `assemble`, with one object per location.
@@ -344,7 +348,7 @@ impl<'d> Operation<'_, 'd> {
             body,
             outputs: Vec::new(),
         };
-        Made { schema, binding: Binding::Http(Box::new(binding)), origins }
+        Made { schema, binding: Binding::Http(Box::new(binding)), origins, response: None }
     }
 }
 

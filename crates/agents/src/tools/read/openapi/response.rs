@@ -1,7 +1,9 @@
-//! The member names in the JSON responses of an operation, which may meet the needs of other operations.
+//! The JSON responses of an operation: their member names, which may meet the needs of other operations, and the
+//! schema.
 
 use super::Api;
 use crate::tools::read::pointer::{follow, join};
+use crate::tools::read::schema::of_response;
 use grammata::error::Result;
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
@@ -11,23 +13,42 @@ const MOST_NAMES: usize = 200;
 /// The maximum nesting of objects and lists that is searched; ids of results are hardly ever deeper.
 const MOST_DEPTH: usize = 5;
 
-/// The names of members in successful responses (2xx), without duplicates, at most [`MOST_NAMES`]. A reference without
-/// a target is ignored, because responses are not validated.
+/// The schemas of successful JSON responses (2xx), with their pointers. A reference without a target is ignored,
+/// because responses are not validated.
+fn schemas<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) -> Vec<(&'d Value, String)> {
+    let responses = operation.get("responses").and_then(Value::as_object);
+    let succeeds = |(code, _): &(&String, &Value)| code.starts_with('2');
+    let mut found = Vec::new();
+    for (code, response) in responses.into_iter().flatten().filter(succeeds) {
+        let Ok((response, pointer)) = api.resolve(response, join(pointer, code)) else { continue };
+        let contents = response.get("content").and_then(Value::as_object);
+        let is_json = |(media, _): &(&String, &Value)| media.contains("json") || media.starts_with("*/");
+        for (media, value) in contents.into_iter().flatten().filter(is_json) {
+            let pointer = join(&join(&join(&pointer, "content"), media), "schema");
+            found.extend(value.get("schema").map(|schema| (schema, pointer)));
+        }
+        found.extend(response.get("schema").map(|schema| (schema, join(&pointer, "schema"))));
+    }
+    found
+}
+
+/// The schema of the first successful JSON response. `None` if there is none that can be read.
+///
+/// # Errors
+/// The budget.
+pub(super) fn schema(api: &Api<'_>, operation: &Value, pointer: &str) -> Result<Option<Value>> {
+    let first = schemas(api, operation, pointer).into_iter().next();
+    let Some((schema, pointer)) = first else { return Ok(None) };
+    of_response(api.root, schema, &pointer, api.dialect, api.budget)
+}
+
+/// The names of members in successful responses (2xx), without duplicates.
 ///
 /// # Errors
 /// The budget.
 pub(super) fn outputs<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) -> Result<Vec<String>> {
-    let responses = operation.get("responses").and_then(Value::as_object);
-    let succeeds = |(code, _): &(&String, &Value)| code.starts_with('2');
-    let mut open: Vec<(&Value, usize)> = Vec::new();
-    for (code, response) in responses.into_iter().flatten().filter(succeeds) {
-        let Ok((response, _)) = api.resolve(response, join(pointer, code)) else { continue };
-        let contents = response.get("content").and_then(Value::as_object);
-        let is_json = |(media, _): &(&String, &Value)| media.contains("json") || media.starts_with("*/");
-        let schemas =
-            contents.into_iter().flatten().filter(is_json).filter_map(|(_, value)| value.get("schema"));
-        open.extend(schemas.chain(response.get("schema")).map(|schema| (schema, 0)));
-    }
+    let mut open: Vec<(&Value, usize)> =
+        schemas(api, operation, pointer).into_iter().map(|(schema, _)| (schema, 0)).collect();
     let mut names: Vec<String> = Vec::new();
     let mut known: FxHashSet<&str> = FxHashSet::default();
     // a schema that was visited before adds nothing new
