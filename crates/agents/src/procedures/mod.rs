@@ -24,14 +24,16 @@ mod semantics;
 
 pub use crate::document::Format;
 pub use automaton::{Automaton, Bounds, Letter, Mode, Outcome, Size, StateId, Supervisor};
-pub use check::{Report, check, format};
+pub use check::{Report, check, check_in, format, format_in};
 pub use conversation::{
     Act, Argument, Arguments, Conversation, FREE_REPLIES, Obstacle, Offer, Offering, Origin, Resolved,
-    Session, StepFormat, StepOptions, Text, Texts, Values, Workflow, object_act, object_schema, step_grammar,
-    step_text,
+    Session, StepFormat, StepOptions, Text, Texts, Turns, Values, Workflow, object_act, object_schema,
+    step_grammar, step_text,
 };
 pub use export::ProcedureGraph;
-pub use language::{Finding, Literal, Node, NodeKind, Scalar, Severity, Slot, Source, Status, normal};
+pub use language::{
+    ApiTool, Finding, Literal, Node, NodeKind, Scalar, Severity, Slot, Source, Status, normal,
+};
 pub use record::{
     Event, TraceLine, Verdict, Verification, Violation, Walk, WalkOptions, follow, random_walk, read_trace,
     verify,

@@ -28,6 +28,7 @@ mod procedure_owners;
 mod procedure_progress;
 mod procedure_sessions;
 mod procedure_steps;
+mod procedure_tools;
 mod procedure_turns;
 mod procedure_walks;
 mod procedures;

@@ -5,6 +5,7 @@ use crate::plan::step::Step;
 use crate::shell::{ShellError, run_shell};
 use grammata::error::Result;
 use grammata::syntax::automaton_spec::Spec;
+use serde_json::Value;
 use std::time::Duration;
 
 /// Bytes of an observation, at most.
@@ -30,11 +31,22 @@ impl CommandEnvironment {
 impl Environment for CommandEnvironment {
     fn execute(&mut self, spec: &Spec, step: &Step) -> Result<Observation> {
         let id = spec.symbols().get(step.action).map_or("", |symbol| symbol.id.as_str());
-        let input = format!("{}\n", step_json(spec, step));
+        self.send(id, &step_json(spec, step))
+    }
+}
+
+impl CommandEnvironment {
+    /// Runs the command with a line for an action, and reads what it writes.
+    ///
+    /// # Errors
+    /// Those of an environment.
+    pub(crate) fn send(&self, id: &str, line: &Value) -> Result<Observation> {
         let written =
-            run_shell(&self.command, input, self.deadline, MOST_OUTPUT).map_err(|error| match error {
-                ShellError::Failed(found) => errors::command_failed(id, found),
-                ShellError::Timeout => errors::timeout(id, Some(self.deadline)),
+            run_shell(&self.command, format!("{line}\n"), self.deadline, MOST_OUTPUT).map_err(|error| {
+                match error {
+                    ShellError::Failed(found) => errors::command_failed(id, found),
+                    ShellError::Timeout => errors::timeout(id, Some(self.deadline)),
+                }
             })?;
         let text = written.trim_ascii();
         if text.is_empty() {

@@ -136,7 +136,7 @@ fn known_facts(spec: &Spec, action: usize, observation: &Observation) -> Result<
 }
 
 /// A step in the form that an environment receives: its action and text, and its elements and arguments if present.
-pub(super) fn step_json(spec: &Spec, step: &Step) -> Value {
+pub(crate) fn step_json(spec: &Spec, step: &Step) -> Value {
     let mut object = Map::new();
     let symbol = spec.symbols().get(step.action);
     object.insert("action".to_owned(), Value::from(symbol.map_or("", |symbol| symbol.id.as_str())));

@@ -4,15 +4,20 @@ use super::decision::{DecisionRequest, UNCLEAR};
 use super::usage::Usage;
 use super::{Agent, Mask, Situation, prompt};
 use crate::chat::{self, CHOICE_TOKENS, Chat, Form, Request};
+use crate::procedures::conversation::Turns;
+use crate::procedures::conversation::fill::one_line;
 use crate::procedures::conversation::object::{object_act, object_schema, step_text};
 use crate::procedures::conversation::step::{StepFormat, StepOptions, step_grammar};
-use grammata::error::Result;
+use crate::tools::{Call, CallFormat, Turn, restricted_names};
+use grammata::error::{ErrorKind, Result};
 use grammata::limits::Limits;
 use serde_json::Value;
 use std::time::Instant;
 
 /// The most tokens of one step.
 const MOST_TOKENS: u32 = 1_024;
+/// The most characters of a tool's name that servers take.
+const MOST_NAME: usize = 64;
 
 /// A model that writes steps as JSON objects. The schema of an object is built from the offered steps. The grammar of
 /// the step, under which other models write, checks the answer: after a refusal the model is asked once more, and a
@@ -67,6 +72,53 @@ impl<'m> ChatAgent<'m> {
         })
     }
 
+    /// A step in a call format: the server gets the tools that are open, with their narrowed arguments.
+    fn turn(&mut self, situation: &Situation<'_, '_>, calls: &CallFormat) -> Result<String> {
+        let binding = situation.binding;
+        let prompt = prompt::step(situation, binding.format, &self.limits)?;
+        let conversation = situation.conversation;
+        let procedure = conversation.session().procedure();
+        let turns = Turns::new(procedure, situation.offers, calls, &binding.step_options(&self.limits))?;
+        let grammar = turns.grammar()?;
+        self.usage.grammars += 1;
+        let names: Vec<&str> = turns.tools().tools().iter().map(|tool| tool.name.as_str()).collect();
+        let sent = restricted_names(names.iter().copied(), MOST_NAME);
+        let tools = turns.tools().tools().iter().zip(&sent).map(|(tool, sent)| chat::Tool {
+            name: sent.clone(),
+            description: tool.description.clone(),
+            parameters: tool.arguments.value(),
+        });
+        let form = match names.as_slice() {
+            [] => Form::Text,
+            _ => Form::Tools { tools: tools.collect(), is_required: false, is_several: false },
+        };
+        let limits = &self.limits;
+        chat::ask(self.model, Request::new(prompt, form, MOST_TOKENS), |answer| {
+            let mut turn = Turn::default();
+            for call in &answer.calls {
+                let Some(place) = sent.iter().position(|name| *name == call.name) else {
+                    return Ok(Err(format!("`{}` may not be called now", call.name)));
+                };
+                let Value::Object(arguments) = &call.arguments else {
+                    return Ok(Err(format!("the arguments of `{}` are no JSON object", call.name)));
+                };
+                turn.calls.push(Call { tool: names[place].to_owned(), arguments: arguments.clone() });
+            }
+            if turn.calls.is_empty() {
+                turn.text = one_line(&answer.text);
+            }
+            let text = match calls.render(&turn, turns.tools()) {
+                Ok(text) => text,
+                Err(error) if error.kind() == ErrorKind::Limit => return Err(error),
+                Err(error) => return Ok(Err(error.diagnostic().message().to_owned())),
+            };
+            let Some(wrong) = chat::wrong(&grammar, limits, &text)? else { return Ok(Ok(text)) };
+            let act = turns.read(&text)?;
+            let obstacle = act.and_then(|act| conversation.obstacle(&conversation.resolve(act)));
+            Ok(Err(obstacle.map_or(wrong, |obstacle| format!("the call may not come now: {obstacle}"))))
+        })
+    }
+
     fn decision(&mut self, request: &DecisionRequest<'_>) -> Result<Option<Value>> {
         let mut names: Vec<String> = Vec::with_capacity(request.choices.len() + 1);
         for name in request.choices.iter().map(|(name, _)| name.as_str()).chain([UNCLEAR]) {
@@ -88,7 +140,10 @@ impl<'m> ChatAgent<'m> {
 impl Agent for ChatAgent<'_> {
     fn write(&mut self, situation: &Situation<'_, '_>) -> Result<String> {
         let start = Instant::now();
-        let text = self.step(situation);
+        let text = match &situation.binding.calls {
+            Some(calls) => self.turn(situation, calls),
+            None => self.step(situation),
+        };
         self.usage.all += start.elapsed();
         text
     }

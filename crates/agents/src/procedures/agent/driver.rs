@@ -2,6 +2,7 @@
 
 use super::controllers::{Memory, REFUSAL_CAP};
 use super::decision::{self, CANCEL, DecisionRequest};
+use super::nearest::nearest;
 use super::options::{AgentOptions, Mask};
 use super::record::{Ending, Entry, Record};
 use super::user::{Reply, Said, User};
@@ -11,7 +12,8 @@ use crate::procedures::conversation::act::Act;
 use crate::procedures::conversation::arguments::Arguments;
 use crate::procedures::conversation::obstacle::Obstacle;
 use crate::procedures::conversation::session::{Session, Values};
-use crate::procedures::conversation::{Conversation, Resolved, Workflow};
+use crate::procedures::conversation::step::Offer;
+use crate::procedures::conversation::{Conversation, Resolved, Turns, Workflow};
 use crate::procedures::language::declarations::NodeKind;
 use crate::procedures::semantics::procedure::Procedure;
 use crate::procedures::{Mode, Status};
@@ -229,6 +231,10 @@ impl Driver<'_, '_> {
                 Mask::None => Vec::new(),
                 Mask::Form | Mask::Open(_) => self.conversation.offers(&self.binding.offering()),
             };
+            let offers = match self.binding.nearest {
+                Some(most) => nearest(offers, self.conversation.session(), most, &self.options.limits)?,
+                None => offers,
+            };
             let written = self.agent.write(&Situation {
                 conversation: &self.conversation,
                 record: &self.record,
@@ -236,7 +242,7 @@ impl Driver<'_, '_> {
                 binding: self.binding,
                 refusals: &refusals,
             })?;
-            let Some(act) = Act::read(&written, self.binding.format) else {
+            let Some(act) = self.read(&written, &offers)? else {
                 self.record.refusals += 1;
                 unread += 1;
                 refusals.push("that was no step in the form asked for".to_owned());
@@ -275,8 +281,16 @@ impl Driver<'_, '_> {
         }
     }
 
-    /// Returns why an act is not carried out: a refusal of the controllers, an unknown name, or, if there is a mask
-    /// over nodes, an act that it excludes.
+    /// What the agent wrote, as an act; `None` if it is none.
+    fn read(&self, written: &str, offers: &[Offer]) -> Result<Option<Act>> {
+        let Some(format) = &self.binding.calls else { return Ok(Act::read(written, self.binding.format)) };
+        let procedure = self.conversation.session().procedure();
+        let options = self.binding.step_options(&self.options.limits);
+        Turns::new(procedure, offers, format, &options)?.read(written)
+    }
+
+    /// Why an act is not carried out: what the controllers say; a name that is none; and where there is a mask over nodes, what
+    /// it should have kept out.
     fn refusal(&mut self, act: &Resolved) -> Option<String> {
         if let Some(controllers) = &self.binding.controllers {
             let procedure = self.conversation.session().procedure();
@@ -394,10 +408,14 @@ impl Driver<'_, '_> {
         let Some(action) = spec.symbols().iter().position(|symbol| symbol.id == name) else {
             return Ok(Default::default());
         };
+        let named = |result: Values| match procedure.nodes()[api].tool.as_deref() {
+            Some(tool) => tool.result(result),
+            None => result,
+        };
         let step = Step { arguments: Some(Value::Object(arguments)), ..Step::of(action) };
         match self.environment.execute(spec, &step) {
             Ok(observation) => match observation.data {
-                Value::Object(result) => Ok((result, None)),
+                Value::Object(result) => Ok((named(result), None)),
                 Value::Null => Ok(Default::default()),
                 other => {
                     Err(errors::result(&name, &other.to_string(), "an object from slots to values as `data`"))

@@ -4,7 +4,8 @@ use super::decision::{DecisionRequest, UNCLEAR};
 use super::usage::Usage;
 use super::{Agent, Mask, Situation, prompt};
 use crate::plan::policy::ModelPolicy;
-use crate::procedures::conversation::step::{StepOptions, step_grammar};
+use crate::procedures::conversation::Turns;
+use crate::procedures::conversation::step::step_grammar;
 use grammata::error::Result;
 use grammata::grammar::GrammarBuilder;
 use grammata::limits::Limits;
@@ -80,17 +81,16 @@ impl Agent for ModelAgent<'_> {
             Mask::None => None,
             Mask::Form | Mask::Open(_) => {
                 let key = format!(
-                    "{:?} {:?} {} {:?}",
-                    binding.format, binding.thought, binding.text_characters, situation.offers
+                    "{:?} {:?} {:?} {} {:?}",
+                    binding.format, binding.calls, binding.thought, binding.text_characters, situation.offers
                 );
+                let procedure = situation.conversation.session().procedure();
                 Some(self.compiled(key, |limits| {
-                    let options = StepOptions {
-                        format: binding.format,
-                        thought: binding.thought,
-                        text_characters: binding.text_characters,
-                        limits: limits.clone(),
-                    };
-                    step_grammar(situation.offers, &options)
+                    let options = binding.step_options(limits);
+                    match &binding.calls {
+                        Some(calls) => Turns::new(procedure, situation.offers, calls, &options)?.grammar(),
+                        None => step_grammar(situation.offers, &options),
+                    }
                 })?)
             }
         };

@@ -2,8 +2,10 @@
 
 use super::controllers::Controllers;
 use crate::procedures::automaton::rules::Mode;
-use crate::procedures::conversation::step::StepFormat;
+use crate::procedures::conversation::step::{StepFormat, StepOptions};
 use crate::procedures::conversation::{Offering, Texts};
+use crate::tools::CallFormat;
+use grammata::limits::Limits;
 
 /// The steps that the grammar allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +44,13 @@ pub struct AgentOptions {
     pub controllers: Option<Controllers>,
     /// How steps are written.
     pub format: StepFormat,
-    /// The most characters of a thought. `None`, the default, for no thought.
+    /// Steps are written as turns in this call format: calls as it has them, answers as their text. `None` by default:
+    /// then `format` says how.
+    pub calls: Option<CallFormat>,
+    /// Of more open calls than this, only those are offered that fit the user's last message best, and those that may
+    /// bring a closing answer nearer. `None` by default: all are.
+    pub nearest: Option<usize>,
+    /// The most characters of a thought; without a number, the default, there is none.
     pub thought: Option<u32>,
     /// The most characters of a text that is not verbatim. 80 by default.
     pub text_characters: u32,
@@ -66,6 +74,8 @@ grammata_base::setters!(AgentOptions {
     template: Option<String>,
     controllers: Option<Controllers>,
     format: StepFormat,
+    calls: Option<CallFormat>,
+    nearest: Option<usize>,
     thought: Option<u32>,
     text_characters: u32,
 });
@@ -84,6 +94,8 @@ impl AgentOptions {
         template: None,
         controllers: None,
         format: StepFormat::Published,
+        calls: None,
+        nearest: None,
         thought: None,
         text_characters: 80,
     };
@@ -106,6 +118,16 @@ impl AgentOptions {
             texts: self.texts,
             claims: self.claims,
             progress: self.progress,
+        }
+    }
+
+    /// How the grammar of a step is made.
+    pub(super) fn step_options(&self, limits: &Limits) -> StepOptions {
+        StepOptions {
+            format: self.format,
+            thought: self.thought,
+            text_characters: self.text_characters,
+            limits: limits.clone(),
         }
     }
 }

@@ -108,7 +108,12 @@ pub(super) fn step(situation: &Situation<'_, '_>, format: StepFormat, limits: &L
         let refusal = situation.refusals.last().filter(|_| binding.mask == Mask::None);
         context! {
             about => about,
-            format => if format == StepFormat::Json { "json" } else { "lines" },
+            format => match (&binding.calls, format) {
+                (Some(_), _) => "turn",
+                (None, StepFormat::Json) => "json",
+                (None, StepFormat::Published) => "lines",
+            },
+            call_format => binding.calls.as_ref().map_or("", |calls| calls.description.as_str()),
             thought => binding.thought.is_some(),
             calls => calls.into_iter().map(described).collect::<Shown>(),
             messages => messages.into_iter().collect::<Shown>(),

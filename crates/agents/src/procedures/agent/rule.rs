@@ -5,6 +5,8 @@ use super::decision::DecisionRequest;
 use super::record::Entry;
 use super::{Agent, Situation};
 use crate::procedures::Status;
+use crate::procedures::conversation::Turns;
+use crate::procedures::conversation::act::Act;
 use crate::procedures::conversation::arguments::Origin;
 use crate::procedures::conversation::session::{Session, Values};
 use crate::procedures::conversation::step::{Offer, StepFormat, Text};
@@ -14,6 +16,7 @@ use crate::procedures::language::value::Truth;
 use crate::procedures::semantics::guards::Test;
 use crate::procedures::semantics::procedure::Procedure;
 use grammata::error::Result;
+use grammata::limits::Limits;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -213,6 +216,24 @@ impl RuleAgent {
             StepFormat::Json => format!("{{\"call\": {}, \"arguments\": {{{members}}}}}", json!(name)),
         })
     }
+
+    /// The step, in the format of the options.
+    fn step(&mut self, situation: &Situation<'_, '_>) -> String {
+        self.listen(&situation.record.entries);
+        let mut events = situation.record.entries.iter().rev().map(|(_, entry)| entry);
+        let last = events.find(|entry| !matches!(entry, Entry::Decide { .. }));
+        let session = situation.conversation.session();
+        let is_outside = matches!(last, Some(Entry::User { kind: Some(_), tells, .. }) if tells.is_empty());
+        if is_outside || session.is_cancelled() {
+            return outside(situation, "I see. Let us go on where we were.");
+        }
+        for site in 0..session.procedure().sites.len() {
+            if let Some(step) = self.at_site(situation, site) {
+                return step;
+            }
+        }
+        outside(situation, "Is there anything else?")
+    }
 }
 
 /// Returns a step that says something, with the offered text if there is only one.
@@ -244,22 +265,21 @@ fn outside(situation: &Situation<'_, '_>, text: &str) -> String {
     answer(situation, name.unwrap_or("free"), text)
 }
 
+/// A step in the format that is asked for.
+fn written(situation: &Situation<'_, '_>, step: String) -> Result<String> {
+    let binding = situation.binding;
+    let (Some(calls), Some(act)) = (&binding.calls, Act::read(&step, binding.format)) else {
+        return Ok(step);
+    };
+    let procedure = situation.conversation.session().procedure();
+    let options = binding.step_options(&Limits::default());
+    Turns::new(procedure, situation.offers, calls, &options)?.write(&act)
+}
+
 impl Agent for RuleAgent {
     fn write(&mut self, situation: &Situation<'_, '_>) -> Result<String> {
-        self.listen(&situation.record.entries);
-        let mut events = situation.record.entries.iter().rev().map(|(_, entry)| entry);
-        let last = events.find(|entry| !matches!(entry, Entry::Decide { .. }));
-        let session = situation.conversation.session();
-        let is_outside = matches!(last, Some(Entry::User { kind: Some(_), tells, .. }) if tells.is_empty());
-        if is_outside || session.is_cancelled() {
-            return Ok(outside(situation, "I see. Let us go on where we were."));
-        }
-        for site in 0..session.procedure().sites.len() {
-            if let Some(step) = self.at_site(situation, site) {
-                return Ok(step);
-            }
-        }
-        Ok(outside(situation, "Is there anything else?"))
+        let step = self.step(situation);
+        written(situation, step)
     }
 
     /// Decides by what the last message told of the slot. A user who tells nothing dropped the request or left the

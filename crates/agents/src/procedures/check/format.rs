@@ -8,6 +8,7 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use serde_json::Value;
 use std::fmt::Write;
+use std::path::Path;
 
 /// The most columns of a list or a mapping in one line.
 const WIDTH: usize = 110;
@@ -19,7 +20,15 @@ const WIDTH: usize = 110;
 /// # Errors
 /// Those of [`Procedure::read`].
 pub fn format(text: &str, notation: Format, limits: &Limits) -> Result<String> {
-    Procedure::read(text, notation, limits)?;
+    format_in(text, notation, None, limits)
+}
+
+/// [Formats](format()) a procedure of a folder, as [`Procedure::read_in`] reads it.
+///
+/// # Errors
+/// Those of [`Procedure::read`].
+pub fn format_in(text: &str, notation: Format, folder: Option<&Path>, limits: &Limits) -> Result<String> {
+    Procedure::read_in(text, notation, folder, limits)?;
     let document = Document::read(text, notation)
         .map_err(|malformed| errors::syntax(malformed.place, &malformed.found, &malformed.allowed))?;
     let mut formatted = String::new();

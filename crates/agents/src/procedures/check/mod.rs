@@ -6,5 +6,5 @@ pub(super) mod outcomes;
 pub(super) mod read;
 pub(super) mod report;
 
-pub use format::format;
-pub use report::{Report, check};
+pub use format::{format, format_in};
+pub use report::{Report, check, check_in};

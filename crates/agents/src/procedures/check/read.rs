@@ -5,26 +5,39 @@ use crate::document::{Document, Format};
 use crate::procedures::language::declarations::{Declarations, Node, NodeKind};
 use crate::procedures::language::errors::{Findings, Severity};
 use crate::procedures::language::pdl::Program;
+use crate::procedures::language::tools::Documents;
 use crate::procedures::language::{declarations, errors};
 use crate::procedures::semantics::flow::Flow;
 use crate::procedures::semantics::guards::Site;
 use crate::procedures::semantics::meaning::{self, Meaning};
 use crate::procedures::semantics::procedure::Procedure;
 use crate::procedures::semantics::registers::Registers;
-use crate::procedures::semantics::shape::Shape;
+use crate::procedures::semantics::shape::{self, Shape};
 use grammata::error::{Error, ErrorKind, Errors, Result};
 use grammata::limits::{LimitKind, Limits};
+use grammata::syntax::json_schema;
 use grammata_base::work::Budget;
 use rustc_hash::FxHashMap;
+use std::path::Path;
 
 impl Procedure {
-    /// Reads a procedure. The checks that need its automaton are in [`check`](fn@crate::procedures::check).
+    /// Reads a procedure that names no documents of tools. The checks that need its automaton are left to
+    /// [`check`](fn@crate::procedures::check).
     ///
     /// # Errors
     /// All errors of the file (`pdl/…`), up to 20; the limits `source_bytes`, `procedure_nodes` and `compile_work`.
     pub fn read(text: &str, format: Format, limits: &Limits) -> Result<Procedure> {
+        Procedure::read_in(text, format, None, limits)
+    }
+
+    /// Reads a procedure of a folder, which has the documents of tools that APIs name (`tool: FILE#NAME`), itself or
+    /// in folders below it; without a folder such names are errors.
+    ///
+    /// # Errors
+    /// Those of [`read`](Procedure::read).
+    pub fn read_in(text: &str, format: Format, folder: Option<&Path>, limits: &Limits) -> Result<Procedure> {
         let mut findings = Findings::default();
-        let procedure = read(text, format, limits, &mut findings)?;
+        let procedure = read(text, format, folder, limits, &mut findings)?;
         let mut errors = Errors::default();
         for finding in findings.0 {
             if finding.severity == Severity::Error {
@@ -40,6 +53,7 @@ impl Procedure {
 pub(in crate::procedures) fn read(
     text: &str,
     format: Format,
+    folder: Option<&Path>,
     limits: &Limits,
     findings: &mut Findings,
 ) -> Result<Option<Procedure>> {
@@ -52,7 +66,9 @@ pub(in crate::procedures) fn read(
             return Ok(None);
         }
     };
-    let Some(declarations) = declarations::read(&document, findings) else { return Ok(None) };
+    let mut documents = Documents::new(folder, limits);
+    let Some(declarations) = declarations::read(&document, &mut documents, findings) else { return Ok(None) };
+    schemas(&declarations, limits, findings);
     if declarations.nodes.len() > limits.procedure_nodes {
         let found = format!("{} APIs and answers", declarations.nodes.len());
         return Err(Limits::exceeded(LimitKind::ProcedureNodes, limits.procedure_nodes, found));
@@ -63,6 +79,22 @@ pub(in crate::procedures) fn read(
         Err(error) => {
             findings.error(error.diagnostic().clone());
             Ok(None)
+        }
+    }
+}
+
+/// Checks that the slots of calls of tools have values, in the spelling of steps.
+fn schemas(declarations: &Declarations, limits: &Limits, findings: &mut Findings) {
+    let of_tools = declarations.nodes.iter().filter_map(|node| Some((node, node.tool.as_ref()?)));
+    for (node, tool) in of_tools {
+        let slots = declarations.slots.iter().filter(|slot| node.request.contains(&slot.name));
+        let schemas = slots.filter_map(|slot| Some((&slot.name, slot.schema.as_ref()?)));
+        for (slot, schema) in schemas {
+            let compiled = json_schema::compile_value(&shape::canonical(schema), &shape::options(limits));
+            if let Err(error) = compiled {
+                let cause = format!("`{slot}`: {}", error.diagnostic().message());
+                findings.error(errors::tool_arguments(node.place.clone(), &tool.reference, &cause));
+            }
         }
     }
 }

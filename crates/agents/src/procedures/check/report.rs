@@ -9,6 +9,7 @@ use crate::procedures::semantics::procedure::Procedure;
 use grammata::diagnostic::Place;
 use grammata::error::{Error, ErrorKind, Result};
 use grammata::limits::Limits;
+use std::path::Path;
 
 /// The result of the static checks of a file.
 #[derive(Debug)]
@@ -25,13 +26,21 @@ pub struct Report {
     pub unchecked: Option<Error>,
 }
 
-/// Reads a procedure and runs all static checks. Errors of the file are findings.
+/// Reads a procedure that names no documents of tools, and runs all static checks. Errors of the file are findings.
 ///
 /// # Errors
 /// The limits `source_bytes`, `procedure_nodes` and `compile_work`, if the file cannot be read within them.
 pub fn check(text: &str, format: Format, limits: &Limits) -> Result<Report> {
+    check_in(text, format, None, limits)
+}
+
+/// [Checks](check) a procedure of a folder, as [`Procedure::read_in`] reads it.
+///
+/// # Errors
+/// Those of [`check`].
+pub fn check_in(text: &str, format: Format, folder: Option<&Path>, limits: &Limits) -> Result<Report> {
     let mut findings = Findings::default();
-    let procedure = read::read(text, format, limits, &mut findings)?;
+    let procedure = read::read(text, format, folder, limits, &mut findings)?;
     let mut report =
         Report { findings: Vec::new(), procedure: None, size: None, bounds: None, unchecked: None };
     if let Some(procedure) = procedure.filter(|_| !findings.has_errors()) {

@@ -13,6 +13,7 @@ pub(super) mod provenance;
 pub(super) mod sayings;
 pub(super) mod session;
 pub(super) mod step;
+pub(super) mod turns;
 pub(super) mod words;
 
 pub use act::Act;
@@ -22,3 +23,4 @@ pub use object::{object_act, object_schema, step_text};
 pub use obstacle::Obstacle;
 pub use session::{Session, Values};
 pub use step::{Offer, StepFormat, StepOptions, Text, step_grammar};
+pub use turns::Turns;

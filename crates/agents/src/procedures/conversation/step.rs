@@ -101,7 +101,7 @@ grammata_base::setters!(StepOptions {
 /// Slots with schemas that are not supported (`json-schema/…`), claims that are not patterns (`regex/…`); limits, for
 /// instance if the user's messages have too many words to quote (`grammar_nodes`).
 pub fn step_grammar(offers: &[Offer], options: &StepOptions) -> Result<Grammar> {
-    let mut maker = Maker { builder: GrammarBuilder::with_limits(options.limits.clone()), options };
+    let mut maker = Maker::new(options);
     let mut steps = Vec::with_capacity(offers.len());
     for offer in offers {
         steps.push(maker.offer(offer)?);
@@ -114,12 +114,16 @@ pub fn step_grammar(offers: &[Offer], options: &StepOptions) -> Result<Grammar> 
     maker.builder.build(root)
 }
 
-struct Maker<'o> {
-    builder: GrammarBuilder,
+pub(super) struct Maker<'o> {
+    pub(super) builder: GrammarBuilder,
     options: &'o StepOptions,
 }
 
-impl Maker<'_> {
+impl<'o> Maker<'o> {
+    pub(super) fn new(options: &'o StepOptions) -> Maker<'o> {
+        Maker { builder: GrammarBuilder::with_limits(options.limits.clone()), options }
+    }
+
     fn is_json(&self) -> bool {
         self.options.format == StepFormat::Json
     }
@@ -172,7 +176,7 @@ impl Maker<'_> {
         quoted[1..quoted.len() - 1].to_owned()
     }
 
-    fn text(&mut self, text: &Text, forbidden: &[String]) -> Result<ExprId> {
+    pub(super) fn text(&mut self, text: &Text, forbidden: &[String]) -> Result<ExprId> {
         let values = match text {
             Text::Verbatim(text) => {
                 let text = self.spelled(text);

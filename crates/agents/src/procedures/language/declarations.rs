@@ -1,43 +1,16 @@
 //! The declarations of a procedure: slots, APIs and answers, and the text that calls them.
 
 use super::errors::{self, Findings};
-use crate::document::{Content, Document, Entry, NodeId};
+use super::fields::Fields;
+use super::merge::{self, Taken};
+use super::slot::slots;
+use super::tools::{ApiTool, Documents};
+use crate::document::Document;
 use grammata::diagnostic::Place;
-use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
+use rustc_hash::FxHashSet;
 
-/// Where the values of a slot come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The user's messages.
-    User,
-    /// The agent makes them up: nobody needs to have said them.
-    Agent,
-    /// A slot of the response of an API, by the names of both.
-    Result {
-        /// The API.
-        api: String,
-        /// The slot of its response.
-        slot: String,
-    },
-}
-
-/// A slot.
-#[derive(Clone, Debug)]
-pub struct Slot {
-    /// The name, with `_` for spaces.
-    pub name: String,
-    /// What it means; empty if the file says nothing.
-    pub description: String,
-    /// The JSON Schema of its values.
-    pub schema: Option<Value>,
-    /// Where its values come from, if the file says so.
-    pub source: Option<Source>,
-    /// The value if nobody said one.
-    pub default: Option<Value>,
-    /// Where the file declares it.
-    pub place: Place,
-}
+pub use super::fields::normal;
+pub use super::slot::{Slot, Source};
 
 /// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,6 +56,8 @@ pub struct Node {
     pub request: Vec<String>,
     /// Slots of the request that may be left out.
     pub optional: Vec<String>,
+    /// The tool of a document that an API calls, if the file names one.
+    pub tool: Option<Box<ApiTool>>,
     /// Slots of the request that need not have the values of the calls that it requires.
     pub rebind: Vec<String>,
     /// Slots of an API's response.
@@ -114,9 +89,9 @@ pub(in crate::procedures) struct Declarations {
 }
 
 const FILE: [&str; 8] = ["name", "desc", "detailed_desc", "slots", "apis", "answers", "procedure", "pdl"];
-const SLOT: [&str; 8] = ["name", "desc", "schema", "source", "default", "type", "enum", "minimum"];
-const API: [&str; 11] = [
+const API: [&str; 12] = [
     "name",
+    "tool",
     "desc",
     "request",
     "response",
@@ -130,13 +105,13 @@ const API: [&str; 11] = [
 ];
 const ANSWER: [&str; 7] = ["name", "desc", "precondition", "pre", "kind", "asks", "claims"];
 
-/// Returns a name in the form that is compared: without surrounding whitespace, with `_` for whitespace inside.
-pub fn normal(name: &str) -> String {
-    name.split_whitespace().collect::<Vec<_>>().join("_")
-}
-
-/// Reads the declarations of a file. `None`, with a finding, if it has no name or no procedure.
-pub(in crate::procedures) fn read(document: &Document, findings: &mut Findings) -> Option<Declarations> {
+/// Reads the declarations of a file, and what APIs take from the tools that they name; `None` if it has no name or no
+/// procedure, which is among the findings.
+pub(in crate::procedures) fn read(
+    document: &Document,
+    documents: &mut Documents<'_>,
+    findings: &mut Findings,
+) -> Option<Declarations> {
     let place = document.node(0).place.clone();
     let file = Fields::of(document, 0, &FILE, findings)?;
     let name = file.text("name", findings).filter(|name| !name.is_empty());
@@ -147,8 +122,8 @@ pub(in crate::procedures) fn read(document: &Document, findings: &mut Findings) 
             findings.error(errors::missing_field(place.clone(), field, "the file"));
         }
     }
-    let slots = slots(&file, findings);
-    let nodes = nodes(&file, findings);
+    let mut slots = slots(&file, findings);
+    let nodes = nodes(&file, documents, &mut slots, findings);
     Some(Declarations {
         name: name?,
         description: file.text("desc", findings).unwrap_or_default(),
@@ -159,72 +134,42 @@ pub(in crate::procedures) fn read(document: &Document, findings: &mut Findings) 
     })
 }
 
-fn slots(file: &Fields<'_>, findings: &mut Findings) -> Vec<Slot> {
-    let mut slots: Vec<Slot> = Vec::new();
-    let mut seen = FxHashSet::default();
-    for fields in file.list("slots", &SLOT, findings) {
-        let Some((name, place)) = fields.name("a slot", findings) else { continue };
-        if !seen.insert(name.clone()) {
-            findings.error(errors::duplicate_slot(place, &name));
-            continue;
-        }
-        let schema = match fields.get("schema") {
-            Some(entry) => Some(fields.document.json(entry.value)),
-            // a slot may have the keywords itself
-            None => Some(fields.json(&["type", "enum", "minimum"]))
-                .filter(|schema| schema != &Value::Object(Default::default())),
-        };
-        let description = fields.text("desc", findings).unwrap_or_default();
-        let default = fields.get("default").map(|entry| fields.document.json(entry.value));
-        slots.push(Slot { source: source(&fields, findings), default, name, description, schema, place });
-    }
-    slots
-}
-
-fn source(fields: &Fields<'_>, findings: &mut Findings) -> Option<Source> {
-    let text = fields.text("source", findings)?;
-    match text.as_str() {
-        "user" => return Some(Source::User),
-        "agent" => return Some(Source::Agent),
-        _ => {}
-    }
-    match text.strip_prefix("result:").and_then(|rest| rest.rsplit_once('.')) {
-        Some((api, slot)) => Some(Source::Result { api: normal(api), slot: normal(slot) }),
-        None => {
-            findings.error(errors::form(
-                fields.place("source"),
-                &text,
-                "`user`, `agent` or `result:API.slot`",
-            ));
-            None
-        }
-    }
-}
-
-fn nodes(file: &Fields<'_>, findings: &mut Findings) -> Vec<Node> {
+fn nodes(
+    file: &Fields<'_>,
+    documents: &mut Documents<'_>,
+    slots: &mut Vec<Slot>,
+    findings: &mut Findings,
+) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
+    let mut made = merge::Slots::new(slots);
     let mut seen = FxHashSet::default();
     for (list, known) in [("apis", &API[..]), ("answers", &ANSWER[..])] {
         let is_api = list == "apis";
         for fields in file.list(list, known, findings) {
-            let Some((name, place)) = fields.name(if is_api { "an API" } else { "an answer" }, findings)
-            else {
-                continue;
+            let taken = fields.get("tool").map(|_| merge::tool(&fields, documents, findings));
+            let of_tool = taken.as_ref().and_then(|taken| taken.name.as_deref());
+            let named = match of_tool.filter(|_| fields.get("name").is_none()) {
+                Some(name) => Some((normal(name), fields.place("tool"))),
+                None => fields.name(if is_api { "an API" } else { "an answer" }, findings),
             };
+            let Some((name, place)) = named else { continue };
             if !seen.insert(name.clone()) {
                 findings.error(errors::duplicate_node(place, &name));
                 continue;
             }
-            let description = fields.text("desc", findings).unwrap_or_default();
+            let taken = taken.unwrap_or_else(|| Taken::own(&fields, findings));
+            made.add(&taken, &place, findings);
+            let description = fields.text("desc", findings).unwrap_or_else(|| taken.description());
             let kind = if is_api { NodeKind::Api } else { kind(&fields, &name, &description, findings) };
             let required = if fields.get("precondition").is_some() { "precondition" } else { "pre" };
             nodes.push(Node {
                 required: fields.names(required, findings),
-                request: fields.names("request", findings),
-                optional: fields.names("optional", findings),
+                request: taken.request,
+                optional: taken.optional,
                 rebind: fields.names("rebind", findings),
-                response: fields.names("response", findings),
-                writes: fields.effect(findings),
+                response: taken.response,
+                writes: fields.effect(findings).unwrap_or(taken.writes),
+                tool: taken.tool,
                 max_calls: fields.max_calls(findings),
                 keep: fields.flag("keep", findings),
                 asks: fields.names("asks", findings),
@@ -258,179 +203,5 @@ fn kind(fields: &Fields<'_>, name: &str, description: &str, findings: &mut Findi
         NodeKind::OutOfWorkflow
     } else {
         NodeKind::Inform
-    }
-}
-
-/// The members of a mapping by normal keys.
-struct Fields<'d> {
-    document: &'d Document,
-    at: Place,
-    entries: FxHashMap<String, &'d Entry>,
-}
-
-impl<'d> Fields<'d> {
-    /// Reads a mapping. `None`, with an error, if the value is not a mapping.
-    fn of(document: &'d Document, id: NodeId, known: &[&str], findings: &mut Findings) -> Option<Fields<'d>> {
-        let node = document.node(id);
-        let Content::Mapping(written) = &node.content else {
-            findings.error(errors::form(node.place.clone(), "a value that is not a mapping", "a mapping"));
-            return None;
-        };
-        let mut entries: FxHashMap<String, &Entry> = FxHashMap::default();
-        for entry in written {
-            let key = normal(&entry.key).to_lowercase();
-            if !known.contains(&key.as_str()) {
-                findings.warn(errors::unknown_field(entry.place.clone(), &entry.key, known));
-            } else if entries.insert(key, entry).is_some() {
-                let allowed = "each key once; keys are case-insensitive";
-                findings.error(errors::form(entry.place.clone(), &entry.key, allowed));
-            }
-        }
-        Some(Fields { document, at: node.place.clone(), entries })
-    }
-
-    fn get(&self, key: &str) -> Option<&'d Entry> {
-        self.entries.get(key).copied()
-    }
-
-    fn place(&self, key: &str) -> Place {
-        self.get(key).map_or_else(|| self.at.clone(), |entry| self.document.node(entry.value).place.clone())
-    }
-
-    fn text_of(&self, entry: Option<&Entry>, findings: &mut Findings) -> Option<String> {
-        let node = self.document.node(entry?.value);
-        match &node.content {
-            Content::Scalar { text, is_plain: true } if matches!(text.as_str(), "" | "~" | "null") => None,
-            Content::Scalar { text, .. } => Some(text.clone()),
-            _ => {
-                findings.error(errors::form(node.place.clone(), "a list or a mapping", "a text"));
-                None
-            }
-        }
-    }
-
-    fn text(&self, key: &str, findings: &mut Findings) -> Option<String> {
-        self.text_of(self.get(key), findings)
-    }
-
-    fn name(&self, of: &str, findings: &mut Findings) -> Option<(String, Place)> {
-        match self.text("name", findings).map(|name| normal(&name)).filter(|name| !name.is_empty()) {
-            Some(name) => Some((name, self.place("name"))),
-            None => {
-                findings.error(errors::missing_field(self.at.clone(), "name", of));
-                None
-            }
-        }
-    }
-
-    /// Returns the mappings of a list; none if the field is missing.
-    fn list(&self, key: &str, known: &[&str], findings: &mut Findings) -> Vec<Fields<'d>> {
-        let Some(entry) = self.get(key) else { return Vec::new() };
-        let node = self.document.node(entry.value);
-        match &node.content {
-            Content::List(items) => {
-                items.iter().filter_map(|&item| Fields::of(self.document, item, known, findings)).collect()
-            }
-            Content::Scalar { text, is_plain: true } if text.is_empty() => Vec::new(),
-            _ => {
-                findings.error(errors::form(
-                    node.place.clone(),
-                    "a value that is not a list",
-                    "a list of mappings",
-                ));
-                Vec::new()
-            }
-        }
-    }
-
-    /// A list of names, which may be written as one text.
-    fn names(&self, key: &str, findings: &mut Findings) -> Vec<String> {
-        let Some(entry) = self.get(key) else { return Vec::new() };
-        let trim = |name: &str| normal(name.trim_matches(['\'', '"']));
-        let node = self.document.node(entry.value);
-        let mut names = Vec::new();
-        match &node.content {
-            Content::Scalar { text, .. } => {
-                let inner = text.trim().trim_matches(['[', ']']);
-                let parts = inner.split(|c: char| c == ',' || c.is_whitespace());
-                names.extend(parts.filter(|part| !part.is_empty()).map(trim));
-            }
-            Content::List(items) => {
-                for &item in items {
-                    match &self.document.node(item).content {
-                        Content::Scalar { text, .. } => names.push(trim(text)),
-                        _ => {
-                            let place = self.document.node(item).place.clone();
-                            findings.error(errors::form(place, "a list or a mapping", "a name"));
-                        }
-                    }
-                }
-            }
-            Content::Mapping(_) => {
-                findings.error(errors::form(node.place.clone(), "a mapping", "a list of names"));
-            }
-        }
-        names
-    }
-
-    fn json(&self, keys: &[&str]) -> Value {
-        let fields = keys.iter().filter_map(|key| {
-            let value = self.document.json(self.get(key)?.value);
-            Some(((*key).to_owned(), value))
-        });
-        Value::Object(fields.collect())
-    }
-
-    fn flag(&self, key: &str, findings: &mut Findings) -> bool {
-        let Some(entry) = self.get(key) else { return false };
-        match self.document.json(entry.value) {
-            Value::Bool(flag) => flag,
-            other => {
-                findings.error(errors::form(self.place(key), &other.to_string(), "`true` or `false`"));
-                false
-            }
-        }
-    }
-
-    fn effect(&self, findings: &mut Findings) -> bool {
-        match self.text("effect", findings).as_deref() {
-            None | Some("read") => false,
-            Some("write") => true,
-            Some(other) => {
-                findings.error(errors::form(self.place("effect"), other, "`read` or `write`"));
-                false
-            }
-        }
-    }
-
-    fn max_calls(&self, findings: &mut Findings) -> Option<u32> {
-        let value = self.document.json(self.get("max_calls")?.value);
-        let number =
-            value.as_u64().and_then(|number| u32::try_from(number).ok()).filter(|&number| number > 0);
-        if number.is_none() {
-            let allowed = "a whole number from 1 to 4294967295";
-            findings.error(errors::form(self.place("max_calls"), &value.to_string(), allowed));
-        }
-        number
-    }
-
-    /// Reads the patterns of `claims`: a list, or one text (`auto`).
-    fn claims(&self, findings: &mut Findings) -> Vec<String> {
-        let Some(entry) = self.get("claims") else { return Vec::new() };
-        match self.document.json(entry.value) {
-            Value::String(text) => vec![text],
-            Value::Array(items) => items
-                .iter()
-                .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
-                .collect(),
-            other => {
-                findings.error(errors::form(
-                    self.place("claims"),
-                    &other.to_string(),
-                    "`auto` or a list of texts",
-                ));
-                Vec::new()
-            }
-        }
     }
 }

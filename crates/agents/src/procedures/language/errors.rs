@@ -106,6 +106,62 @@ pub(in crate::procedures) fn duplicate_slot(place: Place, name: &str) -> Diagnos
         .help("rename or remove one of the two")
 }
 
+pub(in crate::procedures) fn tool_file(place: Place, found: &str, cause: &str) -> Diagnostic {
+    Diagnostic::new("pdl/tool-file", "the document of this tool cannot be read")
+        .at(place)
+        .found(found)
+        .cause(cause)
+        .allowed("FILE#NAME: a document of tools in the folder of the procedure or below it, and the name of one of its tools")
+        .help("`grammata tools list FILE` shows whether a document can be read, and its names")
+}
+
+pub(in crate::procedures) fn unknown_tool(place: Place, found: &str, path: &str, near: String) -> Diagnostic {
+    Diagnostic::new("pdl/unknown-tool", "the document has no tool of this name")
+        .at(place)
+        .found(found)
+        .allowed(format!("an operation or a tool of {path}"))
+        .help(near)
+}
+
+pub(in crate::procedures) fn tool_refused(place: Place, found: &str, reason: &Diagnostic) -> Diagnostic {
+    Diagnostic::new("pdl/tool-refused", "this tool cannot be called")
+        .at(place)
+        .found(found)
+        .cause(reason.message().to_owned())
+        .allowed("tools that `grammata tools check` has no error of")
+        .help("correct the document, or declare `request` and `response` without `tool`")
+}
+
+pub(in crate::procedures) fn tool_arguments(place: Place, found: &str, cause: &str) -> Diagnostic {
+    Diagnostic::new("pdl/tool-arguments", "the arguments of this tool cannot be slots")
+        .at(place)
+        .found(found)
+        .cause(cause)
+        .allowed("arguments each of which has a schema of its own")
+        .help("name in `request` and `optional` what calls have, or declare the API without `tool`")
+}
+
+pub(in crate::procedures) fn tool_conflict(
+    place: Place,
+    found: &str,
+    allowed: &str,
+    help: impl Into<String>,
+) -> Diagnostic {
+    Diagnostic::new("pdl/tool-conflict", "this contradicts the tool of the API")
+        .at(place)
+        .found(found)
+        .allowed(allowed)
+        .help(help)
+}
+
+pub(in crate::procedures) fn slot_conflict(place: Place, slot: &str, one: &str, other: &str) -> Diagnostic {
+    Diagnostic::new("pdl/slot-conflict", "no schema holds what is said of this slot")
+        .at(place)
+        .found(format!("{slot}: {one} and {other}"))
+        .allowed("schemas that hold together: a type, a list of values, bounds of the same kind")
+        .help("correct the schema among SLOTs, or give the parameter a slot of its own: `request: {SLOT: PARAMETER}`")
+}
+
 pub(in crate::procedures) fn indent(place: Place, found: &str) -> Diagnostic {
     Diagnostic::new("pdl/indent", "this line is indented like no block that is open")
         .at(place)
@@ -320,7 +376,18 @@ pub(in crate::procedures) fn trace(line: usize, found: &str, allowed: &str) -> E
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// Returns names as a list, or a text that there are none.
+pub(in crate::procedures) fn call_format(found: &str) -> Error {
+    let diagnostic =
+        Diagnostic::new("procedure/call-format", "an agent that writes in this call format can say nothing")
+            .found(found)
+            .allowed(
+                "formats whose turns may be text, such as `hermes`, `llama3`, `mistral`, `react`, `python`",
+            )
+            .help("choose another call format");
+    Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// Names as a list, or that there are none.
 fn listed(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }

@@ -1,0 +1,241 @@
+//! Steps as turns of a model that calls tools: a call as a format of `tools` writes it, an answer as its text.
+
+use super::act::Act;
+use super::arguments::{Arguments, Origin};
+use super::session::Values;
+use super::step::{Maker, Offer, StepFormat, StepOptions, Text};
+use crate::chat;
+use crate::procedures::language::errors;
+use crate::procedures::language::tools::ApiTool;
+use crate::procedures::semantics::procedure::Procedure;
+use crate::procedures::semantics::shape;
+use crate::tools::{Call, CallFormat, Choice, GrammarOptions, Markers, Tool, ToolSet, Turn};
+use grammata::error::{ErrorKind, Result};
+use grammata::grammar::Grammar;
+use serde_json::json;
+
+/// The turns in a call format that are one of the offers. What is offered is the set of tools that the turn may call,
+/// by the names of the APIs; arguments of an API that names a tool of a document have the names of that document,
+/// others those of slots. The text of an answer is a turn without calls.
+pub struct Turns<'a> {
+    procedure: &'a Procedure,
+    offers: &'a [Offer],
+    format: &'a CallFormat,
+    options: StepOptions,
+    set: ToolSet,
+}
+
+impl std::fmt::Debug for Turns<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Turns").field("offers", &self.offers.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Turns<'a> {
+    /// The turns of a format. Thoughts and the step format of `options` have no meaning for them.
+    ///
+    /// # Errors
+    /// `procedure/call-format`: turns of the format are calls alone, so that nothing can be said; limits.
+    pub fn new(
+        procedure: &'a Procedure,
+        offers: &'a [Offer],
+        format: &'a CallFormat,
+        options: &StepOptions,
+    ) -> Result<Turns<'a>> {
+        if !format.has_text() {
+            return Err(errors::call_format(&format.description));
+        }
+        let tools = offers.iter().filter_map(|offer| match offer {
+            Offer::Call { api, arguments } => Some(tool(procedure, api, arguments)),
+            Offer::Control(name) => {
+                let none = json!({"type": "object", "properties": {}, "additionalProperties": false});
+                Some(Tool::of_host(name.as_str(), "", none.into()))
+            }
+            Offer::Answer { .. } => None,
+        });
+        let set = ToolSet::of(tools, &options.limits)?;
+        let options = StepOptions { format: StepFormat::Published, thought: None, ..options.clone() };
+        Ok(Turns { procedure, offers, format, options, set })
+    }
+
+    /// The tools that a turn may call, with narrowed arguments.
+    pub fn tools(&self) -> &ToolSet {
+        &self.set
+    }
+
+    fn grammar_options(&self, choice: Choice) -> GrammarOptions {
+        let schema = GrammarOptions::arguments(self.options.limits.clone());
+        GrammarOptions::default().choice(choice).max_calls(Some(1)).markers(Markers::Text).schema(schema)
+    }
+
+    /// The grammar of the turns. A call that the format cannot write is not among them.
+    ///
+    /// # Errors
+    /// Slots with schemas that are not supported, claims that are no patterns, limits.
+    pub fn grammar(&self) -> Result<Grammar> {
+        let calls = match self.set.tools() {
+            [] => None,
+            _ => {
+                let options = self.grammar_options(Choice::Required);
+                match self.format.of_calls_alone().grammar(&self.set, &options) {
+                    Ok(made) => Some(made.grammar),
+                    Err(error) if error.code() == "tools/no-tools" => None,
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        let mut maker = Maker::new(&self.options);
+        let mut turns: Vec<_> = calls.iter().map(|calls| maker.builder.import(calls)).collect();
+        let mut texts = Vec::new();
+        for offer in self.offers {
+            if let Offer::Answer { text, forbidden, .. } = offer {
+                texts.push(maker.text(text, forbidden)?);
+            }
+        }
+        if !texts.is_empty() {
+            // a text is none that would be read as a call
+            let plain = self.format.grammar(&self.set, &self.grammar_options(Choice::None))?;
+            let plain = maker.builder.import(&plain.grammar);
+            let (lead, texts) = (maker.builder.text(self.format.lead()), maker.builder.choice(texts));
+            let answers = maker.builder.sequence([lead, texts]);
+            turns.push(maker.builder.intersection([answers, plain]));
+        }
+        let body = maker.builder.choice(turns);
+        let root = maker.builder.declare("turn");
+        maker.builder.define(root, body);
+        maker.builder.build(root)
+    }
+
+    /// Reads a turn: a call of one of the tools, or the answer whose text it is. Of several answers with the text the
+    /// first one counts, those with a text of their own before those that hold values, and these before those of any
+    /// text; a text of none of them is a reply without a name. `None` if the turn is neither.
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn read(&self, text: &str) -> Result<Option<Act>> {
+        let turn = match self.format.read(text, &self.set) {
+            Ok(turn) => turn,
+            Err(error) if error.kind() == ErrorKind::Limit => return Err(error),
+            Err(_) => return Ok(None),
+        };
+        match turn.calls.as_slice() {
+            [] => self.answer(&turn.text).map(Some),
+            [call] if turn.text.trim().is_empty() && turn.after.trim().is_empty() => {
+                let arguments = self.slots(&call.tool, &call.arguments);
+                Ok(Some(Act::Call { name: call.tool.clone(), arguments }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn answer(&self, written: &str) -> Result<Act> {
+        let rank = |text: &Text| match text {
+            Text::Verbatim(_) => 0,
+            Text::Guided(_) => 1,
+            Text::Free => 2,
+        };
+        let mut answers: Vec<(&String, &Text, &Vec<String>)> = Vec::new();
+        for offer in self.offers {
+            if let Offer::Answer { name, text, forbidden } = offer {
+                answers.push((name, text, forbidden));
+            }
+        }
+        answers.sort_by_key(|(_, text, _)| rank(text));
+        for (name, text, forbidden) in answers {
+            let has_text = match text {
+                Text::Verbatim(text) => text == written,
+                Text::Guided(_) | Text::Free => self.is_text(text, forbidden, written)?,
+            };
+            if has_text {
+                return Ok(Act::answer(name, written));
+            }
+        }
+        Ok(Act::answer("", written))
+    }
+
+    fn is_text(&self, text: &Text, forbidden: &[String], written: &str) -> Result<bool> {
+        let mut maker = Maker::new(&self.options);
+        let body = maker.text(text, forbidden)?;
+        let root = maker.builder.declare("text");
+        maker.builder.define(root, body);
+        let grammar = maker.builder.build(root)?;
+        Ok(chat::wrong(&grammar, &self.options.limits, written)?.is_none())
+    }
+
+    /// The turn of an act.
+    ///
+    /// # Errors
+    /// `tools/call-text`: a call that is not offered, or that the format cannot write.
+    pub fn write(&self, act: &Act) -> Result<String> {
+        let turn = match act {
+            Act::Call { name, arguments } => {
+                let arguments = match self.tool(name) {
+                    Some(tool) => tool.arguments(arguments),
+                    None => arguments.clone(),
+                };
+                Turn { calls: vec![Call { tool: name.clone(), arguments }], ..Turn::default() }
+            }
+            Act::Answer { text, .. } => Turn { text: text.clone(), ..Turn::default() },
+        };
+        self.format.render(&turn, &self.set)
+    }
+
+    fn tool(&self, api: &str) -> Option<&ApiTool> {
+        let node = self.procedure.node(api)?;
+        self.procedure.nodes()[node].tool.as_deref()
+    }
+
+    /// Arguments in the names of a document, by slots.
+    fn slots(&self, api: &str, arguments: &Values) -> Values {
+        match self.tool(api) {
+            None => arguments.clone(),
+            Some(tool) => {
+                let slot = |name: &String| {
+                    let known = tool.parameters.iter().find(|(_, parameter)| parameter == name);
+                    known.map_or_else(|| name.clone(), |(slot, _)| slot.clone())
+                };
+                arguments.iter().map(|(name, value)| (slot(name), value.clone())).collect()
+            }
+        }
+    }
+}
+
+/// The tool of an API that is offered, with its narrowed arguments.
+fn tool(procedure: &Procedure, api: &str, arguments: &Arguments) -> Tool {
+    let node = procedure.node(api).map(|node| &procedure.nodes()[node]);
+    let of_document = node.and_then(|node| node.tool.as_deref());
+    let name = |slot: &str| {
+        let parameters = of_document.iter().flat_map(|tool| &tool.parameters);
+        let known = parameters.into_iter().find(|(known, _)| known == slot);
+        known.map_or_else(|| slot.to_owned(), |(_, parameter)| parameter.clone())
+    };
+    let (mut properties, mut required) = (Values::new(), Vec::new());
+    for slot in &arguments.slots {
+        let schema = match slot.origin {
+            Origin::Schema => shape::canonical(&slot.schema),
+            _ => slot.narrowed(),
+        };
+        properties.insert(name(&slot.slot), schema);
+        required.extend(slot.is_required.then(|| name(&slot.slot)));
+    }
+    let mut schema = json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    });
+    if !arguments.excluded.is_empty() {
+        let excluded = arguments.excluded.iter();
+        let excluded: Vec<Values> = excluded
+            .map(|values| values.iter().map(|(slot, value)| (name(slot), value.clone())).collect())
+            .collect();
+        schema["not"] = json!({"enum": excluded});
+    }
+    let description = node.map_or("", |node| node.description.as_str());
+    match of_document {
+        Some(of_document) => {
+            let mut tool = of_document.tool.clone().with_arguments(schema.into());
+            tool.name = api.to_owned();
+            tool.description = description.to_owned();
+            tool
+        }
+        None => Tool::of_host(api, description, schema.into()),
+    }
+}

@@ -1,0 +1,326 @@
+//! An API that names a tool: what its entry says beside the tool, and the slots that come of both.
+
+use super::errors::{self, Findings};
+use super::fields::{Fields, normal};
+use super::schemas::joined;
+use super::slot::Slot;
+use super::tools::{self, ApiTool, Documents, Part};
+use crate::tools::Tool;
+use grammata::diagnostic::{Place, did_you_mean};
+use rustc_hash::FxHashMap;
+
+/// What an API exchanges, by its entry and its tool.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// The name of the tool, if the entry names one.
+    pub(super) name: Option<String>,
+    pub(super) tool: Option<Box<ApiTool>>,
+    pub(super) request: Vec<String>,
+    pub(super) optional: Vec<String>,
+    pub(super) response: Vec<String>,
+    /// Whether calls change something, unless the entry says otherwise.
+    pub(super) writes: bool,
+    /// The parameters of the request, in its order.
+    parameters: Vec<Part>,
+    /// The members of the response, in its order.
+    members: Vec<Part>,
+}
+
+impl Taken {
+    /// What an entry without a tool says.
+    pub(super) fn own(fields: &Fields<'_>, findings: &mut Findings) -> Taken {
+        Taken {
+            request: fields.names("request", findings),
+            optional: fields.names("optional", findings),
+            response: fields.names("response", findings),
+            ..Taken::default()
+        }
+    }
+
+    /// What the tool does; empty without one.
+    pub(super) fn description(&self) -> String {
+        self.tool.as_ref().map(|tool| tool.tool.description.clone()).unwrap_or_default()
+    }
+}
+
+/// What an API takes from the tool that it names: its name alone, if there is no such tool or the entry contradicts
+/// it; that is among the findings.
+pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings: &mut Findings) -> Taken {
+    let reference = fields.text("tool", findings).unwrap_or_default();
+    // an entry whose tool is unknown still has a name, so that what mentions it is no further error
+    let name = reference.split_once('#').map_or(reference.as_str(), |(_, name)| name);
+    let name = if name.is_empty() { "tool".to_owned() } else { name.to_owned() };
+    if reference.is_empty() {
+        return Taken { name: Some(name), ..Taken::default() };
+    }
+    let taken = match documents.tool(&reference, &fields.place("tool")) {
+        Ok(tool) => merged(fields, reference, tool, findings),
+        Err(wrong) => {
+            findings.error(wrong);
+            None
+        }
+    };
+    let taken = taken.unwrap_or_else(|| {
+        let (request, parameters) = unknown(fields, "request", findings);
+        let (response, members) = unknown(fields, "response", findings);
+        Taken { request, response, parameters, members, ..Taken::default() }
+    });
+    Taken { name: Some(name), ..taken }
+}
+
+/// The slots that an entry names, of which nothing is known.
+fn unknown(fields: &Fields<'_>, key: &str, findings: &mut Findings) -> (Vec<String>, Vec<Part>) {
+    let slots: Vec<String> = match fields.pairs(key, findings) {
+        Some(pairs) => pairs.into_iter().map(|(slot, _)| slot).collect(),
+        None => fields.names(key, findings),
+    };
+    let part = |slot: &String| Part {
+        name: slot.clone(),
+        description: String::new(),
+        schema: None,
+        is_required: false,
+    };
+    let parts = slots.iter().map(part).collect();
+    (slots, parts)
+}
+
+fn merged(fields: &Fields<'_>, reference: String, tool: Tool, findings: &mut Findings) -> Option<Taken> {
+    let place = fields.place("tool");
+    let known = match tools::parameters(&tool) {
+        Ok(known) => known,
+        Err(cause) => {
+            findings.error(errors::tool_arguments(place, &reference, &cause));
+            return None;
+        }
+    };
+    let errors_before = findings.0.len();
+    let parameters = request(fields, known, findings);
+    let pairs = |pairs: &[(String, Part)]| {
+        pairs.iter().map(|(slot, part)| (slot.clone(), part.name.clone())).collect()
+    };
+    let required: Vec<&str> =
+        parameters.iter().filter(|(_, part)| part.is_required).map(|(slot, _)| slot.as_str()).collect();
+    let optional = match fields.get("optional") {
+        None => {
+            let optional = parameters.iter().filter(|(_, part)| !part.is_required);
+            optional.map(|(slot, _)| slot.clone()).collect()
+        }
+        Some(_) => fields.names("optional", findings),
+    };
+    for slot in optional.iter().filter(|slot| required.contains(&slot.as_str())) {
+        let allowed = "slots that the tool does not require";
+        findings.error(errors::tool_conflict(
+            fields.place("optional"),
+            slot,
+            allowed,
+            "take it out of `optional`",
+        ));
+    }
+    let given: Vec<&str> = parameters.iter().map(|(_, part)| part.name.as_str()).collect();
+    let always = parameters.iter().filter(|(slot, _)| !optional.contains(slot));
+    let always: Vec<&str> = always.map(|(_, part)| part.name.as_str()).collect();
+    if let Some(cause) = tools::unmet(&tool, &given, &always) {
+        findings.error(errors::tool_arguments(place.clone(), &reference, &cause));
+    }
+    let members = response(fields, &tool, &parameters, findings);
+    for (key, slots) in [("request", &parameters), ("response", &members)] {
+        for (at, (slot, _)) in slots.iter().enumerate() {
+            if slots[..at].iter().any(|(other, _)| other == slot) {
+                let allowed = "each slot once";
+                findings.error(errors::tool_conflict(
+                    fields.place(key),
+                    slot,
+                    allowed,
+                    "name the slots: `SLOT: NAME`",
+                ));
+            }
+        }
+    }
+    if findings.0[errors_before..].iter().any(|finding| finding.severity == errors::Severity::Error) {
+        return None;
+    }
+    let writes = tools::writes(&tool).unwrap_or(false);
+    let (pairs_of_request, pairs_of_response) = (pairs(&parameters), pairs(&members));
+    let (request, parameters) = parameters.into_iter().unzip();
+    let (response, members) = members.into_iter().unzip();
+    let tool = ApiTool { reference, tool, parameters: pairs_of_request, members: pairs_of_response };
+    Some(Taken {
+        name: None,
+        tool: Some(Box::new(tool)),
+        request,
+        optional,
+        response,
+        writes,
+        parameters,
+        members,
+    })
+}
+
+/// The slots of the request with the parameters that they fill: those that the entry lists, or all.
+fn request(fields: &Fields<'_>, mut known: Vec<Part>, findings: &mut Findings) -> Vec<(String, Part)> {
+    let listed = |findings: &mut Findings| -> Vec<(String, String)> {
+        fields.names("request", findings).into_iter().map(|name| (name.clone(), name)).collect()
+    };
+    let written = match fields.get("request") {
+        None => None,
+        Some(_) => Some(fields.pairs("request", findings).unwrap_or_else(|| listed(findings))),
+    };
+    let Some(written) = written else {
+        return known.into_iter().map(|part| (normal(&part.name), part)).collect();
+    };
+    let mut request = Vec::new();
+    for (slot, name) in written {
+        // names in lists have no spaces
+        let place = known.iter().position(|part| part.name == name || normal(&part.name) == name);
+        match place {
+            Some(place) => request.push((slot, known.remove(place))),
+            None => {
+                let names = known.iter().map(|part| part.name.as_str());
+                let near =
+                    did_you_mean(&name, names, "`grammata tools list FILE` shows the parameters of a tool");
+                findings.error(errors::tool_conflict(
+                    fields.place("request"),
+                    &name,
+                    "parameters of the tool, once",
+                    near,
+                ));
+            }
+        }
+    }
+    for part in known.iter().filter(|part| part.is_required) {
+        let allowed = "all parameters that the tool requires";
+        let help = "add it to `request`, or leave `request` out";
+        findings.error(errors::tool_conflict(
+            fields.place("request"),
+            &format!("no `{}`", part.name),
+            allowed,
+            help,
+        ));
+    }
+    request
+}
+
+/// The slots of the response with the members whose values they have: those that the entry lists, or the ones that the
+/// document declares and the request does not have.
+fn response(
+    fields: &Fields<'_>,
+    tool: &Tool,
+    request: &[(String, Part)],
+    findings: &mut Findings,
+) -> Vec<(String, Part)> {
+    let declared = tools::members(tool);
+    if fields.get("response").is_none() {
+        let is_asked = |part: &Part| request.iter().any(|(_, known)| known.name == part.name);
+        let slots = declared.into_iter().filter(|part| !is_asked(part));
+        return slots.map(|part| (normal(&part.name), part)).collect();
+    }
+    let written = match fields.pairs("response", findings) {
+        Some(pairs) => pairs,
+        None => fields.names("response", findings).into_iter().map(|name| (name.clone(), name)).collect(),
+    };
+    let mut response = Vec::new();
+    for (slot, name) in written {
+        let known = declared.iter().position(|part| part.name == name || normal(&part.name) == name);
+        let is_declared = known.is_some() || name.starts_with('/') || declared.is_empty();
+        if !is_declared {
+            let names = declared.iter().map(|part| part.name.as_str());
+            let near =
+                did_you_mean(&name, names, "a member within others is named by a JSON Pointer: `/a/b`");
+            let allowed = "members of the response that the document declares";
+            findings.error(errors::tool_conflict(fields.place("response"), &name, allowed, near));
+            continue;
+        }
+        let part = match known.map(|place| &declared[place]) {
+            Some(part) => Part {
+                name: part.name.clone(),
+                description: part.description.clone(),
+                schema: part.schema.clone(),
+                is_required: false,
+            },
+            None => tools::member_at(tool, &name),
+        };
+        response.push((slot, part));
+    }
+    response
+}
+
+/// The slots of a file, to which those of tools are added.
+pub(super) struct Slots<'s> {
+    slots: &'s mut Vec<Slot>,
+    by_name: FxHashMap<String, usize>,
+    /// By slot that the file does not declare: whether a request binds it.
+    is_asked: FxHashMap<usize, bool>,
+}
+
+impl<'s> Slots<'s> {
+    pub(super) fn new(slots: &'s mut Vec<Slot>) -> Slots<'s> {
+        let by_name = slots.iter().enumerate().map(|(at, slot)| (slot.name.clone(), at)).collect();
+        Slots { slots, by_name, is_asked: FxHashMap::default() }
+    }
+
+    /// Adds the slots that an API takes from its tool. What several say of a slot of requests must hold together.
+    pub(super) fn add(&mut self, taken: &Taken, place: &Place, findings: &mut Findings) {
+        for (slot, part) in taken.request.iter().zip(&taken.parameters) {
+            self.bind(slot, part, true, place, findings);
+        }
+        for (slot, part) in taken.response.iter().zip(&taken.members) {
+            self.bind(slot, part, false, place, findings);
+        }
+    }
+
+    fn bind(&mut self, name: &str, part: &Part, is_asked: bool, place: &Place, findings: &mut Findings) {
+        let Some(&at) = self.by_name.get(name) else {
+            self.by_name.insert(name.to_owned(), self.slots.len());
+            self.is_asked.insert(self.slots.len(), is_asked);
+            self.slots.push(Slot {
+                name: name.to_owned(),
+                description: part.description.clone(),
+                schema: part.schema.clone(),
+                source: None,
+                default: None,
+                place: place.clone(),
+            });
+            return;
+        };
+        let slot = &mut self.slots[at];
+        if slot.description.is_empty() {
+            slot.description.clone_from(&part.description);
+        }
+        let was_asked = self.is_asked.get(&at).copied();
+        match (is_asked, was_asked) {
+            // a request binds the slot more than responses, of which nothing is written
+            (true, Some(false)) => {
+                slot.schema.clone_from(&part.schema);
+                self.is_asked.insert(at, true);
+            }
+            (true, _) => {
+                let (known, new) = (slot.schema.as_ref(), part.schema.as_ref());
+                let both = match (known, new) {
+                    (Some(known), Some(new)) => joined(known, new).map(Some),
+                    (known, new) => Some(known.or(new).cloned()),
+                };
+                match both {
+                    Some(both) => slot.schema = both,
+                    None => {
+                        let place = if was_asked.is_some() { place } else { &slot.place };
+                        let schema = |schema: Option<&serde_json::Value>| {
+                            schema.map(ToString::to_string).unwrap_or_default()
+                        };
+                        findings.error(errors::slot_conflict(
+                            place.clone(),
+                            name,
+                            &schema(known),
+                            &schema(new),
+                        ));
+                    }
+                }
+            }
+            (false, None) => slot.schema = slot.schema.take().or_else(|| part.schema.clone()),
+            (false, Some(true)) => {}
+            // what two responses say differently of a slot is not known of it
+            (false, Some(false)) => {
+                slot.schema = slot.schema.take().filter(|known| Some(known) == part.schema.as_ref())
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The slots of a file.
+
+use super::errors::{self, Findings};
+use super::fields::{Fields, normal};
+use grammata::diagnostic::Place;
+use rustc_hash::FxHashSet;
+use serde_json::Value;
+
+/// Where the values of a slot come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The user's messages.
+    User,
+    /// The agent makes them up: nobody needs to have said them.
+    Agent,
+    /// A slot of the response of an API, by the names of both.
+    Result {
+        /// The API.
+        api: String,
+        /// The slot of its response.
+        slot: String,
+    },
+}
+
+/// A slot.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// The name, with `_` for spaces.
+    pub name: String,
+    /// What it means; empty if the file says nothing.
+    pub description: String,
+    /// The JSON Schema of its values.
+    pub schema: Option<Value>,
+    /// Where its values come from, if the file says so.
+    pub source: Option<Source>,
+    /// The value that holds where nobody said one.
+    pub default: Option<Value>,
+    /// Where the file declares it.
+    pub place: Place,
+}
+
+const SLOT: [&str; 8] = ["name", "desc", "schema", "source", "default", "type", "enum", "minimum"];
+
+/// Reads the slots that a file declares.
+pub(super) fn slots(file: &Fields<'_>, findings: &mut Findings) -> Vec<Slot> {
+    let mut slots: Vec<Slot> = Vec::new();
+    let mut seen = FxHashSet::default();
+    for fields in file.list("slots", &SLOT, findings) {
+        let Some((name, place)) = fields.name("a slot", findings) else { continue };
+        if !seen.insert(name.clone()) {
+            findings.error(errors::duplicate_slot(place, &name));
+            continue;
+        }
+        let schema = match fields.get("schema") {
+            Some(entry) => Some(fields.document.json(entry.value)),
+            // a slot may have the keywords itself
+            None => Some(fields.json(&["type", "enum", "minimum"]))
+                .filter(|schema| schema != &Value::Object(Default::default())),
+        };
+        let description = fields.text("desc", findings).unwrap_or_default();
+        let default = fields.get("default").map(|entry| fields.document.json(entry.value));
+        slots.push(Slot { source: source(&fields, findings), default, name, description, schema, place });
+    }
+    slots
+}
+
+fn source(fields: &Fields<'_>, findings: &mut Findings) -> Option<Source> {
+    let text = fields.text("source", findings)?;
+    match text.as_str() {
+        "user" => return Some(Source::User),
+        "agent" => return Some(Source::Agent),
+        _ => {}
+    }
+    match text.strip_prefix("result:").and_then(|rest| rest.rsplit_once('.')) {
+        Some((api, slot)) => Some(Source::Result { api: normal(api), slot: normal(slot) }),
+        None => {
+            findings.error(errors::form(
+                fields.place("source"),
+                &text,
+                "`user`, `agent` or `result:API.slot`",
+            ));
+            None
+        }
+    }
+}
