@@ -139,7 +139,16 @@ pub(super) fn not_utf8(path: &Path, offset: usize) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// A mask file is given where a text is read.
+/// A line of a stream that is not UTF-8.
+pub(super) fn line_not_utf8(path: &Path, line: usize) -> Error {
+    let diagnostic = Diagnostic::new("cli/not-utf8", "a line is not UTF-8")
+        .in_file(super::paths::name_of(path))
+        .at(Place::LineColumn { line, column: 1 })
+        .help("write the lines as UTF-8");
+    Error::new(ErrorKind::Grammar, diagnostic)
+}
+
+/// A mask file where text is read.
 pub(super) fn no_text(path: &Path) -> Error {
     let diagnostic = Diagnostic::new("cli/mask-file", "a mask file cannot be read as text")
         .in_file(super::paths::name_of(path))

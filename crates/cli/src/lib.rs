@@ -31,6 +31,7 @@ mod guard;
 mod inspect;
 mod limit_list;
 pub mod limits;
+mod lines;
 mod mask;
 pub mod messages;
 pub mod model;

@@ -1,6 +1,6 @@
 //! The errors that only `grammata plan` reports.
 
-use grammata::diagnostic::{Diagnostic, Place};
+use grammata::diagnostic::{Diagnostic, Place, excerpt};
 use grammata::error::{Error, ErrorKind};
 use grammata::syntax::Notation;
 use std::path::Path;
@@ -16,6 +16,18 @@ pub(super) fn not_a_spec(file: &Path, kind: Notation) -> Error {
             .allowed("TOML or JSON with a member `kind`: `dfa`, `nfa`, `pda` or `cfg`")
             .help("`grammata count` and `grammata enumerate` read grammars of every kind"),
     )
+}
+
+pub(super) fn plan_line(line: usize, found: &str, cause: Option<&serde_json::Error>) -> Error {
+    let diagnostic = Diagnostic::new("cli/plan-line", "a line of the stream is no plan")
+        .at(Place::LineColumn { line, column: cause.map_or(1, |cause| cause.column().max(1)) })
+        .found(excerpt(found))
+        .allowed("a JSON list of steps, or `{\"id\": TEXT, \"plan\": [STEPS]}`")
+        .help("write each plan on a line of its own");
+    usage(match cause {
+        Some(cause) => diagnostic.cause(cause),
+        None => diagnostic,
+    })
 }
 
 pub(super) fn bad_task(file: &Path, line: usize, cause: &serde_json::Error) -> Error {

@@ -1,15 +1,16 @@
 //! `grammata plan verify`: checks whether a plan is one of the spec's, and finds the nearest plan if not.
 
-use super::show;
 use super::spec::SpecArgs;
+use super::{errors, show};
+use crate::lines::Lines;
 use crate::output::{Exit, Failure, Output};
 use crate::{messages, source};
-use grammata::error::ErrorKind;
+use grammata::error::{ErrorKind, Result};
 use grammata::syntax::automaton_spec::Spec;
-use grammata_agents::plan::{Edit, ReadPlan, Repair, Verdict, WrongArguments};
-use serde_json::json;
+use grammata_agents::plan::{Edit, PlanAutomaton, ReadPlan, Repair, Verdict, WrongArguments};
+use serde_json::{Value, json};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A plan is a JSON list of ids of actions (of a set-valued one: {"action": ID, "elements": [TEXTS]}; with arguments or an outcome: {"action": ID, "arguments": VALUE, "outcome": NAME}), or a line of text a
 /// step, in the order of execution. The exit code is 1 if it is not a plan of the spec.
@@ -32,25 +33,26 @@ pub(super) struct Arguments {
     /// Do not look for the nearest plan
     #[arg(long)]
     no_nearest: bool,
+    /// Judge each line when it comes: a plan as a JSON list, or as {"id": TEXT, "plan": [STEPS]}; no nearest plans
+    #[arg(long, requires = "plan", conflicts_with = "text")]
+    stream: bool,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut plans = arguments.spec.load()?;
     let spec = plans.shared_spec();
+    let implied = if arguments.inputs_implied { plans.sources() } else { Vec::new() };
+    if let (true, Some(path)) = (arguments.stream, &arguments.plan) {
+        return stream(arguments, path, &mut plans, &implied, output);
+    }
     let text = match (&arguments.text, &arguments.plan) {
         (Some(text), _) => text.clone(),
         (None, Some(path)) => source::text(path, &arguments.spec.limits.get())?,
         (None, None) => String::new(),
     };
     let plan = ReadPlan::parse(&text, &spec)?;
-    let implied = if arguments.inputs_implied { plans.sources() } else { Vec::new() };
-    let verdict = plans.verify(&plan, &implied)?;
-    let reordered = match verdict {
-        Verdict::Wrong { .. } if arguments.reordered => plans.find_order(&plan, &implied)?,
-        _ => None,
-    };
-    let is_reordered = reordered.is_some();
-    match reordered.map_or(verdict, Verdict::Valid) {
+    let (verdict, is_reordered) = judge(arguments, &mut plans, &plan, &implied)?;
+    match verdict {
         Verdict::Valid(found) => {
             if output.is_json() {
                 let steps = show::json(&found, &spec);
@@ -136,6 +138,71 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             Ok(Exit::Rejected)
         }
     }
+}
+
+/// The verdict on a plan, and whether it is valid in another order only.
+fn judge(
+    arguments: &Arguments,
+    plans: &mut PlanAutomaton,
+    plan: &ReadPlan,
+    implied: &[usize],
+) -> Result<(Verdict, bool)> {
+    let verdict = plans.verify(plan, implied)?;
+    let reordered = match verdict {
+        Verdict::Wrong { .. } if arguments.reordered => plans.find_order(plan, implied)?,
+        _ => None,
+    };
+    let is_reordered = reordered.is_some();
+    Ok((reordered.map_or(verdict, Verdict::Valid), is_reordered))
+}
+
+/// Judges the plans of a stream line by line.
+fn stream(
+    arguments: &Arguments,
+    path: &Path,
+    plans: &mut PlanAutomaton,
+    implied: &[usize],
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let mut lines = Lines::open(path, &arguments.spec.limits.get())?;
+    let (spec, mut exit) = (plans.shared_spec(), Exit::Done);
+    if output.is_json() {
+        output.list("plans")?;
+    }
+    while let Some((line, text)) = lines.next()? {
+        let value: Value = serde_json::from_str(&text)
+            .map_err(|cause| errors::plan_line(line, &text, Some(&cause)).in_file(&source::name_of(path)))?;
+        let (id, steps) = match &value {
+            Value::Array(_) => (None, &value),
+            value => (value.get("id"), &value["plan"]),
+        };
+        if !steps.is_array() {
+            return Err(errors::plan_line(line, &text, None).in_file(&source::name_of(path)).into());
+        }
+        let plan = ReadPlan::parse(&steps.to_string(), &spec)?;
+        let (verdict, is_reordered) = judge(arguments, plans, &plan, implied)?;
+        let wrong = match &verdict {
+            Verdict::Valid(_) => None,
+            Verdict::Wrong { step, .. } => Some(step + 1),
+        };
+        exit = if wrong.is_some() { Exit::Rejected } else { exit };
+        if output.is_json() {
+            let valid = wrong.is_none();
+            output.item(
+                &json!({ "id": id, "line": line, "valid": valid, "reordered": is_reordered, "step": wrong }),
+            )?;
+        } else {
+            let name = id.map_or_else(|| format!("line {line}"), ToString::to_string);
+            match wrong {
+                Some(step) => writeln!(output, "{name}: wrong at step {step}")?,
+                None => {
+                    writeln!(output, "{name}: valid: {}", crate::text::counted(plan.steps.len(), "step"))?
+                }
+            }
+        }
+        output.flush()?;
+    }
+    Ok(exit)
 }
 
 fn write_nearest(nearest: &Repair, spec: &Spec, output: &mut Output) -> std::io::Result<()> {

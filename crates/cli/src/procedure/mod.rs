@@ -8,6 +8,7 @@ pub mod run;
 mod show;
 mod simulate;
 mod spec;
+mod stream;
 mod verify;
 
 use super::limits::LimitArgs;

@@ -1,6 +1,6 @@
 //! `grammata procedure verify`: checks a recorded conversation.
 
-use super::{FileArgs, ModeName};
+use super::{FileArgs, ModeName, stream};
 use crate::output::{Exit, Failure, Output};
 use crate::source;
 use crate::text::counted;
@@ -9,9 +9,10 @@ use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// A trace has one JSON list on each line: ["user", TEXT], ["say", ANSWER], ["free", TEXT], ["call", API, {SLOT: VALUE}],
-/// ["result", {SLOT: VALUE}] or ["result", {"error": TEXT}], ["slot", NAME, VALUE] (the user decided). The exit code is 1
-/// if a call or an answer breaks the procedure.
+/// A trace has one JSON list on each line: ["user", TEXT], ["say", ANSWER], ["free", TEXT], ["call", API, {SLOT:
+/// VALUE}], ["result", {SLOT: VALUE}] or ["result", {"error": TEXT}], ["slot", NAME, VALUE] (the user decided). The
+/// exit code is 1 if a call or an answer breaks the procedure. With `--stream` lines are judged as they come, and a
+/// line may also be a whole session: a list of events, or {"id": TEXT, "events": [EVENTS]}.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -31,7 +32,10 @@ pub(super) struct Arguments {
     /// Arguments may have values that nobody said
     #[arg(long)]
     no_provenance: bool,
-    /// Also write the open nodes after the trace, and why the others are not open
+    /// Judge each line when it comes, and write its verdict at once
+    #[arg(long, conflicts_with = "feedback")]
+    stream: bool,
+    /// Also write what may come after the trace, and why the rest may not
     #[arg(long)]
     feedback: bool,
 }
@@ -45,6 +49,15 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         procedure.open_sources();
     }
     let limits = arguments.file.limits.get();
+    if arguments.stream {
+        let judged = stream::Judged {
+            procedure: &procedure,
+            mode: arguments.mode.into(),
+            arguments: !arguments.no_arguments,
+            limits: &limits,
+        };
+        return judged.lines(&arguments.trace, output);
+    }
     let text = source::text(&arguments.trace, &limits)?;
     let trace: Vec<Event> = procedures::read_trace(&text, &limits)
         .map_err(|error| error.in_file(&source::name_of(&arguments.trace)))?;
