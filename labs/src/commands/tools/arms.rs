@@ -54,6 +54,8 @@ impl Output {
 pub(super) struct OutputOptions {
     /// The most tokens of an output.
     pub(super) max_tokens: usize,
+    /// The most calls of a turn under a grammar.
+    pub(super) max_calls: u32,
     /// 0 is greedy.
     pub(super) temperature: f32,
     /// Whether outputs that no grammar ends continue to the model's end instead of a stop string.
@@ -95,7 +97,7 @@ impl<'a> Runner<'a> {
             return Ok(known.clone());
         }
         let choice = if self.judge.format_name == "toolken" { Choice::Auto } else { Choice::Required };
-        let options = GrammarOptions::default().choice(choice);
+        let options = GrammarOptions::default().choice(choice).max_calls(Some(self.options.max_calls));
         let made = match values {
             Values::Typed => self.judge.format.grammar(set, &options)?,
             Values::Any => self.judge.format.grammar(&partial::without_types(set)?, &options)?,
@@ -355,6 +357,7 @@ fn record(
         fault,
         right,
         lenient: None,
+        has_path: None,
         tool,
         arguments,
         tokens: generation.tokens.len(),

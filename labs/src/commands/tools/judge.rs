@@ -3,6 +3,8 @@
 
 use super::fault::{Fault, Judged, Unique, known, validated};
 use super::python::python;
+use super::record::Record;
+use super::tasks::Task;
 use grammata_agents::tools::{CallFormat, ToolSet};
 use serde_json::{Map, Value, json};
 
@@ -14,6 +16,17 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
+    /// Returns whether the calls of an output contain the whole path of the answer. An output with a fault does not.
+    /// `None` if the answer is no path.
+    pub(super) fn has_path(&self, task: &Task, record: &Record) -> Option<bool> {
+        let set = &task.tools;
+        let turn = self.format.read(&record.text, set).ok().filter(|_| record.fault.is_none());
+        match turn {
+            Some(turn) => task.gold.has_path(set, turn.calls.iter().map(|call| call.tool.as_str())),
+            None => task.gold.has_path(set, record.tool.as_deref()),
+        }
+    }
+
     /// Reads the call of a turn, or returns its first fault.
     pub(super) fn turn(&self, text: &str, set: &ToolSet) -> Result<Judged, Fault> {
         match self.format_name {

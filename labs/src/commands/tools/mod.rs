@@ -83,6 +83,9 @@ pub(in crate::commands) struct Arguments {
     /// The most tokens of a turn
     #[arg(long, value_name = "N", default_value_t = 256)]
     max_tokens: usize,
+    /// The most calls of a turn under a grammar, in formats with several
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    max_calls: u32,
     /// `free` and `free+retry` write to the model's end, not to a blank line (react: `Observation`), for the lenient reader
     #[arg(long)]
     to_end: bool,
@@ -135,6 +138,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     if usize::from(arguments.examples) != EXAMPLES_AT_MOST {
         settings["examples"] = json!(arguments.examples);
     }
+    if arguments.max_calls != 1 {
+        settings["max_calls"] = json!(arguments.max_calls);
+    }
     if arguments.to_end {
         settings["to_end"] = json!(true);
     }
@@ -150,6 +156,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     };
     for (record, trial) in records.iter_mut().zip(&trials) {
         record.lenient = judge.leniently(trial.task, record);
+        record.has_path = judge.has_path(trial.task, record);
     }
     let of_arms = summary::of_arms(&arms, &records, seeds.len());
     if seeds != [None] {
@@ -207,6 +214,7 @@ fn generated(
     let mut model = PrefixCache::new(&mut loaded);
     let options = OutputOptions {
         max_tokens: arguments.max_tokens,
+        max_calls: arguments.max_calls,
         temperature: arguments.temperature as f32,
         to_end: arguments.to_end,
     };

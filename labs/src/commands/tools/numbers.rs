@@ -79,6 +79,7 @@ impl Runner<'_> {
             arguments: json!(number),
             right,
             lenient: None,
+            has_path: None,
             tokens,
             model_calls: calls,
             forced_tokens: forced,

@@ -81,6 +81,10 @@ pub(super) struct Record {
     /// are summarised, so that older journals have it as well.
     #[serde(skip)]
     pub(super) lenient: Option<Lenient>,
+    /// Whether the calls contain the whole path of the answer; `None` if the answer is no path. It is computed from the
+    /// text as `lenient` is.
+    #[serde(skip)]
+    pub(super) has_path: Option<bool>,
     pub(super) tokens: usize,
     /// Runs of the model, including that of the prompt.
     pub(super) model_calls: usize,

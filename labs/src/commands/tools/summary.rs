@@ -85,6 +85,13 @@ impl OfArm<'_> {
         })
     }
 
+    /// Returns the share of outputs whose calls contain the whole path of the answer. `None` if the answers are no
+    /// paths.
+    fn paths(&self) -> Option<Interval> {
+        let known: Vec<bool> = self.records.iter().filter_map(|record| record.has_path).collect();
+        wilson(known.iter().filter(|&&has_path| has_path).count(), known.len())
+    }
+
     fn mean(&self, value: impl Fn(&Record) -> f64) -> f64 {
         self.records.iter().map(|record| value(record)).sum::<f64>() / self.records.len().max(1) as f64
     }
@@ -104,6 +111,7 @@ pub(super) fn table(arms: &[OfArm<'_>]) -> Table {
         "outputs",
         "with a fault",
         "right",
+        "correct path",
         "valid but wrong",
         "tokens",
         "forced",
@@ -119,6 +127,7 @@ pub(super) fn table(arms: &[OfArm<'_>]) -> Table {
             of.records.len().to_string(),
             percent(of.rate(Found::is_wrong)),
             percent(of.rate(|found| found.right)),
+            percent(of.paths().filter(|_| of.reader == Reader::Strict)),
             percent(of.rate(|found| !found.is_wrong() && !found.right)),
             format!("{:.1}", of.mean(|record| record.tokens as f64)),
             format!("{:.1}", of.mean(|record| record.forced_tokens as f64)),
@@ -209,6 +218,7 @@ pub(super) fn to_json(settings: &Value, arms: &[OfArm<'_>]) -> Value {
                 value["arm"] = json!(of.arm);
                 value["tasks"] = json!(of.tasks());
                 value["outputs"] = json!(of.records.len());
+                value["correct_path"] = json!(of.paths());
                 value["tokens"] = json!(of.mean(|record| record.tokens as f64));
                 value["model_calls"] = json!(of.mean(|record| record.model_calls as f64));
                 made.push(value);

@@ -18,7 +18,7 @@ pub(super) struct Task {
 /// The right answer of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Gold {
-    /// A call of the first of these endpoints, such as `GET /x/{y}`.
+    /// Calls of these endpoints, such as `GET /x/{y}`, in this order. A single call is right if it is one of the first.
     Endpoints(Vec<String>),
     /// The first of these calls, as in BFCL: the name, and for each argument the accepted values (`""`: it may be
     /// absent).
@@ -34,11 +34,8 @@ impl Gold {
     pub(super) fn is_met(&self, set: &ToolSet, name: &str, arguments: &Value) -> bool {
         match self {
             Gold::Endpoints(endpoints) => {
-                let Some(Binding::Http(http)) = set.tool(name).map(|tool| &tool.binding) else {
-                    return false;
-                };
-                let found = plain_endpoint(&format!("{} {}", http.method, http.path));
-                endpoints.first().is_some_and(|first| plain_endpoint(first) == found)
+                let found = endpoint_of(set, name);
+                endpoints.first().is_some_and(|first| Some(plain_endpoint(first)) == found)
             }
             Gold::Calls(calls) => {
                 let found = calls.as_array().and_then(|calls| calls.first()).and_then(|call| call.get(name));
@@ -47,6 +44,35 @@ impl Gold {
             Gold::Tool(tool) => tool == name,
             Gold::Number(_) => false,
         }
+    }
+}
+
+impl Gold {
+    /// Returns whether calls of these tools contain the whole path of endpoints, all steps in their order: other calls
+    /// may stand before, between and after them, and a step that the path has twice is called twice. `None` if the
+    /// answer is no path.
+    ///
+    /// This is RestBench's correct path rate over one output.
+    pub(super) fn has_path<'n>(
+        &self,
+        set: &ToolSet,
+        calls: impl IntoIterator<Item = &'n str>,
+    ) -> Option<bool> {
+        let Gold::Endpoints(path) = self else { return None };
+        let mut calls = calls.into_iter().map(|name| endpoint_of(set, name));
+        Some(
+            path.iter()
+                .map(|step| plain_endpoint(step))
+                .all(|step| calls.any(|call| call.as_ref() == Some(&step))),
+        )
+    }
+}
+
+/// Returns the endpoint of a tool without the names of its parameters; `None` if it has none.
+fn endpoint_of(set: &ToolSet, name: &str) -> Option<String> {
+    match set.tool(name).map(|tool| &tool.binding)? {
+        Binding::Http(http) => Some(plain_endpoint(&format!("{} {}", http.method, http.path))),
+        Binding::Host => None,
     }
 }
 
@@ -176,6 +202,43 @@ mod tests {
         assert!(!right(json!({"a": 5, "c": [1, 2]})), "a member that must be there");
         assert!(!right(json!({"a": 5, "c": [1, 2], "d": {"k": "x"}, "e": 1})), "a member that may not");
         assert!(!right(json!({"a": 5, "c": [1], "d": {"k": "x"}})));
+    }
+
+    #[test]
+    fn a_path_is_whole_and_in_its_order() {
+        let document = json!({"openapi": "3.1.0", "paths": {
+            "/search/movie": {"get": {"operationId": "search"}},
+            "/movie/{id}": {"get": {"operationId": "movie"}},
+            "/movie/{id}/credits": {"get": {"operationId": "credits"}},
+        }});
+        let text = document.to_string();
+        let set = tools::read([Document { label: "d", text: &text }], &ReadOptions::default()).unwrap();
+        const SEARCH: &str = "GET /search/movie";
+        const CREDITS: &str = "GET /movie/{movie_id}/credits ";
+        for (path, calls, expected) in [
+            (&[SEARCH, CREDITS][..], &["search", "credits"][..], true),
+            // calls beside the path are allowed anywhere
+            (&[SEARCH, CREDITS], &["movie", "search", "movie", "credits", "search"], true),
+            // the first step alone is no path
+            (&[SEARCH, CREDITS], &["search"], false),
+            (&[SEARCH, CREDITS], &["credits"], false),
+            (&[SEARCH, CREDITS], &["credits", "search"], false),
+            (&[SEARCH, CREDITS], &["credits", "search", "credits"], true),
+            // a step that the path has twice is called twice
+            (&[SEARCH, CREDITS, SEARCH, CREDITS], &["search", "credits", "search", "credits"], true),
+            (&[SEARCH, CREDITS, SEARCH, CREDITS], &["search", "credits"], false),
+            (&[SEARCH, SEARCH], &["search"], false),
+            (&[SEARCH], &["search"], true),
+            (&[SEARCH], &[], false),
+            (&[SEARCH], &["none"], false),
+            (&["GET /no/such"], &["search"], false),
+            (&["POST /search/movie"], &["search"], false),
+            (&[], &[], true),
+        ] {
+            let gold = Gold::Endpoints(path.iter().map(|step| (*step).to_owned()).collect());
+            assert_eq!(gold.has_path(&set, calls.iter().copied()), Some(expected), "{path:?} {calls:?}");
+        }
+        assert_eq!(Gold::Tool("search".to_owned()).has_path(&set, ["search"]), None);
     }
 
     #[test]
