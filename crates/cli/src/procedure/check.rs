@@ -1,6 +1,6 @@
 //! `grammata procedure check`: runs the static checks.
 
-use super::{format, located};
+use super::{folder_of, format, located};
 use crate::limits::LimitArgs;
 use crate::output::{Exit, Failure, Output};
 use crate::{messages, source};
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     for file in &arguments.files {
         let text = source::text(file, &limits)?;
-        let report = procedures::check(&text, format(file), &limits)
+        let report = procedures::check_in(&text, format(file), folder_of(file), &limits)
             .map_err(|error| error.in_file(&source::name_of(file)))?;
         let diagnostics = report.findings.iter().map(|finding| finding.diagnostic.clone()).collect();
         let diagnostics = located(diagnostics, file, &text);

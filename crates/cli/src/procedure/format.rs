@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let (path, limits) = (&arguments.file, arguments.limits.get());
     let text = source::text(path, &limits)?;
-    let formatted = procedures::format(&text, super::format(path), &limits)
+    let formatted = procedures::format_in(&text, super::format(path), super::folder_of(path), &limits)
         .map_err(|error| error.in_file(&source::name_of(path)))?;
     let changed = formatted != text;
     let is_written = arguments.in_place && path.as_os_str() != "-";

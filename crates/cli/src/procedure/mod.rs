@@ -115,6 +115,11 @@ pub(super) fn format(file: &Path) -> Format {
     if file.extension().is_some_and(|extension| extension == "toml") { Format::Toml } else { Format::Yaml }
 }
 
+/// Returns the folder in which the documents of a procedure are; `None` for standard input.
+fn folder_of(file: &Path) -> Option<&Path> {
+    file.parent().filter(|_| !source::is_standard_input(file))
+}
+
 /// Adds the name and the lines of a file to diagnostics.
 fn located(diagnostics: Vec<Diagnostic>, file: &Path, text: &str) -> Vec<Diagnostic> {
     let mut diagnostics = diagnostics;

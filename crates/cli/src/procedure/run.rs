@@ -1,7 +1,7 @@
 //! `grammata procedure run`: runs one session of an agent with a user and APIs.
 
 use super::model::ModelArgs;
-use super::{FileArgs, ModeName, format};
+use super::{FileArgs, ModeName, folder_of, format};
 use crate::deadline::deadline;
 use crate::endpoint::{self, EndpointArgs};
 use crate::output::{Exit, Failure, Output};
@@ -9,10 +9,10 @@ use crate::{errors, messages, source, svg};
 use clap::ValueEnum;
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
-use grammata_agents::plan::{CommandEnvironment, Environment};
+use grammata_agents::plan::Environment;
 use grammata_agents::procedures::agent::{
-    self, Agent, AgentOptions, AskedUser, ChatAgent, Controllers, Ending, Mask, Record, RuleAgent,
-    RunOptions, ScriptedUser, Simulation, User, UserScript,
+    self, Agent, AgentOptions, AskedUser, ChatAgent, ChatUser, CommandApis, Controllers, Ending, Mask,
+    Record, RuleAgent, RunOptions, ScriptedUser, Simulation, User, UserScript,
 };
 use grammata_agents::procedures::{Procedure, StepFormat, Texts, Workflow};
 use grammata_report::{Report, Transcript, Turn};
@@ -40,6 +40,28 @@ pub(super) struct Arguments {
     /// This model plays the user of the simulation; it is told what that user knows and wants
     #[arg(long, value_name = "PATH", requires = "user", help_heading = "User and APIs")]
     user_model: Option<PathBuf>,
+    /// The user of the simulation is played by the model behind this chat server
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "URL",
+        requires = "user",
+        conflicts_with = "user_model",
+        help_heading = "User and APIs"
+    )]
+    user_endpoint: Option<String>,
+    /// That server's name of the model
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "NAME",
+        requires = "user_endpoint",
+        help_heading = "User and APIs"
+    )]
+    user_endpoint_model: Option<String>,
+    /// The user of the simulation is played by a command: it reads a line of JSON with `question`, and writes a message
+    #[arg(hide_short_help = true, long, value_name = "CMD", requires = "user", conflicts_with_all = ["user_model", "user_endpoint"], help_heading = "User and APIs")]
+    user_command: Option<String>,
     /// A command that carries calls out: it reads `{"action": API, "arguments": {…}}` and writes `{"data": {SLOT: VALUE}}`
     #[arg(long, value_name = "CMD", help_heading = "User and APIs")]
     apis: Option<String>,
@@ -75,6 +97,12 @@ pub(super) struct Binding {
     /// How steps are written
     #[arg(long, value_enum, default_value_t = FormatName::Published, help_heading = "Agent")]
     step_format: FormatName,
+    /// Steps are turns in this call format of tools: a name, or a file of TOML. Answers are their text
+    #[arg(hide_short_help = true, long, value_name = "NAME", conflicts_with_all = ["step_format", "thought"], help_heading = "Agent")]
+    call_format: Option<String>,
+    /// Of more open calls than N offer those that fit the user's last message best, and those that lead on
+    #[arg(hide_short_help = true, long, value_name = "N", help_heading = "Agent")]
+    retrieve: Option<usize>,
     /// Let the agent write a thought of at most N characters before a step
     #[arg(long, value_name = "N", help_heading = "Agent")]
     thought: Option<u32>,
@@ -125,6 +153,11 @@ impl Binding {
             Published::Paper => Controllers::PAPER,
             Published::Code => Controllers::CODE,
         });
+        let calls = self
+            .call_format
+            .as_deref()
+            .map(|name| crate::tools::grammar::format(name, limits))
+            .transpose()?;
         let mask = if controllers.is_some() { Mask::Form } else { Mask::Open(self.mode.into()) };
         Ok(AgentOptions::default()
             .mask(mask)
@@ -139,6 +172,8 @@ impl Binding {
                 FormatName::Published => StepFormat::Published,
                 FormatName::Json => StepFormat::Json,
             })
+            .calls(calls)
+            .nearest(self.retrieve)
             .thought(self.thought)
             .procedure(self.procedure_text)
             .template(template)
@@ -152,7 +187,7 @@ impl Binding {
 pub fn procedure(path: &Path, limits: &Limits) -> Result<Procedure> {
     let text = source::text(path, limits)?;
     let source = grammata::diagnostic::Source::new(&text, grammata::diagnostic::Notation::Text);
-    Procedure::read(&text, format(path), limits)
+    Procedure::read_in(&text, format(path), folder_of(path), limits)
         .map_err(|error| error.in_source(&source).in_file(&source::name_of(path)))
 }
 
@@ -192,7 +227,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         _ => None,
     };
     let mut environment: Box<dyn Environment> = match (&arguments.apis, &simulation) {
-        (Some(command), _) => Box::new(CommandEnvironment::new(command, arguments.deadline)),
+        (Some(command), _) => Box::new(CommandApis::new(command, arguments.deadline, &procedures)),
         (None, Some(simulation)) => Box::new(simulation.apis()),
         (None, None) => Box::new(no_apis),
     };
@@ -235,6 +270,15 @@ fn with_user<R>(
     session: impl FnOnce(&mut dyn User) -> Result<R>,
 ) -> Result<R> {
     let Some(script) = script else { return session(&mut person()) };
+    let chat = EndpointArgs {
+        endpoint: arguments.user_endpoint.clone(),
+        endpoint_model: arguments.user_endpoint_model.clone(),
+        policy_command: arguments.user_command.clone(),
+        ..arguments.chat.clone()
+    };
+    if let Some(mut model) = chat.load(arguments.model.temperature, arguments.model.seed)? {
+        return session(&mut ChatUser::new(&mut *model, script, limits)?);
+    }
     #[cfg(feature = "ort")]
     if arguments.user_model.is_some() {
         let model = ModelArgs { model: arguments.user_model.clone(), ..arguments.model.clone() };

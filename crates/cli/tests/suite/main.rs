@@ -17,6 +17,7 @@ mod mask_file_places;
 mod pages;
 mod plan_cli;
 mod procedure_simulate;
+mod procedure_stream;
 mod process;
 mod retrieve_files;
 mod silence;
