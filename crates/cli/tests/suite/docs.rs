@@ -21,7 +21,7 @@ const PAGES: &[(&str, usize)] = &[
     ("docs/plans.md", 25),
     ("docs/procedures.md", 4),
     ("docs/procedures-tools.md", 3),
-    ("docs/retrieval.md", 2),
+    ("docs/retrieval.md", 3),
     ("docs/structural-tags.md", 3),
     ("docs/syntax.md", 25),
     ("docs/tools.md", 5),

@@ -28,7 +28,7 @@ impl<'d> Fields<'d> {
     ) -> Option<Fields<'d>> {
         let node = document.node(id);
         let Content::Mapping(written) = &node.content else {
-            findings.error(errors::form(node.place.clone(), "a value that is no mapping", "a mapping"));
+            findings.error(errors::form(node.place.clone(), "a value that is not a mapping", "a mapping"));
             return None;
         };
         let mut entries: FxHashMap<String, &Entry> = FxHashMap::default();
@@ -90,7 +90,7 @@ impl<'d> Fields<'d> {
             _ => {
                 findings.error(errors::form(
                     node.place.clone(),
-                    "a value that is no list",
+                    "a value that is not a list",
                     "a list of mappings",
                 ));
                 Vec::new()
