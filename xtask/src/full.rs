@@ -58,7 +58,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
 /// sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 21] = [
+const STEPS: [Step; 22] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),

@@ -1,7 +1,7 @@
 //! What an agent is held to, by what the file is.
 
 use super::Arguments;
-use crate::procedure::format;
+use crate::procedure::{folder_of, format};
 use crate::{errors, messages, source};
 use grammata::error::Result;
 use grammata::limits::Limits;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// A file that says what an agent is held to.
 pub(super) enum Held {
-    Procedure(Procedure),
+    Procedure(Box<Procedure>),
     Flow(FlowDomain),
     /// The file and the text of a spec, which each session reads.
     Plan(PathBuf, String),
@@ -73,12 +73,12 @@ impl Held {
         let held = match Kind::of(&path, &text) {
             Kind::Procedure => {
                 let source = grammata::diagnostic::Source::new(&text, grammata::diagnostic::Notation::Text);
-                let procedure = Procedure::read(&text, format(&path), limits);
+                let procedure = Procedure::read_in(&text, format(&path), folder_of(&path), limits);
                 let mut procedure = procedure.map_err(|error| in_file(error.in_source(&source)))?;
                 if !arguments.user_words {
                     procedure.open_sources();
                 }
-                return Ok(Held::Procedure(procedure));
+                return Ok(Held::Procedure(Box::new(procedure)));
             }
             Kind::Flow => {
                 let domain = FlowDomain::read(&text, limits).map_err(in_file)?;

@@ -116,7 +116,7 @@ pub(super) fn format(file: &Path) -> Format {
 }
 
 /// Returns the folder in which the documents of a procedure are; `None` for standard input.
-fn folder_of(file: &Path) -> Option<&Path> {
+pub(crate) fn folder_of(file: &Path) -> Option<&Path> {
     file.parent().filter(|_| !source::is_standard_input(file))
 }
 

@@ -56,7 +56,7 @@ pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings:
     let taken = match documents.tool(&reference, &fields.place("tool")) {
         Ok(tool) => merged(fields, reference, tool, findings),
         Err(wrong) => {
-            findings.error(wrong);
+            findings.error(*wrong);
             None
         }
     };
@@ -161,10 +161,8 @@ fn request(fields: &Fields<'_>, mut known: Vec<Part>, findings: &mut Findings) -
     let listed = |findings: &mut Findings| -> Vec<(String, String)> {
         fields.names("request", findings).into_iter().map(|name| (name.clone(), name)).collect()
     };
-    let written = match fields.get("request") {
-        None => None,
-        Some(_) => Some(fields.pairs("request", findings).unwrap_or_else(|| listed(findings))),
-    };
+    let written =
+        fields.get("request").map(|_| fields.pairs("request", findings).unwrap_or_else(|| listed(findings)));
     let Some(written) = written else {
         return known.into_iter().map(|part| (normal(&part.name), part)).collect();
     };

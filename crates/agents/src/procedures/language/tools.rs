@@ -85,25 +85,28 @@ impl<'f> Documents<'f> {
     }
 
     /// The tool that a reference names, `FILE#NAME`.
-    pub(super) fn tool(&mut self, reference: &str, place: &Place) -> std::result::Result<Tool, Diagnostic> {
+    pub(super) fn tool(
+        &mut self,
+        reference: &str,
+        place: &Place,
+    ) -> std::result::Result<Tool, Box<Diagnostic>> {
+        let tool_file = |found: &str, cause: &str| Box::new(errors::tool_file(place.clone(), found, cause));
         let (path, name) = reference
             .split_once('#')
             .filter(|(path, name)| !path.is_empty() && !name.is_empty())
-            .ok_or_else(|| {
-                errors::tool_file(place.clone(), reference, "it names no file and no tool in it")
-            })?;
+            .ok_or_else(|| tool_file(reference, "it does not name a file and a tool in it"))?;
         if !self.read.contains_key(path) && self.read.len() >= MOST_DOCUMENTS {
             let cause = format!("a procedure names at most {MOST_DOCUMENTS} documents");
-            return Err(errors::tool_file(place.clone(), path, &cause));
+            return Err(tool_file(path, &cause));
         }
         let (folder, limits) = (self.folder, self.limits);
         let read = self.read.entry(path.to_owned()).or_insert_with(|| document(path, folder, limits));
-        let set = read.as_ref().map_err(|cause| errors::tool_file(place.clone(), path, cause))?;
+        let set = read.as_ref().map_err(|cause| tool_file(path, cause))?;
         let Some(tool) = set.tool(name) else {
             let names = set.callable().map(|tool| tool.name.as_str());
             let near =
                 did_you_mean(name, names, "`grammata tools list FILE` shows the names of the document");
-            return Err(errors::unknown_tool(place.clone(), name, path, near));
+            return Err(Box::new(errors::unknown_tool(place.clone(), name, path, near)));
         };
         let refusal = tool.refusal.as_deref().cloned();
         let refusal = refusal.or_else(|| {
@@ -111,7 +114,7 @@ impl<'f> Documents<'f> {
             tool.grammar(&options).err().map(|error| error.diagnostic().clone())
         });
         match refusal {
-            Some(reason) => Err(errors::tool_refused(place.clone(), reference, &reason)),
+            Some(reason) => Err(Box::new(errors::tool_refused(place.clone(), reference, &reason))),
             None => Ok(tool.clone()),
         }
     }
