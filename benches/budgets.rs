@@ -166,7 +166,7 @@ struct Arms {
 
 impl Arms {
     fn new(compiler: &Compiler, grammar: &Grammar) -> Result<Arms> {
-        let compile = || compiler.apart().compile(grammar);
+        let compile = || compiler.detached().compile(grammar);
         Ok(Arms { plain: compile()?, within: compile()?, asked: compile()? })
     }
 }
@@ -191,7 +191,7 @@ fn walk(
         let token = choose(&allowed, tokens.len());
         let again = Instant::now();
         black_box(asked.mask()?);
-        black_box(asked.may_come_within(token, budget - tokens.len())?);
+        black_box(asked.is_token_allowed_within(token, budget - tokens.len())?);
         sums.add([middle - start, end - middle, again.elapsed()]);
         for matcher in [&mut plain, &mut within, &mut asked] {
             matcher.accept_token(token)?;
@@ -213,7 +213,7 @@ fn follow(arms: &Arms, tokens: &[TokenId], budget: usize, sums: &mut Sums) -> Re
         let Ok(mask) = within.mask_within(budget - place) else { return Ok(0) };
         let end = Instant::now();
         black_box(asked.mask()?);
-        black_box(asked.may_come_within(token, budget - place)?);
+        black_box(asked.is_token_allowed_within(token, budget - place)?);
         sums.add([middle - start, end - middle, end.elapsed()]);
         if !allowed.contains(token) {
             return Ok(0);

@@ -152,7 +152,7 @@ fn waits(compiler: &Compiler, time: Duration) -> Result<Table> {
         while begin.elapsed() < time {
             number += 1;
             let schema = if is_slow { slow(number) } else { ordinary(number) };
-            let compiled = compile(&compiler.apart(), &schema)?;
+            let compiled = compile(&compiler.detached(), &schema)?;
             let part = Duration::from_millis(50);
             let budget = ExploreBudget::default().states(usize::MAX).work(u64::MAX).bytes(usize::MAX);
             let warm = (kind == 1).then(|| compiled.warm(budget.time(part)));

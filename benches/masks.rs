@@ -57,7 +57,7 @@ fn run(tokenizer: &Path, grammars: &Path) -> Result<()> {
     for Shipped { name, source, examples } in shipped(grammars)? {
         let begin = Instant::now();
         let grammar = parse(&source)?.grammar;
-        let compiled = compiler.apart().compile(&grammar)?;
+        let compiled = compiler.detached().compile(&grammar)?;
         let compile = begin.elapsed();
         let mut times = [Vec::new(), Vec::new()];
         for times in &mut times {

@@ -125,7 +125,7 @@ def costs(compiler: grammata.Compiler) -> None:
     each("`fill_mask`, bound, 32 tokens", lambda: few.fill_mask(one))
     each(f"`fill_mask`, bound, {compiler.vocabulary.width} tokens", lambda: many.fill_mask(bound))
     each("the same into a NumPy array", lambda: many.fill_mask(memory))
-    each("`may_come`", lambda: many.may_come(0))
+    each("`is_token_allowed`", lambda: many.is_token_allowed(0))
     each("`is_accepting`", many.is_accepting)
 
 

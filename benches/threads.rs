@@ -59,7 +59,7 @@ fn run(tokenizer: &Path, most: usize, time: Duration) -> Result<()> {
     for Shipped { name, source, examples } in
         shipped(&Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars"))?
     {
-        let compiled = compiler.apart().compile(&parse(&source)?.grammar)?;
+        let compiled = compiler.detached().compile(&parse(&source)?.grammar)?;
         for example in examples {
             // also makes all masks once
             walk(&compiled, &example, &mut vec![0; vocabulary.mask_words()], |matcher, words| {

@@ -83,7 +83,7 @@ struct Row {
 fn measure(set: &Arc<ToolSet>, compiler: &Compiler, row: &mut Row) -> grammata::Result<(usize, usize)> {
     let format = CallFormat::named("hermes").unwrap_or_else(|| unreachable!("a preset"));
     // nothing that another run has found out
-    let tools = ToolCompiler::new(compiler.apart());
+    let tools = ToolCompiler::new(compiler.detached());
     let before = resident();
     let (compiled, compile) = timed(|| tools.compile(Arc::clone(set), format, &GrammarOptions::default()))?;
     let memory = resident().saturating_sub(before);
@@ -130,7 +130,7 @@ fn listed(compiler: &Compiler) -> grammata::Result<[f64; 3]> {
     let format = CallFormat::named("hermes").unwrap_or_else(|| unreachable!("a preset"));
     let mut times: [Vec<f64>; 3] = Default::default();
     for _ in 0..RUNS {
-        let tools = ToolCompiler::new(compiler.apart());
+        let tools = ToolCompiler::new(compiler.detached());
         let ((compiled, mut turn), compiling) = timed(|| {
             let compiled = tools.compile(Arc::clone(&set), format.clone(), &GrammarOptions::default())?;
             let mut turn =

@@ -135,7 +135,7 @@ pub(crate) fn write(
         std::fs::create_dir_all(&folder).map_err(|e| failure(&folder, e))?;
         let path = folder.join("written.tsv");
         let journal = File::options().append(true).create(true).open(&path).map_err(|e| failure(&path, e))?;
-        Ok::<_, String>((set, base.apart().with_files(folder, plan.budget.clone()), journal))
+        Ok::<_, String>((set, base.detached().with_files(folder, plan.budget.clone()), journal))
     });
     let mut kinds = kinds.into_iter().collect::<Result<Vec<_>, String>>()?;
     let mut count = 0;
@@ -204,7 +204,7 @@ impl Arms {
         let mut arms = Vec::new();
         for set in Set::ALL {
             for &regime in &plan.regimes {
-                let (mut engine, mut settings) = (base.apart(), settings);
+                let (mut engine, mut settings) = (base.detached(), settings);
                 match regime {
                     Regime::None => {}
                     // warming up takes its time for each schema and does not depend on documents, so one set is enough
@@ -228,12 +228,12 @@ impl Arms {
                 marks[token.index() / 32] |= 1 << (token.index() % 32);
             }
         }
-        Ok(Arms { arms, base: base.apart(), marks, plan, digests })
+        Ok(Arms { arms, base: base.detached(), marks, plan, digests })
     }
 
     /// Runs one schema on all arms.
     pub(crate) fn schema(&mut self, schema: &Schema, tests: &[Tokens], number: usize) -> io::Result<()> {
-        self.base = self.base.apart();
+        self.base = self.base.detached();
         let compiled = self.base.compiled(&schema.text);
         let random = compiled
             .as_ref()

@@ -31,8 +31,8 @@ impl Grammata {
     }
 
     /// Returns an engine that shares the index of the vocabulary, but no results of grammars.
-    pub(crate) fn apart(&self) -> Grammata {
-        Grammata { compiler: self.compiler.apart(), options: self.options.clone(), files: None, ..*self }
+    pub(crate) fn detached(&self) -> Grammata {
+        Grammata { compiler: self.compiler.detached(), options: self.options.clone(), files: None, ..*self }
     }
 
     /// The vocabulary.
@@ -77,7 +77,7 @@ impl Engine for Grammata {
         let (_, budget) = self.files.as_ref()?;
         let path = self.file(schema).filter(|path| !path.exists())?;
         let begin = Instant::now();
-        let compiled = self.apart().compiled(schema)?;
+        let compiled = self.detached().compiled(schema)?;
         let tokens = |text: &Vec<u32>| text.iter().copied().map(TokenId::new).collect();
         let known: Vec<Vec<TokenId>> = known.iter().map(tokens).collect();
         let file = compiled.explore(budget, &known).ok()?;

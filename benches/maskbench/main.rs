@@ -94,7 +94,7 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         if !arguments.arms.is_empty() {
             return compare(arguments, &engine, settings, &tokenizer);
         }
-        alone = Some(engine.apart());
+        alone = Some(engine.detached());
         engines.push(Box::new(match &arguments.mask_files {
             Some(folder) => {
                 std::fs::create_dir_all(folder).map_err(|e| format!("`{}`: {e}", folder.display()))?;
@@ -328,7 +328,7 @@ impl Bench {
             let tests = tokens_of(&self.tokenizer, &schema)?;
             for _ in 0..arguments.again {
                 let mut words = vec![0; alone.mask_words()];
-                let outcome = run::run(&alone.apart(), &schema.text, &tests, self.settings, &mut words);
+                let outcome = run::run(&alone.detached(), &schema.text, &tests, self.settings, &mut words);
                 self.attribution.add_again(number, outcome.attributed);
             }
         }

@@ -166,12 +166,12 @@ impl Compiler {
     }
 
     /// A compiler with the same limits that shares the token index, but no records of grammars.
-    pub fn apart(&self) -> Compiler {
+    pub fn detached(&self) -> Compiler {
         Compiler { shared: Arc::default(), ..self.clone() }
     }
 
     /// Drops the records that grammars share. They are computed again when needed.
-    pub fn forget(&self) {
+    pub fn clear_cache(&self) {
         self.shared.clear();
     }
 

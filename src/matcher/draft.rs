@@ -49,7 +49,7 @@ impl Matcher {
     ///
     /// # Errors
     /// Limits.
-    pub fn may_continue(&mut self, bytes: &[u8]) -> Result<bool> {
+    pub fn accepts_prefix(&mut self, bytes: &[u8]) -> Result<bool> {
         if self.path.has_ended() {
             return Ok(false);
         }

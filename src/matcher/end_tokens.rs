@@ -24,7 +24,7 @@ impl Matcher {
         let mut removed = FxHashSet::default();
         for &token in &ends.removed {
             // kept if a token terminal lists it
-            if !self.may_come(token)? {
+            if !self.is_token_allowed(token)? {
                 removed.insert(token.get());
             }
         }

@@ -160,7 +160,7 @@ impl Matcher {
     ///
     /// # Errors
     /// Limits.
-    pub fn may_come(&mut self, token: TokenId) -> Result<bool> {
+    pub fn is_token_allowed(&mut self, token: TokenId) -> Result<bool> {
         if self.path.has_ended() {
             return Ok(false);
         }
@@ -198,7 +198,7 @@ impl Matcher {
     ///
     /// # Errors
     /// Limits.
-    pub fn may_come_within(&mut self, token: TokenId, budget: usize) -> Result<bool> {
+    pub fn is_token_allowed_within(&mut self, token: TokenId, budget: usize) -> Result<bool> {
         let steps = self.steps();
         let is_next = |ahead: &[TokenId]| ahead.len() <= budget && ahead.first() == Some(&token);
         if self.promises.ahead(steps).is_some_and(is_next) {
@@ -211,7 +211,7 @@ impl Matcher {
         if self.compiled.is_end(token) {
             let by_id = self.with_lock(|locked, at| locked.tokens_by_id(at))?;
             if !by_id.contains_key(&token) {
-                return self.may_come(token);
+                return self.is_token_allowed(token);
             }
         }
         let Some(rest) = budget.checked_sub(1) else {

@@ -233,7 +233,7 @@ impl GrammarCache {
     /// Evicts all grammars, and drops the data that they share with each other. The memory of grammars that no sequence
     /// uses is freed.
     pub fn clear(&self) {
-        self.compiler.forget();
+        self.compiler.clear_cache();
         // dropped after the lock is released
         let _entries = std::mem::take(&mut *self.entries());
     }

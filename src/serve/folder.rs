@@ -106,7 +106,7 @@ fn write_all(
             Job::Write(grammar, path) => {
                 // another process, or an earlier job, may have written the same file
                 if !path.exists() {
-                    let compiled = compiler.apart().compile(&grammar);
+                    let compiled = compiler.detached().compile(&grammar);
                     let file = compiled.and_then(|compiled| compiled.explore(budget, &[]));
                     // a folder that is full or was removed only costs speed
                     if file.is_ok_and(|file| file.save(&path).is_ok()) {

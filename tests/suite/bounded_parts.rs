@@ -204,7 +204,7 @@ fn bytes_count_as_one_step_and_nothing_is_forced_where_a_part_is_open() {
     assert_eq!(matcher.forced_tokens().unwrap(), []);
     matcher.accept_bytes(b"ab<aaaa").unwrap();
     assert_eq!(mask(&mut matcher), [">", ">b"]);
-    assert!(!matcher.may_continue(b"a").unwrap());
+    assert!(!matcher.accepts_prefix(b"a").unwrap());
     matcher.accept_bytes(b">").unwrap();
     assert_eq!(matcher.forced_bytes().unwrap(), b"ba");
     assert_eq!(matcher.distance().unwrap(), Distance::Exact(1));

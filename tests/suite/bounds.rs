@@ -179,7 +179,7 @@ fn tries_are_bounded_before_they_are_made() {
     assert!(index(10_000).is_ok());
     let compiler = Compiler::new(vocabulary);
     assert_eq!(compiler.memory_usage(), 0);
-    compiler.apart().prepare().unwrap();
+    compiler.detached().prepare().unwrap();
     assert!(compiler.memory_usage() > 0, "what depends on the vocabulary alone is shared");
 }
 

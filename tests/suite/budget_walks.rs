@@ -141,7 +141,7 @@ fn masks_within_budgets_in_strings_have_the_tokens_that_may_come() {
                 let quotes = vocabulary.tokens().filter(|(_, bytes)| bytes.contains(&b'"')).step_by(7);
                 let others = vocabulary.tokens().step_by(401);
                 for (token, _) in quotes.chain(others) {
-                    let may_come = matcher.fork().may_come_within(token, budget).unwrap();
+                    let may_come = matcher.fork().is_token_allowed_within(token, budget).unwrap();
                     let what = format!("{token:?} after {prefix} within {budget} tokens, {least} at least");
                     assert_eq!(mask.contains(token), may_come, "{what}");
                 }
@@ -190,7 +190,7 @@ fn walks_through_a_thought_to_an_answer_end_in_time() {
                 let allowed: Vec<TokenId> = matcher.mask_within(left).unwrap().iter().collect();
                 assert!(!allowed.is_empty(), "nothing may come");
                 let token = allowed[random.below(allowed.len())];
-                assert!(matcher.may_come_within(token, left).unwrap());
+                assert!(matcher.is_token_allowed_within(token, left).unwrap());
                 matcher.accept_token(token).unwrap();
                 if token == close && answer.is_none() {
                     answer = Some(matcher.byte_count());

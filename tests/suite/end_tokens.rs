@@ -34,14 +34,15 @@ fn matcher(grammar: &Grammar, ends: &[u32]) -> Matcher {
     compiler().compile(grammar).unwrap().with_end_tokens(ids(ends)).unwrap().matcher()
 }
 
-/// The mask, which `fill_mask`, `mask`, `with_mask` and `may_come` agree on.
+/// The mask, which `fill_mask`, `mask`, `with_mask` and `is_token_allowed` agree on.
 fn allowed(matcher: &mut Matcher) -> Vec<u32> {
     let mask = matcher.mask().unwrap();
     let mut words = [u32::MAX; 2];
     matcher.fill_mask(&mut words).unwrap();
     let allowed: Vec<u32> = mask.iter().map(TokenId::get).collect();
     let filled: Vec<u32> = (0..64).filter(|id| words[*id as usize / 32] >> (id % 32) & 1 == 1).collect();
-    let may_come: Vec<u32> = (0..8).filter(|&id| matcher.may_come(TokenId::new(id)).unwrap()).collect();
+    let may_come: Vec<u32> =
+        (0..8).filter(|&id| matcher.is_token_allowed(TokenId::new(id)).unwrap()).collect();
     let looked: Vec<u32> = matcher.with_mask(|mask| mask.iter().map(TokenId::get).collect()).unwrap();
     assert_eq!((&filled, &may_come, &looked), (&allowed, &allowed, &allowed));
     allowed

@@ -47,7 +47,7 @@ fn grammar(schema: &str) -> grammata::grammar::Grammar {
 
 fn files(compiler: &Compiler, states: usize) -> Vec<(&'static str, MaskFile)> {
     let explored = |schema: &str| {
-        let compiled = compiler.apart().compile(&grammar(schema)).unwrap();
+        let compiled = compiler.detached().compile(&grammar(schema)).unwrap();
         compiled.explore(&ExploreBudget::default().states(states), &[]).unwrap()
     };
     SCHEMAS.iter().map(|(name, schema)| (*name, explored(schema))).collect()
@@ -114,7 +114,7 @@ fn files_come_out_of_an_archive_as_they_went_in() {
 fn a_token_index_comes_back_and_makes_the_same_masks() {
     for compiler in [bytes_alone(), smollm2()] {
         let index = compiler.token_index().unwrap();
-        assert!(index == compiler.apart().token_index().unwrap());
+        assert!(index == compiler.detached().token_index().unwrap());
         let prepared = || Compiler::new(Arc::clone(compiler.vocabulary()));
         let read = prepared();
         read.prepare_from(&index).unwrap();

@@ -36,7 +36,7 @@ fn bytes_alone() -> Compiler {
 
 fn explored(compiler: &Compiler, states: usize) -> MaskFile {
     let grammar = parse(&Source::json_schema(SCHEMA)).unwrap().grammar;
-    let compiled = compiler.apart().compile(&grammar).unwrap();
+    let compiled = compiler.detached().compile(&grammar).unwrap();
     compiled.explore(&ExploreBudget::default().states(states), &[]).unwrap()
 }
 
@@ -262,12 +262,12 @@ fn warming_up_makes_masks_and_stops_when_told() {
     let (states, masks) = compiled.warm(ExploreBudget::default().states(300)).wait();
     assert!(states > 100 && masks > 50, "{states} places, {masks} masks");
     assert!(compiled.statistics().masks_computed >= masks as u64);
-    let lazy = compiler.apart().compile(&grammar).unwrap();
+    let lazy = compiler.detached().compile(&grammar).unwrap();
     for document in DOCUMENTS {
         walk_beside(&mut compiled.matcher(), &mut lazy.matcher(), document);
     }
     // while sequences run
-    let compiled = compiler.apart().compile(&grammar).unwrap();
+    let compiled = compiler.detached().compile(&grammar).unwrap();
     let warm = compiled.warm(ExploreBudget::default().states(1 << 20).work(u64::MAX).bytes(usize::MAX));
     for document in DOCUMENTS {
         walk_beside(&mut compiled.matcher(), &mut lazy.matcher(), document);
@@ -322,7 +322,7 @@ fn a_second_reader_reads_the_same() {
     }
     let folder = tempfile::tempdir().unwrap();
     for (place, compiler) in [bytes_alone(), smollm2()].into_iter().enumerate() {
-        let compiled = compiler.apart().compile(&listed_names()).unwrap();
+        let compiled = compiler.detached().compile(&listed_names()).unwrap();
         let file = compiled.explore(&ExploreBudget::default().states(700), &[]).unwrap();
         let path = folder.path().join(format!("{place}.gmask"));
         file.save(&path).unwrap();

@@ -47,7 +47,7 @@ fn token_by_token(compiled: &CompiledGrammar, prefix: &[u8]) -> Vec<TokenId> {
 }
 
 pub(crate) fn check(grammar: &Grammar, prefixes: &[&[u8]], name: &str) {
-    let compiled = COMPILER.apart().compile(grammar).expect("it compiles");
+    let compiled = COMPILER.detached().compile(grammar).expect("it compiles");
     let informed = COMPILER.compile(grammar).expect("it compiles");
     for prefix in prefixes {
         let mut matcher = compiled.matcher();

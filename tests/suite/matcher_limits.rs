@@ -92,9 +92,9 @@ fn ask(matcher: &mut Matcher, random: &mut Random) -> Result<()> {
         1 => matcher.mask_within(budget).map(|_| ()),
         2 => matcher.distance().map(|_| ()),
         3 => matcher.forced_tokens().map(|_| ()),
-        4 => matcher.may_come_within(TokenId::new(random.below(265) as u32), budget).map(|_| ()),
+        4 => matcher.is_token_allowed_within(TokenId::new(random.below(265) as u32), budget).map(|_| ()),
         5 => matcher.explain(b"ab").map(|_| ()),
-        _ => matcher.may_continue(b"ab").map(|_| ()),
+        _ => matcher.accepts_prefix(b"ab").map(|_| ()),
     }
 }
 
@@ -175,7 +175,7 @@ fn walks(grammar: &Grammar, is_bounded: bool, seed: u64) -> (usize, usize) {
     let mut random = Random(seed);
     let (mut steps, mut questions) = (0, 0);
     for _ in 0..cases.div_ceil(10) {
-        let tight = compiler.apart().limits(small(&mut random)).compile(grammar);
+        let tight = compiler.detached().limits(small(&mut random)).compile(grammar);
         if let Ok(tight) = tight {
             let (at_steps, at_questions) = walk(tight.matcher(), ample.matcher(), is_bounded, &mut random);
             (steps, questions) = (steps + at_steps, questions + at_questions);

@@ -393,8 +393,8 @@ fn a_search_for_a_name_that_did_not_come_is_work_of_the_mask() {
     // the beginnings of the prefix
     assert_eq!(mask.iter().count(), 100);
     let name = |end: &str| format!("{}{end}\":1}}", "a".repeat(100));
-    assert!(!matcher.may_continue(name(&ends()[1]).as_bytes()).unwrap());
-    assert!(matcher.may_continue(name(&ends()[0]).as_bytes()).unwrap());
+    assert!(!matcher.accepts_prefix(name(&ends()[1]).as_bytes()).unwrap());
+    assert!(matcher.accepts_prefix(name(&ends()[0]).as_bytes()).unwrap());
 }
 
 /// A long text that must be read again, as its tables were dropped, is not too much work.
@@ -423,5 +423,5 @@ fn a_long_text_is_found_again_after_tables_were_dropped() {
         let after: Vec<TokenId> = matcher.mask().unwrap().iter().collect();
         assert_eq!(after, before);
     }
-    assert!(!matcher.may_continue(b"name 1\"").unwrap() && matcher.may_continue(b"name 2\"").unwrap());
+    assert!(!matcher.accepts_prefix(b"name 1\"").unwrap() && matcher.accepts_prefix(b"name 2\"").unwrap());
 }

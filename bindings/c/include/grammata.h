@@ -857,19 +857,19 @@ GrammataStatus grammata_matcher_is_finished(GrammataMatcher *matcher, bool *answ
 /**
  * Whether a token may come next: its bit of the mask, without computing the mask.
  */
-GrammataStatus grammata_matcher_may_come(GrammataMatcher *matcher,
-                                         uint32_t token,
-                                         bool *answer,
-                                         GrammataError **error);
+GrammataStatus grammata_matcher_is_token_allowed(GrammataMatcher *matcher,
+                                                 uint32_t token,
+                                                 bool *answer,
+                                                 GrammataError **error);
 
 /**
  * Whether some completion begins with these bytes. Nothing is accepted.
  */
-GrammataStatus grammata_matcher_may_continue(GrammataMatcher *matcher,
-                                             const char *bytes,
-                                             size_t length,
-                                             bool *answer,
-                                             GrammataError **error);
+GrammataStatus grammata_matcher_accepts_prefix(GrammataMatcher *matcher,
+                                               const char *bytes,
+                                               size_t length,
+                                               bool *answer,
+                                               GrammataError **error);
 
 /**
  * Whether the next mask is read from the mask file that the grammar was loaded from, so that nothing is computed.
@@ -883,11 +883,11 @@ GrammataStatus grammata_matcher_is_explored(GrammataMatcher *matcher,
  * token, and sample from the mask within the budget only if the answer is false: the texts are as likely as with the
  * mask within the budget.
  */
-GrammataStatus grammata_matcher_may_come_within(GrammataMatcher *matcher,
-                                                uint32_t token,
-                                                size_t budget,
-                                                bool *answer,
-                                                GrammataError **error);
+GrammataStatus grammata_matcher_is_token_allowed_within(GrammataMatcher *matcher,
+                                                        uint32_t token,
+                                                        size_t budget,
+                                                        bool *answer,
+                                                        GrammataError **error);
 
 /**
  * Checks that a complete text is known within a budget of tokens. Otherwise the status is GRAMMATA_STATUS_REJECTED,

@@ -120,8 +120,8 @@ impl Following {
         Ok(match self.left() {
             _ if token.index() >= self.matcher.compiled().vocabulary().width() => false,
             _ if self.has_ended => self.is_end(token),
-            Some(left) => self.matcher.may_come_within(token, left)?,
-            None => self.matcher.may_come(token)?,
+            Some(left) => self.matcher.is_token_allowed_within(token, left)?,
+            None => self.matcher.is_token_allowed(token)?,
         })
     }
 

@@ -170,7 +170,7 @@ pub unsafe extern "C" fn grammata_matcher_is_finished(
 
 /// Whether a token may come next: its bit of the mask, without computing the mask.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn grammata_matcher_may_come(
+pub unsafe extern "C" fn grammata_matcher_is_token_allowed(
     matcher: *mut GrammataMatcher,
     token: u32,
     answer: *mut bool,
@@ -181,13 +181,13 @@ pub unsafe extern "C" fn grammata_matcher_may_come(
     call.run(error, || {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let token = in_range(matcher.compiled().vocabulary(), token)?;
-        call.set(answer, matcher.may_come(token)?, "answer")
+        call.set(answer, matcher.is_token_allowed(token)?, "answer")
     })
 }
 
 /// Whether some completion begins with these bytes. Nothing is accepted.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn grammata_matcher_may_continue(
+pub unsafe extern "C" fn grammata_matcher_accepts_prefix(
     matcher: *mut GrammataMatcher,
     bytes: *const c_char,
     length: usize,
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn grammata_matcher_may_continue(
     let call = unsafe { Call::new() };
     call.run(error, || {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
-        let goes_on = matcher.may_continue(call.bytes(bytes, length, "bytes")?)?;
+        let goes_on = matcher.accepts_prefix(call.bytes(bytes, length, "bytes")?)?;
         call.set(answer, goes_on, "answer")
     })
 }
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn grammata_matcher_is_explored(
 /// token, and sample from the mask within the budget only if the answer is false: the texts are as likely as with the
 /// mask within the budget.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn grammata_matcher_may_come_within(
+pub unsafe extern "C" fn grammata_matcher_is_token_allowed_within(
     matcher: *mut GrammataMatcher,
     token: u32,
     budget: usize,
@@ -234,7 +234,7 @@ pub unsafe extern "C" fn grammata_matcher_may_come_within(
     call.run(error, || {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let token = in_range(matcher.compiled().vocabulary(), token)?;
-        call.set(answer, matcher.may_come_within(token, budget)?, "answer")
+        call.set(answer, matcher.is_token_allowed_within(token, budget)?, "answer")
     })
 }
 

@@ -46,9 +46,9 @@ static void matchers(void) {
     OK(grammata_matcher_fill_mask_within(matcher, 1, mask, 2, &error));
     CHECK(mask[0] == 1u << AB);
     FAILS(grammata_matcher_fill_mask_within(matcher, 0, mask, 2, &error), REJECTED, "matcher/budget");
-    OK(grammata_matcher_may_come_within(matcher, A, 1, &answer, &error));
+    OK(grammata_matcher_is_token_allowed_within(matcher, A, 1, &answer, &error));
     CHECK(!answer);
-    OK(grammata_matcher_may_come(matcher, A, &answer, &error));
+    OK(grammata_matcher_is_token_allowed(matcher, A, &answer, &error));
     CHECK(answer);
 
     FAILS(grammata_matcher_accept_token(matcher, B, &error), REJECTED, "matcher/rejected");
@@ -87,11 +87,11 @@ static void matchers(void) {
     OK(grammata_matcher_try_accept_bytes(fork, "ba", 2, &answer, &error));
     CHECK(answer);
     FAILS(grammata_matcher_try_accept_bytes(fork, NULL, 2, &answer, &error), USAGE, "c/null");
-    OK(grammata_matcher_may_continue(fork, "b", 1, &answer, &error));
+    OK(grammata_matcher_accepts_prefix(fork, "b", 1, &answer, &error));
     CHECK(answer);
-    OK(grammata_matcher_may_continue(fork, "x", 1, &answer, &error));
+    OK(grammata_matcher_accepts_prefix(fork, "x", 1, &answer, &error));
     CHECK(!answer);
-    FAILS(grammata_matcher_may_continue(NULL, "x", 1, &answer, &error), USAGE, "c/null");
+    FAILS(grammata_matcher_accepts_prefix(NULL, "x", 1, &answer, &error), USAGE, "c/null");
     OK(grammata_matcher_is_explored(fork, &answer, &error));
     CHECK(!answer);
     OK(grammata_matcher_check_budget(fork, 0, &error));

@@ -94,13 +94,13 @@ impl Compiler {
     }
 
     /// A compiler with the same limits that shares only data of the vocabulary with this one.
-    fn apart(&self) -> Compiler {
-        Compiler { compiler: self.compiler.apart(), limits: self.limits.clone() }
+    fn detached(&self) -> Compiler {
+        Compiler { compiler: self.compiler.detached(), limits: self.limits.clone() }
     }
 
     /// Drops the data that grammars share with each other.
-    fn forget(&self, py: Python<'_>) {
-        py.detach(|| self.compiler.forget());
+    fn clear_cache(&self, py: Python<'_>) {
+        py.detach(|| self.compiler.clear_cache());
     }
 
     /// Bytes of the token index of the vocabulary.

@@ -270,21 +270,21 @@ impl Matcher {
 
     /// Whether a token may come next: its bit of the mask, without computing the mask. Raises LimitError.
     #[pyo3(signature = (token, /))]
-    fn may_come(&self, py: Python<'_>, token: Token) -> PyResult<bool> {
-        self.run(py, |matcher| matcher.may_come(token.0))
+    fn is_token_allowed(&self, py: Python<'_>, token: Token) -> PyResult<bool> {
+        self.run(py, |matcher| matcher.is_token_allowed(token.0))
     }
 
     /// Whether some completion begins with these bytes; nothing is accepted. Raises LimitError.
     #[pyo3(signature = (text, /))]
-    fn may_continue(&self, py: Python<'_>, text: Bytes) -> PyResult<bool> {
+    fn accepts_prefix(&self, py: Python<'_>, text: Bytes) -> PyResult<bool> {
         let bytes = text.as_ref();
-        self.run(py, |matcher| matcher.may_continue(bytes))
+        self.run(py, |matcher| matcher.accepts_prefix(bytes))
     }
 
     /// Whether a token is in the mask within a budget; see `mask_within`.
     #[pyo3(signature = (token, budget, /))]
-    fn may_come_within(&self, py: Python<'_>, token: Token, budget: usize) -> PyResult<bool> {
-        self.run(py, |matcher| matcher.may_come_within(token.0, budget))
+    fn is_token_allowed_within(&self, py: Python<'_>, token: Token, budget: usize) -> PyResult<bool> {
+        self.run(py, |matcher| matcher.is_token_allowed_within(token.0, budget))
     }
 
     /// Raises RejectedError with the smallest budget known to suffice, if no complete text is known within `budget`.

@@ -283,8 +283,8 @@ def test_grammars_know_themselves(compiler, vocabulary):
     assert grammar.statistics()["distances"] > 0
     assert grammar.memory_usage() > 0
     assert compiler.memory_usage() > 0
-    compiler.apart().compile_regex("a")
-    compiler.forget()
+    compiler.detached().compile_regex("a")
+    compiler.clear_cache()
 
 
 def test_cache(bytewise):

@@ -39,7 +39,7 @@ def test_a_file_has_the_masks_of_its_grammar(grammar, compiler, tmp_path):
 
 def test_the_same_bounds_make_the_same_bytes(grammar, compiler):
     few = grammar.to_bytes(states=3)
-    assert few == compiler.apart().compile_json_schema(SCHEMA).to_bytes(states=3)
+    assert few == compiler.detached().compile_json_schema(SCHEMA).to_bytes(states=3)
     assert len(few) < len(grammar.to_bytes())
     assert_same_masks(grammar, compiler.load_bytes(few))
 
@@ -105,7 +105,7 @@ def test_a_cache_keeps_its_files_for_the_next_process(compiler, tmp_path):
     made = first.get(source)
     first.flush()
     assert len(list((tmp_path / "masks").glob("*.gmask"))) == 1
-    again = grammata.GrammarCache(compiler.apart(), folder=tmp_path / "masks").get(source)
+    again = grammata.GrammarCache(compiler.detached(), folder=tmp_path / "masks").get(source)
     assert again.matcher().is_explored() and not made.matcher().is_explored()
     assert_same_masks(made, again)
     (tmp_path / "file").touch()
@@ -114,7 +114,7 @@ def test_a_cache_keeps_its_files_for_the_next_process(compiler, tmp_path):
 
 
 def test_a_thread_explores_while_something_else_is_done(compiler):
-    grammar = compiler.apart().compile_json_schema(SCHEMA)
+    grammar = compiler.detached().compile_json_schema(SCHEMA)
     warm = grammar.warm(states=200)
     places, masks = warm.wait()
     assert warm.is_finished() and warm.wait() == (0, 0)

@@ -15,7 +15,7 @@ def test_a_sequence(compiler, vocabulary):
     assert len(allowed) == len(allowed.ids()) and allowed.width == vocabulary.width
     yes = vocabulary.encode_greedy("yes")[0]
     assert yes in allowed and vocabulary.eos[0] not in allowed
-    assert matcher.may_come(yes) and not matcher.may_come(vocabulary.eos[0])
+    assert matcher.is_token_allowed(yes) and not matcher.is_token_allowed(vocabulary.eos[0])
     matcher.accept_token(np.int64(yes))
     assert matcher.bytes == b"yes" and matcher.byte_count == 3 and matcher.steps == 1
     assert matcher.forced_bytes() == b"!" and matcher.allowed_bytes() == b"!"
@@ -124,7 +124,7 @@ def test_every_way_to_a_mask_agrees(compiler, vocabulary):
         signed = np.ones(words, np.int32)
         mask.write_to(signed)
         assert bits(bound) == bits(memory) == bits(signed) == bits(mask.to_bytes()) == mask.ids()
-        assert all(matcher.may_come(token) == (token in mask) for token in [*range(300), *vocabulary.eos])
+        assert all(matcher.is_token_allowed(token) == (token in mask) for token in [*range(300), *vocabulary.eos])
 
 
 def test_budgets(compiler, vocabulary):
@@ -143,7 +143,7 @@ def test_budgets(compiler, vocabulary):
     memory = np.zeros(vocabulary.mask_words, np.int32)
     matcher.fill_mask_within(distance.known, memory)
     assert bits(memory) == within.ids()
-    assert all(matcher.may_come_within(token, distance.known) for token in within.ids())
+    assert all(matcher.is_token_allowed_within(token, distance.known) for token in within.ids())
 
 
 def test_proposals(bytewise):
@@ -156,9 +156,9 @@ def test_proposals(bytewise):
     assert matcher.validate_tokens(draft) == 2 and matcher.bytes == b"a"
     assert matcher.accept_tokens(draft) == 2 and matcher.bytes == b"abb" and matcher.steps == 3
     assert matcher.accept_tokens([]) == 0 and matcher.validate_tokens([97]) == 0
-    assert matcher.may_continue("bc") and not matcher.may_continue(b"bcb") and matcher.bytes == b"abb"
+    assert matcher.accepts_prefix("bc") and not matcher.accepts_prefix(b"bcb") and matcher.bytes == b"abb"
     assert not matcher.try_accept_bytes("bb!") and matcher.try_accept_bytes(b"bbc") and matcher.steps == 4
-    assert matcher.accept_tokens([256, 97]) == 1 and not matcher.try_accept(97) and not matcher.may_continue("")
+    assert matcher.accept_tokens([256, 97]) == 1 and not matcher.try_accept(97) and not matcher.accepts_prefix("")
     matcher.rollback(5)
     assert matcher.bytes == b""
     for wrong in (-1, 1 << 40):
@@ -166,7 +166,7 @@ def test_proposals(bytewise):
             with pytest.raises(grammata.UsageError) as caught:
                 propose(wrong)
             assert caught.value.code == "python/token-range"
-    for call in (matcher.accept_tokens, matcher.validate_tokens, matcher.try_accept_bytes, matcher.may_continue):
+    for call in (matcher.accept_tokens, matcher.validate_tokens, matcher.try_accept_bytes, matcher.accepts_prefix):
         with pytest.raises(TypeError):
             call(3)
     assert matcher.steps == 0
@@ -212,7 +212,7 @@ def test_wrong_calls(bytewise):
     for token in (257, 1 << 31):
         with pytest.raises(grammata.RejectedError):
             matcher.accept_token(token)
-        assert not matcher.may_come(token)
+        assert not matcher.is_token_allowed(token)
     for token in (-1, 1 << 40):
         with pytest.raises(grammata.UsageError) as caught:
             matcher.accept_token(token)

@@ -18,7 +18,7 @@ def test_a_matcher_is_of_one_thread_at_a_time(compiler, vocabulary):
     codes: set[str] = set()
     for attempt in range(50):
         # another grammar each time, so that its first mask takes a while
-        matcher = compiler.apart().compile_regex(f"([a-z]+ ?){{{attempt + 5}}}").matcher()
+        matcher = compiler.detached().compile_regex(f"([a-z]+ ?){{{attempt + 5}}}").matcher()
         started = threading.Event()
 
         def fill(matcher: grammata.Matcher = matcher, started: threading.Event = started) -> None:
@@ -47,7 +47,7 @@ def test_a_matcher_in_a_batch_is_in_use(compiler, vocabulary):
     """A batch has its matchers until it has ended; none of them is lost, whatever others ask of them."""
     codes: set[str] = set()
     for attempt in range(50):
-        grammar = compiler.apart().compile_regex(f"([a-z]+ ?){{{attempt + 5}}}")
+        grammar = compiler.detached().compile_regex(f"([a-z]+ ?){{{attempt + 5}}}")
         matchers = [grammar.matcher() for _ in range(6)]
         table = np.zeros((6, vocabulary.mask_words), np.int32)
         thread = threading.Thread(target=grammata.fill_masks, args=(matchers, table))
@@ -68,7 +68,7 @@ def test_bound_memory_is_of_one_call_at_a_time(compiler, vocabulary):
     codes: set[str] = set()
     for attempt in range(50):
         bound = grammata.MaskBuffer(np.zeros(vocabulary.mask_words, np.int32))
-        first, second = (compiler.apart().compile_regex(f"([a-z]+ ?){{{attempt + 5}}}").matcher() for _ in range(2))
+        first, second = (compiler.detached().compile_regex(f"([a-z]+ ?){{{attempt + 5}}}").matcher() for _ in range(2))
         thread = threading.Thread(target=first.fill_mask, args=(bound,))
         thread.start()
         while thread.is_alive():
@@ -86,8 +86,8 @@ def test_bound_memory_is_of_one_call_at_a_time(compiler, vocabulary):
 def test_threads_share_grammars(compiler, vocabulary):
     schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
     text = vocabulary.encode_greedy('{"a": "some text", "b": 12}')
-    alone = [mask.to_bytes() for mask in walk(compiler.apart().compile_json_schema(schema), text)]
-    grammar = compiler.apart().compile_json_schema(schema)
+    alone = [mask.to_bytes() for mask in walk(compiler.detached().compile_json_schema(schema), text)]
+    grammar = compiler.detached().compile_json_schema(schema)
     found: list[list[bytes]] = []
     threads = [
         threading.Thread(target=lambda: found.append([mask.to_bytes() for mask in walk(grammar, text)]))

@@ -63,7 +63,7 @@ fn memory_is_given_back_and_shared_and_counted() {
     cache.clear();
     let region = Region::new(ALLOCATOR);
     let counted = round(&cache, 100);
-    compiler.forget();
+    compiler.clear_cache();
     let used = live(&region);
     cache.clear();
     let left = live(&region);

@@ -214,7 +214,7 @@ impl Workshop<'_> {
         }
         // shared tables would let other grammars influence the file
         let compiled =
-            self.compiler.apart().compile(&loaded.grammar).map_err(|error| loaded.locate(error))?;
+            self.compiler.detached().compile(&loaded.grammar).map_err(|error| loaded.locate(error))?;
         let mut file = compiled.explore(&budget, &self.documents(&compiled))?;
         if self.arguments.token_index && self.arguments.archive.is_none() {
             file = file.with_token_index(&self.compiler.token_index()?)?;

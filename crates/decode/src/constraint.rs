@@ -46,7 +46,7 @@ pub trait Constraint: Send {
     ///
     /// # Errors
     /// A limit was exceeded.
-    fn may_come_within(&mut self, token: u32, budget: usize) -> Result<bool> {
+    fn is_token_allowed_within(&mut self, token: u32, budget: usize) -> Result<bool> {
         let _ = (token, budget);
         Ok(true)
     }
@@ -120,8 +120,8 @@ impl<C: Constraint + ?Sized> Constraint for &mut C {
         (**self).check_budget(budget)
     }
 
-    fn may_come_within(&mut self, token: u32, budget: usize) -> Result<bool> {
-        (**self).may_come_within(token, budget)
+    fn is_token_allowed_within(&mut self, token: u32, budget: usize) -> Result<bool> {
+        (**self).is_token_allowed_within(token, budget)
     }
 
     fn accept_token(&mut self, token: u32) -> Result<()> {

@@ -23,8 +23,8 @@ impl Constraint for Matcher {
         Matcher::check_budget(self, budget)
     }
 
-    fn may_come_within(&mut self, token: u32, budget: usize) -> Result<bool> {
-        Matcher::may_come_within(self, TokenId::new(token), budget)
+    fn is_token_allowed_within(&mut self, token: u32, budget: usize) -> Result<bool> {
+        Matcher::is_token_allowed_within(self, TokenId::new(token), budget)
     }
 
     fn accept_token(&mut self, token: u32) -> Result<()> {

@@ -144,7 +144,7 @@ impl<'c> Output<'c> {
     /// mask allows. True without a constraint or a budget.
     pub(super) fn may_take(&mut self, token: u32, budget: Option<usize>) -> Result<bool> {
         match (&mut self.constraint, budget) {
-            (Some(constraint), Some(budget)) => constraint.may_come_within(token, budget),
+            (Some(constraint), Some(budget)) => constraint.is_token_allowed_within(token, budget),
             _ => Ok(true),
         }
     }

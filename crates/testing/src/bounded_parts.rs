@@ -447,7 +447,7 @@ fn walk(
         }
         for token in 0..=eos {
             let id = TokenId::new(token);
-            same(&format!("whether {token} may come"), matcher.may_come(id)?, mask.contains(&token))?;
+            same(&format!("whether {token} may come"), matcher.is_token_allowed(id)?, mask.contains(&token))?;
         }
         if !taken.is_empty() && choices.below(5) == 0 {
             let steps = 1 + choices.below(taken.len());
@@ -532,7 +532,7 @@ fn walk_within(
             is_complete = mask.len() == truth.len();
         }
         let token = *choices.pick(&mask);
-        same("that it may come", matcher.may_come_within(TokenId::new(token), left)?, true)?;
+        same("that it may come", matcher.is_token_allowed_within(TokenId::new(token), left)?, true)?;
         if token == eos {
             same("the text is a word", true, state.iter().any(|way| way.rest.is_empty()))?;
             break;

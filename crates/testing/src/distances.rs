@@ -44,10 +44,14 @@ fn compare(case: &Case<'_>, matcher: &mut Matcher, state: &State, taken: &[Token
     }
     let tokens = (0..case.vocabulary.width as u32 + 2).map(TokenId::new);
     let before: Vec<bool> =
-        tokens.clone().map(|token| fork.may_come(token)).collect::<grammata::Result<_>>()?;
+        tokens.clone().map(|token| fork.is_token_allowed(token)).collect::<grammata::Result<_>>()?;
     let mask = matcher.mask()?;
     for (token, before) in tokens.zip(before) {
-        same("may come", (before, matcher.may_come(token)?), (mask.contains(token), mask.contains(token)))?;
+        same(
+            "may come",
+            (before, matcher.is_token_allowed(token)?),
+            (mask.contains(token), mask.contains(token)),
+        )?;
     }
     // to the oracle, a token matched by its id is one symbol and not a byte
     if case.sets.is_empty() {
@@ -97,7 +101,7 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
                 let (known, truth) = (mask.iter().collect::<Vec<_>>(), tokens_within(case, state, left)?);
                 let plain: Vec<TokenId> = matcher.mask()?.iter().collect();
                 for token in plain {
-                    let may_come = matcher.may_come_within(token, left)?;
+                    let may_come = matcher.is_token_allowed_within(token, left)?;
                     let what = || format!("whether {token:?} may come within {left} tokens");
                     if known.contains(&token) {
                         same(&what(), may_come, true)?;

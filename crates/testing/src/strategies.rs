@@ -77,7 +77,7 @@ impl Strategies {
         let Some((source, grammar)) = random_source(&mut choices) else { return Ok(Usage::new()) };
         let Ok(full_walk) = self.full_walk.compile(&grammar) else { return Ok(Usage::new()) };
         if choices.chance(50) {
-            self.others.iter().for_each(|(_, compiler)| compiler.forget());
+            self.others.iter().for_each(|(_, compiler)| compiler.clear_cache());
         }
         let compile = |(name, compiler): &(&'static str, Compiler)| {
             compiler.compile(&grammar).map(|compiled| (*name, compiled)).map_err(|error| error.to_string())

@@ -71,8 +71,8 @@ def test_whitespace_options(manager, tokenizer):
     wide, spaced = "{\n\n\n\n", '{"a": 1}'
     for options, takes in (({}, True), ({"constrained_json_disable_any_whitespace": True}, False), ({"constrained_json_max_whitespace_cnt": 2}, False)):
         grammar = ready(manager(**options), Request(json_schema=schema)).grammar
-        assert grammar.copy().matcher.may_continue(wide) is takes and grammar.copy().matcher.may_continue(spaced)
-        assert not grammar.copy().matcher.may_continue('{"a": 1, "b": 2}')
+        assert grammar.copy().matcher.accepts_prefix(wide) is takes and grammar.copy().matcher.accepts_prefix(spaced)
+        assert not grammar.copy().matcher.accepts_prefix('{"a": 1, "b": 2}')
 
 
 def think_end(tokenizer: Any) -> list[int]:

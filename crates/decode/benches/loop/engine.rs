@@ -32,8 +32,8 @@ impl Grammata {
     }
 
     /// An engine that knows nothing of schemas yet.
-    pub(crate) fn apart(&self) -> Grammata {
-        Grammata(self.0.apart())
+    pub(crate) fn detached(&self) -> Grammata {
+        Grammata(self.0.detached())
     }
 
     pub(crate) fn matcher(&self, schema: &str) -> grammata::Result<Matcher> {

@@ -238,7 +238,7 @@ impl Bench {
             .end_tokens(self.ends.clone())
             .overlap(matches!(mode, Mode::Overlap | Mode::Lookup))
             .prompt_lookup(if mode == Mode::Lookup { 4 } else { 0 });
-        let engine = self.grammata.apart();
+        let engine = self.grammata.detached();
         let matchers =
             SCHEMAS.iter().map(|schema| engine.matcher(schema)).collect::<grammata::Result<Vec<_>>>();
         let matchers = matchers.map_err(text)?;
@@ -277,7 +277,7 @@ impl Bench {
     fn replay(&mut self, batch: usize, scripts: Vec<Script>, masks: &mut Vec<String>) -> Result<()> {
         let words = self.vocabulary.mask_words();
         // engines that know nothing of each other: one tries the scripts
-        let [trial, between, during] = [(); 3].map(|()| self.grammata.apart());
+        let [trial, between, during] = [(); 3].map(|()| self.grammata.detached());
         let peers = self.peers.iter().map(|peer| (peer.name(), &**peer, When::Between));
         let engines: Vec<(&str, &dyn Engine, When)> = [
             ("Grammata", &between as &dyn Engine, When::Between),

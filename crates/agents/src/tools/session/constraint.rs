@@ -27,8 +27,9 @@ impl Constraint for TurnMatcher {
         self.keeper(budget)?.map_or(Ok(()), |matcher| Constraint::check_budget(matcher, budget))
     }
 
-    fn may_come_within(&mut self, token: u32, budget: usize) -> Result<bool> {
-        self.keeper(budget)?.map_or(Ok(true), |matcher| Constraint::may_come_within(matcher, token, budget))
+    fn is_token_allowed_within(&mut self, token: u32, budget: usize) -> Result<bool> {
+        self.keeper(budget)?
+            .map_or(Ok(true), |matcher| Constraint::is_token_allowed_within(matcher, token, budget))
     }
 
     fn accept_token(&mut self, token: u32) -> Result<()> {

@@ -117,7 +117,7 @@ impl At {
 
     /// Whether a name may begin here.
     pub(super) fn is_at_hole(&mut self) -> Result<bool> {
-        Ok(self.over.is_some() && self.inside.may_continue(&[HOLE])?)
+        Ok(self.over.is_some() && self.inside.accepts_prefix(&[HOLE])?)
     }
 
     /// Whether only the name can follow in the section.
@@ -189,7 +189,7 @@ impl Rules {
                         continue;
                     }
                     if let Some(rank) = self.complete(spot)
-                        && self.tools.link()?.matcher().may_continue(&bytes[from..=from])?
+                        && self.tools.link()?.matcher().accepts_prefix(&bytes[from..=from])?
                     {
                         open.push((Thread::Section(self.after_name(rank, position + from, &calls)?), from));
                     }

@@ -187,7 +187,7 @@ impl<'r> Walk<'r> {
             if trie.children(child).len() == 0 {
                 continue;
             }
-            if next.may_continue(&[HOLE])? {
+            if next.accepts_prefix(&[HOLE])? {
                 // tokens may extend into the arguments
                 if self.lowered.insert((rank, calls.len(), from)) {
                     // the position in the turn where the name ended does not affect a mask

@@ -138,7 +138,7 @@ class LLMatcher:
         if not self._matcher.is_finished():
             return "NotStopped"
         # nothing is allowed after the end-of-sequence token, and only that before it
-        return "NoExtension" if self._matcher.may_come(self._tokenizer.eos_token) else "EndOfSentence"
+        return "NoExtension" if self._matcher.is_token_allowed(self._tokenizer.eos_token) else "EndOfSentence"
 
     def deep_copy(self) -> LLMatcher:
         """A matcher of its own at the same place."""

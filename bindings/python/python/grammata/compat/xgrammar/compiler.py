@@ -124,7 +124,7 @@ class GrammarCompiler:
 
     def clear_cache(self) -> None:
         """Drops the cached grammars. Those in use live on."""
-        self._compiler.forget()
+        self._compiler.clear_cache()
         if self._cache is not None:
             self._cache.clear()
 

@@ -136,7 +136,7 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
 
     def reset(self) -> None:
         super().reset()
-        self.compiler.forget()
+        self.compiler.clear_cache()
 
 
 def as_format(tag: dict[str, Any]) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class Grammar:
         try:
             for token in draft:
                 within = left - self._reserve - count
-                if token not in self._ends and (within < 1 or not self._matcher.may_come_within(token, within)):
+                if token not in self._ends and (within < 1 or not self._matcher.is_token_allowed_within(token, within)):
                     break
                 self._matcher.accept_token(token)
                 count += 1
