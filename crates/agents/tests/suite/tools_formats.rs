@@ -50,10 +50,13 @@ fn text_options() -> GrammarOptions {
 }
 
 fn compiled(format: &str, set: &ToolSet, options: &GrammarOptions) -> CompiledGrammar {
+    compiled_grammar(&CallFormat::named(format).unwrap().grammar(set, options).unwrap().grammar)
+}
+
+fn compiled_grammar(grammar: &Grammar) -> CompiledGrammar {
     let tokens = (0..=255_u8).map(|byte| vec![byte]).chain([b"</s>".to_vec()]);
     let vocabulary = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build().unwrap();
-    let grammar = CallFormat::named(format).unwrap().grammar(set, options).unwrap().grammar;
-    Compiler::new(Arc::new(vocabulary)).compile(&grammar).unwrap()
+    Compiler::new(Arc::new(vocabulary)).compile(grammar).unwrap()
 }
 
 fn is_word(compiled: &CompiledGrammar, text: &str) -> bool {
@@ -373,4 +376,36 @@ fn last_lists_by_position_read_back() {
         assert_eq!(format.render(&turn, &set).unwrap_err().code(), "tools/call-text", "{tool}");
     }
     assert!(!is_word(&compiled, r#"all("a", [])"#) && !is_word(&compiled, r#"between("a", "b")"#));
+}
+
+/// A format whose closing text of an argument can occur in JSON: the text ends the first value in which it occurs, for
+/// the grammar as for the reader.
+#[test]
+fn the_closing_text_of_an_argument_does_not_occur_in_its_value() {
+    let set = set(r#"[{"name": "t", "inputSchema": {"type": "object", "properties": {
+            "a": {"type": "array", "items": {"type": "string"}}, "b": {"type": "string"}, "c": {"type": "integer"}}}}]"#);
+    for (close, value, expected) in [
+        ("</p>", r#"["x"]"#, true),
+        ("</p>", r#"["<","/p>"]"#, true),
+        ("</p>", r#"["</p>"]"#, false),
+        ("</p>", r#"["</p></f>"]"#, false),
+        ("]", "[]", false),
+        ("\n</p>\n", r#"["</p>"]"#, true),
+    ] {
+        let table = format!(
+            "description = 'd'\ntext = 'before'\ncall = [{{ text = '<f=' }}, {{ name = true }}, {{ text = '>' }}, \
+             {{ element = ['<p=', '>', {}] }}, {{ text = '</f>' }}]",
+            toml::Value::from(close)
+        );
+        let format = CallFormat::from_toml(&table).unwrap();
+        let grammar = format.grammar(&set, &text_options().choice(Choice::Required)).unwrap().grammar;
+        let compiled = compiled_grammar(&grammar);
+        let text = format!("<f=t><p=a>{value}{close}<p=b>y{close}<p=c>7{close}</f>");
+        assert_eq!(is_word(&compiled, &text), expected, "{text}");
+        if expected {
+            let call = &format.read(&text, &set).unwrap().calls[0];
+            let value: serde_json::Value = serde_json::from_str(value).unwrap();
+            assert_eq!(json!(call.arguments), json!({"a": value, "b": "y", "c": 7}), "{text}");
+        }
+    }
 }

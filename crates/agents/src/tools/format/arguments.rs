@@ -163,13 +163,12 @@ impl Writer<'_> {
         let first = FreeText { triggers: vec![(after.as_str().into(), empty)], ..FreeText::default() };
         // the closing text of an argument cannot occur inside it
         let first = self.builder.free_text(&first);
+        let is_foreign_to_json = is_foreign_to_json(after);
         for member in &plain.members {
             if member.name.contains(between.as_str()) || member.name.contains('\n') {
                 return Err(self.unwritable(tool, member.name, "names without what follows them"));
             }
             let key = format!("{before}{}{between}", member.name);
-            // the closing text has a line break in the built-in formats and JSON has none, so only plain texts can
-            // contain it
             let of_types = |types: Value| plain.alone(&json!({"allOf": [member.schema, {"type": types}]}));
             let text = self.value(tool, &of_types(json!("string")), Spelling::Text)?;
             let others = json!(["number", "boolean", "null", "array", "object"]);
@@ -180,7 +179,12 @@ impl Writer<'_> {
                 values.push(self.builder.intersection([closed, first]));
             }
             if let Some(other) = other {
-                values.push(self.builder.sequence([other, closing]));
+                let closed = self.builder.sequence([other, closing]);
+                // most closing texts cannot occur in JSON, and the intersection costs states
+                values.push(match is_foreign_to_json {
+                    true => closed,
+                    false => self.builder.intersection([closed, first]),
+                });
             }
             if values.is_empty() && member.required {
                 return Err(self.unwritable(tool, member.name, "a value that it can write"));
@@ -255,6 +259,14 @@ impl Writer<'_> {
         let parts = [self.builder.text("("), values, self.builder.text(")")];
         Ok(self.builder.sequence(parts))
     }
+}
+
+/// Whether a text cannot occur in JSON: it has a line break, which no string has, and a character that only strings
+/// have, but no quote. `false` is not certain.
+fn is_foreign_to_json(text: &str) -> bool {
+    let is_outside_of_strings =
+        |c: char| c.is_ascii_alphanumeric() || c.is_ascii_whitespace() || "{}[],:+-.".contains(c);
+    text.contains('\n') && !text.contains('"') && !text.chars().all(is_outside_of_strings)
 }
 
 /// The text of an empty final list that is optional. A required list without items has no text.
