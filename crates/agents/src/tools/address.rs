@@ -264,6 +264,23 @@ pub(super) fn server(url: &str) -> Option<String> {
     }
 }
 
+/// Decodes `%XX` in a text; `None` if two hexadecimal digits do not follow a `%`, or the result is not UTF-8.
+pub(super) fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                // `from_str_radix` would also read a sign
+                let mut digit = || char::from(rest.next()?).to_digit(16);
+                u8::try_from(digit()? * 16 + digit()?).ok()?
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

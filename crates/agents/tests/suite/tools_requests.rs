@@ -346,6 +346,26 @@ fn forms_are_written_by_their_encodings() {
     assert!(text.ends_with(" l=a,b&m=c&m=d"), "{text}");
 }
 
+/// A percent sign needs two hexadecimal digits after it.
+#[test]
+fn signs_are_not_digits_of_percent_codes() {
+    let set = with_parameter("path", "simple", false);
+    let format = CallFormat::named("http").unwrap();
+    for (text, expected) in [
+        ("%2f", Some("/")),
+        ("%2F%c3%A9", Some("/\u{e9}")),
+        ("%+f", None),
+        ("%2", None),
+        ("%", None),
+        ("%zz", None),
+        ("%FF", None),
+    ] {
+        let turn = format.read(&format!("GET /{text}"), &set).ok();
+        let found = turn.and_then(|turn| turn.calls.first().map(|call| call.arguments["a"].clone()));
+        assert_eq!(found, expected.map(Value::from), "{text}");
+    }
+}
+
 /// Paths with several parameters in a segment, a documented query, or a literal that a value may have.
 #[test]
 fn paths_have_one_reading() {

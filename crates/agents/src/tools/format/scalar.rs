@@ -1,24 +1,7 @@
-//! Values outside of JSON: as text, percent-encoded, or as Python literals.
+//! Values outside of JSON: as text, or as Python literals.
 
 use super::conformity::Conformity;
 use serde_json::{Map, Number, Value};
-
-/// Decodes `%XX` in a text; `None` if a `%` begins no such code, or the result is not UTF-8.
-pub(super) fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        if byte == b'%' {
-            let digits = str::from_utf8(after.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = after.get(2..)?;
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
-}
 
 /// The mapping from texts to values, given the types that a schema allows.
 pub(super) struct Texts<'s> {

@@ -54,19 +54,21 @@ fn unescaped(text: &str) -> String {
             Some('r') => made.push('\r'),
             Some('\n') | None => {}
             Some(quoted @ ('\\' | '\'' | '"')) => made.push(quoted),
-            Some(width @ ('x' | 'u' | 'U')) => {
-                let width = match width {
+            Some(letter @ ('x' | 'u' | 'U')) => {
+                let width = match letter {
                     'x' => 2,
                     'u' => 4,
                     _ => 8,
                 };
                 let digits: String = characters.clone().take(width).collect();
-                match u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32) {
+                // `from_str_radix` would also read a sign
+                let number = digits.chars().try_fold(0_u32, |number, c| Some(number * 16 + c.to_digit(16)?));
+                match number.filter(|_| digits.len() == width).and_then(char::from_u32) {
                     Some(c) => {
                         made.push(c);
                         characters.by_ref().take(width).for_each(drop);
                     }
-                    None => made.push('\\'),
+                    None => made.extend(['\\', letter]),
                 }
             }
             Some(other) => made.extend(['\\', other]),
@@ -243,4 +245,22 @@ pub(super) fn split<'s, 't>(tokens: &'s [Token<'t>], sign: &str) -> Vec<&'s [Tok
         parts.push(&tokens[start..]);
     }
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_have_hexadecimal_digits() {
+        for (text, expected) in [
+            (r"\x41\u00e9\U0001F600", "A\u{e9}\u{1f600}"),
+            (r"\x+f", r"\x+f"),
+            (r"\u+0e9", r"\u+0e9"),
+            (r"\x4", r"\x4"),
+            (r"\ud800", r"\ud800"),
+        ] {
+            assert_eq!(unescaped(text), expected, "{text}");
+        }
+    }
 }
