@@ -69,7 +69,7 @@ struct Part<'b> {
 }
 
 /// Encodes an object as `multipart/form-data`. Each item of an array is a part of the same name, unless the encoding of
-/// the member joins the items or writes JSON. Returns the body and the boundary. The boundary is derived from the
+/// the member joins the items or writes JSON. Null members are omitted. Returns the body and the boundary. The boundary is derived from the
 /// content. It occurs in no part, and equal calls give equal requests.
 ///
 /// # Errors
@@ -83,7 +83,9 @@ pub(super) fn multipart(body: &Body, object: &Map<String, Value>) -> Result<(Str
                 "names of parts without control characters",
             ));
         }
-        add(&mut parts, name, value, body.encoding(name));
+        if !value.is_null() {
+            add(&mut parts, name, value, body.encoding(name));
+        }
     }
     let mut hash = Sha256::new();
     parts.iter().for_each(|part| hash.update(part.text.as_bytes()));

@@ -338,6 +338,10 @@ fn forms_are_written_by_their_encodings() {
         assert!(text.contains(part), "{part:?} in {text:?}");
     }
     assert!(findings(&multipart).contains("the headers of a part are not written"));
+    for media in [form, "multipart/form-data"] {
+        let text = request(&body(media, json!({})), "t", json!({"l": ["x"], "s": null})).unwrap();
+        assert!(!text.contains("null") && text.contains('x'), "{text}");
+    }
     let swagger = json!({"swagger": "2.0", "host": "h", "paths": {"/f": {"post": {"operationId": "t", "parameters": [
         {"name": "l", "in": "formData", "type": "array", "items": {"type": "string"}},
         {"name": "m", "in": "formData", "type": "array", "items": {"type": "string"}, "collectionFormat": "multi"}]}}}});
