@@ -309,3 +309,34 @@ fn tools_bring_those_whose_answers_have_what_they_ask_for() {
     assert_eq!(brought("artist"), ["search_all", "artist"]);
     assert_eq!(brought("search"), ["search"]);
 }
+
+/// A schema of a response that occurs both deep and near the root contributes the members below its nearest place.
+#[test]
+fn members_are_found_below_the_nearest_place_of_a_schema() {
+    let get = |id: &str, parameters: serde_json::Value, schema: serde_json::Value| {
+        json!({"get": {"operationId": id, "parameters": parameters,
+            "responses": {"200": {"content": {"application/json": {"schema": schema}}}}}})
+    };
+    let object =
+        |name: &str, schema: serde_json::Value| json!({"type": "object", "properties": {name: schema}});
+    let shared = json!({"$ref": "#/components/schemas/shared"});
+    let deep = ["d", "c", "b", "a"].into_iter().fold(shared.clone(), |schema, name| object(name, schema));
+    for near_first in [false, true] {
+        let mut members = serde_json::Map::new();
+        let places = [("near", shared.clone()), ("deep", deep.clone())];
+        let places = if near_first { places.to_vec() } else { places.into_iter().rev().collect() };
+        members.extend(places.into_iter().map(|(name, schema)| (name.to_owned(), schema)));
+        let key =
+            json!([{"name": "invoice_id", "in": "query", "required": true, "schema": {"type": "string"}}]);
+        let document = json!({"openapi": "3.0.1", "info": {"title": "t", "version": "1"},
+            "components": {"schemas": {"shared": object("inner", object("invoice_id", json!({"type": "string"})))}},
+            "paths": {
+                "/all": get("all", json!([]), json!({"type": "object", "properties": members})),
+                "/print": get("print", key, json!({}))}});
+        let set = super::tools::set(&document.to_string()).unwrap();
+        let print = set.tools().iter().position(|tool| tool.name == "print").unwrap();
+        let names: Vec<&str> =
+            set.with_prerequisites([print]).into_iter().map(|tool| set.tools()[tool].name.as_str()).collect();
+        assert_eq!(names, ["all", "print"], "near first: {near_first}");
+    }
+}

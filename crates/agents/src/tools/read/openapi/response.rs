@@ -51,11 +51,11 @@ pub(super) fn outputs<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) ->
         schemas(api, operation, pointer).into_iter().map(|(schema, _)| (schema, 0)).collect();
     let mut names: Vec<String> = Vec::new();
     let mut known: FxHashSet<&str> = FxHashSet::default();
-    // a schema that was visited before adds nothing new
-    let mut seen: FxHashSet<*const Value> = FxHashSet::default();
+    // a second visit at the same depth adds nothing new; nearer to the root, more members are within the depth
+    let mut seen: FxHashSet<(*const Value, usize)> = FxHashSet::default();
     while let Some((schema, depth)) = open.pop() {
         api.budget.spend(1)?;
-        if depth > MOST_DEPTH || !seen.insert(schema) {
+        if depth > MOST_DEPTH || !seen.insert((schema, depth)) {
             continue;
         }
         let target = schema.get("$ref").and_then(Value::as_str).and_then(|found| follow(api.root, found));
