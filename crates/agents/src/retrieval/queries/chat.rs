@@ -1,5 +1,6 @@
 //! Queries by a model that is asked by chat.
 
+use super::parse::parse_texts;
 use super::read::{Draft, Written};
 use super::{Example, MOST_QUERIES, Parsed, Prompt, parse};
 use crate::chat::{self, Chat, Form, Message, Request};
@@ -55,19 +56,12 @@ impl<'m> ChatWriter<'m> {
 fn draft(raw: &str) -> Draft {
     let object: Option<Value> = serde_json::from_str(raw).ok();
     let listed = object.as_ref().and_then(|object| object.get("queries")).and_then(Value::as_array);
-    let lines = match listed {
-        Some(queries) => {
-            let texts = queries.iter().filter_map(Value::as_str);
-            texts
-                .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
-                .collect::<Vec<_>>()
-                .join("\n")
-        }
+    let Parsed { queries, dropped } = match listed {
+        Some(queries) => parse_texts(queries.iter().filter_map(Value::as_str)),
         // JSON of another shape is not a query
-        None if object.is_some() => String::new(),
-        None => raw.to_owned(),
+        None if object.is_some() => Parsed::default(),
+        None => parse(raw),
     };
-    let Parsed { queries, dropped } = parse(&lines);
     let queries = queries.into_iter().map(|text| Written { text, ..Written::default() });
     Draft { raw: raw.to_owned(), queries: queries.collect(), dropped, ..Draft::default() }
 }
@@ -81,6 +75,12 @@ mod tests {
         for (raw, expected) in [
             (r#"{"queries": ["find a\n flight", "book a room"]}"#, &["find a flight", "book a room"][..]),
             ("- find a flight\n- book a room", &["find a flight", "book a room"]),
+            (r#"{"queries": ["- find a flight", "book a room"]}"#, &["find a flight", "book a room"]),
+            (
+                r#"{"queries": ["Here is one", "1. two", "I hope: three"]}"#,
+                &["Here is one", "two", "I hope: three"],
+            ),
+            (r#"{"queries": ["a b", "A  B", "7", "`c`", "d", "e", "f", "g"]}"#, &["a b", "c", "d", "e", "f"]),
             (r#"{"queries": []}"#, &[]),
             (r#"{"queries": [1, null]}"#, &[]),
             (r#"{"tools": ["find a flight"]}"#, &[]),

@@ -60,25 +60,38 @@ pub fn parse(output: &str) -> Parsed {
     } else {
         parsed.without_phrases(lines)
     };
-    let mut seen = HashSet::new();
-    for line in lines {
-        let query = clean(line);
-        let reason = if !query.chars().any(char::is_alphabetic) {
-            Reason::NoLetter
-        } else if !seen.insert(query.to_lowercase()) {
-            Reason::Repeated
-        } else if parsed.queries.len() == MOST_QUERIES {
-            Reason::Surplus
-        } else {
-            parsed.queries.push(query);
-            continue;
-        };
-        parsed.drop_all(vec![line], reason);
-    }
+    parsed.add_all(lines);
+    parsed
+}
+
+/// Parses texts that are each a query, such as those of a list: cleans them like the lines of [`parse`], and keeps the
+/// first five distinct ones.
+pub(super) fn parse_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Parsed {
+    let mut parsed = Parsed::default();
+    parsed.add_all(texts.into_iter().map(str::trim).collect());
     parsed
 }
 
 impl Parsed {
+    /// Adds the queries of these lines, if they have a letter, are new and there are at most five.
+    fn add_all(&mut self, lines: Vec<&str>) {
+        let mut seen = HashSet::new();
+        for line in lines {
+            let query = clean(line);
+            let reason = if !query.chars().any(char::is_alphabetic) {
+                Reason::NoLetter
+            } else if !seen.insert(query.to_lowercase()) {
+                Reason::Repeated
+            } else if self.queries.len() == MOST_QUERIES {
+                Reason::Surplus
+            } else {
+                self.queries.push(query);
+                continue;
+            };
+            self.drop_all(vec![line], reason);
+        }
+    }
+
     fn drop_all(&mut self, lines: Vec<&str>, reason: Reason) {
         self.dropped.extend(lines.into_iter().map(|line| Dropped { line: line.to_owned(), reason }));
     }
