@@ -172,6 +172,37 @@ fn what_is_cut_is_reported_and_not_searched() {
     assert_eq!(draft.queries[0].category.as_deref(), Some("Music"));
 }
 
+/// A query has the tokens of its own place, also if its text occurs earlier in the output.
+#[test]
+fn queries_are_scored_where_they_are() {
+    let table: [(Format, Mode, &str, &[&str]); 6] = [
+        (Format::Lines, Mode::ZeroShot, "a b c\nb c", &["a b c", "\nb c"]),
+        (Format::Lines, Mode::Reasoned, "Needs: b c\nb c", &["\nb c"]),
+        (Format::Raw, Mode::ZeroShot, "find b c\n- b c\n- \"c\"", &[" b c", "\"c"]),
+        (Format::Raw, Mode::ZeroShot, "Answer: b c\nb", &[" b c", "\nb"]),
+        (Format::Raw, Mode::ZeroShot, "Answer: b\nfind `b` c", &[" b", ""]),
+        (
+            Format::Json,
+            Mode::ZeroShot,
+            r#"{"queries":[{"description":"queries","category":"b"},{"description" : "b"}]}"#,
+            &[r#":"queries""#, r#" "b""#],
+        ),
+    ];
+    for (format, mode, text, places) in table {
+        // each token has another log-probability
+        let mut generation = generation(text, false);
+        generation.log_probabilities = (0..text.len()).map(|at| -(2_f64.powi(at as i32))).collect();
+        let draft = read(&generation, format, mode, &vocabulary());
+        let found: Vec<_> = draft.queries.iter().map(|query| (query.tokens, query.log_probability)).collect();
+        let expected = places.iter().map(|place| {
+            let start = text.rfind(place).unwrap();
+            let sum = (start..start + place.len()).map(|at| -(2_f64.powi(at as i32))).sum();
+            (place.len(), (!place.is_empty()).then_some(sum))
+        });
+        assert_eq!(found, expected.collect::<Vec<(usize, Option<f64>)>>(), "{text}");
+    }
+}
+
 #[test]
 fn prompts_say_what_the_table_says() {
     let limits = Limits::default();

@@ -51,6 +51,11 @@ pub enum Reason {
 /// introduce or close the list are dropped. Markers, `**`, backticks and outer quotes are removed, and each query is
 /// cut to 19 words. Only the first five distinct queries are kept.
 pub fn parse(output: &str) -> Parsed {
+    parse_lines(output).0
+}
+
+/// Parses queries like [`parse`]. Also returns the trimmed line of each query.
+pub(super) fn parse_lines(output: &str) -> (Parsed, Vec<&str>) {
     let mut parsed = Parsed::default();
     let lines = parsed.lines(output);
     let lines = if lines.iter().any(|line| without_marker(line).is_some()) {
@@ -60,8 +65,8 @@ pub fn parse(output: &str) -> Parsed {
     } else {
         parsed.without_phrases(lines)
     };
-    parsed.add_all(lines);
-    parsed
+    let lines = parsed.add_all(lines);
+    (parsed, lines)
 }
 
 /// Parses texts that are each a query, such as those of a list: cleans them like the lines of [`parse`], and keeps the
@@ -73,9 +78,11 @@ pub(super) fn parse_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Parse
 }
 
 impl Parsed {
-    /// Adds the queries of these lines, if they have a letter, are new and there are at most five.
-    fn add_all(&mut self, lines: Vec<&str>) {
+    /// Adds the queries of these lines, if they have a letter, are new and there are at most five. Returns the lines of
+    /// the queries.
+    fn add_all<'t>(&mut self, lines: Vec<&'t str>) -> Vec<&'t str> {
         let mut seen = HashSet::new();
+        let mut kept = Vec::new();
         for line in lines {
             let query = clean(line);
             let reason = if !query.chars().any(char::is_alphabetic) {
@@ -86,10 +93,12 @@ impl Parsed {
                 Reason::Surplus
             } else {
                 self.queries.push(query);
+                kept.push(line);
                 continue;
             };
             self.drop_all(vec![line], reason);
         }
+        kept
     }
 
     fn drop_all(&mut self, lines: Vec<&str>, reason: Reason) {

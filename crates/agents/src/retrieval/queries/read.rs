@@ -1,9 +1,11 @@
 //! Extraction of queries from a model's output.
 
-use super::{Dropped, Format, Mode, Parsed, Reason, parse};
+use super::parse::parse_lines;
+use super::{Dropped, Format, Mode, Reason};
 use grammata::vocabulary::{TokenId, Vocabulary};
 use grammata_decode::{FinishReason, Generation};
 use serde::Deserialize;
+use std::ops::Range;
 
 /// A query that a model wrote.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,7 +39,7 @@ pub struct Draft {
 }
 
 /// Extracts the queries from an output in a format. Output constrained by a grammar is split at line ends, raw output
-/// is [parsed](parse). A line `Needs:` of the mode `reasoned` is left out. If a limit on tokens or on the context ended
+/// is [parsed](super::parse). A line `Needs:` of the mode `reasoned` is left out. If a limit on tokens or on the context ended
 /// the output, or if it was abandoned, the unfinished line (in JSON, all after the last complete query) is cut off.
 pub fn read(generation: &Generation, format: Format, mode: Mode, vocabulary: &Vocabulary) -> Draft {
     let is_cut = matches!(
@@ -51,13 +53,16 @@ pub fn read(generation: &Generation, format: Format, mode: Mode, vocabulary: &Vo
         log_probability: scored.then(|| generation.log_probability()),
         ..Draft::default()
     };
-    if format == Format::Json {
-        draft.read_json(is_cut);
-    } else {
-        draft.read_lines(format, mode, is_cut);
-    }
+    let places = match format {
+        Format::Json => draft.read_json(is_cut),
+        _ => draft.read_lines(format, mode, is_cut),
+    };
     let lines = LineTokens::of(generation, vocabulary);
-    draft.queries.iter_mut().for_each(|query| lines.score(query, &draft.raw, format));
+    for (query, place) in draft.queries.iter_mut().zip(places) {
+        if let Some(place) = place {
+            lines.score(query, &place);
+        }
+    }
     draft
 }
 
@@ -72,8 +77,12 @@ struct JsonQuery {
     category: Option<String>,
 }
 
+/// The place of a query's text in the output; `None` if the output spells it differently.
+type Spelled = Option<Range<usize>>;
+
 impl Draft {
-    fn read_lines(&mut self, format: Format, mode: Mode, is_cut: bool) {
+    /// Reads the queries of lines. Returns the place of each.
+    fn read_lines(&mut self, format: Format, mode: Mode, is_cut: bool) -> Vec<Spelled> {
         let raw = std::mem::take(&mut self.raw);
         let (mut text, mut cut) = (raw.as_str(), None);
         if is_cut {
@@ -85,18 +94,29 @@ impl Draft {
         {
             text = rest.split_once('\n').map_or("", |(_, lines)| lines);
         }
-        let (queries, dropped) = match format {
+        let (queries, lines, dropped) = match format {
             Format::Raw => {
-                let Parsed { queries, dropped } = parse(text);
-                (queries, dropped)
+                let (parsed, lines) = parse_lines(text);
+                (parsed.queries, lines, parsed.dropped)
             }
-            _ => without_repeats(text),
+            _ => {
+                let (lines, dropped) = without_repeats(text);
+                (lines.iter().map(|line| (*line).to_owned()).collect(), lines, dropped)
+            }
         };
+        let place = |(query, line): (&String, &str)| {
+            // the line is a part of the output
+            let start = line.as_ptr().addr() - raw.as_ptr().addr() + line.find(query.as_str())?;
+            Some(start..start + query.len())
+        };
+        let places = queries.iter().zip(lines).map(place).collect();
         self.queries = queries.into_iter().map(|text| Written { text, ..Written::default() }).collect();
         (self.raw, self.cut, self.dropped) = (raw, cut, dropped);
+        places
     }
 
-    fn read_json(&mut self, is_cut: bool) {
+    /// Reads the queries of JSON. Returns the place of each, with its quotes.
+    fn read_json(&mut self, is_cut: bool) -> Vec<Spelled> {
         let whole = if is_cut { complete(&self.raw) } else { None };
         if let Some(length) = whole {
             self.cut = self.raw.get(length..).map(str::to_owned);
@@ -114,17 +134,29 @@ impl Draft {
             ..Written::default()
         };
         self.queries = queries.into_iter().map(written).collect();
+        let key = "\"description\"";
+        let mut values = self.raw.match_indices(key).filter_map(|(at, _)| {
+            // another member may have the text of the key as its value
+            Some(self.raw[at + key.len()..].trim_start().strip_prefix(':')?.trim_start())
+        });
+        let place = |query: &Written| {
+            let value = values.next()?;
+            let text = serde_json::to_string(&query.text).ok().filter(|text| value.starts_with(text))?;
+            let start = self.raw.len() - value.len();
+            Some(start..start + text.len())
+        };
+        self.queries.iter().map(place).collect()
     }
 }
 
 /// The lines of a word of a grammar; among lines that differ only in case, the first.
-fn without_repeats(text: &str) -> (Vec<String>, Vec<Dropped>) {
-    let (mut queries, mut dropped): (Vec<String>, Vec<Dropped>) = Default::default();
+fn without_repeats(text: &str) -> (Vec<&str>, Vec<Dropped>) {
+    let (mut queries, mut dropped): (Vec<&str>, Vec<Dropped>) = Default::default();
     for line in text.split('\n').filter(|line| !line.is_empty()) {
         if queries.iter().any(|query| query.to_lowercase() == line.to_lowercase()) {
             dropped.push(Dropped { line: line.to_owned(), reason: Reason::Repeated });
         } else {
-            queries.push(line.to_owned());
+            queries.push(line);
         }
     }
     (queries, dropped)
@@ -157,17 +189,11 @@ impl LineTokens {
         LineTokens { starts: starts.collect() }
     }
 
-    /// Counts the tokens that begin within a query's text, where it first occurs in the output, and adds up their
-    /// log-probabilities. A token that begins one byte before, with the preceding line end or quote, belongs to the
-    /// query.
-    fn score(&self, query: &mut Written, raw: &str, format: Format) {
-        let needle = match format {
-            Format::Json => serde_json::to_string(&query.text).unwrap_or_default(),
-            _ => query.text.clone(),
-        };
-        let Some(start) = raw.find(&needle) else { return };
-        let end = start + needle.len();
-        let within = self.starts.iter().filter(|&&(at, _)| (start.saturating_sub(1)..end).contains(&at));
+    /// Counts the tokens that begin within a query's text, and adds up their log-probabilities. A token that begins one
+    /// byte before, with the preceding line end or quote, belongs to the query.
+    fn score(&self, query: &mut Written, place: &Range<usize>) {
+        let place = place.start.saturating_sub(1)..place.end;
+        let within = self.starts.iter().filter(|(at, _)| place.contains(at));
         let within: Vec<Option<f64>> = within.map(|&(_, log_probability)| log_probability).collect();
         query.tokens = within.len();
         query.log_probability = if within.is_empty() { None } else { within.into_iter().sum() };
