@@ -290,6 +290,9 @@ fn a_file_keeps_the_contract() {
     assert_eq!(DiskIndex::open(&path, 3, [1; 32], &limits).unwrap_err().code(), "retrieval/dimension");
     std::fs::write(&path, "no index").unwrap();
     assert_eq!(open([1; 32]).unwrap_err().code(), "retrieval/index-file");
+    // a file is not a folder: the system cannot say whether the index exists
+    let inside = folder.path().join("tools.index/");
+    assert_eq!(DiskIndex::open(&inside, DIMENSION, [1; 32], &limits).unwrap_err().code(), "io/file");
     assert_eq!(
         DiskIndex::open(Path::new("/no/such/folder/x"), 3, [1; 32], &limits).unwrap_err().code(),
         "io/file"

@@ -10,6 +10,7 @@ use grammata::limits::Limits;
 use grammata_decode::{Embedder, Embeddings};
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A [`DenseIndex`] stored in a file in the format of [`Store`], with the document of each tool.
@@ -32,12 +33,14 @@ impl DiskIndex {
     /// fingerprint.
     ///
     /// # Errors
-    /// The file is not an index ([`Store::read`]), belongs to another embedder or dimension, or is open in another
+    /// The file cannot be examined, is not an index ([`Store::read`]), belongs to another embedder or dimension, or is open in another
     /// writer; or the lock file cannot be created.
     pub fn open(path: &Path, dimension: usize, fingerprint: [u8; 32], limits: &Limits) -> Result<DiskIndex> {
         let lock = lock(path)?;
         let store = match path.symlink_metadata() {
             Ok(_) => Store::read(path, limits)?,
+            // after any other error the file may exist, and a change would write over it
+            Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(Error::io(path, &cause)),
             Err(_) => Store::of(
                 Catalogue::default(),
                 Template::Description,
