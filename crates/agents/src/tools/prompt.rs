@@ -170,9 +170,17 @@ pub fn without_special_tokens<'n>(text: &str, names: impl IntoIterator<Item = &'
     let mut made = text.to_owned();
     for name in names.into_iter().filter(|name| name.chars().count() > 1) {
         let first = name.chars().next().map_or(0, char::len_utf8);
-        if made.contains(name) {
-            made = made.replace(name, &format!("{}\u{200B}{}", &name[..first], &name[first..]));
+        let mut broken = String::new();
+        let mut rest = made.as_str();
+        while let Some(at) = rest.find(name) {
+            let (before, after) = rest.split_at(at + first);
+            broken.push_str(before);
+            broken.push('\u{200B}');
+            // the name may occur again within itself
+            rest = after;
         }
+        broken.push_str(rest);
+        made = broken;
     }
     made
 }
@@ -196,4 +204,25 @@ pub fn is_documentation_of(text: &str, tool: &Tool) -> bool {
         left.swap_remove(at);
     }
     names_tool && left.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_special_tokens_are_broken_everywhere() {
+        for (text, names) in [
+            ("a<|x|>b<|x|>", &["<|x|>"][..]),
+            ("<<<", &["<<"]),
+            ("ababab", &["abab"]),
+            ("aéaéa", &["aéa", "éa"]),
+            ("x", &["x", ""]),
+        ] {
+            let broken = without_special_tokens(text, names.iter().copied());
+            let survivors = names.iter().filter(|name| name.chars().count() > 1 && broken.contains(**name));
+            assert_eq!(survivors.count(), 0, "{text}: {broken:?}");
+            assert_eq!(broken.replace('\u{200B}', ""), text);
+        }
+    }
 }
