@@ -409,3 +409,18 @@ fn the_closing_text_of_an_argument_does_not_occur_in_its_value() {
         }
     }
 }
+
+/// A limit ends the grammar of endpoints with its error, and not with fewer endpoints.
+#[test]
+fn a_limit_in_the_path_of_an_endpoint_is_an_error() {
+    let path = r#"{"openapi": "3.1.0", "paths": {"/a/{x}": {"get": {"operationId": "a", "parameters": [
+        {"name": "x", "in": "path", "schema": {"type": "string", "pattern": "^x+$"}}]}}}}"#;
+    let set = set(path);
+    let made = |limits: Limits| {
+        let options = text_options().schema(GrammarOptions::arguments(limits));
+        CallFormat::named("endpoint").unwrap().grammar(&set, &options)
+    };
+    assert_eq!(made(Limits::default()).unwrap().tools, ["a"]);
+    let limits = Limits::default().pattern_bytes(2);
+    assert_eq!(made(limits).unwrap_err().code(), "limit/exceeded");
+}

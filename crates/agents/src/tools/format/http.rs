@@ -7,7 +7,7 @@ use super::members::{Member, Plain};
 use crate::tools::address::{End, Piece, encoded_name, kept, pieces};
 use crate::tools::binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Parameter, Style};
 use crate::tools::errors;
-use crate::tools::set::Tool;
+use crate::tools::set::{Tool, is_fatal};
 use grammata::error::Result;
 use grammata::grammar::{ByteSet, ExprId, Members, Order};
 use grammata::syntax::json_schema::Spelling;
@@ -61,12 +61,19 @@ pub(super) fn binding(tool: &Tool) -> Result<&HttpBinding> {
 impl Writer<'_> {
     /// The method and the path, either as documented or with values in its places; only as documented if the values
     /// cannot be written.
+    ///
+    /// # Errors
+    /// The tool has no HTTP binding; limits.
     pub(super) fn endpoint(&mut self, tool: &Tool) -> Result<ExprId> {
         let http = binding(tool)?;
         let documented = self.builder.text(format!("{} {}", http.method, http.path));
         let arguments = tool.arguments.value();
         let path = Plain::of(tool, &arguments).and_then(|plain| self.path(tool, &plain, http));
-        let Ok(path) = path else { return Ok(documented) };
+        let path = match path {
+            Ok(path) => path,
+            Err(error) if is_fatal(&error) => return Err(error),
+            Err(_) => return Ok(documented),
+        };
         let method = self.builder.text(format!("{} ", http.method));
         let filled = self.builder.sequence([method, path]);
         Ok(self.builder.choice([documented, filled]))
@@ -165,7 +172,7 @@ impl Writer<'_> {
                 Ok(Some((key, value))) => {
                     written.push((member.name, Written { key, value, required: member.required }));
                 }
-                Err(error) if crate::tools::set::is_fatal(&error) => return Err(error),
+                Err(error) if is_fatal(&error) => return Err(error),
                 Ok(None) | Err(_) if !member.required => {}
                 Ok(None) => {
                     return Err(self.unwritable(tool, member.name, "a value that a request can hold"));
