@@ -19,7 +19,7 @@ pub(super) fn html(text: &str) -> String {
 
 /// Escapes text so that Markdown (CommonMark with tables) shows it literally on one line. Punctuation that could begin
 /// a heading, a quotation, a cell, HTML or markup within a line gets a backslash. Newlines and tabs become spaces,
-/// other control characters U+FFFD. List markers (`-`, `+`, `1.`) are not escaped.
+/// other control characters U+FFFD. What only begins markup at the start of a line is not escaped: see [`paragraph`].
 pub(super) fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -34,4 +34,14 @@ pub(super) fn markdown(text: &str) -> String {
         }
     }
     escaped
+}
+
+/// Escapes text like [`markdown`] for the start of a line in Markdown. Also removes leading spaces, and escapes what would
+/// begin a list (`-`, `+`, `1.`), a rule (`---`) or the underline of a heading (`===`).
+pub(super) fn paragraph(text: &str) -> String {
+    let escaped = markdown(text.trim_start_matches([' ', '\t', '\n']));
+    let rest = escaped.trim_start_matches(|c: char| c.is_ascii_digit());
+    let (digits, rest) = escaped.split_at(escaped.len() - rest.len());
+    let markers: &[char] = if digits.is_empty() { &['-', '+', '='] } else { &['.', ')'] };
+    if rest.starts_with(markers) { format!("{digits}\\{rest}") } else { escaped }
 }

@@ -1,6 +1,6 @@
 //! Reports of experiments, as Markdown and HTML.
 
-use super::markup::{html, markdown};
+use super::markup::{html, markdown, paragraph};
 use super::plot::Plot;
 use std::fmt::Write;
 
@@ -109,10 +109,10 @@ impl Report {
             out.push('\n');
             match block {
                 Block::Heading(text) => line(&mut out, format_args!("## {}", markdown(text))),
-                Block::Text(text) => line(&mut out, format_args!("{}", markdown(text))),
+                Block::Text(text) => line(&mut out, format_args!("{}", paragraph(text))),
                 Block::Table(table) => markdown_table(&mut out, table),
                 Block::Plot(plot) => {
-                    line(&mut out, format_args!("{}\n", markdown(&plot.caption)));
+                    line(&mut out, format_args!("{}\n", paragraph(&plot.caption)));
                     markdown_table(&mut out, &as_table(plot));
                 }
                 Block::Figure { caption, .. } => line(&mut out, format_args!("*{}*", markdown(caption))),
@@ -174,7 +174,7 @@ fn markdown_transcript(out: &mut String, transcript: &Transcript) {
     line(out, format_args!("**{}**", markdown(&transcript.caption)));
     for turn in &transcript.turns {
         let note = turn.note.as_ref().map(|note| format!(" *({})*", markdown(note))).unwrap_or_default();
-        let text: Vec<String> = turn.text.lines().map(markdown).collect();
+        let text: Vec<String> = turn.text.lines().map(paragraph).collect();
         line(out, format_args!("\n- **{}**{note}: {}", markdown(&turn.speaker), text.join("\\\n  ")));
     }
 }

@@ -168,6 +168,34 @@ fn reports_show_text_from_outside_as_text() {
     assert!(html.contains("<rect") && !html.contains("NaN\" height"), "{html}");
 }
 
+/// A text whose line begins like a list, a rule, the underline of a heading or indented code is a paragraph.
+#[test]
+fn lines_that_begin_like_blocks_are_paragraphs() {
+    for (text, escaped) in [
+        ("- a", r"\- a"),
+        ("+ a", r"\+ a"),
+        ("1. a", r"1\. a"),
+        ("12) a", r"12\) a"),
+        ("---", r"\---"),
+        ("===", r"\==="),
+        ("     a", "a"),
+        (" - a", r"\- a"),
+        ("a - b", "a - b"),
+        ("1a", "1a"),
+        ("7", "7"),
+        ("", ""),
+    ] {
+        let mut report = Report::new("t");
+        report.text(text);
+        report.plot(Plot { caption: text.into(), bars: Vec::new() });
+        let turn = Turn { speaker: "s".into(), text: format!("x\n{text}\ny"), note: None };
+        report.transcript(Transcript { caption: "c".into(), turns: vec![turn] });
+        let markdown = report.to_markdown();
+        assert!(markdown.starts_with(&format!("# t\n\n{escaped}\n\n{escaped}\n\n|")), "{markdown}");
+        assert!(markdown.ends_with(&format!(": x\\\n  {escaped}\\\n  y\n")), "{markdown}");
+    }
+}
+
 /// A journal must be a regular file, since it is also written to.
 #[cfg(unix)]
 #[test]
