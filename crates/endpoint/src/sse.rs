@@ -80,6 +80,8 @@ pub(crate) fn read(stream: impl Read, most: u64) -> Result<Written, Fault> {
 #[derive(Default)]
 struct Made {
     written: Written,
+    /// The `id` of each call; empty if its first part has none.
+    ids: Vec<String>,
 }
 
 impl Made {
@@ -107,19 +109,35 @@ impl Made {
     }
 
     fn call(&mut self, part: &Value) -> Result<(), String> {
+        let id = part.get("id").and_then(Value::as_str).unwrap_or_default();
+        let function = part.get("function").unwrap_or(&Value::Null);
+        let text = |name: &str| function.get(name).and_then(Value::as_str).unwrap_or_default();
+        let index = match part.get("index").and_then(Value::as_u64) {
+            Some(index) => index as usize,
+            None => self.position(id, text("name")),
+        };
         let calls = &mut self.written.calls;
-        let index = part.get("index").and_then(Value::as_u64).unwrap_or(0) as usize;
         if index > calls.len() || index >= MOST_CALLS {
             return Err(format!("a call has the number {index}, after {} calls", calls.len()));
         }
         if index == calls.len() {
             calls.push(Default::default());
+            self.ids.push(id.to_owned());
         }
-        let function = part.get("function").unwrap_or(&Value::Null);
-        let text = |name: &str| function.get(name).and_then(Value::as_str).unwrap_or_default();
         calls[index].0.push_str(text("name"));
         calls[index].1.push_str(text("arguments"));
         Ok(())
+    }
+
+    /// Returns the position of the call that a part without `index` belongs to. A new `id` begins a call; without one,
+    /// a name after arguments does.
+    fn position(&self, id: &str, name: &str) -> usize {
+        let calls = &self.written.calls;
+        if !id.is_empty() {
+            return self.ids.iter().position(|known| known == id).unwrap_or(calls.len());
+        }
+        let has_arguments = calls.last().is_some_and(|(_, arguments)| !arguments.is_empty());
+        if has_arguments && !name.is_empty() { calls.len() } else { calls.len().saturating_sub(1) }
     }
 }
 
@@ -185,6 +203,34 @@ mod tests {
         let calls = format!("{}{}{}{end}", call(0, "f", ""), call(0, "", "{}"), call(1, "g", "{}"));
         let made = read(calls.as_bytes(), 4096).unwrap();
         assert_eq!(made.calls, [("f".to_owned(), "{}".to_owned()), ("g".to_owned(), "{}".to_owned())]);
+        let unnumbered = |text: &str| part(&format!("{{\"tool_calls\":[{text}]}}"), "null");
+        for parts in [
+            // whole calls with ids
+            &[
+                r#"{"id":"1","function":{"name":"f","arguments":"{}"}}"#,
+                r#"{"id":"2","function":{"name":"g","arguments":"[]"}}"#,
+            ][..],
+            &[
+                r#"{"id":"1","function":{"name":"f","arguments":"{}"}},{"id":"2","function":{"name":"g","arguments":"[]"}}"#,
+            ],
+            // whole calls without ids
+            &[
+                r#"{"function":{"name":"f","arguments":"{}"}}"#,
+                r#"{"id":"","index":null,"function":{"name":"g","arguments":"[]"}}"#,
+            ],
+            // calls in parts, with an id in the first part or in all
+            &[
+                r#"{"id":"1","function":{"name":"f"}}"#,
+                r#"{"function":{"arguments":"{"}}"#,
+                r#"{"id":"1","function":{"arguments":"}"}}"#,
+                r#"{"id":"2","function":{"name":"g","arguments":"["}}"#,
+                r#"{"function":{"arguments":"]"}}"#,
+            ],
+        ] {
+            let stream: String = parts.iter().map(|part| unnumbered(part)).chain([end.clone()]).collect();
+            let made = read(stream.as_bytes(), 4096).unwrap();
+            assert_eq!(made.calls, [("f".to_owned(), "{}".to_owned()), ("g".to_owned(), "[]".to_owned())]);
+        }
         for (wrong, ended) in [
             (text("a"), true),
             (format!("{}data: [DONE]\n", text("a")), true),
