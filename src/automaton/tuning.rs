@@ -71,7 +71,8 @@ pub(in crate::automaton) const INLINE_RULE: usize = 64;
 /// The most levels of a loop's body that are examined for the least bytes of a round.
 pub(in crate::automaton) const ROUND_LEVELS: usize = 6;
 
-/// The most states of an expression that is copied at each use: one character in all its spellings, but no string.
+/// The most states of an expression that is copied at each use: enough for one character in all its spellings. Literal
+/// bytes are copied at any length, and unbounded repeats up to [`INLINE_RULE`].
 pub(in crate::automaton) const INLINE_STATES: u32 = 24;
 
 /// The most states of a member's value that is lowered together with its list. A larger value is lowered only when a

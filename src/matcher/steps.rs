@@ -152,7 +152,7 @@ impl Matcher {
                 || self.with_lock(|locked, at| locked.accept(at, bytes))?))
     }
 
-    /// The error of rejected bytes.
+    /// Explains why bytes are rejected: by a bounded part that is open, after the end of the text, or by the grammar.
     fn refusal_of_text(&mut self, bytes: &[u8]) -> Result<Error> {
         if let Some(error) = self.refusal_of_part(|matcher| matcher.try_accept_bytes(bytes))? {
             return Ok(error);

@@ -1,5 +1,5 @@
-//! Data that masks precompute once per vocabulary: loop languages, summaries of subtrees, tokens by kinds of
-//! characters, tokens with quotes.
+//! Data about a vocabulary that its masks share: loop languages, summaries of subtrees and tokens by kinds of
+//! characters, which are computed first; tokens with quotes, string breaks and heights, computed on first use.
 
 pub(crate) mod alphabet;
 pub(crate) mod class_trie;
@@ -46,7 +46,7 @@ pub(crate) struct TokenIndex {
 }
 
 impl TokenIndex {
-    /// Computes the index of a vocabulary.
+    /// Computes the loops of a vocabulary. The other tables are computed on first use.
     ///
     /// # Errors
     /// The limit `trie_bytes`, checked before anything is built.

@@ -39,7 +39,9 @@ impl<T: Letters> List<T> {
     }
 
     /// Lists all words of at least `from` letters, by length. The list never ends: after the last word of a finite
-    /// language, [`next`](List::next) searches on until a limit of the system is reached.
+    /// language, [`next`](List::next) tries ever greater lengths until a limit of the system is reached. It never
+    /// returns if the system has no limit, or if lengths are refused without work, as for an empty language. First
+    /// check that the language is not empty, and stop after its last word if it is finite.
     pub fn by_length(from: usize) -> List<T> {
         List::of_length(Some(from))
     }

@@ -99,7 +99,8 @@ pub unsafe extern "C" fn grammata_error_count(error: *const GrammataError) -> us
     call.any(error).map_or(0, |error| error.diagnostics.len())
 }
 
-/// Message `index` of the error, in the order of the source; NULL for larger indices.
+/// Message `index` of the error, counted from 0; NULL from the number of messages on. Messages with a line and a column
+/// are in the order of the source, others in the order of the checks.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_error_diagnostic(
     error: *const GrammataError,

@@ -76,8 +76,8 @@ static INTERFACE: GrammataLlamaInterface = GrammataLlamaInterface {
     rest: [None; 26],
 };
 
-/// Up to this many candidates are checked one by one, which is cheaper than a mask. llama.cpp first draws a token and
-/// then has only that one checked.
+/// Up to this many candidates are checked one by one, which is cheaper than a mask. llama.cpp passes all candidates to
+/// a sampler in a chain; the grammar sampler of its common code is first passed the drawn token alone.
 const FEW: usize = 8;
 
 /// The text that a sampler follows.

@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The exception raised by a resolver of documents, kept until the call that used it raises it.
+/// The exception raised by a resolver of documents, kept until the call that used the resolver ends with an error.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
@@ -19,8 +19,8 @@ impl Raised {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
     }
 
-    /// The exception of an error. If the resolver raised an exception that is not an `Exception` (`KeyboardInterrupt`),
-    /// that is returned instead; any other becomes the error's cause.
+    /// Converts an error to an exception. If the resolver raised an `Exception`, it becomes the cause. If it raised
+    /// something else, such as `KeyboardInterrupt`, that is returned instead.
     pub(crate) fn exception(&self, py: Python<'_>, error: &Error) -> PyErr {
         let raised = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         match raised {

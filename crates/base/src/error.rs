@@ -190,5 +190,5 @@ impl Errors {
     }
 }
 
-/// The result type of this crate.
+/// A result whose error is [`Error`] by default; used by all crates of the project.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

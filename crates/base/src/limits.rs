@@ -13,8 +13,8 @@ pub use kind::LimitKind;
 /// computed from them.
 const STATE_BYTES: usize = 200;
 
-/// Limits on size, depth, states and memory. Exceeding one is an error of kind [`ErrorKind::Limit`] that names the
-/// limit; never a panic, an abort or unbounded memory.
+/// Limits on size, depth, states, work and memory. Exceeding one is an error of kind [`ErrorKind::Limit`] that names
+/// the limit, except where a field says otherwise; never a panic, an abort or unbounded memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -58,10 +58,10 @@ pub struct Limits {
     /// Steps of work of one mask, or of one accepted token or byte string: configurations computed and nodes of the
     /// token trie visited. This includes lowering a part of the grammar when it is first entered. Default 20,000,000.
     pub mask_work: usize,
-    /// Units of work to render a template once: bytes of text produced or compared, and 64 for each value produced or
-    /// visited and for each instruction. Units are never returned, so the limit bounds the memory of a template's
-    /// values as well as its time. Default 256 Mi: a second at most, and some hundred times what a prompt of a megabyte
-    /// takes.
+    /// Units of work to render a template once: bytes of text produced or compared, 64 for each instruction and each
+    /// value produced or visited, and more for lists, mappings, macros and sorting. Units are never returned, so the
+    /// limit bounds the memory of a template's values as well as its time. Default 256 Mi: a second or two, and some
+    /// hundred times what a prompt of a megabyte takes.
     pub template_work: usize,
     /// Bytes of one formula of `requires` in a spec. Formulas are evaluated at every step of a plan. Default 16 KiB.
     pub formula_bytes: usize,

@@ -252,7 +252,8 @@ impl Checker<'_> {
 
 /// Whether the matcher accepts a part of a text.
 enum Taken {
-    /// Accepted, with the number of tokens; 0 without a tokenizer.
+    /// Accepted, with the number of tokens; 0 without a tokenizer, unless `--parse-special` finds special tokens of the
+    /// built-in vocabulary.
     Tokens(usize),
     Rejected,
     /// Rejected, because a token ended the text.

@@ -138,7 +138,7 @@ impl Made {
     }
 }
 
-/// Generates one output. Its text is written as it is generated.
+/// Generates one output. Its text is written as it is generated, except with JSON output.
 fn streamed(
     arguments: &Arguments,
     session: &Session,

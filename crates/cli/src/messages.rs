@@ -76,12 +76,12 @@ pub(super) fn error(error: &Error) {
     }
 }
 
-/// Records and writes a warning.
+/// Records a warning, and writes it unless the run is quiet.
 pub(super) fn warning(diagnostic: &Diagnostic) {
     finding("warning", diagnostic);
 }
 
-/// Records and writes a diagnostic with this severity: `error`, `warning` or `note`.
+/// Records a diagnostic with this severity (`error`, `warning` or `note`) and writes it. Quiet runs write errors only.
 pub(super) fn finding(severity: &'static str, diagnostic: &Diagnostic) {
     collect(severity, diagnostic);
     show(severity, diagnostic);

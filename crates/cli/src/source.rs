@@ -248,7 +248,7 @@ impl SourceArgs {
 /// Creates a source from a text, with the options of the command's grammar. It does not read files named in the text.
 ///
 /// # Errors
-/// Settings in the text, or documents in the arguments, cannot be read.
+/// Settings in the text, or documents in the arguments, cannot be read; a parameter is given twice.
 #[cfg(feature = "ort")]
 pub(super) fn of_text(
     args: &SourceArgs,

@@ -66,7 +66,8 @@ pub struct LoadedVocabulary {
 }
 
 impl TokenizerArgs {
-    /// Returns the path of the tokenizer file, if one is given.
+    /// Returns the path of the tokenizer file: the given one, or `tokenizer.json` in the folder of the model. `None` if
+    /// neither is given.
     pub(super) fn path(&self) -> Option<Cow<'_, Path>> {
         let of_model = |folder: &Path| Cow::Owned(folder.join("tokenizer.json"));
         self.tokenizer.as_deref().map(Cow::Borrowed).or_else(|| self.model_folder().map(of_model))

@@ -16,7 +16,8 @@ pub(crate) enum Fault {
     TooLong,
     /// A stream ended before the answer was complete.
     Ended,
-    /// A line or a part is malformed: what was found, and what is wrong with it.
+    /// A line, a part or a whole answer is malformed or is an error of the server: what was found, and what is wrong
+    /// with it.
     Foreign(String, String),
 }
 

@@ -85,8 +85,9 @@ fn only_enum(schema: &Value) -> Option<&Vec<Value>> {
     members.get("enum")?.as_array().filter(|_| !members.keys().any(is_other))
 }
 
-/// Returns the intersection of two schemas, with the annotations of the first. It uses keywords that models may not
-/// know only if the schemas assert different things by one keyword.
+/// Returns the intersection of two schemas. Of annotations that both have, those of the first are kept. `allOf`, which
+/// models may not know, is used only for keywords of `own` that cannot be merged: those that `server` has with another
+/// value, those outside [`INDEPENDENT`], and all that `server` has not if it has `$ref`.
 pub(crate) fn both(server: &Value, own: &Value) -> Value {
     let (server, own) = match (server, own) {
         (Value::Bool(false), _) | (_, Value::Bool(false)) => return Value::Bool(false),
@@ -157,7 +158,8 @@ pub(crate) fn narrowed(server: &Value, properties: &Values, required: &[String])
     Value::Object(schema)
 }
 
-/// Returns whether a tool's schema allows an argument of this name.
+/// Returns whether a tool's schema allows an argument of this name by `properties` and `additionalProperties`. Other
+/// keywords are not considered, so `false` may be wrong if the schema has `patternProperties`.
 pub(crate) fn takes(server: &Value, argument: &str) -> bool {
     let is_closed = server.get("additionalProperties") == Some(&Value::Bool(false));
     let property = server.get("properties").and_then(|properties| properties.get(argument));

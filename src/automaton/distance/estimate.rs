@@ -10,8 +10,9 @@ use crate::error::Result;
 use crate::grammar::Unit;
 
 impl Estimates {
-    /// The bound on the length of a completion of a configuration: 0 if it accepts, [`ENDLESS`] if no upper bound is
-    /// known.
+    /// The bound on the length of the shortest completion of a configuration; 0 if it accepts. [`Measure`] says whether
+    /// it is a lower or an upper bound, and its unit. [`ENDLESS`] means that there is no completion, or for upper
+    /// bounds that none is known.
     ///
     /// # Errors
     /// Limits.

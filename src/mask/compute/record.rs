@@ -1,4 +1,4 @@
-//! The record of a residual, in the form that grammars share.
+//! The tokens and continuations of a residual, in the form that grammars share.
 
 use crate::mask::token_set::{Removed, TokenSet};
 use crate::mask::walk::collected::Continuation;

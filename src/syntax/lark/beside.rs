@@ -66,7 +66,7 @@ impl Ends {
     }
 }
 
-/// What each rule may begin with, and what may begin at its end. Empty for grammars without lazy rules.
+/// What each rule may begin with, and what may begin at its end. Empty for grammars without numbered lazy rules.
 #[derive(Default)]
 pub(super) struct Firsts<'s, 'p> {
     of: FxHashMap<&'s str, First>,
@@ -103,7 +103,7 @@ impl<'s, 'p> Firsts<'s, 'p> {
         firsts
     }
 
-    /// Whether the grammar has no lazy rules.
+    /// Whether the grammar has no lazy rules with a number. Lazy rules whose words end in a token have none.
     pub(super) fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }

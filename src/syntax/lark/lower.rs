@@ -38,7 +38,7 @@ pub(super) struct Lowering<'s, 'p, 'o> {
     /// By the name of a lazy rule: its number, if it has one, and the expression of its body before laziness applies
     /// (its words and longer texts).
     pub(super) lazy_of: FxHashMap<&'s str, (Option<u32>, ExprId)>,
-    /// The words of a lazy rule that competes with others, without its own bounds.
+    /// The words of a lazy rule that competes with others, by its number and theirs; without its `max_tokens`.
     pub(super) lazy_words: FxHashMap<(u32, Set), ExprId>,
     /// Single parts by their address in memory, each for the lazy rules that may begin where it begins and where it
     /// ends.

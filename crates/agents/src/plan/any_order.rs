@@ -25,9 +25,9 @@ enum Given {
 impl PlanAutomaton {
     /// Finds a plan of the spec with the same steps as the given plan, in an order that the data flow permits.
     ///
-    /// The given order is valid if each step in it comes after the steps whose outputs it takes (see [`dataflow`]).
-    /// `implied` are actions that the given plan may omit. Returns `None` if there is no such plan. Also returns `None`
-    /// if no action of the spec has inputs, because then nothing says which steps are independent.
+    /// The found plan fits the given one if each given step is given after the given steps whose outputs it takes in
+    /// the found plan (see [`dataflow`]). `implied` are actions that the given plan may omit. Returns `None` if there
+    /// is no such plan, or if no action of the spec has inputs, because then nothing says which steps are independent.
     ///
     /// # Errors
     /// `plan/budget-exhausted` if 100,000 partial orders do not decide it; limits.
@@ -71,8 +71,8 @@ impl PlanAutomaton {
         }
     }
 
-    /// The possible next steps: unused steps of the given plan, and implied ones. Earlier steps of the given order are
-    /// tried first.
+    /// The possible next steps, the one to try first last: unused steps of the given plan in the order in which the
+    /// spec plans (backward from the last one executed, if so), then implied ones.
     fn successors(
         &mut self,
         walk: &PartialPlan,
@@ -81,7 +81,7 @@ impl PlanAutomaton {
         used: &FixedBitSet,
     ) -> Result<Vec<(Step, super::Position, Given)>> {
         let mut found = Vec::new();
-        // two implied steps per given one: with more, some would have outputs that no step takes
+        // a bound on the search: about two implied steps per given one
         let may_imply = walk.len() < 3 * (given.steps.len() + 1);
         for successor in self.allowed(walk)? {
             for place in used.zeroes() {

@@ -93,8 +93,9 @@ impl PartialPlan {
 }
 
 impl PlanAutomaton {
-    /// The actions that the automaton, the limits and the cost so far allow next, in the spec's order. They may lead to
-    /// dead ends: see [`completable`](PlanAutomaton::completable).
+    /// The actions that the automaton, the limits and the cost so far allow next, in the spec's order. An action with
+    /// outcomes is left out if one of them is known to be a dead end. Others may lead to dead ends: see
+    /// [`completable`](PlanAutomaton::completable).
     ///
     /// # Errors
     /// Limits.

@@ -94,13 +94,13 @@ pub type Wording = dyn Fn(&[usize]) -> Result<String> + Send + Sync;
 /// A question to a policy.
 #[derive(Clone)]
 pub struct Question {
-    /// The text of the question, including its options.
+    /// The text of the question. It lists the choices unless the form is [`AnswerForm::Open`].
     pub text: String,
     /// The choices. One of them is the answer, or several if [`set`](Question::set) is present.
     pub choices: Vec<Choice>,
     /// The smallest and the greatest number of choices to take, if the question asks for a set.
     pub set: Option<(usize, usize)>,
-    /// The form of the answer.
+    /// The form of the answer, which also decides whether the text lists the choices.
     pub form: AnswerForm,
     wording: Arc<Wording>,
 }

@@ -216,7 +216,7 @@ fn least_budget(matcher: &mut Matcher) -> usize {
     (0..10_000).find(|&budget| matcher.check_budget(budget).is_ok()).unwrap()
 }
 
-/// The differences between a case and the budgets.
+/// Returns how the token budgets of the case's grammar differ from what the case expects; empty if they do not.
 fn budget_failures(case: &Value, whole: &CompiledGrammar) -> Vec<String> {
     let mut wrong = Vec::new();
     if let Some(budget) = case["too_few"].as_u64() {

@@ -169,8 +169,9 @@ fn rule(text: &str, name: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The range of the template with the same line as `range`, if that line is not blank and occurs exactly once in both
-/// texts.
+/// Moves a range of `text` to the template: to the same columns of the line that equals the one in which the range
+/// begins. `None` if that line is blank or does not occur exactly once in both texts. Further lines of a longer range
+/// are not compared.
 fn in_template(text: &str, template: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let start = text.get(..range.start)?.rfind('\n').map_or(0, |newline| newline + 1);
     let wanted = text.get(start..)?.lines().next()?;

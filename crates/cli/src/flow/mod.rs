@@ -210,7 +210,7 @@ fn read_text(text: &str, path: &Path, limits: &Limits, allow_infeasible: bool) -
     Ok(domain)
 }
 
-/// The report on a flow, with the numbers of its plans as strings of digits.
+/// The report on a flow. The numbers of its plans are strings of digits, or `infinite`.
 #[derive(Serialize)]
 struct FlowReport<'a> {
     id: &'a str,

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that a model's driver copied between the host and its device, by purpose. On the CPU with
-/// [`on_device`](super::ModelOptions::on_device) nothing is copied, but the same bytes are counted.
+/// Bytes that a model's driver copied between the host and its device, by purpose. On the CPU nothing is copied, but
+/// the same bytes are counted; without [`on_device`](super::ModelOptions::on_device) only those of `tokens`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Copied {

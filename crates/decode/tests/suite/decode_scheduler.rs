@@ -23,7 +23,7 @@ fn model() -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
     Function::new(TOKENS, |sequence| hashed(SEED, sequence))
 }
 
-/// A request that can be made again.
+/// The parts of a request, from which it is built twice: for the scheduler and to be generated alone.
 #[derive(Clone, Debug)]
 struct Spec {
     prompt: Vec<u32>,
@@ -48,7 +48,7 @@ impl Spec {
     }
 }
 
-/// Prompts that begin alike for 0, 3 or 20 tokens, and differ after.
+/// Prompts with a common prefix of 0, 3 or 20 tokens and one to three random tokens of four.
 fn prompt() -> impl Strategy<Value = Vec<u32>> {
     let begin = prop_oneof![Just(0_u32), Just(3), Just(20)];
     (begin, proptest::collection::vec(0..4_u32, 1..4))
@@ -293,7 +293,7 @@ fn a_long_prompt_is_fed_in_parts() {
     assert!(model.sequences.is_empty());
 }
 
-/// The same on ONNX Runtime, whose batches are of unequal lengths.
+/// Outputs of a schedule on ONNX Runtime, where sequences of a batch differ in length, equal those of requests alone.
 #[cfg(feature = "ort")]
 #[test]
 fn schedules_of_a_network_equal_requests_alone() {

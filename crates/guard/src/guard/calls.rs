@@ -10,9 +10,9 @@ use grammata::diagnostic::excerpt;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// The most calls that wait for another one.
+/// The most calls in the queue. They wait for the running call, or for the server's list of tools.
 const MOST_CALLS: usize = 64;
-/// The most bytes of waiting calls.
+/// The most bytes of calls in the queue.
 const MOST_CALLS_BYTES: usize = 8 << 20;
 
 /// The owner of a tool.
@@ -79,7 +79,7 @@ impl Guard<'_> {
         self.advance(now);
     }
 
-    /// Carries out calls that wait, until one waits for the server.
+    /// Carries out queued calls until one waits for the server. Does nothing before the server has listed its tools.
     pub(super) fn advance(&mut self, now: Instant) {
         while self.running.is_none() && self.catalogue.is_some() {
             let Some(call) = self.queue.pop_front() else { return };
@@ -178,7 +178,7 @@ impl Guard<'_> {
         self.advance(now);
     }
 
-    /// The call that waits has failed without an answer.
+    /// The running call has failed without an answer. Returns it; `None` if no call runs.
     fn fail(&mut self, why: &str) -> Option<Running> {
         let running = self.running.take()?;
         self.sent.open.remove(&running.number);

@@ -124,8 +124,9 @@ impl Least {
         }
     }
 
-    /// The least length of the chosen entries plus, up to the least count of members, the shortest of the others and of
-    /// the rest.
+    /// The least length of the chosen entries, of as many of the shortest `others` and rest members as the minimum
+    /// count still needs, and of the separators. `None` if the maximum is exceeded, a chosen entry has no word, or too
+    /// few members are left.
     fn with_more(&self, list: &Members, so_far: &SoFar, come: &[usize], mut others: Vec<u64>) -> Option<u64> {
         let mut lengths = come.iter().map(|&entry| self.entry(list, entry)).collect::<Option<Vec<u64>>>()?;
         if list.max.is_some_and(|max| u64::from(max) < u64::from(so_far.count) + lengths.len() as u64) {

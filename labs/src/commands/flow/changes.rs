@@ -1,4 +1,4 @@
-//! Changes the files of domains, for experiments on whether guarantees follow a change.
+//! Changed texts of domain files, for experiments on whether guarantees follow a change. Nothing is written.
 
 use grammata::error::Result;
 use grammata::limits::Limits;

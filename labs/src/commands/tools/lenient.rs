@@ -45,8 +45,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns the first call that is the whole text, a block of lines or a line; otherwise the first fault other than
-    /// a wrong form.
+    /// Returns the first call that is the whole text, a block of lines or a line. Otherwise returns the first fault
+    /// other than a wrong form, or, if all parts have a wrong form, [`Fault::Format`].
     fn any_part(&self, text: &str, set: &ToolSet) -> Result<Judged, Fault> {
         let parts = std::iter::once(text).chain(text.split("\n\n")).chain(text.lines());
         let mut found = Fault::Format;

@@ -1,4 +1,5 @@
-//! Tests the arms on models that are functions of the text so far. Each token is a byte.
+//! Tests the arms on models that are functions of the text so far. Each token is a byte, except 256, the end of the
+//! sequence.
 
 use super::arms::{OutputOptions, Runner};
 use super::fault::Fault;

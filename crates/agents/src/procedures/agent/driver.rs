@@ -281,7 +281,7 @@ impl Driver<'_, '_> {
         }
     }
 
-    /// What the agent wrote, as an act; `None` if it is none.
+    /// Parses what the agent wrote. Returns `None` if it is not an act.
     fn read(&self, written: &str, offers: &[Offer]) -> Result<Option<Act>> {
         let Some(format) = &self.binding.calls else { return Ok(Act::read(written, self.binding.format)) };
         let procedure = self.conversation.session().procedure();
@@ -289,8 +289,9 @@ impl Driver<'_, '_> {
         Turns::new(procedure, offers, format, &options)?.read(written)
     }
 
-    /// Why an act is not carried out: what the controllers say; a name that is none; and where there is a mask over nodes, what
-    /// it should have kept out.
+    /// Returns why an act is not carried out; `None` if it is. If there are controllers, they alone decide. Otherwise
+    /// under a mask of open steps an act with an obstacle is refused, except obstacles of arguments if the schemas are
+    /// plain, and under other masks an unknown name.
     fn refusal(&mut self, act: &Resolved) -> Option<String> {
         if let Some(controllers) = &self.binding.controllers {
             let procedure = self.conversation.session().procedure();

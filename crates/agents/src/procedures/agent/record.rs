@@ -136,7 +136,8 @@ impl Entry {
         })
     }
 
-    /// Returns the speaker and the text, for people.
+    /// Returns a label (the speaker, or the kind of an event such as `call`) and a text, for people. The text of a
+    /// return is empty.
     pub fn line(&self) -> (&'static str, String) {
         let values = |values: &Values| Value::Object(values.clone()).to_string();
         match self {

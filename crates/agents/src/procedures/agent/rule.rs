@@ -30,7 +30,8 @@ pub struct RuleAgent {
     wants: Values,
     /// Conditions in words, and whether they hold.
     prose: BTreeMap<String, bool>,
-    /// The values that the user told and that nothing replaced.
+    /// By slot, the latest value that the user told or decided. Corrections count only for slots told before. A
+    /// decision that is asked again is removed.
     told: Values,
     /// Events of the record that were read.
     read: usize,

@@ -45,7 +45,7 @@ impl Reply {
     }
 }
 
-/// A user of an agent.
+/// The other side of a conversation with an agent: a script, a model, or a person at a terminal.
 pub trait User {
     /// Returns the first message.
     ///

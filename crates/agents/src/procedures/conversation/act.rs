@@ -26,8 +26,8 @@ pub enum Act {
 }
 
 impl Act {
-    /// Reads a step in one of the formats and ignores text that models write around it. `None` if the text is not a
-    /// step.
+    /// Reads a step in one of the formats; `None` if the text is not a step. [`StepFormat::Published`] ignores text
+    /// that models write around the step, [`StepFormat::Json`] only white space.
     pub fn read(text: &str, format: StepFormat) -> Option<Act> {
         match format {
             StepFormat::Json => json(text),

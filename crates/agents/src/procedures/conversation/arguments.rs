@@ -49,7 +49,7 @@ pub struct Arguments {
 }
 
 impl Argument {
-    /// Returns all values, if they are listed and few.
+    /// Returns all values, if they are listed: a fixed value, told values, words, or a schema's `const` or `enum`.
     fn values(&self) -> Option<Vec<Value>> {
         match &self.origin {
             Origin::Fixed(value) => Some(vec![value.clone()]),

@@ -101,7 +101,8 @@ pub struct Offering {
     pub texts: Texts,
     /// Texts that one answer claims are excluded from all others.
     pub claims: bool,
-    /// Only acts that bring a closing answer nearer, once the others are used up.
+    /// Once acts that do not bring a closing answer nearer are used up, only questions and acts that do. No effect
+    /// without a supervisor or without `only_open`.
     pub progress: bool,
 }
 

@@ -204,7 +204,8 @@ impl<'p> Session<'p> {
         self.is_cancelled
     }
 
-    /// Returns an outcome of a node that leaves S.
+    /// Returns an outcome of a node after which the supervisor cannot guarantee that the conversation ends; `None` if
+    /// there is none, or no supervisor.
     fn leaving(&self, node: usize) -> Option<Obstacle> {
         let outcome = self.supervisor?.leaving_by(&self.marks, &self.points, node)?;
         Some(Obstacle::Blocking(outcome.text(self.procedure)))

@@ -157,7 +157,7 @@ impl World<'_> {
         }
     }
 
-    /// Chooses arguments; `None` if they would repeat the last call.
+    /// Chooses arguments; `None` if a slot has no value to choose from, or if they would repeat a call of this turn.
     fn arguments(&mut self, arguments: &Arguments) -> Option<Values> {
         let mut values = Map::new();
         for slot in &arguments.slots {

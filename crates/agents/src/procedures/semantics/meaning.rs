@@ -19,7 +19,8 @@ type Definition = Option<(usize, usize)>;
 /// By the number of a slot's name.
 type Definitions = FxHashMap<u32, Definition>;
 
-/// The meaning of the text for the declarations.
+/// The analysis of a procedure's statements: their conditions and sites, and what the statements say about each node
+/// and slot.
 #[derive(Debug, Default)]
 pub(in crate::procedures) struct Meaning {
     pub(in crate::procedures) guards: Guards,

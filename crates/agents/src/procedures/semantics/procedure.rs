@@ -135,8 +135,8 @@ impl Procedure {
         self.registers.iter_mut().for_each(|register| register.waits = !register.writers.is_empty());
     }
 
-    /// Lets arguments have any value of their schema, unless it comes from a result. For agents whose user is not
-    /// heard. By default arguments need an owner.
+    /// Lets the agent choose arguments that the user tells, or whose source is not declared, by their schema alone. For
+    /// agents whose user is not heard. Values from results stay bound to them.
     pub fn open_sources(&mut self) {
         let unheard = |slot: &&mut Slot| matches!(slot.source, None | Some(Source::User));
         self.slots.iter_mut().filter(unheard).for_each(|slot| slot.source = Some(Source::Agent));

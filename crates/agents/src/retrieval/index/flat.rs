@@ -1,4 +1,4 @@
-//! The exact dense engine: compares every vector.
+//! The exact dense engine: compares every vector of an allowed tool.
 
 use super::{Engine, IndexedTool, Query};
 use crate::retrieval::{Allowed, Hit, best, errors};

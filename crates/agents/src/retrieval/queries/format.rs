@@ -49,7 +49,8 @@ impl Format {
 /// at most 25 words comes first (in JSON, a member `needs`).
 ///
 /// # Errors
-/// The catalogue has more names than `limits.grammar_nodes` allows, or no names for [`Format::Grounded`].
+/// The catalogue has more names (for JSON, more categories) than `limits.grammar_nodes` allows, or no names for
+/// [`Format::Grounded`]; the bounds in `form` exceed limits of patterns.
 pub fn format_grammar(
     format: Format,
     mode: Mode,

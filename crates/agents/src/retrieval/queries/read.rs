@@ -16,7 +16,7 @@ pub struct Written {
     pub category: Option<String>,
     /// The sum of the log-probabilities of its tokens, if known. A token belongs to the line in which it begins.
     pub log_probability: Option<f64>,
-    /// The number of its tokens; 0 if the query does not occur literally in the output.
+    /// The number of its tokens; 0 if the query does not occur literally in the output, or if a chat model wrote it.
     pub tokens: usize,
 }
 

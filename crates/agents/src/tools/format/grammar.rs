@@ -421,7 +421,8 @@ impl<'f> Writer<'f> {
         (self.all_fixed(head), self.all_fixed(tail))
     }
 
-    /// All calls of a turn, with or without their opening marker.
+    /// All calls of a turn. With `skip_marker`, their opening marker is left out: the first piece of `begin`, or, if
+    /// `begin` is empty, the first piece of the first call.
     fn sequence_of_calls(&mut self, calls: &[ExprId], most: Option<u32>, skip_marker: bool) -> ExprId {
         let format = self.format;
         let (head, tail) = self.fixed_ends();

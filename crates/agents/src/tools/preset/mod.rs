@@ -207,7 +207,7 @@ impl TagPreset {
         }
     }
 
-    /// Parses a preset.
+    /// Parses a preset in TOML and checks that its fields agree.
     ///
     /// # Errors
     /// `tools/preset` with the place, `limits.source_bytes`.

@@ -569,7 +569,7 @@ impl Parts {
         self.position += bytes;
     }
 
-    /// Quotes names that may still follow, for an error.
+    /// Returns at most eight of the names that may follow, separated by commas, for an error.
     fn some_names(&self, spot: Spot) -> String {
         let names = self.rules.tools.ranked();
         let some = names.within(spot, self.rules.subset.bits()).take(8);

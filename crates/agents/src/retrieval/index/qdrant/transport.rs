@@ -7,13 +7,13 @@ use grammata::error::Result;
 pub enum Method {
     /// Reads what the path names.
     Get,
-    /// Creates or replaces collections, indexes of fields and points.
+    /// Creates collections and field indexes; inserts or replaces points.
     Put,
     /// Searches, counts, reads points or removes them.
     Post,
 }
 
-/// The response to a request.
+/// A response of the server, of any status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
     /// The status code, including those of errors.
