@@ -249,8 +249,9 @@ impl MaskFile {
     /// A copy of the file with a [token index](crate::Compiler::token_index), or without one if `index` is empty.
     ///
     /// # Errors
-    /// For a file in an archive those of [`check`](MaskFile::check).
+    /// Those of [`check`](MaskFile::check): a copy has new checksums, so it would hide damage.
     pub fn with_token_index(&self, index: &[u8]) -> Result<MaskFile> {
+        self.check()?;
         let alone = self.file.is_member().then(|| MaskFile::from_bytes(self.as_bytes())).transpose()?;
         let file = alone.as_ref().map_or(&self.file, |alone| &alone.file);
         let mut sections = Section::ALL[..8]

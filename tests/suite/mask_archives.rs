@@ -299,7 +299,7 @@ fn a_damaged_block_of_an_archive_changes_no_mask() {
     let files = files(&compiler, 300);
     let good = pack(&compiler, &files);
     let (_folder, path) = on_disk(&good);
-    let (mut damaged, mut walked) = (0, 0);
+    let (mut damaged, mut walked, mut refused) = (0, 0, 0);
     for at in (8192..good.len()).step_by(good.len() / 23) {
         let mut bytes = good.clone();
         bytes[at] ^= 0x40;
@@ -317,6 +317,16 @@ fn a_damaged_block_of_an_archive_changes_no_mask() {
                     }
                 };
                 assert!(way != 1 || file.as_bytes() == good.as_bytes(), "what is read from disk is whole");
+                let copy = file.with_token_index(&[]).map(|copy| copy.as_bytes() == good.as_bytes());
+                match (file.check(), copy) {
+                    (Ok(()), copy) => {
+                        assert!(copy.unwrap(), "{name}: a copy of a file without damage differs")
+                    }
+                    (Err(error), copy) => {
+                        assert_eq!(copy.map_err(|error| error.code()), Err(error.code()), "{name}");
+                        refused += 1;
+                    }
+                }
                 let Ok(loaded) = compiler.load(file) else { continue };
                 let lazy = compiler.compile(loaded.grammar()).unwrap();
                 let (mut file, mut lazy) = (loaded.matcher(), lazy.matcher());
@@ -329,7 +339,10 @@ fn a_damaged_block_of_an_archive_changes_no_mask() {
             }
         }
     }
-    assert!(damaged > 0 && walked > 200, "{damaged} damaged, {walked} steps");
+    assert!(
+        damaged > 0 && refused > 0 && walked > 200,
+        "{damaged} damaged, {refused} not copied, {walked} steps"
+    );
 }
 
 /// Where the rows of an archive begin, which are its first section.

@@ -181,6 +181,8 @@ fn a_damaged_block_of_a_mapped_file_changes_no_mask() {
         #[allow(unsafe_code)] // nobody else knows the file
         let mapped = unsafe { MaskFile::map(&path, &limits) }.unwrap();
         noticed += usize::from(mapped.check().is_err());
+        let copied = mapped.with_token_index(&[]).map(|_| "a copy");
+        assert_eq!(copied.unwrap_err().code(), "mask-file/damaged", "a copy would hide the damage");
         let Ok(loaded) = compiler.load(mapped) else { continue };
         for document in DOCUMENTS {
             walk_beside(&mut loaded.matcher(), &mut compiled.matcher(), document);
