@@ -1,4 +1,4 @@
-//! Steps as turns of a model that calls tools: a call as a format of `tools` writes it, an answer as its text.
+//! Steps written as turns of a model that calls tools: calls in a call format of `tools`, answers as plain text.
 
 use super::act::Act;
 use super::arguments::{Arguments, Origin};
@@ -14,9 +14,9 @@ use grammata::error::{ErrorKind, Result};
 use grammata::grammar::Grammar;
 use serde_json::json;
 
-/// The turns in a call format that are one of the offers. What is offered is the set of tools that the turn may call,
-/// by the names of the APIs; arguments of an API that names a tool of a document have the names of that document,
-/// others those of slots. The text of an answer is a turn without calls.
+/// The turns in a call format that write one of the offered steps. An offered call is a tool with the name of the API.
+/// Its arguments have the parameter names of the document if the API names a tool of one, otherwise the names of slots.
+/// An answer is a turn without calls.
 pub struct Turns<'a> {
     procedure: &'a Procedure,
     offers: &'a [Offer],
@@ -32,10 +32,10 @@ impl std::fmt::Debug for Turns<'_> {
 }
 
 impl<'a> Turns<'a> {
-    /// The turns of a format. Thoughts and the step format of `options` have no meaning for them.
+    /// Creates the turns of a format. The thought and the step format of `options` are ignored.
     ///
     /// # Errors
-    /// `procedure/call-format`: turns of the format are calls alone, so that nothing can be said; limits.
+    /// `procedure/call-format`: the format has no turns with text, so it cannot write answers; limits.
     pub fn new(
         procedure: &'a Procedure,
         offers: &'a [Offer],
@@ -58,7 +58,7 @@ impl<'a> Turns<'a> {
         Ok(Turns { procedure, offers, format, options, set })
     }
 
-    /// The tools that a turn may call, with narrowed arguments.
+    /// The tools that a turn may call, with schemas narrowed to the offered arguments.
     pub fn tools(&self) -> &ToolSet {
         &self.set
     }
@@ -68,10 +68,10 @@ impl<'a> Turns<'a> {
         GrammarOptions::default().choice(choice).max_calls(Some(1)).markers(Markers::Text).schema(schema)
     }
 
-    /// The grammar of the turns. A call that the format cannot write is not among them.
+    /// The grammar of the turns. Tools that the format cannot write are left out.
     ///
     /// # Errors
-    /// Slots with schemas that are not supported, claims that are no patterns, limits.
+    /// Unsupported schemas of slots, invalid patterns of claims, limits.
     pub fn grammar(&self) -> Result<Grammar> {
         let calls = match self.set.tools() {
             [] => None,
@@ -93,7 +93,7 @@ impl<'a> Turns<'a> {
             }
         }
         if !texts.is_empty() {
-            // a text is none that would be read as a call
+            // a text that would be read as a call is not an answer
             let plain = self.format.grammar(&self.set, &self.grammar_options(Choice::None))?;
             let plain = maker.builder.import(&plain.grammar);
             let (lead, texts) = (maker.builder.text(self.format.lead()), maker.builder.choice(texts));
@@ -106,9 +106,10 @@ impl<'a> Turns<'a> {
         maker.builder.build(root)
     }
 
-    /// Reads a turn: a call of one of the tools, or the answer whose text it is. Of several answers with the text the
-    /// first one counts, those with a text of their own before those that hold values, and these before those of any
-    /// text; a text of none of them is a reply without a name. `None` if the turn is neither.
+    /// Reads a turn as a call or an answer. If several answers allow the text, verbatim ones precede guided ones, and
+    /// these free ones; of equal rank the first offer counts. If none allows the text, the answer has an empty name.
+    /// Returns `None` if the turn has several calls, a call with text around it, or a form that the format does not
+    /// read.
     ///
     /// # Errors
     /// Limits.
@@ -162,7 +163,7 @@ impl<'a> Turns<'a> {
         Ok(chat::wrong(&grammar, &self.options.limits, written)?.is_none())
     }
 
-    /// The turn of an act.
+    /// Writes an act as a turn.
     ///
     /// # Errors
     /// `tools/call-text`: a call that is not offered, or that the format cannot write.
@@ -185,7 +186,7 @@ impl<'a> Turns<'a> {
         self.procedure.nodes()[node].tool.as_deref()
     }
 
-    /// Arguments in the names of a document, by slots.
+    /// Renames arguments from parameters of a document to slots.
     fn slots(&self, api: &str, arguments: &Values) -> Values {
         match self.tool(api) {
             None => arguments.clone(),
@@ -200,7 +201,7 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// The tool of an API that is offered, with its narrowed arguments.
+/// The tool of an offered API, with a schema of the offered arguments that excludes repetitions.
 fn tool(procedure: &Procedure, api: &str, arguments: &Arguments) -> Tool {
     let node = procedure.node(api).map(|node| &procedure.nodes()[node]);
     let of_document = node.and_then(|node| node.tool.as_deref());

@@ -1,4 +1,4 @@
-//! The members of a mapping in a file, by names without letters' case.
+//! The members of a mapping in a file, by case-insensitive keys.
 
 use super::errors::{self, Findings};
 use crate::document::{Content, Document, Entry, NodeId};
@@ -6,12 +6,13 @@ use grammata::diagnostic::Place;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-/// A name as it is compared: without surrounding whitespace, with `_` for whitespace inside.
+/// Normalises a name for comparison: strips surrounding whitespace and replaces each run of inner whitespace by `_`.
+/// Letter case is kept.
 pub fn normal(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join("_")
 }
 
-/// The members of a mapping by normal keys.
+/// The known members of a mapping, by keys that are [`normal`] and in lower case.
 pub(super) struct Fields<'d> {
     pub(super) document: &'d Document,
     at: Place,
@@ -19,7 +20,8 @@ pub(super) struct Fields<'d> {
 }
 
 impl<'d> Fields<'d> {
-    /// `None` if the value is no mapping, which is an error.
+    /// Reads a mapping. Keys outside `known` are warnings, duplicate keys errors. Returns `None`, with an error among
+    /// the findings, if the value is not a mapping.
     pub(super) fn of(
         document: &'d Document,
         id: NodeId,
@@ -78,7 +80,7 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// The mappings of a list; nothing if the field is not there.
+    /// The mappings of a list; empty if the field is missing or blank. Other items and values are errors and left out.
     pub(super) fn list(&self, key: &str, known: &[&str], findings: &mut Findings) -> Vec<Fields<'d>> {
         let Some(entry) = self.get(key) else { return Vec::new() };
         let node = self.document.node(entry.value);
@@ -98,7 +100,8 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// A list of names, which may be written as one text.
+    /// A list of normalised names. It may also be one text with commas or whitespace between the names, which then
+    /// contain neither.
     pub(super) fn names(&self, key: &str, findings: &mut Findings) -> Vec<String> {
         let Some(entry) = self.get(key) else { return Vec::new() };
         let trim = |name: &str| normal(name.trim_matches(['\'', '"']));
@@ -128,7 +131,7 @@ impl<'d> Fields<'d> {
         names
     }
 
-    /// A mapping from names to texts; `None` if the field is no mapping.
+    /// A mapping from names to texts, in its order; `None` if the field is missing or not a mapping.
     pub(super) fn pairs(&self, key: &str, findings: &mut Findings) -> Option<Vec<(String, String)>> {
         let node = self.document.node(self.get(key)?.value);
         let Content::Mapping(entries) = &node.content else { return None };
@@ -179,7 +182,7 @@ impl<'d> Fields<'d> {
         number
     }
 
-    /// Patterns, which may hold anything; `auto` alone.
+    /// The patterns of `claims`, unchanged: a list, or a single text such as `auto`.
     pub(super) fn claims(&self, findings: &mut Findings) -> Vec<String> {
         let Some(entry) = self.get("claims") else { return Vec::new() };
         match self.document.json(entry.value) {

@@ -1,4 +1,4 @@
-//! An API that names a tool: what its entry says beside the tool, and the slots that come of both.
+//! Merges the entry of an API with the tool that it names, and adds the resulting slots.
 
 use super::errors::{self, Findings};
 use super::fields::{Fields, normal};
@@ -9,7 +9,7 @@ use crate::tools::Tool;
 use grammata::diagnostic::{Place, did_you_mean};
 use rustc_hash::FxHashMap;
 
-/// What an API exchanges, by its entry and its tool.
+/// The request and the response of an API, merged from its entry and its tool.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     /// The name of the tool, if the entry names one.
@@ -18,16 +18,16 @@ pub(super) struct Taken {
     pub(super) request: Vec<String>,
     pub(super) optional: Vec<String>,
     pub(super) response: Vec<String>,
-    /// Whether calls change something, unless the entry says otherwise.
+    /// Whether calls have an effect, unless the entry has `effect`.
     pub(super) writes: bool,
-    /// The parameters of the request, in its order.
+    /// The parameters of the tool, one per slot of `request`; empty without a tool.
     parameters: Vec<Part>,
-    /// The members of the response, in its order.
+    /// The members of the tool's response, one per slot of `response`; empty without a tool.
     members: Vec<Part>,
 }
 
 impl Taken {
-    /// What an entry without a tool says.
+    /// Reads an entry that names no tool.
     pub(super) fn own(fields: &Fields<'_>, findings: &mut Findings) -> Taken {
         Taken {
             request: fields.names("request", findings),
@@ -37,17 +37,17 @@ impl Taken {
         }
     }
 
-    /// What the tool does; empty without one.
+    /// The description of the tool; empty without a tool.
     pub(super) fn description(&self) -> String {
         self.tool.as_ref().map(|tool| tool.tool.description.clone()).unwrap_or_default()
     }
 }
 
-/// What an API takes from the tool that it names: its name alone, if there is no such tool or the entry contradicts
-/// it; that is among the findings.
+/// Merges an entry with the tool that it names. If there is no such tool, or the entry contradicts it, the findings
+/// have an error, and the result has the name and the slots of the entry without schemas.
 pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings: &mut Findings) -> Taken {
     let reference = fields.text("tool", findings).unwrap_or_default();
-    // an entry whose tool is unknown still has a name, so that what mentions it is no further error
+    // an entry with an unknown tool still gets a name, so that references to it are not further errors
     let name = reference.split_once('#').map_or(reference.as_str(), |(_, name)| name);
     let name = if name.is_empty() { "tool".to_owned() } else { name.to_owned() };
     if reference.is_empty() {
@@ -68,7 +68,7 @@ pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings:
     Taken { name: Some(name), ..taken }
 }
 
-/// The slots that an entry names, of which nothing is known.
+/// The slots that an entry lists under `key`, with parts that have no schema.
 fn unknown(fields: &Fields<'_>, key: &str, findings: &mut Findings) -> (Vec<String>, Vec<Part>) {
     let slots: Vec<String> = match fields.pairs(key, findings) {
         Some(pairs) => pairs.into_iter().map(|(slot, _)| slot).collect(),
@@ -156,7 +156,8 @@ fn merged(fields: &Fields<'_>, reference: String, tool: Tool, findings: &mut Fin
     })
 }
 
-/// The slots of the request with the parameters that they fill: those that the entry lists, or all.
+/// The slots of the request with the parameters that they fill: those that the entry lists, or, without `request`, all.
+/// Unknown parameters, and required ones that the entry does not list, are errors.
 fn request(fields: &Fields<'_>, mut known: Vec<Part>, findings: &mut Findings) -> Vec<(String, Part)> {
     let listed = |findings: &mut Findings| -> Vec<(String, String)> {
         fields.names("request", findings).into_iter().map(|name| (name.clone(), name)).collect()
@@ -198,8 +199,8 @@ fn request(fields: &Fields<'_>, mut known: Vec<Part>, findings: &mut Findings) -
     request
 }
 
-/// The slots of the response with the members whose values they have: those that the entry lists, or the ones that the
-/// document declares and the request does not have.
+/// The slots of the response with the members whose values they get: those that the entry lists, or, without
+/// `response`, all that the document declares and whose names are not parameters of the request.
 fn response(
     fields: &Fields<'_>,
     tool: &Tool,
@@ -242,11 +243,11 @@ fn response(
     response
 }
 
-/// The slots of a file, to which those of tools are added.
+/// The slots of a procedure file, to which slots of tools are added.
 pub(super) struct Slots<'s> {
     slots: &'s mut Vec<Slot>,
     by_name: FxHashMap<String, usize>,
-    /// By slot that the file does not declare: whether a request binds it.
+    /// By index of a slot that the file does not declare: whether a request has it.
     is_asked: FxHashMap<usize, bool>,
 }
 
@@ -256,7 +257,8 @@ impl<'s> Slots<'s> {
         Slots { slots, by_name, is_asked: FxHashMap::default() }
     }
 
-    /// Adds the slots that an API takes from its tool. What several say of a slot of requests must hold together.
+    /// Adds the slots that an API takes from its tool. The schemas of a slot in several requests, and in the file, are
+    /// joined; it is an error if that is not possible.
     pub(super) fn add(&mut self, taken: &Taken, place: &Place, findings: &mut Findings) {
         for (slot, part) in taken.request.iter().zip(&taken.parameters) {
             self.bind(slot, part, true, place, findings);
@@ -286,7 +288,7 @@ impl<'s> Slots<'s> {
         }
         let was_asked = self.is_asked.get(&at).copied();
         match (is_asked, was_asked) {
-            // a request binds the slot more than responses, of which nothing is written
+            // the schema of a request replaces those of responses, because no responses are generated
             (true, Some(false)) => {
                 slot.schema.clone_from(&part.schema);
                 self.is_asked.insert(at, true);
@@ -315,7 +317,7 @@ impl<'s> Slots<'s> {
             }
             (false, None) => slot.schema = slot.schema.take().or_else(|| part.schema.clone()),
             (false, Some(true)) => {}
-            // what two responses say differently of a slot is not known of it
+            // a slot whose schema differs between two responses gets none
             (false, Some(false)) => {
                 slot.schema = slot.schema.take().filter(|known| Some(known) == part.schema.as_ref())
             }

@@ -1,10 +1,10 @@
-//! Schemas of slots that come from documents: without references, and joined where two of them bind one slot.
+//! Schemas of slots from documents: replaces references, and joins two schemas of one slot.
 
 use serde_json::{Map, Value};
 
-/// The most values of a schema without references.
+/// The most JSON values in a schema after references are replaced.
 const MOST_VALUES: usize = 10_000;
-/// The deepest nesting of one.
+/// The greatest nesting depth of such a schema.
 const MOST_DEPTH: usize = 64;
 
 /// Keywords whose value is a map of schemas.
@@ -25,15 +25,16 @@ const SINGLE: [&str; 10] = [
     "else",
 ];
 
-/// A schema whose references are replaced by what they name.
+/// The result of replacing the references of a schema.
 pub(super) enum Inlined {
     Schema(Value),
-    /// It refers to itself, or to nothing.
+    /// A definition refers to itself, or a reference is not `#/$defs/NAME` of a known definition.
     Recursive,
     TooLarge,
 }
 
-/// Replaces each `#/$defs/NAME` by the definition.
+/// Replaces each `$ref` of the form `#/$defs/NAME` by the definition. Keywords next to it are kept; those other than
+/// `description` and `title` are combined with the definition by `allOf`.
 pub(super) fn inlined(schema: &Value, definitions: &Map<String, Value>) -> Inlined {
     let mut inliner = Inliner { definitions, open: Vec::new(), left: MOST_VALUES };
     match inliner.schema(schema, 0) {
@@ -44,13 +45,13 @@ pub(super) fn inlined(schema: &Value, definitions: &Map<String, Value>) -> Inlin
 
 struct Inliner<'d> {
     definitions: &'d Map<String, Value>,
-    /// The definitions around the present place.
+    /// The names of the definitions that are being replaced, to detect recursion.
     open: Vec<String>,
     left: usize,
 }
 
 impl Inliner<'_> {
-    /// Depth is bounded, so the recursion is.
+    /// Replaces the references of a sub-schema. The recursion ends at [`MOST_DEPTH`].
     fn schema(&mut self, schema: &Value, depth: usize) -> Result<Value, Inlined> {
         self.left = self.left.checked_sub(1).ok_or(Inlined::TooLarge)?;
         if depth > MOST_DEPTH {
@@ -97,7 +98,7 @@ impl Inliner<'_> {
                 target.extend(made);
                 Ok(Value::Object(target))
             }
-            // what the schema says of members beside those of its target is said at the same place
+            // `allOf` keeps the target's keywords together, as some of them depend on each other
             target => {
                 match made.entry("allOf").or_insert_with(|| Value::Array(Vec::new())) {
                     Value::Array(all) => all.push(target),
@@ -109,7 +110,7 @@ impl Inliner<'_> {
     }
 }
 
-/// The number of values in a value.
+/// The number of JSON values in a value, itself included.
 fn size(value: &Value) -> usize {
     let (mut open, mut count) = (vec![value], 0);
     while let Some(value) = open.pop() {
@@ -123,8 +124,8 @@ fn size(value: &Value) -> usize {
     count
 }
 
-/// A schema whose values are those of both; `None` if none is sure to be that. Keywords that bind a value by itself are
-/// joined, others must be equal.
+/// Returns a schema of the values that both schemas allow; `None` if it cannot be written without `allOf`, or is found
+/// to be empty. Keywords in `ALONE` are joined, annotations of `one` are preferred, and other keywords must be equal.
 pub(super) fn joined(one: &Value, other: &Value) -> Option<Value> {
     if one == other {
         return Some(one.clone());
@@ -185,7 +186,7 @@ pub(super) fn joined(one: &Value, other: &Value) -> Option<Value> {
     Some(Value::Object(made))
 }
 
-/// The value of a keyword that holds what two values of it hold.
+/// The value of a keyword that asserts what both of its values assert; `None` if there is none, or it is not known.
 fn both(keyword: &str, one: &Value, other: &Value) -> Option<Value> {
     match keyword {
         "type" => match (one.as_str(), other.as_str()) {

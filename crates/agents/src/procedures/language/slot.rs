@@ -1,4 +1,4 @@
-//! The slots of a file.
+//! The slots that a procedure file declares.
 
 use super::errors::{self, Findings};
 use super::fields::{Fields, normal};
@@ -6,42 +6,42 @@ use grammata::diagnostic::Place;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
-/// Where the values of a slot come from.
+/// The origin of a slot's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The user's messages.
     User,
-    /// The agent makes them up: nobody needs to have said them.
+    /// The agent chooses them freely: they need not occur in the conversation.
     Agent,
-    /// A slot of the response of an API, by the names of both.
+    /// A slot of the response of an API.
     Result {
-        /// The API.
+        /// The name of the API.
         api: String,
-        /// The slot of its response.
+        /// The name of the slot in its response.
         slot: String,
     },
 }
 
-/// A slot.
+/// A slot: a named value that calls, responses and conditions share.
 #[derive(Clone, Debug)]
 pub struct Slot {
     /// The name, with `_` for spaces.
     pub name: String,
-    /// What it means; empty if the file says nothing.
+    /// The description; empty if the file has none.
     pub description: String,
-    /// The JSON Schema of its values.
+    /// The JSON Schema of its values, if the file has one.
     pub schema: Option<Value>,
-    /// Where its values come from, if the file says so.
+    /// The origin of its values, if the file declares it.
     pub source: Option<Source>,
-    /// The value that holds where nobody said one.
+    /// The value while the conversation has none.
     pub default: Option<Value>,
-    /// Where the file declares it.
+    /// The place of the declaration.
     pub place: Place,
 }
 
 const SLOT: [&str; 8] = ["name", "desc", "schema", "source", "default", "type", "enum", "minimum"];
 
-/// Reads the slots that a file declares.
+/// Reads the slots that a file declares. The second slot of a name is an error and left out.
 pub(super) fn slots(file: &Fields<'_>, findings: &mut Findings) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
     let mut seen = FxHashSet::default();
@@ -53,7 +53,7 @@ pub(super) fn slots(file: &Fields<'_>, findings: &mut Findings) -> Vec<Slot> {
         }
         let schema = match fields.get("schema") {
             Some(entry) => Some(fields.document.json(entry.value)),
-            // a slot may have the keywords itself
+            // without `schema`, these keywords may be members of the slot itself
             None => Some(fields.json(&["type", "enum", "minimum"]))
                 .filter(|schema| schema != &Value::Object(Default::default())),
         };

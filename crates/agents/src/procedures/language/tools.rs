@@ -1,4 +1,4 @@
-//! The tools of documents that APIs name: what an API takes from its tool.
+//! Tools of documents that APIs name: their parameters, the members of their responses, and their calls.
 
 use super::errors;
 use super::schemas::{Inlined, inlined};
@@ -17,7 +17,7 @@ const MOST_DOCUMENTS: usize = 32;
 /// The tool of a document that an API calls.
 #[derive(Clone, Debug)]
 pub struct ApiTool {
-    /// The document and the tool, as the file has them.
+    /// The reference as written in the file, `FILE#NAME`.
     pub reference: String,
     /// The tool, with the name and the arguments of its document.
     pub tool: Tool,
@@ -28,14 +28,14 @@ pub struct ApiTool {
 }
 
 impl ApiTool {
-    /// The arguments of a call in the names of the document.
+    /// The arguments of a call by the parameters of the document. Slots without a parameter are left out.
     pub fn arguments(&self, slots: &Map<String, Value>) -> Map<String, Value> {
         let named = |slot: &str| self.parameters.iter().find(|(known, _)| known == slot);
         let named = slots.iter().filter_map(|(slot, value)| Some((named(slot)?.1.clone(), value.clone())));
         named.collect()
     }
 
-    /// The HTTP request of a call; `None` if the tool has none.
+    /// The HTTP request of a call; `None` if the tool is called by the host.
     ///
     /// # Errors
     /// Those of [`ToolSet::request`].
@@ -47,7 +47,8 @@ impl ApiTool {
         ToolSet::of([self.tool.clone()], &Limits::default())?.request(&call).map(Some)
     }
 
-    /// A result with the values of members in the slots that stand for them. A slot that the result has itself stays.
+    /// Adds to a result the slots whose values are members with other names. A slot that the result already has is
+    /// kept.
     pub fn result(&self, mut result: Map<String, Value>) -> Map<String, Value> {
         for (slot, member) in self.members.iter().filter(|(slot, member)| slot != member) {
             let value = match member.strip_prefix('/') {
@@ -71,7 +72,7 @@ impl ApiTool {
     }
 }
 
-/// The documents that a procedure names, each read once.
+/// A cache of the documents that a procedure names: each is read once, on first use.
 pub(in crate::procedures) struct Documents<'f> {
     folder: Option<&'f Path>,
     limits: &'f Limits,
@@ -79,12 +80,14 @@ pub(in crate::procedures) struct Documents<'f> {
 }
 
 impl<'f> Documents<'f> {
-    /// Documents below the folder of a procedure; without one all are errors.
+    /// Creates the cache for documents in or below the folder of a procedure. Without a folder each document is an
+    /// error.
     pub(in crate::procedures) fn new(folder: Option<&'f Path>, limits: &'f Limits) -> Documents<'f> {
         Documents { folder, limits, read: FxHashMap::default() }
     }
 
-    /// The tool that a reference names, `FILE#NAME`.
+    /// Returns the tool of a reference `FILE#NAME`, or an error at `place`: a malformed reference, an unreadable or one
+    /// too many document, an unknown tool, or one that cannot be called.
     pub(super) fn tool(
         &mut self,
         reference: &str,
@@ -120,7 +123,7 @@ impl<'f> Documents<'f> {
     }
 }
 
-/// The tools of a document, or why there are none.
+/// Reads the tools of a document, or returns why it cannot be read.
 fn document(path: &str, folder: Option<&Path>, limits: &Limits) -> std::result::Result<ToolSet, String> {
     let folder = folder.ok_or("a procedure that is not from a file has no folder to look in")?;
     let relative = PathBuf::from(path);
@@ -139,7 +142,7 @@ fn document(path: &str, folder: Option<&Path>, limits: &Limits) -> std::result::
     tools::read([Document { label, text }], &options).map_err(|error| why(&error))
 }
 
-/// An error in one line.
+/// Formats an error as one line: its message, place and finding.
 fn why(error: &Error) -> String {
     let diagnostic = error.diagnostic();
     let mut text = diagnostic.message().to_owned();
@@ -161,10 +164,10 @@ pub(super) struct Part {
     pub(super) is_required: bool,
 }
 
-/// The parameters of a tool.
+/// The parameters of a tool, with schemas without references.
 ///
 /// # Errors
-/// Why its arguments cannot be slots.
+/// The name of a parameter whose schema is recursive or too large, in a sentence.
 pub(super) fn parameters(tool: &Tool) -> std::result::Result<Vec<Part>, String> {
     let schema = tool.arguments.value();
     let empty = Map::new();
@@ -185,7 +188,8 @@ pub(super) fn parameters(tool: &Tool) -> std::result::Result<Vec<Part>, String> 
     Ok(parts)
 }
 
-/// The members of a tool's response that are declared at its root.
+/// The members that the document declares at the root of a tool's response; empty if there are none, or if the schema
+/// is recursive or too large.
 pub(super) fn members(tool: &Tool) -> Vec<Part> {
     let Some(schema) = tool.response.as_ref().map(tools::Schema::value) else { return Vec::new() };
     let empty = Map::new();
@@ -195,7 +199,7 @@ pub(super) fn members(tool: &Tool) -> Vec<Part> {
     properties.iter().map(|(name, schema)| part(name, schema.clone(), false)).collect()
 }
 
-/// The member at a JSON Pointer into a tool's response; its schema only if the document declares it.
+/// The member at a JSON Pointer into a tool's response. It has no schema if the document does not declare it.
 pub(super) fn member_at(tool: &Tool, pointer: &str) -> Part {
     let found = || {
         let schema = tool.response.as_ref()?.value();
@@ -232,7 +236,8 @@ fn list(value: Option<&Value>) -> impl Iterator<Item = &str> {
     value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Why calls with some parameters, of which others must be given, may break what the arguments say as a whole.
+/// Returns why calls may break keywords that concern several arguments, such as `minProperties`; `None` if they cannot.
+/// `given` are the parameters that calls may have, `always` those that each call has.
 pub(super) fn unmet(tool: &Tool, given: &[&str], always: &[&str]) -> Option<String> {
     const KNOWN: [&str; 13] = [
         "type",
@@ -270,7 +275,7 @@ pub(super) fn unmet(tool: &Tool, given: &[&str], always: &[&str]) -> Option<Stri
     None
 }
 
-/// Whether calls of a tool change something, judging by the method of its request; `None` if it has none.
+/// Whether calls of a tool have an effect, judged by the HTTP method; `None` if the tool is called by the host.
 pub(super) fn writes(tool: &Tool) -> Option<bool> {
     match &tool.binding {
         Binding::Host => None,
