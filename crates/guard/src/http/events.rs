@@ -4,14 +4,15 @@ use super::MOST_ID;
 use crate::wire::{Line, read_piece};
 use std::io::{self, BufRead};
 
-/// The data of an event, and its id.
+/// An event: its data, with lines joined by newlines, and its id if it has a valid one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) data: Line,
     pub(super) id: Option<String>,
 }
 
-/// Reads the next event that has data of at most `most` bytes; `None` at the end of the stream, which ends no event.
+/// Reads the next event that has data; longer data than `most` bytes are [`Line::TooLong`]. Returns `None` at the end
+/// of the stream. An event that the end cuts off is dropped.
 ///
 /// # Errors
 /// Those of the stream.
@@ -54,7 +55,7 @@ pub(super) fn read(input: &mut impl BufRead, most: usize) -> io::Result<Option<E
     }
 }
 
-/// A message as an event. It has one line.
+/// Writes a message, which has one line, as an event.
 pub(super) fn written(message: &str) -> String {
     format!("event: message\ndata: {message}\n\n")
 }

@@ -1,6 +1,6 @@
-//! Streamable HTTP, the transport of the Model Context Protocol for servers that are not children: a message of the
-//! client is a request, whose answer is a message or a stream of messages; a further stream has what else the server
-//! says.
+//! Streamable HTTP, the transport of the Model Context Protocol for servers that are not child processes. Each message
+//! of the client is an HTTP request; its response is one message or a stream of messages. A separate stream carries
+//! other messages of the server.
 
 mod events;
 mod listen;
@@ -23,5 +23,5 @@ const VERSION: &str = "mcp-protocol-version";
 const JSON: &str = "application/json";
 /// The content type of a stream of messages.
 const STREAM: &str = "text/event-stream";
-/// Bytes of the id of a session or of an event, at most.
+/// Maximum bytes of the id of a session or an event.
 const MOST_ID: usize = 256;

@@ -1,4 +1,4 @@
-//! A server that is reached by streamable HTTP.
+//! The side of a session that is a server behind streamable HTTP.
 
 use super::{JSON, MOST_ID, SESSION, STREAM, VERSION, events};
 use crate::errors;
@@ -15,22 +15,24 @@ use std::time::{Duration, Instant};
 use ureq::http::Response;
 use ureq::{Agent, Body, RequestBuilder};
 
-/// Requests that are under way, at most; further ones wait.
+/// Maximum number of concurrent requests; further ones wait.
 const MOST_POSTS: usize = 32;
-/// How long a connection may take.
+/// Timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long an answer may take, up to its last byte. The guard has shorter deadlines for calls.
+/// Timeout of an answer, up to its last byte. The guard has its own deadline for calls.
 const ANSWER: Duration = Duration::from_secs(15 * 60);
-/// How long the stream of what the server says on its own is read before it is opened again.
+/// Time after which the stream of the server's own messages is opened again.
 const STREAMING: Duration = Duration::from_secs(5 * 60);
-/// The first pause before that stream is opened again, doubled after each failure.
+/// The pause before that stream is opened again if it lasted longer than [`MOST_PAUSE`]. The pause doubles each time
+/// the stream ended sooner.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The longest such pause.
 const MOST_PAUSE: Duration = Duration::from_secs(30);
-/// Bytes of the body of an error that are read.
+/// Maximum bytes that are read of the body of an error.
 const MOST_ERROR: u64 = 1 << 12;
 
-/// The address of a server, and how it is reached. Each session with it is a session of its own.
+/// The address of a server, its key and its HTTP client. Clones share the client, but each session with the server is
+/// separate.
 #[derive(Clone, Debug)]
 pub struct Remote {
     url: String,
@@ -39,11 +41,11 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// A server at a URL, with a key that is sent as `Authorization: Bearer KEY`.
+    /// Creates a server at a URL. The key is sent as `Authorization: Bearer KEY`. Nothing is sent yet.
     ///
     /// # Errors
-    /// `guard/url`: this is not an address; `endpoint/certificates`: an address with `https` where the system trusts
-    /// nobody.
+    /// `guard/url`: the URL is not an HTTP address; `endpoint/certificates`: the URL has `https`, and the system has no
+    /// trusted certificates.
     pub fn new(url: &str, key: Option<grammata_endpoint::Key>) -> Result<Remote> {
         let timeouts = Timeouts { connect: CONNECT, first_byte: None, whole: Some(ANSWER) };
         let agent = agent(url, &timeouts)?.ok_or_else(|| errors::url(url))?;
@@ -52,12 +54,13 @@ impl Remote {
     }
 }
 
-/// What the threads of a session share.
+/// The state that the threads of a session share.
 struct Shared {
     remote: Remote,
     line_bytes: usize,
     events: SyncSender<Event>,
-    /// The id of the session, and the version of the protocol, as the server's answer to `initialize` has them.
+    /// The id of the session and the version of the protocol, from the server's answer to `initialize`; `None` before
+    /// it, or if the answer has no valid one.
     session: Mutex<(Option<String>, Option<String>)>,
     posts: Mutex<usize>,
     post_ended: Condvar,
@@ -113,16 +116,16 @@ impl Drop for RemoteServer {
         if self.shared.session().0.is_some() {
             let remote = &self.shared.remote;
             let request = self.shared.with_headers(remote.agent.delete(&remote.url));
-            // a server that does not end sessions says so
+            // servers may refuse to end a session; that is no problem
             let _ = request.config().timeout_global(Some(GRACE)).build().call();
         }
     }
 }
 
-/// Sends a message. The first request, `initialize`, and notifications are answered before the next message is sent;
-/// requests after it have threads of their own.
+/// Sends a message. For `initialize`, notifications and responses, it waits for the answer before the next message is
+/// sent. Each other request is sent on its own thread.
 fn post_in_order(shared: &Arc<Shared>, line: String) {
-    // the guard sends messages only
+    // the guard sends nothing but valid messages
     let Ok(message) = Message::read(&line) else { return };
     match message.kind {
         Kind::Request { id, method } if method == "initialize" => shared.post(&line, Some(&id), true),
@@ -169,12 +172,13 @@ impl Shared {
         request
     }
 
-    /// Gives a line of the server to the guard; returns whether there still is one.
+    /// Passes a line of the server to the guard. Returns `false` if the guard has ended.
     fn give(&self, line: Line) -> bool {
         self.events.send(Event::Line(Side::Server, line)).is_ok()
     }
 
-    /// Sends a message and reads what the server answers. A request that gets no answer gets an error.
+    /// Sends a message and passes the server's answer to the guard. If a request gets no answer, the guard gets an
+    /// error with its id. If the server no longer knows the session, the session ends.
     fn post(&self, line: &str, id: Option<&Id>, is_first: bool) {
         let failed = |what: &str| {
             if let Some(id) = id {
@@ -238,7 +242,8 @@ impl Shared {
         }
     }
 
-    /// Reads what the server says on its own, until the session ends or the server has no such stream.
+    /// Reads the stream of the server's own messages and opens it again when it ends, until the session ends or the
+    /// server refuses the stream with a status from 400 to 499.
     fn listen(&self) {
         let (mut last, mut pause) = (None, PAUSE);
         while !self.is_closed.load(Ordering::Acquire) {
@@ -265,7 +270,7 @@ impl Shared {
         }
     }
 
-    /// Reads a stream to its end; returns whether the session continues.
+    /// Reads a stream to its end. Stores the id of the latest event in `last`. Returns whether the session continues.
     fn stream(&self, body: &mut impl BufRead, last: &mut Option<String>) -> bool {
         while let Ok(Some(event)) = events::read(body, self.line_bytes) {
             if event.id.is_some() {
@@ -283,15 +288,15 @@ fn header(response: &Response<Body>, name: &str) -> Option<String> {
     response.headers().get(name)?.to_str().ok().map(str::to_owned)
 }
 
-/// The start of the body of an error.
+/// An excerpt of the body of an error.
 fn said(response: Response<Body>) -> String {
     let mut text = Vec::new();
-    // what was read before the body broke is said
+    // an incomplete body is shown as far as it was read
     let _ = response.into_body().into_reader().take(MOST_ERROR).read_to_end(&mut text);
     grammata::diagnostic::excerpt(&String::from_utf8_lossy(&text))
 }
 
-/// The message, or the one of a batch, that answers a request.
+/// Returns the response to the request with this id: the message itself, or one of a batch.
 fn answers(text: &str, id: &Id) -> Option<Message> {
     let is_answer = |message: &Message| matches!(&message.kind, Kind::Response { id: found } if found == id);
     if text.trim_start().starts_with('[') {
@@ -301,7 +306,8 @@ fn answers(text: &str, id: &Id) -> Option<Message> {
     Message::read(text).ok().filter(is_answer)
 }
 
-/// The version of the protocol that an answer to `initialize` has.
+/// The version of the protocol in an answer to `initialize`; `None` if it is missing, too long, or has bytes other than
+/// printable ASCII.
 pub(super) fn version(answer: &Message) -> Option<String> {
     let result = answer.value("result")?;
     let version = result.get("protocolVersion").and_then(Value::as_str)?;

@@ -4,9 +4,9 @@ use std::io::{self, Read};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Bytes of the head, at most.
+/// Maximum bytes of the head: the request line and the headers.
 const MOST_HEAD: usize = 16 << 10;
-/// Headers, at most.
+/// Maximum number of headers.
 const MOST_HEADERS: usize = 64;
 
 /// A request.
@@ -14,12 +14,12 @@ const MOST_HEADERS: usize = 64;
 pub(super) struct Request {
     pub(super) method: String,
     pub(super) path: String,
-    /// Names in lower case, with values.
+    /// Names in lower case, with trimmed values. Only `accept` may occur more than once.
     headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
-/// Why a request cannot be read: the status of the answer and what is wrong, or nobody is left to answer.
+/// Why a request cannot be read: the status and text of the answer, or the client is gone.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
     Answer(u16, &'static str),
@@ -38,12 +38,12 @@ impl From<io::Error> for Wrong {
 }
 
 impl Request {
-    /// The value of a header. `None` if it is not there.
+    /// The first value of a header, by its name in lower case; `None` if it is missing.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Reads a request with a body of at most `most` bytes.
+    /// Reads a request with a body of at most `most` bytes. Bytes after the body are ignored.
     pub(super) fn read(stream: &mut impl Read, most: usize) -> Result<Request, Wrong> {
         let mut bytes = Vec::new();
         let mut piece = [0; 4096];
@@ -64,7 +64,7 @@ impl Request {
             return Err(Wrong::Answer(413, "the body is too long"));
         }
         request.body = bytes.split_off(length);
-        // what comes after the body is a further request, which a connection does not have here
+        // bytes after the body would be another request; a connection has only one here
         request.body.truncate(body);
         while request.body.len() < body {
             let wanted = (body - request.body.len()).min(piece.len());
@@ -77,7 +77,7 @@ impl Request {
         Ok(request)
     }
 
-    /// The length of the body. What could be read as another length is refused.
+    /// The length of the body in bytes. Headers from which a proxy could read another length are refused.
     fn body_length(&self) -> Result<usize, Wrong> {
         if self.header("transfer-encoding").is_some() {
             return Err(Wrong::Answer(411, "the body must have a `Content-Length`"));
@@ -89,7 +89,7 @@ impl Request {
     }
 }
 
-/// The head of a request, and its length; `None` if more is to come.
+/// Parses the head of a request. Returns it with its length in bytes; `None` if it is incomplete.
 fn head(bytes: &[u8]) -> Result<Option<(Request, usize)>, Wrong> {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -105,7 +105,7 @@ fn head(bytes: &[u8]) -> Result<Option<(Request, usize)>, Wrong> {
     for header in parsed.headers.iter() {
         let value = str::from_utf8(header.value).map_err(|_| Wrong::Answer(400, "a header is not UTF-8"))?;
         let name = header.name.to_ascii_lowercase();
-        // of two values each side could take another one
+        // a proxy could use another one of two values
         if name != "accept" && read.header(&name).is_some() {
             return Err(Wrong::Answer(400, "a header is there twice"));
         }
@@ -114,7 +114,7 @@ fn head(bytes: &[u8]) -> Result<Option<(Request, usize)>, Wrong> {
     Ok(Some((read, length)))
 }
 
-/// A connection that is read until a deadline, however slowly its bytes come.
+/// A connection with one deadline for all reads, so that slow clients cannot hold it.
 pub(super) struct Timed<'s> {
     pub(super) stream: &'s TcpStream,
     pub(super) deadline: Instant,

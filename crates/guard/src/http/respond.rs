@@ -1,10 +1,10 @@
-//! Answers of HTTP/1.1. Each connection has one.
+//! Writes HTTP/1.1 responses. Each connection has one.
 
 use super::{JSON, STREAM, events};
 use std::io::{self, Write};
 use std::net::TcpStream;
 
-/// The reason of a status.
+/// The reason phrase of a status; that of 503 for statuses that are not used here.
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
@@ -23,7 +23,7 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Writes an answer with a body in JSON, which may be empty. Each of the further headers ends a line.
+/// Writes a response with a JSON body, which may be empty. `headers` are further header lines, each with its line end.
 pub(super) fn whole(mut stream: &TcpStream, status: u16, headers: &str, body: &str) -> io::Result<()> {
     let kind = if body.is_empty() { String::new() } else { format!("content-type: {JSON}\r\n") };
     let (reason, length) = (reason(status), body.len());
@@ -33,7 +33,7 @@ pub(super) fn whole(mut stream: &TcpStream, status: u16, headers: &str, body: &s
     stream.write_all(text.as_bytes())
 }
 
-/// Begins an answer that is a stream of events. It ends with the connection.
+/// Begins a response that is a stream of events. It ends with the connection. `headers` are as for [`whole`].
 pub(super) fn begin_stream(mut stream: &TcpStream, headers: &str) -> io::Result<()> {
     let text = format!(
         "HTTP/1.1 200 OK\r\n{headers}content-type: {STREAM}\r\ncache-control: no-cache\r\nconnection: close\r\n\r\n"
@@ -46,7 +46,7 @@ pub(super) fn event(mut stream: &TcpStream, message: &str) -> io::Result<()> {
     stream.write_all(events::written(message).as_bytes())
 }
 
-/// Writes a comment to a stream of events, which shows whether the client is there.
+/// Writes a comment to a stream of events. The write fails if the client is gone.
 pub(super) fn comment(mut stream: &TcpStream) -> io::Result<()> {
     stream.write_all(b": still here\n\n")
 }

@@ -1,4 +1,4 @@
-//! Which request of a client a message of the guard is the answer to.
+//! Routes messages of the guard to the open HTTP requests of a client.
 
 use super::remote::version;
 use crate::transport::{Event, MOST_READ, Peer, Waiting};
@@ -8,25 +8,25 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Messages that wait for a stream, at most; of more the oldest are dropped.
+/// Maximum number of messages that wait for a stream. If there are more, the oldest are dropped.
 const MOST_HELD: usize = 256;
-/// Bytes of such messages, at most.
+/// Maximum bytes of such messages.
 const MOST_HELD_BYTES: usize = 1 << 20;
 
-/// A message for a request of the client, and whether it is the last one.
+/// A message for an HTTP request of the client, and whether it is the last one of that request.
 pub(super) type Sent = (String, bool);
 
 #[derive(Debug, Default)]
 struct Open {
-    /// Requests that wait for the answer to a message, by its id, in the order in which they came. `true`: also other
-    /// messages may be sent there.
+    /// HTTP requests that wait for the answer to a message, with its id, in order of arrival. `true`: other messages
+    /// may be sent there too.
     posts: Vec<(Id, bool, Sender<Sent>)>,
-    /// The stream of what the server says on its own, with its number.
+    /// The stream of the server's own messages, with its number.
     stream: Option<(u64, Sender<Sent>)>,
     streams: u64,
     held: VecDeque<String>,
     held_bytes: usize,
-    /// The version of the protocol, once the server has said it.
+    /// The version of the protocol, from the server's first answer that has one.
     version: Option<String>,
     is_closed: bool,
 }
@@ -42,7 +42,7 @@ impl Open {
     }
 }
 
-/// The open requests of a session's client.
+/// The open HTTP requests of a session's client.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
     open: Arc<Mutex<Open>>,
@@ -54,8 +54,8 @@ impl Routes {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the answer to a message; `None` if another request waits for one with its id, or the session has
-    /// ended.
+    /// Registers a request that waits for the answer to a message. Returns `None` if another request waits for the same
+    /// id, or if the session has ended.
     pub(super) fn expect(&self, id: &Id, takes_others: bool) -> Option<Receiver<Sent>> {
         let mut open = self.open();
         if open.is_closed || open.posts.iter().any(|(known, ..)| known == id) {
@@ -66,13 +66,13 @@ impl Routes {
         Some(from)
     }
 
-    /// Ends the wait for an answer.
+    /// Ends the wait for an answer. Other messages that the client did not get are held for its next stream.
     pub(super) fn forget(&self, id: &Id, from: &Receiver<Sent>) {
         self.open().posts.retain(|(known, ..)| known != id);
         self.keep(from);
     }
 
-    /// Ends the wait for an answer that the client has cancelled: none comes.
+    /// Ends the wait for an answer after the client has cancelled the request.
     pub(super) fn cancel(&self, id: &Id) {
         self.open().posts.retain(|(known, ..)| known != id);
     }
@@ -82,7 +82,8 @@ impl Routes {
         self.open().is_closed
     }
 
-    /// Opens the stream of what the server says on its own, in place of an earlier one. Returns its number.
+    /// Opens the stream of the server's own messages in place of an earlier one, and sends the held messages. Returns
+    /// its number; `None` if the session has ended.
     pub(super) fn stream(&self) -> Option<(u64, Receiver<Sent>)> {
         let mut open = self.open();
         if open.is_closed {
@@ -100,7 +101,7 @@ impl Routes {
         Some((open.streams, from))
     }
 
-    /// Closes a stream.
+    /// Closes a stream, and holds the messages that the client did not get.
     pub(super) fn close_stream(&self, number: u64, from: &Receiver<Sent>) {
         let mut open = self.open();
         if open.stream.as_ref().is_some_and(|(known, _)| *known == number) {
@@ -110,7 +111,7 @@ impl Routes {
         self.keep(from);
     }
 
-    /// Holds the messages that a client did not get, but for answers, which nobody else waits for.
+    /// Holds the messages that a client did not get, except answers, for which no other request waits.
     fn keep(&self, from: &Receiver<Sent>) {
         for (line, is_last) in from.try_iter() {
             self.taken(line.len());
@@ -125,12 +126,12 @@ impl Routes {
         self.open().hold(line);
     }
 
-    /// A message of this length was written, or its client is gone.
+    /// Records that a message of this length was written or dropped.
     pub(super) fn taken(&self, length: usize) {
         self.waiting.remove(length);
     }
 
-    /// Whether a header names the version of the protocol that the session has.
+    /// Whether a header names the session's version of the protocol; always before the version is known.
     pub(super) fn has_version(&self, named: &str) -> bool {
         self.open().version.as_ref().is_none_or(|version| version == named)
     }
@@ -148,7 +149,7 @@ impl Routes {
                     open.version = message.as_ref().and_then(version);
                 }
                 let place = open.posts.iter().position(|(known, ..)| known == id);
-                // an answer that nobody waits for is dropped
+                // an answer for which no request waits is dropped
                 let Some(place) = place else { return Ok(()) };
                 open.posts.remove(place).2
             }
@@ -168,7 +169,7 @@ impl Routes {
         let length = line.len();
         if let Err(lost) = to.send((line, answered.is_some())) {
             self.waiting.remove(length);
-            // the client is gone, and perhaps comes back
+            // the client is gone, but may open another stream
             if answered.is_none() {
                 open.hold(lost.0.0);
             }
@@ -176,7 +177,7 @@ impl Routes {
         Ok(())
     }
 
-    /// The session has ended.
+    /// Ends the session: open requests get no more messages, and no new ones are registered.
     pub(super) fn close(&self) {
         let mut open = self.open();
         open.is_closed = true;
@@ -185,7 +186,7 @@ impl Routes {
     }
 }
 
-/// A client of a session by HTTP.
+/// A client that uses a session by HTTP.
 #[derive(Debug)]
 pub struct SessionClient {
     routes: Routes,
@@ -194,7 +195,7 @@ pub struct SessionClient {
 }
 
 impl SessionClient {
-    /// A client, with where its requests are answered and its messages go.
+    /// Creates a client. Returns it with its routes and the sender of its events.
     pub(super) fn new() -> (SessionClient, Routes, SyncSender<Event>) {
         let (to, from) = sync_channel(MOST_READ);
         let routes = Routes::default();
@@ -206,7 +207,7 @@ impl SessionClient {
     }
 }
 
-/// The client as a side of a session. Its requests end with the session.
+/// The client as a side of a session. Dropping it ends the session's open requests.
 struct HttpPeer(Routes);
 
 impl Peer for HttpPeer {

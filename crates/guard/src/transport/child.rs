@@ -1,4 +1,4 @@
-//! A server that runs as a child and speaks on its standard streams.
+//! A server that runs as a child process and uses its standard streams.
 
 use super::outbox::{GRACE, Outbox, POLL, reader};
 use super::peer::{Event, Peer, Side};
@@ -8,7 +8,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
-/// A server that runs as a child. It is ended with its session.
+/// A server that runs as a child process. Dropping it closes the standard input, and kills a child that does not end
+/// within [`GRACE`].
 pub(crate) struct ChildServer {
     child: Child,
     outbox: Outbox,
@@ -37,7 +38,7 @@ impl ChildServer {
         Ok(ChildServer { child, outbox })
     }
 
-    /// Waits for the child to end, but not for long.
+    /// Waits at most [`GRACE`] for the child to end. Returns its status; `None` if it still runs.
     fn ended(&mut self) -> Option<ExitStatus> {
         let start = Instant::now();
         loop {

@@ -1,7 +1,7 @@
-//! Sides of a session that speak in lines: what a session needs of a side, and sides on two streams.
+//! The sides of a session, which exchange lines: the trait of a side, and sides on two streams.
 //!
-//! Threads read each side and write to it, so that neither side can keep the guard from the other one. What waits to be
-//! read or written is bounded.
+//! Each side is read and written on threads of its own, so that neither side can block the other. The queues of lines
+//! that wait to be read or written are bounded.
 
 mod child;
 mod outbox;

@@ -1,4 +1,4 @@
-//! Lines that wait to be written.
+//! Threads that write queued lines to a side, and the thread that reads one.
 
 use super::peer::{Event, Side};
 use crate::errors;
@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::time::{Duration, Instant};
 
-/// Bytes that wait to be written to a side, at most.
+/// Bytes that may wait to be written to a side before another line is an error.
 const MOST_WRITTEN: usize = 64 << 20;
-/// How long a side may take to read what was written, and a server to end.
+/// How long a flush waits for a side to read, and a session for a server to end.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
-/// How often is looked whether all is written, or a child has ended.
+/// The interval at which a wait checks whether all lines are written, or a child has ended.
 pub(crate) const POLL: Duration = Duration::from_millis(10);
 
 /// The bytes of lines that wait for a side.
@@ -22,7 +22,7 @@ pub(crate) const POLL: Duration = Duration::from_millis(10);
 pub(crate) struct Waiting(Arc<AtomicUsize>);
 
 impl Waiting {
-    /// Counts a line for a side.
+    /// Adds the length of a line for a side.
     ///
     /// # Errors
     /// `guard/full`.
@@ -31,12 +31,12 @@ impl Waiting {
         if before <= MOST_WRITTEN { Ok(()) } else { Err(errors::full(side, MOST_WRITTEN)) }
     }
 
-    /// A line of this length has been sent or dropped.
+    /// Subtracts the length of a line that was sent or dropped.
     pub(crate) fn remove(&self, length: usize) {
         self.0.fetch_sub(length, Ordering::Release);
     }
 
-    /// Waits until no line waits, but not for long.
+    /// Waits at most [`GRACE`] until no line waits.
     pub(crate) fn flush(&self) {
         let start = Instant::now();
         while self.0.load(Ordering::Acquire) > 0 && start.elapsed() < GRACE {
@@ -45,7 +45,7 @@ impl Waiting {
     }
 }
 
-/// A thread that takes lines for a side.
+/// A queue of lines for a side, with the thread that writes them.
 pub(crate) struct Outbox {
     side: &'static str,
     lines: Option<Sender<String>>,
@@ -53,7 +53,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Writes lines to a stream.
+    /// Creates an outbox that writes lines to a stream.
     pub(crate) fn of_stream(side: &'static str, mut stream: impl Write + Send + 'static) -> Outbox {
         let mut is_open = true;
         Outbox::new(side, move |line| {
@@ -65,7 +65,7 @@ impl Outbox {
         })
     }
 
-    /// Gives lines to a function, in a thread of its own.
+    /// Creates an outbox that passes each line to a function, on a new thread.
     pub(crate) fn new(side: &'static str, mut take: impl FnMut(String) + Send + 'static) -> Outbox {
         let (lines, to_take) = channel::<String>();
         let waiting = Waiting::default();
@@ -80,7 +80,7 @@ impl Outbox {
         Outbox { side, lines: Some(lines), waiting }
     }
 
-    /// Gives the line to the thread.
+    /// Queues a line.
     ///
     /// # Errors
     /// `guard/full`.
@@ -96,13 +96,13 @@ impl Outbox {
         self.waiting.flush();
     }
 
-    /// Ends the thread when all is taken.
+    /// Lets the thread end after the queued lines. Later lines are dropped.
     pub(crate) fn close(&mut self) {
         self.lines = None;
     }
 }
 
-/// Reads the lines of a side in a thread, and says when it ends.
+/// Reads the lines of a side, of at most `most` bytes, on a new thread. Sends an event per line, and one at the end.
 pub(crate) fn reader(side: Side, stream: impl Read + Send + 'static, most: usize, to: SyncSender<Event>) {
     std::thread::spawn(move || {
         let mut stream = BufReader::new(stream);

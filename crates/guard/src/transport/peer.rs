@@ -1,9 +1,9 @@
-//! What a session needs of a side.
+//! The interface between a session and its sides.
 
 use crate::wire::Line;
 use grammata::error::Result;
 
-/// Lines that were read and wait, at most.
+/// Maximum number of events that wait for the session. Readers block when it is reached.
 pub(crate) const MOST_READ: usize = 4;
 
 /// A side of a session.
@@ -13,30 +13,30 @@ pub(crate) enum Side {
     Server,
 }
 
-/// What a side does.
+/// An event of a side: a line, or its end.
 #[derive(Debug)]
 pub(crate) enum Event {
     Line(Side, Line),
-    /// The side has ended, in this way if that is known.
+    /// The side has ended; with the reason, if it is known.
     Ended(Side, Option<String>),
 }
 
-/// A side that lines are sent to.
+/// A side of a session, to which lines can be sent.
 pub(crate) trait Peer {
     /// Sends a line, without waiting for the side.
     ///
     /// # Errors
-    /// `guard/full`: the side does not read what it is sent.
+    /// `guard/full`: too many bytes wait, because the side does not read.
     fn send(&mut self, line: String) -> Result<()>;
 
-    /// Waits until all is sent, but not for long.
+    /// Waits a bounded time until all lines are sent.
     fn flush(&mut self);
 
-    /// How the side ended, for an error.
+    /// Returns how the side ended, for an error.
     fn how_ended(&mut self) -> String {
         "it closed its stream".to_owned()
     }
 
-    /// Says to the side that nothing more comes.
+    /// Tells the side that no more lines follow. Does nothing by default.
     fn close(&mut self) {}
 }
