@@ -89,7 +89,7 @@ pub(super) struct Arguments {
     limits: LimitArgs,
 }
 
-/// Bytes of a message, at most.
+/// Maximum bytes of a message.
 const MESSAGE_BYTES: usize = 16 << 20;
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -97,7 +97,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((api.to_owned(), tool.to_owned()))
 }
 
-/// The log of a session: its path, the open file, and the events that it has.
+/// The log of a session: its path, the open file, and the events that the file already has.
 type Log<'a> = (&'a Path, File, Vec<Event>);
 
 fn log(arguments: &Arguments) -> Result<Option<Log<'_>>, Error> {
@@ -127,7 +127,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let limits = arguments.limits.get();
     let held = Held::read(arguments, &limits)?;
-    // whether it can be used is said before a client comes
+    // the note about the supervisor comes once, before the first client
     if matches!(held, Held::Procedure(_)) && held.supervisor(arguments, &limits)?.is_none() {
         messages::note("results or decisions can block the procedure: its rules alone bind the agent");
     }
@@ -146,7 +146,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// What each session has in common.
+/// What all sessions of a run share: the arguments, the rules and the server's address.
 struct Guarded<'a> {
     arguments: &'a Arguments,
     held: &'a Held,
@@ -159,7 +159,7 @@ impl Guarded<'_> {
         let arguments = self.arguments;
         let trace = log.as_ref().map_or(&[][..], |(_, _, trace)| trace);
         let path = log.as_ref().map(|(path, ..)| *path);
-        // each session has its own, since threads do not share one
+        // supervisors cannot be shared between the threads of sessions
         let supervisor = self.held.supervisor(arguments, &arguments.limits.get())?;
         let made = self.held.rules(supervisor.as_ref(), trace, arguments);
         let (rules, event) = made.map_err(|error| match path.filter(|_| !trace.is_empty()) {

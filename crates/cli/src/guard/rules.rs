@@ -1,4 +1,4 @@
-//! What an agent is held to, by what the file is.
+//! The rules of a guard: recognises the kind of the file, reads it, and creates the rules of a session.
 
 use super::Arguments;
 use crate::procedure::{folder_of, format};
@@ -13,16 +13,16 @@ use grammata_guard::rules::{FlowRules, PlanRules, ProcedureOptions, ProcedureRul
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A file that says what an agent is held to.
+/// The content of a file with rules for an agent.
 pub(super) enum Held {
     Procedure(Box<Procedure>),
     Flow(FlowDomain),
-    /// The file and the text of a spec, which each session reads.
+    /// The path and the text of a spec. Each session parses it again.
     Plan(PathBuf, String),
     Tools(ToolSet),
 }
 
-/// What a text says that it is.
+/// The kind of a file with rules.
 enum Kind {
     Procedure,
     Flow,
@@ -31,7 +31,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// A document of tools says which, a spec its kind; all else is a procedure.
+    /// Recognises a text: a document of tools by its keys or as a JSON list, flows and specs by `kind`; all else is a
+    /// procedure.
     fn of(path: &Path, text: &str) -> Kind {
         let first = text.trim_start();
         if first.starts_with('[') && serde_json::from_str::<Vec<Value>>(text).is_ok() {
@@ -58,11 +59,12 @@ impl Kind {
     }
 }
 
-/// Members that only documents of tools have.
+/// Top-level keys that only documents of tools have.
 const TOOLS: [&str; 3] = ["openapi", "swagger", "tools"];
 
 impl Held {
-    /// Reads the file.
+    /// Reads the file, or the spec of a folder. The sources of a procedure are opened unless the agent reports the
+    /// user's messages.
     pub(super) fn read(arguments: &Arguments, limits: &Limits) -> Result<Held> {
         let given = &arguments.file;
         let (path, text) = match given.is_dir() {
@@ -102,7 +104,7 @@ impl Held {
         Ok(held)
     }
 
-    /// The supervisor of a procedure. `None` for others, and for a procedure that results or decisions can block.
+    /// The supervisor of a procedure. `None` for other rules, and for a procedure that results or decisions can block.
     pub(super) fn supervisor(
         &self,
         arguments: &Arguments,
@@ -113,8 +115,8 @@ impl Held {
         Ok(Some(supervisor).filter(|supervisor| !supervisor.is_blocking()))
     }
 
-    /// The rules at the beginning of a session, after the events of a trace. Returns the line of an event that the log
-    /// lacks.
+    /// Creates the rules of a session, for procedures after the events of a trace. Also returns an event that the log
+    /// lacks, if any: the result of a call that was interrupted.
     pub(super) fn rules<'h>(
         &'h self,
         supervisor: Option<&'h Supervisor<'h>>,

@@ -1,4 +1,4 @@
-//! A listener for clients that speak streamable HTTP: each begins a session of its own.
+//! A listener for clients that use streamable HTTP. Each client gets its own session.
 
 use super::request::{Request, Timed, Wrong};
 use super::respond;
@@ -16,33 +16,33 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Where messages are sent to.
+/// The path to which clients send messages.
 const PATH: &str = "/mcp";
-/// Connections at a time, at most.
+/// Maximum number of concurrent connections; further ones are closed.
 const MOST_CONNECTIONS: usize = 256;
-/// How long a request may take to come, and a client to read a part of an answer.
+/// Timeout for reading a request, and for each write of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long an answer is waited for. The guard has a shorter deadline for calls.
+/// Timeout of a request that waits for its answer. The guard has its own deadline for calls.
 const MOST_WAIT: Duration = Duration::from_secs(15 * 60);
-/// How long what follows a refused request is read.
+/// How long the rest of a refused request is read.
 const LINGER: Duration = Duration::from_secs(1);
-/// How often a stream without messages is looked after.
+/// The interval at which a stream without messages gets a comment, which shows whether the client is there.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How often is looked for sessions that nobody uses.
+/// The interval between searches for idle sessions.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Who may use a listener, and how much.
+/// Access rules and bounds of a listener.
 #[derive(Clone, Debug)]
 pub struct ListenOptions {
-    /// Whether addresses other than those of this machine may be listened on.
+    /// Whether the listener may use an address that other machines can reach. By default it may not.
     pub is_public: bool,
-    /// Values of `Origin` that are allowed in addition to those of this machine.
+    /// Values of the header `Origin` that are allowed in addition to those of this machine.
     pub origins: Vec<String>,
-    /// Sessions at a time, at most.
+    /// Maximum number of concurrent sessions. Default 64.
     pub sessions: usize,
-    /// Sessions that are not used for this long end.
+    /// Time without requests after which a session ends. Default 30 minutes.
     pub idle: Duration,
-    /// Bytes of a message, at most.
+    /// Maximum bytes of a message. Default 4 MiB.
     pub body_bytes: usize,
 }
 
@@ -58,35 +58,36 @@ impl Default for ListenOptions {
     }
 }
 
-/// A session as requests find it.
+/// The listener's side of a session.
 #[derive(Clone, Debug)]
 struct Session {
     routes: Routes,
     to: SyncSender<Event>,
     used: Arc<Mutex<Instant>>,
-    /// Requests of the client that are under way.
+    /// The number of open requests of the client. A session with one is not idle.
     requests: Arc<AtomicUsize>,
 }
 
-/// Listens for clients.
+/// A listening socket with the sessions of its clients.
 #[derive(Debug)]
 pub struct Listener {
     listener: TcpListener,
     options: ListenOptions,
-    /// Whether only this machine can reach the address.
+    /// Whether the address is a loopback address, so that only this machine can reach it.
     is_loopback: bool,
     sessions: Mutex<HashMap<String, Session>>,
     connections: AtomicUsize,
 }
 
-/// Runs a session by its id.
+/// A function that runs the session with an id to its end.
 type Run<'r> = dyn Fn(&str, SessionClient) + Sync + 'r;
 
 impl Listener {
     /// Listens on an address.
     ///
     /// # Errors
-    /// `guard/public`: others than this machine could reach it; `guard/listen`: the address cannot be used.
+    /// `guard/public`: other machines could reach the address, and the options forbid that; `guard/listen`: the address
+    /// cannot be used.
     pub fn new(address: SocketAddr, options: ListenOptions) -> Result<Listener> {
         let is_loopback = address.ip().is_loopback();
         if !is_loopback && !options.is_public {
@@ -108,10 +109,11 @@ impl Listener {
         address.map_or_else(|_| PATH.to_owned(), |address| format!("http://{address}{PATH}"))
     }
 
-    /// Serves clients until the listener fails. `run` runs a session to its end, in a thread of its own.
+    /// Serves clients; never returns. `run` runs a session to its end, on a thread of its own. Connections that cannot
+    /// be accepted are skipped.
     ///
     /// # Errors
-    /// `guard/listen`.
+    /// None at present.
     pub fn serve(&self, run: &Run<'_>) -> Result<()> {
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -129,7 +131,7 @@ impl Listener {
                             self.connections.fetch_sub(1, Ordering::AcqRel);
                         });
                     }
-                    // a connection too many, or one that broke before it was accepted
+                    // too many connections: this one is closed
                     Ok(_) => {}
                     Err(_) => std::thread::sleep(Duration::from_millis(10)),
                 }
@@ -141,7 +143,7 @@ impl Listener {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends sessions that nobody uses.
+    /// Ends sessions without open requests that were not used for the idle time.
     fn sweep(&self) {
         let mut idle = Vec::new();
         self.sessions().retain(|_, session| {
@@ -157,7 +159,7 @@ impl Listener {
         }
     }
 
-    /// Reads and answers the request of a connection.
+    /// Reads and answers the one request of a connection.
     fn connection<'s>(&'s self, stream: &TcpStream, scope: &'s std::thread::Scope<'s, '_>, run: &'s Run<'_>) {
         let timeouts = stream.set_write_timeout(Some(PATIENCE)).and_then(|()| stream.set_nodelay(true));
         if timeouts.is_err() {
@@ -186,9 +188,12 @@ impl Listener {
         }
     }
 
-    /// Whether a request comes from where it may, and to the right place.
+    /// Checks the origin, the host and the path of a request.
+    ///
+    /// # Errors
+    /// The status and text of the refusal.
     fn admit(&self, request: &Request) -> std::result::Result<(), (u16, &'static str)> {
-        // a page in a browser can reach this machine, but not hide where it comes from
+        // a page in a browser can reach this machine, but cannot hide its origin
         let is_origin = |origin: &str| {
             let host = origin.split_once("://").map(|(_, host)| host);
             self.options.origins.iter().any(|known| known == origin) || host.is_some_and(is_this_machine)
@@ -196,7 +201,7 @@ impl Listener {
         if request.header("origin").is_some_and(|origin| !is_origin(origin)) {
             return Err((403, "this origin is not allowed"));
         }
-        // nor can it choose the name by which it does
+        // DNS rebinding: a name of the page's domain that points to this machine shows in `Host`
         if self.is_loopback && !request.header("host").is_some_and(is_this_machine) {
             return Err((403, "this host is not allowed"));
         }
@@ -207,7 +212,10 @@ impl Listener {
         Ok(())
     }
 
-    /// The session that a request names, if it may be used.
+    /// The session that a request names. Records that it is used.
+    ///
+    /// # Errors
+    /// The status and text of the refusal: no or an unknown session, or another version of the protocol.
     fn session(&self, request: &Request) -> std::result::Result<(String, Session), (u16, &'static str)> {
         let Some(id) = request.header(SESSION) else {
             return Err((400, "begin with `initialize`, and send the header `Mcp-Session-Id` after it"));
@@ -274,7 +282,10 @@ impl Listener {
         session.requests.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Begins a session.
+    /// Creates a session with a random id and runs it on a new thread.
+    ///
+    /// # Errors
+    /// The status and text of the refusal.
     fn begin<'s>(
         &'s self,
         scope: &'s std::thread::Scope<'s, '_>,
@@ -345,14 +356,14 @@ impl Listener {
     }
 }
 
-/// The request that a notification cancels.
+/// The id of the request that a message cancels; `None` if it is not a valid `notifications/cancelled`.
 fn cancelled(message: &Message) -> Option<Id> {
     let is_cancel =
         matches!(&message.kind, Kind::Notification { method } if method == "notifications/cancelled");
     Id::of(message.value("params").filter(|_| is_cancel)?.get("requestId")?)
 }
 
-/// Whether a client takes a content type.
+/// Whether a client accepts a content type. Without the header `Accept` it accepts all; weights are ignored.
 fn accepts(request: &Request, kind: &str) -> bool {
     let Some(accept) = request.header("accept") else { return true };
     let group = kind.split('/').next().unwrap_or_default();
@@ -362,7 +373,7 @@ fn accepts(request: &Request, kind: &str) -> bool {
     })
 }
 
-/// Whether a host, perhaps with a port, is this machine.
+/// Whether a host, with or without a port, is `localhost` or a loopback address.
 fn is_this_machine(host: &str) -> bool {
     let host = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -372,7 +383,8 @@ fn is_this_machine(host: &str) -> bool {
         || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
-/// Reads what a client still sends, but not for long: a connection that is closed before loses the answer.
+/// Reads the rest of a request for at most [`LINGER`]. If the connection were closed before, the client could lose the
+/// answer.
 fn linger(stream: &TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let mut timed = Timed { stream, deadline: Instant::now() + LINGER };
@@ -380,13 +392,13 @@ fn linger(stream: &TcpStream) {
     while timed.read(&mut piece).is_ok_and(|read| read > 0) {}
 }
 
-/// Answers with an error.
+/// Answers with a status and a JSON-RPC error.
 fn refuse(stream: &TcpStream, status: u16, id: Option<&Id>, text: &str) {
-    // whoever cannot be answered is gone
+    // a client that cannot be answered is gone
     let _ = respond::whole(stream, status, "", &error::line(id, error::INVALID_REQUEST, text));
 }
 
-/// The answer to a message of a client.
+/// The HTTP response to a message of a client.
 struct Answer<'a> {
     stream: &'a TcpStream,
     takes_json: bool,
@@ -395,7 +407,8 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Gives a message to the session, and answers with what the session says to it.
+    /// Passes a message to the session. Answers a request with the session's messages for it, and other messages with
+    /// status 202.
     fn post(&self, session: &Session, id: Option<&Id>, text: String) {
         let give = || session.to.send(Event::Line(Side::Client, Line::Text(text))).is_ok();
         let Some(id) = id else {
@@ -428,7 +441,7 @@ impl Answer<'_> {
                     written
                 }
                 Err(RecvTimeoutError::Timeout) if Instant::now() > end => break,
-                // a client that only takes a message waits for it
+                // a client that does not accept streams can be sent nothing before the answer
                 Err(RecvTimeoutError::Timeout) if !self.takes_stream => Ok(()),
                 Err(RecvTimeoutError::Timeout) => {
                     self.begin(&mut is_begun).and_then(|()| respond::comment(self.stream))

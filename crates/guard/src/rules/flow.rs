@@ -1,4 +1,4 @@
-//! A domain of flows as the rules of an agent: a tool for each API but the end of plans, which is the guard's own.
+//! A domain of flows as the rules of an agent: a tool for each API. The end of a plan is a tool of the guard.
 
 use super::observed::{failure, open_lines, outcome, step_line};
 use super::{Open, OwnTool, Rules, Values};
@@ -11,21 +11,21 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 
 const END: &str = "end";
-/// Values of a datum that are kept, at most: the latest ones.
+/// Maximum number of values of a datum that are kept. If there are more, the oldest is dropped.
 const MOST_VALUES: usize = 100;
 
-/// The rules of a domain, at a call of a plan.
+/// The rules of a domain of flows, at a point of a plan.
 #[derive(Debug)]
 pub struct FlowRules<'d> {
     domain: &'d FlowDomain,
     automaton: FlowAutomaton<'d>,
-    /// What may come next.
+    /// The calls that may come next, after the prelude.
     next: Vec<Transition<FlowState, FlowCall>>,
-    /// APIs of the prelude that were not called.
+    /// APIs of the prelude that are still to be called, in this order.
     prelude: VecDeque<usize>,
-    /// The API whose result is to come.
+    /// The API whose result must follow.
     pending: Option<usize>,
-    /// By datum, the values that results had.
+    /// By datum, the values in results, without duplicates, the oldest first.
     values: Vec<Vec<Value>>,
     checker: Checker,
 }
@@ -58,7 +58,7 @@ impl<'d> FlowRules<'d> {
         Ok(())
     }
 
-    /// The APIs that may be called, but for the end.
+    /// The APIs that may be called, without the end: in the prelude only its next one.
     fn apis(&self) -> Vec<usize> {
         if let Some(&first) = self.prelude.front() {
             return vec![first];
@@ -74,14 +74,18 @@ impl<'d> FlowRules<'d> {
         self.next.iter().find(|next| is_open && next.label.api == self.domain.end)
     }
 
-    /// The values that the inputs of an API may have, by the names of the data, as far as results had some.
+    /// By name of a datum that is an input of an API, the schema of the values that results had. Data without a value
+    /// are left out.
     fn known(&self, api: usize) -> Values {
         let inputs = self.domain.apis[api].inputs.iter().flat_map(|input| input.any_of.iter());
         let known = inputs.filter(|&&data| !self.values[data].is_empty());
         known.map(|&data| (self.domain.data[data].clone(), json!({ "enum": self.values[data] }))).collect()
     }
 
-    /// Follows an answer of an API. Returns the line of the call.
+    /// Continues the plan with a successful result of an API. Returns the text of the call.
+    ///
+    /// # Errors
+    /// The reason why no plan continues, or that the result names no declared outcome.
     fn follow(&mut self, api: usize, data: &Value) -> Result<String, String> {
         let declared = &self.domain.apis[api];
         let names = || declared.outcomes.iter().map(|outcome| outcome.name.as_str());
@@ -152,7 +156,7 @@ impl Rules for FlowRules<'_> {
     fn result(&mut self, outcome: Outcome) -> Result<Values, (Values, String)> {
         let Some(api) = self.pending.take() else { return Ok(Values::new()) };
         match outcome {
-            // a call that failed is not a call of the plan
+            // a failed call is not a step of the plan
             Outcome::Error(text) => Ok(failure(&text)),
             Outcome::Data(data) => match self.follow(api, &data) {
                 Ok(line) => Ok(Values::from_iter([("step".to_owned(), line.into())])),

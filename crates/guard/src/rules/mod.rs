@@ -1,4 +1,4 @@
-//! What an agent is held to: the seam between the guard and what says which tools may be called.
+//! The rules that a guard enforces on an agent: the trait [`Rules`] and its implementations.
 
 mod flow;
 mod observed;
@@ -20,9 +20,9 @@ pub type Values = Map<String, Value>;
 /// A tool that may be called now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Open {
-    /// Its name in the rules.
+    /// The name of the tool in the rules.
     pub tool: String,
-    /// By argument, the schema of the values that it may have.
+    /// By argument, the schema of its allowed values.
     pub properties: Values,
     /// Arguments that a call must have.
     pub required: Vec<String>,
@@ -33,15 +33,15 @@ pub struct Open {
 pub struct OwnTool {
     /// The name, without the guard's prefix.
     pub name: &'static str,
-    /// What it does, for the agent.
+    /// The description, for the agent.
     pub description: String,
     /// The schema of its arguments.
     pub schema: Value,
 }
 
-/// What an agent is held to. A text that refuses something gives the reason in one line.
+/// The rules of an agent's calls, at a point of a session. Texts of refusals give the reason in one line.
 pub trait Rules {
-    /// What the agent has to know before it begins.
+    /// Instructions for the agent, for the beginning of a session.
     fn about(&self) -> String;
 
     /// The names of the tools that the rules know, each with the arguments that a call must have.
@@ -50,35 +50,35 @@ pub trait Rules {
     /// The tools that may be called now.
     fn open(&self) -> Vec<Open>;
 
-    /// Follows a call, whose result is to come next.
+    /// Checks a call and records it. Its result must follow.
     ///
     /// # Errors
-    /// The reason why it may not come; nothing has changed then.
+    /// The reason why the call is not allowed; the state is then unchanged.
     fn call(&mut self, tool: &str, arguments: &Values) -> Result<(), String>;
 
-    /// Follows the result of the last call. Returns it as it is logged.
+    /// Records the result of the last call. Returns the result for the log.
     ///
     /// # Errors
-    /// The reason why it cannot be followed, after the result that was followed in its place: the call counts as
-    /// failed.
+    /// The rules cannot continue with this result, so the call counts as failed. The error has the result for the log
+    /// and the reason.
     fn result(&mut self, outcome: Outcome) -> Result<Values, (Values, String)>;
 
-    /// The guard's own tools that may be called now.
+    /// The guard's own tools that may be called now, without the guard's prefix.
     fn own(&self) -> Vec<OwnTool>;
 
-    /// The names of all tools that the guard may add.
+    /// The names of all tools that the guard may add at some time, without the guard's prefix.
     fn own_names(&self) -> Vec<&'static str>;
 
-    /// Follows a call of one of the guard's own tools. Returns the event for the log, and what the agent is told.
+    /// Carries out a call of one of the guard's own tools. Returns the event for the log, and the text for the agent.
     ///
     /// # Errors
-    /// The reason why it may not come; nothing has changed then.
+    /// The reason why the call is not allowed; the state is then unchanged.
     fn act(&mut self, tool: &str, arguments: &Values) -> Result<(Value, String), String>;
 
-    /// Lines that say what may come now, and why the rest may not.
+    /// Lines for the agent: what is allowed now and, for procedures, why the rest is not.
     fn feedback(&self) -> String;
 
-    /// The line of the log for an event; `None` if the log does not have such events. By default, the event in JSON.
+    /// The line of the log for an event; `None` if such events are not logged. By default, the event in JSON.
     fn line(&self, event: &Value) -> Option<String> {
         Some(event.to_string())
     }

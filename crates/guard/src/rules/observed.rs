@@ -1,10 +1,10 @@
-//! What a result says of the outcome of a call.
+//! Outcomes of calls, read from their results, and texts that several rules share.
 
 use crate::rules::Values;
 use serde_json::Value;
 
-/// The name of an outcome in the data of a result: its member `outcome` or `result`, or the whole of it. Booleans and
-/// numbers are read as they are written.
+/// The one of `names` that the data of a result has: in the member `outcome`, otherwise in `result`, otherwise as the
+/// whole. Booleans and numbers are compared as JSON text. `None` if the data has none of the names.
 pub(super) fn outcome<'n>(data: &Value, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let said = data.get("outcome").or_else(|| data.get("result")).unwrap_or(data);
     let text = match said {
@@ -20,12 +20,12 @@ pub(super) fn failure(text: &str) -> Values {
     Values::from_iter([("error".to_owned(), text.into())])
 }
 
-/// The line of an event's step; `None` for an event without one.
+/// The member `step` of an event's data, for the log; `None` for an event without one.
 pub(super) fn step_line(event: &Value) -> Option<String> {
     event.get(1)?.get("step")?.as_str().map(str::to_owned)
 }
 
-/// Lines that say what is open.
+/// Lines with the names of the open tools, and `end` if the plan may end.
 pub(super) fn open_lines<'n>(open: impl IntoIterator<Item = &'n str>, end: Option<&'n str>) -> String {
     let mut lines = String::from("open:\n");
     for name in open.into_iter().chain(end) {

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub struct PlanRules {
     planner: Planner,
-    /// Actions that are allowed.
+    /// The actions that may come next.
     open: Vec<usize>,
     may_end: bool,
-    /// The step whose result is to come.
+    /// The step whose result must follow.
     pending: Option<Step>,
 }
 
-/// An error as a reason.
+/// Formats an error as a reason in one line.
 fn reason(error: &Error) -> String {
     let diagnostic = error.diagnostic();
     let found = diagnostic.found_text().or(diagnostic.cause_text()).unwrap_or_default();
@@ -48,7 +48,8 @@ impl PlanRules {
         self.planner.spec().symbols().get(action).map_or("", |symbol| symbol.id.as_str())
     }
 
-    /// The arguments of an action by name, and those that a call must have.
+    /// The schemas of an action's arguments by name, and the required names. A set-valued action has one argument,
+    /// `elements`.
     fn arguments(&self, action: usize) -> (Values, Vec<String>) {
         let spec = self.planner.spec();
         if let Some(schema) = spec.arguments_schema(action) {
@@ -69,7 +70,10 @@ impl PlanRules {
         (Values::from_iter([("elements".to_owned(), elements)]), vec!["elements".to_owned()])
     }
 
-    /// The step that a call is.
+    /// Converts a call to a step.
+    ///
+    /// # Errors
+    /// The reason why `elements` is not a list of different elements of the action's set.
     fn step(&self, action: usize, arguments: &Values) -> Result<Step, String> {
         let spec = self.planner.spec();
         let mut step = Step::of(action);
@@ -90,7 +94,7 @@ impl PlanRules {
         Ok(step)
     }
 
-    /// What is observed of a step.
+    /// The observation of a step from the data of its result: the outcome, and the member `facts`.
     fn observation(&self, action: usize, data: Value) -> Observation {
         let names = self.planner.spec().symbols().get(action).map_or(&[][..], |symbol| &symbol.outcomes);
         let outcome = outcome(&data, names.iter().map(String::as_str)).map(str::to_owned);
@@ -132,7 +136,7 @@ impl Rules for PlanRules {
         let Some(step) = self.pending.take() else { return Ok(Values::new()) };
         let observation = match outcome {
             Outcome::Data(data) => self.observation(step.action, data),
-            // a step that failed is no step, unless the spec has an outcome for that
+            // a failed step is not a step of the plan, unless its action has an outcome `error`
             Outcome::Error(text) => {
                 let observation = self.observation(step.action, "error".into());
                 if observation.outcome.is_none() {

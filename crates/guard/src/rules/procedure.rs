@@ -14,25 +14,26 @@ const SAY: &str = "say";
 const DECIDE: &str = "decide";
 const USER: &str = "user";
 
-/// Characters of the user's messages that are kept, at most: arguments may quote any run of their words.
+/// Maximum bytes of all messages of the user; more are refused. The bound is needed because arguments may quote any
+/// sequence of their words.
 const MOST_HEARD: usize = 20_000;
-/// Values that a schema lists, at most. Calls are held to all of them all the same.
+/// Maximum number of values that a shown schema lists. Calls are checked against all values in any case.
 const MOST_LISTED: usize = 100;
 
-/// How a procedure binds an agent.
+/// Options of the rules of a procedure.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProcedureOptions {
-    /// Whether the agent reports what the user says, with a tool of the guard: arguments whose source is the user are
-    /// pieces of it. Otherwise they may have any value of their schema.
+    /// Whether the guard has a tool with which the agent reports the user's messages. Arguments whose source is the
+    /// user must then quote them. If `false`, open their sources with `Procedure::open_sources`.
     pub hears_user: bool,
 }
 
-/// The rules of a procedure, at a place in a conversation.
+/// The rules of a procedure, at a point of a conversation.
 #[derive(Debug)]
 pub struct ProcedureRules<'p> {
     session: Session<'p>,
     options: ProcedureOptions,
-    /// The API whose result is to come.
+    /// The API whose result must follow.
     pending: Option<usize>,
     checker: Checker,
 }
@@ -41,7 +42,7 @@ impl<'p> ProcedureRules<'p> {
     /// The rules at the beginning of a conversation.
     ///
     /// # Errors
-    /// `guard/schema` for a slot whose schema cannot be used.
+    /// `guard/schema` for a slot whose schema is not a valid JSON Schema.
     pub fn new(session: Session<'p>, options: ProcedureOptions) -> Fallible<ProcedureRules<'p>> {
         for slot in session.procedure().slots() {
             let schema = slot.schema.as_ref().unwrap_or(&Value::Bool(true));
@@ -50,10 +51,11 @@ impl<'p> ProcedureRules<'p> {
         Ok(ProcedureRules { session, options, pending: None, checker: Checker::default() })
     }
 
-    /// Follows what happened before. A call without a result counts as failed; its event is returned, for the log.
+    /// Replays the events of an earlier session. If the last call has no result, it counts as failed; the event of that
+    /// result is returned, for the log.
     ///
     /// # Errors
-    /// `guard/trace` for a trace that breaks the procedure.
+    /// `guard/trace` for a trace that violates the procedure.
     pub fn resume(&mut self, trace: &[Event]) -> Result<Option<Value>, Error> {
         let (verdict, _) = verify(self.procedure(), self.session.mode(), trace, true);
         if let Some(wrong) = verdict.violations.first() {
@@ -73,7 +75,7 @@ impl<'p> ProcedureRules<'p> {
         self.session.procedure()
     }
 
-    /// The answers that may be said now.
+    /// The nodes of the answers that may be given now.
     fn answers(&self) -> Vec<usize> {
         let nodes = self.procedure().nodes();
         let mut open = self.session.open();
@@ -81,8 +83,7 @@ impl<'p> ProcedureRules<'p> {
         open
     }
 
-    /// The slots that the user may decide now: an answer that lets the user decide them was said, and nothing took it
-    /// back.
+    /// The slots that the user may decide now: those of answers that were given and not taken back since.
     fn decisions(&self) -> Vec<&'p str> {
         let procedure = self.procedure();
         let mut slots: Vec<&str> = Vec::new();
@@ -165,12 +166,12 @@ impl<'p> ProcedureRules<'p> {
     }
 }
 
-/// A text from outside in an error.
+/// Shortens a text from outside for an error.
 fn short(text: &str) -> String {
     grammata::diagnostic::excerpt(text)
 }
 
-/// An obstacle as a reason.
+/// Formats an obstacle as a reason in one line.
 fn reason(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::Precondition(name) => format!("precondition {name}: it must come before"),
@@ -185,7 +186,7 @@ fn failure(text: &str) -> Values {
     Map::from_iter([("error".to_owned(), text.into())])
 }
 
-/// The schemas of arguments by name, as they are shown.
+/// The schemas of arguments by name, as shown to the agent: long lists of values are replaced by a description.
 fn properties(arguments: &Arguments) -> Values {
     let mut schema = arguments.schema();
     let properties = schema.get_mut("properties").map(Value::take);
@@ -383,8 +384,9 @@ impl Rules for ProcedureRules<'_> {
     }
 }
 
-/// The slots of a response in the data of a result. A response of one slot may be the whole of the data, or the member
-/// `result`, which servers wrap such values in.
+/// The slots of a response in the data of a result, and `error`; other members are dropped. The value of a response
+/// with one slot may also be the data itself, if it is not an object, or its member `result`, in which servers wrap
+/// such values.
 fn slots(response: &[String], data: Value) -> Values {
     match (response, data) {
         ([only], Value::Object(mut data)) if !data.contains_key(only) && !data.contains_key("error") => {

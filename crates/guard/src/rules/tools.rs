@@ -1,4 +1,5 @@
-//! Tools with prerequisites as the rules of an agent: a tool opens when tools that give what it needs were called.
+//! Tools with prerequisites as the rules of an agent: a tool opens once tools that provide what it needs have
+//! succeeded.
 
 use super::observed::{failure, open_lines};
 use super::{Open, OwnTool, Rules, Values};
@@ -11,10 +12,10 @@ use serde_json::Value;
 #[derive(Debug)]
 pub struct ToolRules<'s> {
     set: &'s ToolSet,
-    /// By tool, the lists of tools of which one each must have been called.
+    /// By tool, its needs: a call of one tool of each list must have succeeded.
     needs: Vec<Vec<Vec<usize>>>,
     has_succeeded: Vec<bool>,
-    /// The tool whose result is to come.
+    /// The tool whose result must follow.
     pending: Option<usize>,
     checker: Checker,
 }
@@ -32,7 +33,7 @@ impl<'s> ToolRules<'s> {
         }
     }
 
-    /// The first need of a tool that no call has met.
+    /// The first need of a tool that no successful call has met; `None` if all are met.
     fn missing(&self, tool: usize) -> Option<&[usize]> {
         let needs = self.needs.get(tool)?.iter();
         needs.map(Vec::as_slice).find(|any| !any.iter().any(|&giver| self.has_succeeded[giver]))

@@ -102,7 +102,8 @@ impl Outbox {
     }
 }
 
-/// Reads the lines of a side, of at most `most` bytes, on a new thread. Sends an event per line, and one at the end.
+/// Reads the lines of a side on a new thread. Sends an event per line, `Line::TooLong` for one of more than `most`
+/// bytes, and an event at the end of the stream or after a read error.
 pub(crate) fn reader(side: Side, stream: impl Read + Send + 'static, most: usize, to: SyncSender<Event>) {
     std::thread::spawn(move || {
         let mut stream = BufReader::new(stream);
