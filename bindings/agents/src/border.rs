@@ -1,4 +1,4 @@
-//! The border of the package: errors, values and locks.
+//! Conversions and helpers of this package: errors, values, locks and files.
 
 use crate::errors;
 use grammata::diagnostic::{Diagnostic, Notation, Source};
@@ -13,12 +13,12 @@ use pyo3::prelude::*;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The border of the package.
+/// The conversions of the Python package `grammata_agents`.
 pub(crate) const BORDER: Border = Border { package: "grammata_agents", settings: &[] };
 
 /// Converts results of the library to results of Python.
 pub(crate) trait Raise<T> {
-    /// The value; an error becomes the exception of its kind.
+    /// Returns the value, or the exception of the error's kind.
     fn raise(self, py: Python<'_>) -> PyResult<T>;
 }
 
@@ -28,7 +28,7 @@ impl<T> Raise<T> for grammata::Result<T> {
     }
 }
 
-/// The Python exception of an error.
+/// Converts an error to a Python exception.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     BORDER.exception(py, error)
 }
@@ -43,15 +43,15 @@ pub(crate) fn value<'py, A: PyCallArgs<'py>>(
     py.import("grammata_agents._values")?.getattr(class)?.call1(arguments)
 }
 
-/// Locks a value. A panic of another thread leaves it as that thread did.
+/// Locks a value, even if a thread panicked while it held the lock.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The text of a file in UTF-8, without a byte order mark.
+/// Reads a file in UTF-8. A byte order mark is removed.
 ///
 /// # Errors
-/// The file cannot be read, is longer than `limits.source_bytes`, or has other bytes.
+/// The file cannot be read, is longer than `limits.source_bytes`, or is not UTF-8.
 pub(crate) fn file(path: &Path, limits: &Limits) -> Result<String> {
     let most = limits.source_bytes;
     let bytes = files::read(path, most, |found| Limits::exceeded(LimitKind::SourceBytes, most, found))
@@ -61,7 +61,7 @@ pub(crate) fn file(path: &Path, limits: &Limits) -> Result<String> {
     Ok(text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text))
 }
 
-/// Adds the lines of a document in JSON, YAML or Python to diagnostics.
+/// Adds line numbers and excerpts of a document in JSON, YAML or Python to diagnostics.
 pub(crate) fn locate<'d>(text: &str, diagnostics: impl IntoIterator<Item = &'d mut Diagnostic>) {
     let is_json = text.trim_start().starts_with(['{', '[']);
     let source = Source::new(text, if is_json { Notation::Json } else { Notation::Text });

@@ -1,12 +1,12 @@
-//! Definitions of tools in the form that chat servers take.
+//! Definitions of tools in the form that chat servers accept.
 
 use grammata_agents::tools::restricted_names;
 use serde_json::{Value, json};
 
-/// The most characters of a name that servers take.
+/// The most characters of a tool's name that chat servers accept.
 const MOST_NAME: usize = 64;
 
-/// The names that servers take for some names, in the same order: unchanged if they are valid.
+/// Names that chat servers accept, one per given name, in the same order. Valid names are unchanged.
 pub(crate) fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     restricted_names(names, MOST_NAME)
 }

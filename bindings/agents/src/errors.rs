@@ -1,9 +1,9 @@
-//! The errors of the bindings themselves.
+//! Errors that arise in the bindings, not in the library.
 
 use grammata::{Diagnostic, Error, ErrorKind};
 use grammata_python_border::usage;
 
-/// A policy's answer is not one of the choices.
+/// `python/answer`: a policy's answer is not one of the choices.
 pub(crate) fn answer(found: &str, choices: usize) -> Error {
     usage(
         Diagnostic::new("python/answer", "the policy's answer is not one of the choices")
@@ -13,12 +13,12 @@ pub(crate) fn answer(found: &str, choices: usize) -> Error {
     )
 }
 
-/// Error that replaces an exception of a policy until it is raised again.
+/// `python/policy`: a placeholder for an exception of a policy, until the exception is raised again.
 pub(crate) fn callback() -> Error {
     usage(Diagnostic::new("python/policy", "the policy raised an exception").help("see the exception"))
 }
 
-/// A name that is none of those of the document.
+/// `python/unknown-name`: a name that does not exist. At most 50 of the known names are listed.
 pub(crate) fn unknown<'n>(what: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Error {
     let known: Vec<&str> = known.into_iter().take(50).collect();
     usage(
@@ -29,7 +29,7 @@ pub(crate) fn unknown<'n>(what: &str, name: &str, known: impl IntoIterator<Item 
     )
 }
 
-/// A step, an answer or a decision that has no place in the conversation.
+/// An error of kind [`ErrorKind::Rejected`] with this code: a text, step, answer or decision that is not allowed.
 pub(crate) fn rejected(
     code: &'static str,
     message: &str,
@@ -44,7 +44,7 @@ pub(crate) fn rejected(
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// The user said more than arguments can quote.
+/// `procedure/heard`: the messages of the user have more than `most` bytes.
 pub(crate) fn heard(bytes: usize, most: usize) -> Error {
     rejected(
         "procedure/heard",
@@ -55,7 +55,7 @@ pub(crate) fn heard(bytes: usize, most: usize) -> Error {
     )
 }
 
-/// A call has no result yet.
+/// `python/call-waits`: a step is not allowed while a call has no result.
 pub(crate) fn waiting(api: &str) -> Error {
     usage(
         Diagnostic::new("python/call-waits", "a call waits for its result")
@@ -65,7 +65,7 @@ pub(crate) fn waiting(api: &str) -> Error {
     )
 }
 
-/// A result without a call.
+/// `python/no-call`: a result is given, but no call waits for one.
 pub(crate) fn no_call() -> Error {
     usage(
         Diagnostic::new("python/no-call", "no call waits for a result")
@@ -74,7 +74,7 @@ pub(crate) fn no_call() -> Error {
     )
 }
 
-/// A file that is not a text.
+/// `python/not-utf8`: a file is not UTF-8 from this byte on.
 pub(crate) fn not_utf8(path: &std::path::Path, byte: usize) -> Error {
     let diagnostic = Diagnostic::new("python/not-utf8", "the file is not text in UTF-8")
         .at(grammata::Place::Byte(byte))
@@ -83,7 +83,7 @@ pub(crate) fn not_utf8(path: &std::path::Path, byte: usize) -> Error {
     Error::new(ErrorKind::Io, diagnostic).in_file(&path.display().to_string())
 }
 
-/// Something that should be an object.
+/// `python/not-an-object`: a value should be a JSON object.
 pub(crate) fn object(what: &'static str) -> Error {
     usage(
         Diagnostic::new("python/not-an-object", format!("{what} must be a JSON object"))

@@ -1,4 +1,4 @@
-//! Customer-care flows: domains of APIs, steps and flows.
+//! The Python classes `FlowDomain` and `FlowWalk`: domains of customer-care flows, and walks along their plans.
 
 use crate::border::{BORDER, Raise, file, lock, value};
 use crate::errors;
@@ -37,7 +37,7 @@ pub(crate) struct FlowDomain {
     limits: Limits,
 }
 
-/// Which plans of a domain.
+/// The keywords of `FlowDomain.walk` and `verify`, which select plans of a domain.
 #[derive(Clone)]
 struct Rules {
     level: u8,
@@ -96,12 +96,12 @@ impl State {
         Ok(into)
     }
 
-    /// A call as it is written: `Name`, or `Name=outcome`.
+    /// Writes a call: `Name`, or `Name=outcome`.
     fn text(&self, call: FlowCall) -> String {
         call.text(self.domain()).replacen("()", "", 1)
     }
 
-    /// Goes on with a call. Returns the calls that may come instead, and changes nothing, if it may not.
+    /// Appends a call. If it is not allowed, changes nothing and returns the allowed calls.
     fn take(&mut self, written: &str) -> Result<std::result::Result<FlowCall, Vec<String>>> {
         let name = written.split_once('=').map_or(written, |(name, _)| name);
         let outcome = written.split_once('=').map(|(_, outcome)| outcome);
@@ -120,7 +120,7 @@ impl State {
         }
     }
 
-    /// What the inputs of an API may be: for each datum that is available, what gives it.
+    /// For each available datum that the API takes: its name, and the calls that provide it.
     fn sources(&self, api: usize) -> Vec<(String, Vec<String>)> {
         let domain = self.domain();
         let prelude = domain.prelude_apis().iter().map(|&api| (api, None));
@@ -194,7 +194,7 @@ impl FlowDomain {
         .raise(py)
     }
 
-    /// The name.
+    /// The name of the domain.
     #[getter]
     fn name(&self) -> &str {
         &self.inner.name
@@ -227,7 +227,7 @@ impl FlowDomain {
         value(py, "Flow", (&flow.id, &flow.intent, steps))
     }
 
-    /// Peculiarities of the file.
+    /// Warnings for the author of the file.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         BORDER.warnings(py, &self.inner.warnings)
@@ -288,7 +288,7 @@ impl FlowDomain {
     }
 }
 
-/// A walk along the plans of a domain, from `FlowDomain.walk`. Calls from several threads run one after the other.
+/// A walk along the plans of a domain, from `FlowDomain.walk`. Calls from several threads are serialised.
 ///
 /// >>> import grammata_agents
 /// >>> walk = grammata_agents.FlowDomain.from_file("grammars/flows/trip-booking.toml").walk(flow="book_flight")
@@ -313,8 +313,8 @@ impl FlowWalk {
         self.run(py, |state| state.path.iter().map(|(call, _)| state.text(*call)).collect())
     }
 
-    /// The calls that may come next. `arguments` has for each datum that is available and that the API takes what gives
-    /// it: earlier calls, or "given". `ahead` are the plans after the call.
+    /// The calls that may come next. `arguments` has, for each available datum that the API takes, its sources: earlier
+    /// calls, or "given". `ahead` describes the plans after the call.
     fn open<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         type Open = (FeasibleCall, String, Vec<(String, Vec<String>)>);
         let (domain, open) = self
@@ -381,8 +381,8 @@ impl FlowWalk {
         })
     }
 
-    /// Goes on with a call: its name, with `=outcome` for an API with outcomes. One that may not come raises
-    /// `RejectedError`; then nothing has changed.
+    /// Appends a call: its name, with `=outcome` for an API with outcomes. A call that is not allowed raises
+    /// `RejectedError` and changes nothing.
     #[pyo3(signature = (call, /))]
     fn take(&self, py: Python<'_>, call: &str) -> PyResult<()> {
         self.run(py, |state| match state.take(call)? {
@@ -398,7 +398,7 @@ impl FlowWalk {
         .raise(py)
     }
 
-    /// Takes the last calls back. Returns how many there were, up to `calls`.
+    /// Removes the last `calls` calls, or all if there are fewer. Returns the number of removed calls.
     #[pyo3(signature = (calls=1, /))]
     fn back(&self, py: Python<'_>, calls: usize) -> usize {
         self.run(py, |state| (0..calls).take_while(|_| state.path.pop().is_some()).count())

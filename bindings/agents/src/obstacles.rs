@@ -1,4 +1,4 @@
-//! Why a step of a procedure may not come, and whether the arguments of a call are values that it may have.
+//! Refusals of steps of a procedure, and the check of a call's arguments.
 
 use crate::border::value;
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
@@ -11,32 +11,32 @@ use grammata_python_border::from_json;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// The most values that a schema lists.
+/// The most values that a shown schema lists.
 const MOST_LISTED: usize = 100;
 
-/// Why a step may not come.
+/// Why a step is not allowed.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// A rule of the procedure.
+    /// A rule of the procedure excludes the step.
     Obstacle(Obstacle),
-    /// A value of an argument is not one that the call may have.
+    /// The value of an argument is not allowed.
     Schema {
-        /// The argument.
+        /// The name of the argument.
         slot: String,
-        /// What it may be; `false` if the call has no such argument.
+        /// The schema of the allowed values; `false` if the call has no such argument.
         schema: Value,
     },
 }
 
 impl Refusal {
-    /// The obstacle of a node that may not come, whatever the arguments of a call are.
+    /// Why a node is not allowed with any arguments; `None` if it is allowed.
     pub(crate) fn of(session: &Session<'_>, node: usize) -> Option<Refusal> {
         let is_call = session.procedure().nodes().get(node).is_some_and(|node| node.kind == NodeKind::Api);
         let lacking = || session.arguments(node).err().filter(|_| is_call);
         session.obstacle(node, None).or_else(lacking).map(Refusal::Obstacle)
     }
 
-    /// The package's `Obstacle`.
+    /// Converts the refusal to the package's `Obstacle`.
     pub(crate) fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (mut node, mut slot, mut condition, mut values, mut limit, mut allowed) =
             (None, None, None, None, None, None);
@@ -75,7 +75,7 @@ fn schema_text(slot: &str, schema: &Value) -> String {
     format!("the argument `{slot}` must be a value of the schema {allowed}")
 }
 
-/// An obstacle as a sentence for a model or its user.
+/// Describes an obstacle in a sentence, for a model or its user.
 fn sentence(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::Unknown => "the procedure has no such call or answer".to_owned(),
@@ -108,7 +108,7 @@ fn sentence(obstacle: &Obstacle) -> String {
     }
 }
 
-/// The first of the arguments that a call may not have now.
+/// Returns the first argument whose name or value is not allowed now; `None` if all are.
 ///
 /// # Errors
 /// Schemas that are not supported; limits.
@@ -136,10 +136,10 @@ pub(crate) fn wrong_argument(
     Ok(None)
 }
 
-/// Whether a value is one of the schema of a slot, by the grammar under which models write.
+/// Whether a value conforms to the schema of a slot, checked with the grammar that also constrains models.
 ///
 /// # Errors
-/// As of [`wrong_argument`].
+/// Those of [`wrong_argument`].
 pub(crate) fn is_value(api: &str, slot: &Argument, value: &Value, limits: &Limits) -> Result<bool> {
     let arguments = Arguments { slots: vec![slot.clone()], excluded: Vec::new() };
     let offers = [Offer::Call { api: api.to_owned(), arguments }];
@@ -159,7 +159,8 @@ pub(crate) fn is_value(api: &str, slot: &Argument, value: &Value, limits: &Limit
     Ok(run.is_accepting(at))
 }
 
-/// The JSON Schema of one argument. A long list of values is left out: calls are held to all of them all the same.
+/// The JSON Schema of an argument. A list of more than [`MOST_LISTED`] values is replaced by a description; calls are
+/// still checked against all of them.
 fn schema(slot: &Argument) -> Value {
     let values = match &slot.origin {
         Origin::Fixed(value) => return json!({ "const": value }),
@@ -178,7 +179,7 @@ pub(crate) fn parameters(session: &Session<'_>, known: &Arguments) -> Value {
     let mut properties = Map::new();
     for slot in &known.slots {
         let mut property = match schema(slot) {
-            // a slot of which the file says nothing
+            // the file declares no schema for the slot
             Value::Bool(true) => json!({ "type": ["string", "number", "boolean"] }),
             schema => schema,
         };

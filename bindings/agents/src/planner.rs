@@ -1,4 +1,4 @@
-//! A plan that is built step by step, next to what happens in the world.
+//! The Python class `Planner`: a plan that is built while it is carried out.
 
 use crate::border::{BORDER, Raise, lock, value};
 use crate::definitions::{definition, names};
@@ -14,8 +14,8 @@ use pyo3::types::PyTuple;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 
-/// A plan under construction. Only actions are open from which a finished plan is reachable, whatever the outcomes of
-/// later actions are. Calls from several threads run one after the other.
+/// A plan under construction. An action is open only if a finished plan can be reached after it, whatever the outcomes
+/// of later actions are. Calls from several threads are serialised.
 ///
 /// >>> import grammata_agents
 /// >>> plans = grammata_agents.Plans(
@@ -139,9 +139,9 @@ impl Planner {
         })
     }
 
-    /// Why an action is not open: a smallest set of the spec's rules under which no plan goes on with it, as texts. An
-    /// empty list says that the automaton itself has no such plan, whatever the rules; None, that the action is open or
-    /// that it could not be decided.
+    /// Why an action is not open: a minimal set of the spec's rules under which no plan continues with it, as texts.
+    /// The list is empty if the automaton itself has no such plan, whatever the rules. None if the action is open, or
+    /// if the question could not be decided.
     #[pyo3(signature = (action, /))]
     fn reasons(&self, py: Python<'_>, action: &str) -> PyResult<Option<Vec<String>>> {
         self.run(py, |planner| {
@@ -200,7 +200,8 @@ impl Planner {
         step(py, &self.spec(py), &taken)
     }
 
-    /// Takes the last steps back, and their observations. Returns how many there were, up to `steps`.
+    /// Removes the last `steps` steps, or all if there are fewer, with their observations. Returns the number of
+    /// removed steps.
     #[pyo3(signature = (steps=1, /))]
     fn back(&self, py: Python<'_>, steps: usize) -> usize {
         py.detach(|| {

@@ -1,4 +1,4 @@
-//! Plans: words of an automaton over actions.
+//! The Python class `Plans`: plans are words of an automaton over actions.
 
 use crate::border::{BORDER, Raise, file, lock, value};
 use crate::planner::Planner;
@@ -16,8 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyString, PyTuple};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// The plans of a spec: words of an automaton whose letters are actions. Calls from several threads run one after the
-/// other.
+/// The plans of a spec: words of an automaton whose letters are actions. Calls from several threads are serialised.
 ///
 /// >>> import grammata_agents
 /// >>> plans = grammata_agents.Plans(
@@ -68,7 +67,7 @@ impl Plans {
     }
 }
 
-/// A `grammata_agents.Step`.
+/// Converts a step to a `grammata_agents.Step`.
 pub(crate) fn step<'py>(py: Python<'py>, spec: &Spec, step: &Step) -> PyResult<Bound<'py, PyAny>> {
     let symbol = spec.symbols().get(step.action);
     let set = symbol.and_then(|symbol| symbol.set.as_ref());
@@ -88,7 +87,7 @@ pub(crate) fn steps<'py>(py: Python<'py>, spec: &Spec, plan: &Plan) -> PyResult<
     plan.executed(spec).map(|one| step(py, spec, one)).collect()
 }
 
-/// A count as an `int`, or infinity.
+/// Converts a count to an `int`, or to `math.inf`.
 pub(crate) fn count<'py>(py: Python<'py>, count: &Count) -> PyResult<Bound<'py, PyAny>> {
     match count {
         Count::Finite(count) => {
@@ -142,7 +141,8 @@ impl Plans {
         self.spec(py).symbols().iter().map(|symbol| symbol.id.clone()).collect()
     }
 
-    /// Builds a plan step by step. After `max_free_steps` steps only actions are open that bring the end nearer.
+    /// Starts a plan that is built step by step. After `max_free_steps` steps only actions that bring the end nearer
+    /// are open.
     #[pyo3(signature = (*, max_free_steps=None))]
     fn planner(&self, py: Python<'_>, max_free_steps: Option<usize>) -> PyResult<Planner> {
         // a planner writes to its tables; it gets its own automaton

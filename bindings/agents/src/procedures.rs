@@ -1,4 +1,4 @@
-//! Procedures: workflows in PDL.
+//! The Python class `Procedure`: workflows in PDL.
 
 use crate::border::{BORDER, Raise, exception, lock, value};
 use crate::errors;
@@ -17,8 +17,8 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The part of the automaton in which the end is always certain to be reached; `None` if there is none from the start
-/// on.
+/// The supervisor of a procedure, which keeps sessions where the end can always be reached; `None` if results or
+/// decisions can block the procedure.
 pub(crate) type Rules<'p> = Option<Supervisor<'p>>;
 
 self_cell!(
@@ -107,7 +107,7 @@ impl Procedure {
         self.bound.borrow_owner()
     }
 
-    /// The events of a trace: a text with a JSON list on each line, or a sequence of such lists.
+    /// Reads the events of a trace: a text with a JSON list on each line, or a sequence of such lists.
     fn events(&self, trace: &Bound<'_, PyAny>) -> PyResult<Vec<Event>> {
         let py = trace.py();
         let text = match trace.extract::<String>() {
@@ -170,13 +170,13 @@ impl Procedure {
         .raise(py)
     }
 
-    /// The name.
+    /// The name of the procedure.
     #[getter]
     fn name(&self) -> &str {
         self.inner().name()
     }
 
-    /// What it is for; empty if the file says nothing.
+    /// The description of the procedure; empty if the file has none.
     #[getter]
     fn description(&self) -> &str {
         self.inner().description()
@@ -188,7 +188,7 @@ impl Procedure {
         self.bound.borrow_dependent().is_some()
     }
 
-    /// The findings of the static checks that are no errors.
+    /// The findings of the static checks that are not errors.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         BORDER.warnings(py, &self.warnings)
@@ -208,7 +208,7 @@ impl Procedure {
         answers.map(|node| node.name.as_str()).collect()
     }
 
-    /// A conversation at its beginning, or after a trace that keeps to the procedure.
+    /// Starts a conversation, or continues one after a trace that complies with the procedure.
     #[pyo3(signature = (trace=None, /))]
     fn session(&self, py: Python<'_>, trace: Option<&Bound<'_, PyAny>>) -> PyResult<Session> {
         let events = trace.map_or(Ok(Vec::new()), |trace| self.events(trace))?;

@@ -1,4 +1,4 @@
-//! Retrieval of tools by their words.
+//! The Python class `ToolIndex`: retrieval of tools by BM25.
 
 use crate::border::{BORDER, Raise, value};
 use crate::errors;
@@ -29,7 +29,7 @@ pub(crate) struct ToolIndex {
     retriever: Retriever,
 }
 
-/// Tools of documents as tools of a catalogue.
+/// Converts the callable tools of documents to tools of a catalogue.
 fn of_set(tools: &Tools) -> Vec<Tool> {
     let tool = |tool: &grammata_agents::tools::Tool| Tool {
         id: tool.name.clone(),
@@ -80,8 +80,8 @@ impl ToolIndex {
         .raise(py)
     }
 
-    /// The best tools for a request or for several queries, whose lists are merged in turn. With `split`, each sentence
-    /// of a text is a query too. `category` limits the tools.
+    /// The best `k` tools for a query or a list of queries; the lists of several queries are interleaved. With `split`,
+    /// each sentence of a text is a query too. `category` restricts the search to tools of a category.
     #[pyo3(signature = (query, /, *, k=11, category=None, split=false))]
     fn search<'py>(
         &self,

@@ -1,4 +1,4 @@
-//! A conversation under a procedure.
+//! The Python class `Session`: a conversation under a procedure.
 
 use crate::border::{BORDER, Raise, lock, value};
 use crate::definitions::{definition, names};
@@ -17,9 +17,10 @@ use self_cell::self_cell;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 
-/// Bytes of the user's messages, at most: arguments may quote any run of their words.
+/// Maximum bytes of all messages of the user. The bound is needed because arguments may quote any sequence of their
+/// words.
 const MOST_HEARD: usize = 20_000;
-/// The tool by which a model says an answer, and its name where the procedure has a node of the first.
+/// The name of the tool with which a model gives an answer, and its name if the procedure has a node of the first name.
 const SAY: [&str; 2] = ["say", "say_answer"];
 
 self_cell!(
@@ -34,12 +35,12 @@ self_cell!(
 pub(crate) struct State {
     held: Held,
     log: Vec<Value>,
-    /// The API whose result is to come.
+    /// The API whose result must follow.
     waiting: Option<usize>,
 }
 
-/// A conversation under a procedure: what is open, and why the rest is not. What is refused changes nothing. Calls from
-/// several threads run one after the other.
+/// A conversation under a procedure: the open steps, and why the others are not open. A refused step changes nothing.
+/// Calls from several threads are serialised.
 ///
 /// >>> import grammata_agents
 /// >>> procedure = grammata_agents.Procedure(
@@ -69,7 +70,7 @@ impl State {
         self.held.with_dependent_mut(|_, session| work(session))
     }
 
-    /// Checks that the user's messages stay short enough with another one.
+    /// Checks that all messages of the user have at most [`MOST_HEARD`] bytes with another one.
     fn check_heard(&self, text: &str) -> Result<()> {
         let heard: usize = self.session().heard().iter().map(String::len).sum();
         match heard.saturating_add(text.len()) {
@@ -78,7 +79,7 @@ impl State {
         }
     }
 
-    /// Follows events that are known to be right.
+    /// Replays events that are known to comply with the procedure.
     ///
     /// # Errors
     /// `procedure/heard`.
@@ -102,7 +103,7 @@ impl State {
         self.held.borrow_owner().borrow_owner()
     }
 
-    /// The node of a name, perhaps as servers of chats take it.
+    /// The node with a name, or with the form of its name that chat servers accept.
     fn node(&self, name: &str) -> Option<usize> {
         let procedure = self.procedure();
         procedure.node(name).or_else(|| {
@@ -112,7 +113,7 @@ impl State {
         })
     }
 
-    /// The name of the tool for answers.
+    /// The name of the tool with which a model gives an answer.
     fn say_tool(&self) -> &'static str {
         if self.node(SAY[0]).is_none() { SAY[0] } else { SAY[1] }
     }
@@ -121,7 +122,7 @@ impl State {
         self.procedure().nodes().get(node).is_some_and(|node| node.kind == NodeKind::Api)
     }
 
-    /// The nodes that may come, calls with their arguments.
+    /// The open nodes; calls have their arguments, and are left out if they cannot have any.
     fn open(&self) -> Vec<(usize, Option<Arguments>)> {
         let session = self.session();
         let arguments = |node: usize| match self.is_api(node) {
@@ -139,7 +140,7 @@ impl State {
             return Ok(Some(Refusal::Obstacle(Obstacle::Unknown)));
         };
         let declared = &self.procedure().nodes()[api];
-        // strict servers have models write null where a value is left out
+        // servers with strict schemas make models write null for a value that is left out
         given.retain(|slot, value| !(value.is_null() && declared.optional.contains(slot)));
         if let Some(obstacle) = self.session().obstacle(api, Some(&given)) {
             return Ok(Some(Refusal::Obstacle(obstacle)));
@@ -199,8 +200,7 @@ impl State {
         Ok(self.change(|session| session.say_text(node, &text, asks)).map(Refusal::Obstacle))
     }
 
-    /// The slots that the user may decide now: an answer that lets the user decide them was said, and nothing took it
-    /// back.
+    /// The slots that the user may decide now: those of answers that were given and not taken back since.
     fn decisions(&self) -> Vec<&str> {
         let (procedure, session) = (self.procedure(), self.session());
         let mut slots: Vec<&str> = Vec::new();
@@ -287,7 +287,7 @@ impl State {
     }
 }
 
-/// An event as traces have it.
+/// Writes an event as in traces.
 fn written(event: &Event) -> Value {
     match event {
         Event::Call(name, arguments) => json!(["call", name, arguments]),
@@ -330,8 +330,8 @@ fn refused<'py>(py: Python<'py>, refusal: Result<Option<Refusal>>) -> PyResult<O
 
 #[pymethods]
 impl Session {
-    /// The calls and answers that may come next. `arguments` is the JSON Schema of what a call may have now, `text` the
-    /// text of an answer with its values.
+    /// The calls and answers that may come next. `arguments` is the JSON Schema of the arguments that a call may have
+    /// now, `text` the text of an answer with its values filled in.
     fn open<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let open = self.run(py, |state| {
             let (session, procedure) = (state.session(), state.procedure());
@@ -368,7 +368,7 @@ impl Session {
             .collect()
     }
 
-    /// Why each of the other calls and answers may not come, by its name.
+    /// Why each of the other calls and answers is not open, by name.
     fn blocked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let blocked = self.run(py, |state| {
             let nodes = state.procedure().nodes().iter().enumerate();
@@ -389,8 +389,8 @@ impl Session {
         from_json(py, &self.run(py, |state| state.tools(answers)))
     }
 
-    /// The user says something, which begins a turn. Arguments may have values of it. All messages may have 20,000
-    /// bytes.
+    /// Records a message of the user, which begins a turn. Arguments may quote it. All messages together may have
+    /// 20,000 bytes.
     #[pyo3(signature = (text, /))]
     fn hear(&self, py: Python<'_>, text: String) -> PyResult<()> {
         self.run(py, |state| {
@@ -402,7 +402,8 @@ impl Session {
         .raise(py)
     }
 
-    /// Calls an API. Returns None, or why the call may not come; then nothing has changed. `result` is to follow.
+    /// Records a call of an API; its `result` must follow. Returns None, or why the call is not allowed; the session is
+    /// then unchanged.
     #[pyo3(signature = (name, arguments=None, /))]
     fn call<'py>(
         &self,
@@ -414,8 +415,8 @@ impl Session {
         refused(py, self.run(py, |state| state.call(name, given, &self.limits)))
     }
 
-    /// The result of the call that waits: a dict of slots, or the value of the only slot of the response. A result with
-    /// `error` says that the call failed.
+    /// Records the result of the waiting call: a dict of slots, or the value of the only slot of the response. A result
+    /// with `error` means that the call failed.
     #[pyo3(signature = (result, /))]
     fn result(&self, result: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = result.py();
@@ -423,8 +424,8 @@ impl Session {
         self.run(py, |state| state.result(given)).raise(py)
     }
 
-    /// Says an answer, by default with the procedure's text, perhaps a question for some slots. Returns None, or why it
-    /// may not come; then nothing has changed.
+    /// Records an answer, by default with the procedure's text. `asks` are the slots that it asks for. Returns None, or
+    /// why the answer is not allowed; the session is then unchanged.
     #[pyo3(signature = (name, /, *, text=None, asks=None))]
     fn say<'py>(
         &self,
@@ -436,7 +437,7 @@ impl Session {
         refused(py, self.run(py, |state| state.say(name, text, &asks.unwrap_or_default())))
     }
 
-    /// Takes a call of one of `tools()`: `call` of an API, or `say` of an answer.
+    /// Records a call of one of `tools()`, like `call` for an API and like `say` for an answer.
     #[pyo3(signature = (name, arguments=None, /))]
     fn offer<'py>(
         &self,
@@ -458,7 +459,7 @@ impl Session {
         refused(py, refusal)
     }
 
-    /// The agent says what is no answer of the procedure.
+    /// Records a text of the agent that is not an answer of the procedure.
     #[pyo3(signature = (text="", /))]
     fn free(&self, py: Python<'_>, text: &str) {
         self.run(py, |state| {
@@ -472,7 +473,7 @@ impl Session {
         self.run(py, |state| state.decisions().into_iter().map(str::to_owned).collect())
     }
 
-    /// The user decides a slot that an answer asked for.
+    /// Records the user's decision of a slot for which an answer asked.
     #[pyo3(signature = (slot, value, /))]
     fn decide(&self, slot: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
@@ -480,41 +481,42 @@ impl Session {
         self.run(py, |state| state.decide(slot, &value, &self.limits)).raise(py)
     }
 
-    /// The user drops the request: no call with an effect may come any more.
+    /// Records that the user drops the request. Calls with an effect are no longer allowed.
     fn cancel(&self, py: Python<'_>) {
         self.run(py, |state| state.change(|session| session.cancel()));
     }
 
-    /// What may come and why the rest may not, as lines for a prompt.
+    /// Lines for a prompt: the open steps, and why the others are not open.
     fn feedback(&self, py: Python<'_>) -> String {
         self.run(py, |state| state.session().feedback())
     }
 
-    /// The API whose result is to come.
+    /// The API whose result must follow.
     #[getter]
     fn waiting(&self, py: Python<'_>) -> Option<String> {
         self.run(py, |state| Some(state.procedure().nodes()[state.waiting?].name.clone()))
     }
 
-    /// The last value of each slot that calls, results and decisions gave.
+    /// The latest value of each slot, from calls, results and decisions.
     #[getter]
     fn known<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         from_json(py, &Value::Object(self.run(py, |state| state.session().known().clone())))
     }
 
-    /// What happened, as a trace that `Procedure.verify` and `grammata procedure verify` read, event by event.
+    /// The events so far, as a trace that `Procedure.verify` and `grammata procedure verify` read.
     #[getter]
     fn log<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         from_json(py, &Value::Array(self.run(py, |state| state.log.clone())))
     }
 
-    /// Whether a closing answer was said.
+    /// Whether a closing answer was given.
     #[getter]
     fn is_complete(&self, py: Python<'_>) -> bool {
         self.run(py, |state| state.session().is_complete())
     }
 
-    /// Whether the user said nothing new for so long, while nothing led on, that no more is to come.
+    /// Whether the conversation should end: too many turns brought neither news from the user nor a closing answer
+    /// nearer.
     #[getter]
     fn is_stalled(&self, py: Python<'_>) -> bool {
         self.run(py, |state| state.session().is_stalled())

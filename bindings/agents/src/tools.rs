@@ -1,4 +1,4 @@
-//! Sets of tools, read from the documents that describe them.
+//! The Python class `Tools`: sets of tools, read from the documents that describe them.
 
 use crate::border::{BORDER, Raise, file, locate, value};
 use crate::definitions::{definition, names};
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The tools of documents: OpenAPI, MCP's `tools/list`, declarations for OpenAI, Anthropic, Gemini, BFCL or ToolBench,
-/// or Python source. Each document is a text or what `json.loads` makes of it; its kind is recognised.
+/// or Python source. Each document is a text, or an object such as `json.loads` returns; its kind is recognised.
 ///
 /// `labels` qualify names that several documents have. `hidden` are parameters that the host fills in. `server`
 /// resolves relative addresses. With `strict`, repairs of documents are errors. `open_objects` allows undeclared
@@ -41,7 +41,7 @@ pub(crate) struct Tools {
     limits: Limits,
 }
 
-/// Documents with their labels, and the names of their files if they are files.
+/// Texts of documents with their labels, and, for documents read from files, the names of the files.
 struct Documents {
     texts: Vec<String>,
     labels: Vec<String>,
@@ -67,7 +67,7 @@ impl Tools {
         Ok(Tools { set: Arc::new(set), texts, files, limits: options.limits.clone() })
     }
 
-    /// Diagnostics about documents, given by their numbers, with files and lines.
+    /// Adds files and lines to diagnostics, each of which has the number of its document.
     fn located(&self, diagnostics: Vec<(usize, Diagnostic)>) -> Vec<Diagnostic> {
         let located = diagnostics.into_iter().map(|(document, mut diagnostic)| {
             if let Some(text) = self.texts.get(document) {
@@ -86,7 +86,7 @@ impl Tools {
         self.set.tool(name).ok_or_else(|| errors::unknown("tool", name, known()))
     }
 
-    /// The tools of some names, or all that can be called.
+    /// The tools with these names, or, for `None`, all that can be called.
     fn chosen(&self, names: Option<&[String]>) -> Result<Vec<&Tool>> {
         match names {
             Some(names) => names.iter().map(|name| self.tool(name)).collect(),
@@ -115,7 +115,7 @@ impl Tools {
     }
 }
 
-/// A call from Python.
+/// Reads a call from Python. The arguments are a dict; `None` means no arguments.
 pub(crate) fn call(name: &str, arguments: Option<&Bound<'_, PyAny>>) -> PyResult<Call> {
     let tool = name.to_owned();
     let Some(arguments) = arguments else { return Ok(Call { tool, arguments: Default::default() }) };
@@ -174,7 +174,7 @@ impl Tools {
         py.detach(|| Tools::made(Documents { texts, labels, files: Vec::new() }, &options)).raise(py)
     }
 
-    /// Reads files; their names without endings are the labels.
+    /// Reads documents from files. The labels are the files' names without their extensions.
     #[staticmethod]
     #[pyo3(signature = (*paths, hidden=None, server=None, strict=false, open_objects=false, grouped=false,
         limits=None))]
@@ -213,18 +213,18 @@ impl Tools {
         self.set.callable().map(|tool| tool.name.as_str()).collect()
     }
 
-    /// All tools, those that cannot be called included.
+    /// All tools, including those that cannot be called.
     fn list<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         self.set.tools().iter().map(|tool| self.object(py, tool)).collect()
     }
 
-    /// The tool of a name.
+    /// The tool with this name.
     #[pyo3(name = "tool", signature = (name, /))]
     fn named_tool<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         self.object(py, self.tool(name).raise(py)?)
     }
 
-    /// What reading the documents found: errors, which keep tools from being called, and warnings.
+    /// The findings in the documents: errors, each of which makes a tool uncallable, and warnings.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let findings = self.set.findings().iter();
@@ -236,7 +236,7 @@ impl Tools {
         BORDER.warnings(py, &py.detach(|| self.located(all)))
     }
 
-    /// The tools of some names, or all that can be called, as the `tools` of a chat completion.
+    /// The tools with these names, or all that can be called, as the `tools` of a chat completion.
     #[pyo3(signature = (names=None, /))]
     fn definitions<'py>(&self, py: Python<'py>, names: Option<Vec<String>>) -> PyResult<Bound<'py, PyAny>> {
         let tools = self.chosen(names.as_deref()).raise(py)?;
@@ -258,7 +258,7 @@ impl Tools {
         Ok(entries.collect::<Vec<_>>().join("\n"))
     }
 
-    /// Checks the arguments of a call against the schema of its tool. A wrong one raises `RejectedError` with its
+    /// Checks the arguments of a call against the schema of its tool. An invalid one raises `RejectedError` with its
     /// place.
     #[pyo3(signature = (name, arguments=None, /))]
     fn check(&self, py: Python<'_>, name: &str, arguments: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
@@ -266,7 +266,7 @@ impl Tools {
         py.detach(|| self.set.check_call(&call)).raise(py)
     }
 
-    /// The HTTP request of a call of an operation, after its arguments are checked. Nothing is sent.
+    /// Checks the arguments of a call and returns its HTTP request. Nothing is sent.
     #[pyo3(signature = (name, arguments=None, /))]
     fn request<'py>(
         &self,
@@ -281,8 +281,8 @@ impl Tools {
         value(py, "Request", (request.method, request.url, headers, request.body))
     }
 
-    /// The tools of some names with those that they need, which come first: a tool that takes an id needs one that
-    /// lists ids, as the paths and responses of OpenAPI documents say.
+    /// The given names and, before them, those of the tools that they need. A tool that takes an id needs one that
+    /// lists such ids, as derived from the paths and responses of OpenAPI documents.
     #[pyo3(signature = (names, /))]
     fn with_prerequisites(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Vec<String>> {
         let place = |name: &String| {
@@ -298,7 +298,7 @@ impl Tools {
         Ok(all.into_iter().map(|place| self.set.tools()[place].name.clone()).collect())
     }
 
-    /// The language of turns in a call format: a name such as "hermes", or a text of TOML.
+    /// The turns that call tools in a call format. `call_format` is a name such as "hermes", or a preset in TOML.
     ///
     /// `choice`: "auto" (a turn may call tools), "required" or "none". `names` are the tools that may be called, by
     /// default all.

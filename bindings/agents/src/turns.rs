@@ -1,4 +1,4 @@
-//! Turns of a model that call tools, as texts in a call format.
+//! The Python class `Turns`: turns of a model that call tools, as texts in a call format.
 
 use crate::border::{BORDER, Raise, value};
 use crate::errors;
@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyTuple};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Which turns.
+/// The arguments of `Tools.turns`.
 pub(crate) struct TurnSettings<'a> {
     pub(crate) call_format: &'a str,
     pub(crate) choice: &'a str,
@@ -42,7 +42,7 @@ pub(crate) struct Turns {
 
 impl Turns {
     /// # Errors
-    /// A format or a choice of no such name; `tools/…`; limits.
+    /// `python/unknown-name` and `python/option` for an unknown format or choice; `tools/…`; limits.
     pub(crate) fn new(set: Arc<ToolSet>, settings: TurnSettings<'_>, limits: &Limits) -> Result<Turns> {
         let TurnSettings { call_format, choice, names, min_calls, max_calls } = settings;
         let format = match CallFormat::named(call_format) {
@@ -93,7 +93,8 @@ impl Turns {
     }
 }
 
-/// Members of a call from Python: an object with `name` and `arguments`, or a `ToolCall`.
+/// Reads a call from Python: a dict with `name` and `arguments`, or an object with these attributes, such as a
+/// `ToolCall`.
 fn written_call(object: &Bound<'_, PyAny>) -> PyResult<grammata_agents::tools::Call> {
     match object.cast::<PyDict>() {
         Ok(members) => {
@@ -132,8 +133,8 @@ impl Turns {
         Ok(refused)
     }
 
-    /// Checks a text and reads its calls. A text that is no turn raises `RejectedError` with the byte of its first
-    /// wrong character and what may stand there.
+    /// Checks a text and reads its calls. A text that is not a turn raises `RejectedError` with the byte of its first
+    /// wrong character and the text that is allowed there.
     #[pyo3(signature = (text, /))]
     fn read<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
         let turn = py.detach(|| self.parsed(text)).raise(py)?;
@@ -145,7 +146,7 @@ impl Turns {
         value(py, "Turn", (turn.text, calls, turn.after))
     }
 
-    /// Writes a turn: `ToolCall` objects, or dicts with `name` and `arguments`, after a text.
+    /// Writes a turn: a text, and after it calls, which are `ToolCall` objects or dicts with `name` and `arguments`.
     #[pyo3(signature = (calls, /, *, text=""))]
     fn render(&self, py: Python<'_>, calls: Vec<Bound<'_, PyAny>>, text: &str) -> PyResult<String> {
         let calls = calls.iter().map(written_call).collect::<PyResult<Vec<_>>>()?;

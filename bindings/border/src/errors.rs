@@ -1,14 +1,14 @@
-//! The errors of the border itself.
+//! Errors that arise in the conversion between Rust and Python.
 
 use grammata::{Diagnostic, Error, ErrorKind};
 use std::fmt::Display;
 
-/// An error of the caller's use of the library.
+/// An error of kind [`ErrorKind::Usage`]: the caller used the library wrongly.
 pub fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// `python/option`: a keyword of a method has a value that is not one of its choices.
+/// `python/option`: an argument of a method is not one of the allowed values.
 pub fn choice(name: &'static str, found: &str, allowed: &str) -> Error {
     usage(
         Diagnostic::new("python/option", format!("`{name}` has no such value"))

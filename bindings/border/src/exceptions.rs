@@ -1,4 +1,4 @@
-//! Errors of the library as Python exceptions.
+//! Converts errors of the library to Python exceptions.
 
 use crate::Border;
 use crate::ending::PythonCall;
@@ -7,15 +7,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 impl Border {
-    /// The Python exception of an error.
+    /// Converts an error to the exception of its kind. If that fails, returns the exception of the failure.
     pub fn exception(&self, py: Python<'_>, error: &Error) -> PyErr {
         self.value(py, error).map_or_else(|failure| failure, PyErr::from_value)
     }
 
-    /// The value of a result; an error becomes the exception of its kind.
+    /// Converts a result of the library to a result of Python.
     ///
     /// # Errors
-    /// That exception.
+    /// The [`exception`](Border::exception) of the error.
     pub fn raise<T>(&self, py: Python<'_>, result: grammata::Result<T>) -> PyResult<T> {
         result.map_err(|error| self.exception(py, &error))
     }
@@ -46,7 +46,7 @@ impl Border {
         class.call1((lines.join("\n"), PyTuple::new(py, objects)?, error.is_cut()))
     }
 
-    /// Diagnostics that are no errors, as a list of the package's `Diagnostic`.
+    /// Converts diagnostics that are not errors to a list of the package's `Diagnostic`.
     ///
     /// # Errors
     /// Exceptions of the package's own code.
@@ -66,7 +66,7 @@ impl Border {
         py.import(format!("{}._errors", self.package))
     }
 
-    /// The package's `Diagnostic` of a diagnostic.
+    /// Converts a diagnostic to the package's `Diagnostic`.
     fn object<'py>(&self, py: Python<'py>, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyAny>> {
         let _call = PythonCall::begin(py);
         let fields = PyDict::new(py);

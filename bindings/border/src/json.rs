@@ -1,4 +1,4 @@
-//! JSON values as Python objects, and back.
+//! Conversion between JSON values and Python objects.
 
 use crate::Border;
 use crate::ending::PythonCall;

@@ -1,4 +1,4 @@
-//! Limits as Python gives them.
+//! Reads limits from Python.
 
 use crate::{Border, errors};
 use grammata::Limits;
@@ -7,10 +7,11 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
 impl Border {
-    /// Limits from a dict; limits that it does not name keep their default.
+    /// Reads limits from a dict from names to numbers. Limits that are not named, and all limits for `None`, have their
+    /// defaults.
     ///
     /// # Errors
-    /// `python/limits`.
+    /// `python/limits`: an unknown name, or a value that is not a number.
     pub fn limits(&self, object: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
         let Some(object) = object else { return Ok(Limits::default()) };
         let py = object.py();

@@ -1,4 +1,4 @@
-//! Automaton specs as Python gives them.
+//! Reads automaton specs from Python.
 
 use crate::Border;
 use crate::ending::PythonCall;
@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 impl Border {
-    /// The text of a spec, which may be given as a dict, and its options.
+    /// Returns the text of a spec and its options. The spec is a text in TOML or JSON, or an object that JSON can
+    /// write.
     ///
     /// # Errors
-    /// `python/not-json`; a parameter whose name is not a text.
+    /// `python/not-json`; the name of a parameter is not a `str`; exceptions of a value's `str()`.
     pub fn spec_options(
         &self,
         spec: &Bound<'_, PyAny>,
@@ -36,7 +37,8 @@ impl Border {
     }
 }
 
-/// Writes a parameter the way specs write it: `true` or `false`, a text, or a list joined by commas.
+/// Writes the value of a parameter as specs do: a `bool` as `true` or `false`, a `str` unchanged, a list of `str`
+/// joined by commas, and other values by `str()`.
 fn parameter(value: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(truth) = value.cast::<PyBool>() {
         return Ok(truth.is_true().to_string());
