@@ -85,9 +85,9 @@ fn only_enum(schema: &Value) -> Option<&Vec<Value>> {
     members.get("enum")?.as_array().filter(|_| !members.keys().any(is_other))
 }
 
-/// Returns the intersection of two schemas. Of annotations that both have, those of the first are kept. `allOf`, which
-/// models may not know, is used only for keywords of `own` that cannot be merged: those that `server` has with another
-/// value, those outside [`INDEPENDENT`], and all that `server` has not if it has `$ref`.
+/// Returns the intersection of two schemas. If both have an annotation, that of `server` is kept. Two lists in `enum`
+/// are intersected. `allOf`, which models may not know, is used only for other keywords of `own` that cannot be merged:
+/// those with another value in `server`, those outside [`INDEPENDENT`], and all new ones if `server` has `$ref`.
 pub(crate) fn both(server: &Value, own: &Value) -> Value {
     let (server, own) = match (server, own) {
         (Value::Bool(false), _) | (_, Value::Bool(false)) => return Value::Bool(false),

@@ -37,7 +37,7 @@ pub struct RunOptions {
     pub acts: usize,
     /// The most tries to write a readable step. 3 by default.
     pub tries: usize,
-    /// Caps.
+    /// Limits on sizes and work.
     pub limits: Limits,
 }
 
@@ -398,8 +398,8 @@ impl Driver<'_, '_> {
         Ok(None)
     }
 
-    /// Returns the result of a call. If the environment failed, the result is what the procedure sees, and the failure
-    /// is returned too.
+    /// Returns the result of a call. If the environment failed, also returns the failure; the result is then the error
+    /// that the procedure sees.
     fn execute(&mut self, api: usize, arguments: Values) -> Result<(Values, Option<Error>)> {
         let procedure = self.conversation.session().procedure();
         let name = procedure.nodes()[api].name.clone();
