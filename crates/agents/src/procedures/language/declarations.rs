@@ -2,7 +2,7 @@
 
 use super::errors::{self, Findings};
 use super::fields::Fields;
-use super::merge::{self, Taken};
+use super::merge::{self, Exchange};
 use super::slot::slots;
 use super::tools::{ApiTool, Documents};
 use crate::document::Document;
@@ -146,8 +146,8 @@ fn nodes(
     for (list, known) in [("apis", &API[..]), ("answers", &ANSWER[..])] {
         let is_api = list == "apis";
         for fields in file.list(list, known, findings) {
-            let taken = fields.get("tool").map(|_| merge::tool(&fields, documents, findings));
-            let of_tool = taken.as_ref().and_then(|taken| taken.name.as_deref());
+            let exchange = fields.get("tool").map(|_| merge::tool(&fields, documents, findings));
+            let of_tool = exchange.as_ref().and_then(|exchange| exchange.name.as_deref());
             let named = match of_tool.filter(|_| fields.get("name").is_none()) {
                 Some(name) => Some((normal(name), fields.place("tool"))),
                 None => fields.name(if is_api { "an API" } else { "an answer" }, findings),
@@ -157,19 +157,19 @@ fn nodes(
                 findings.error(errors::duplicate_node(place, &name));
                 continue;
             }
-            let taken = taken.unwrap_or_else(|| Taken::own(&fields, findings));
-            made.add(&taken, &place, findings);
-            let description = fields.text("desc", findings).unwrap_or_else(|| taken.description());
+            let exchange = exchange.unwrap_or_else(|| Exchange::of_entry(&fields, findings));
+            made.add(&exchange, &place, findings);
+            let description = fields.text("desc", findings).unwrap_or_else(|| exchange.description());
             let kind = if is_api { NodeKind::Api } else { kind(&fields, &name, &description, findings) };
             let required = if fields.get("precondition").is_some() { "precondition" } else { "pre" };
             nodes.push(Node {
                 required: fields.names(required, findings),
-                request: taken.request,
-                optional: taken.optional,
+                request: exchange.request,
+                optional: exchange.optional,
                 rebind: fields.names("rebind", findings),
-                response: taken.response,
-                writes: fields.effect(findings).unwrap_or(taken.writes),
-                tool: taken.tool,
+                response: exchange.response,
+                writes: fields.effect(findings).unwrap_or(exchange.writes),
+                tool: exchange.tool,
                 max_calls: fields.max_calls(findings),
                 keep: fields.flag("keep", findings),
                 asks: fields.names("asks", findings),

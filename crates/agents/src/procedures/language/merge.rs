@@ -2,7 +2,7 @@
 
 use super::errors::{self, Findings};
 use super::fields::{Fields, normal};
-use super::schemas::joined;
+use super::schemas::intersection;
 use super::slot::Slot;
 use super::tools::{self, ApiTool, Documents, Part};
 use crate::tools::Tool;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 /// The request and the response of an API, merged from its entry and its tool.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct Exchange {
     /// The name of the tool, if the entry names one.
     pub(super) name: Option<String>,
     pub(super) tool: Option<Box<ApiTool>>,
@@ -26,14 +26,14 @@ pub(super) struct Taken {
     members: Vec<Part>,
 }
 
-impl Taken {
+impl Exchange {
     /// Reads an entry that names no tool.
-    pub(super) fn own(fields: &Fields<'_>, findings: &mut Findings) -> Taken {
-        Taken {
+    pub(super) fn of_entry(fields: &Fields<'_>, findings: &mut Findings) -> Exchange {
+        Exchange {
             request: fields.names("request", findings),
             optional: fields.names("optional", findings),
             response: fields.names("response", findings),
-            ..Taken::default()
+            ..Exchange::default()
         }
     }
 
@@ -45,31 +45,31 @@ impl Taken {
 
 /// Merges an entry with the tool that it names. If there is no such tool, or the entry contradicts it, the findings
 /// have an error, and the result has the name and the slots of the entry without schemas.
-pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings: &mut Findings) -> Taken {
+pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings: &mut Findings) -> Exchange {
     let reference = fields.text("tool", findings).unwrap_or_default();
     // an entry with an unknown tool still gets a name, so that references to it are not further errors
     let name = reference.split_once('#').map_or(reference.as_str(), |(_, name)| name);
     let name = if name.is_empty() { "tool".to_owned() } else { name.to_owned() };
     if reference.is_empty() {
-        return Taken { name: Some(name), ..Taken::default() };
+        return Exchange { name: Some(name), ..Exchange::default() };
     }
-    let taken = match documents.tool(&reference, &fields.place("tool")) {
+    let exchange = match documents.tool(&reference, &fields.place("tool")) {
         Ok(tool) => merged(fields, reference, tool, findings),
         Err(wrong) => {
             findings.error(*wrong);
             None
         }
     };
-    let taken = taken.unwrap_or_else(|| {
-        let (request, parameters) = unknown(fields, "request", findings);
-        let (response, members) = unknown(fields, "response", findings);
-        Taken { request, response, parameters, members, ..Taken::default() }
+    let exchange = exchange.unwrap_or_else(|| {
+        let (request, parameters) = unlinked(fields, "request", findings);
+        let (response, members) = unlinked(fields, "response", findings);
+        Exchange { request, response, parameters, members, ..Exchange::default() }
     });
-    Taken { name: Some(name), ..taken }
+    Exchange { name: Some(name), ..exchange }
 }
 
 /// The slots that an entry lists under `key`, with parts that have no schema.
-fn unknown(fields: &Fields<'_>, key: &str, findings: &mut Findings) -> (Vec<String>, Vec<Part>) {
+fn unlinked(fields: &Fields<'_>, key: &str, findings: &mut Findings) -> (Vec<String>, Vec<Part>) {
     let slots: Vec<String> = match fields.pairs(key, findings) {
         Some(pairs) => pairs.into_iter().map(|(slot, _)| slot).collect(),
         None => fields.names(key, findings),
@@ -84,7 +84,7 @@ fn unknown(fields: &Fields<'_>, key: &str, findings: &mut Findings) -> (Vec<Stri
     (slots, parts)
 }
 
-fn merged(fields: &Fields<'_>, reference: String, tool: Tool, findings: &mut Findings) -> Option<Taken> {
+fn merged(fields: &Fields<'_>, reference: String, tool: Tool, findings: &mut Findings) -> Option<Exchange> {
     let place = fields.place("tool");
     let known = match tools::parameters(&tool) {
         Ok(known) => known,
@@ -144,7 +144,7 @@ fn merged(fields: &Fields<'_>, reference: String, tool: Tool, findings: &mut Fin
     let (request, parameters) = parameters.into_iter().unzip();
     let (response, members) = members.into_iter().unzip();
     let tool = ApiTool { reference, tool, parameters: pairs_of_request, members: pairs_of_response };
-    Some(Taken {
+    Some(Exchange {
         name: None,
         tool: Some(Box::new(tool)),
         request,
@@ -209,8 +209,8 @@ fn response(
 ) -> Vec<(String, Part)> {
     let declared = tools::members(tool);
     if fields.get("response").is_none() {
-        let is_asked = |part: &Part| request.iter().any(|(_, known)| known.name == part.name);
-        let slots = declared.into_iter().filter(|part| !is_asked(part));
+        let in_request = |part: &Part| request.iter().any(|(_, known)| known.name == part.name);
+        let slots = declared.into_iter().filter(|part| !in_request(part));
         return slots.map(|part| (normal(&part.name), part)).collect();
     }
     let written = match fields.pairs("response", findings) {
@@ -248,30 +248,30 @@ pub(super) struct Slots<'s> {
     slots: &'s mut Vec<Slot>,
     by_name: FxHashMap<String, usize>,
     /// By index of a slot that the file does not declare: whether a request has it.
-    is_asked: FxHashMap<usize, bool>,
+    in_request: FxHashMap<usize, bool>,
 }
 
 impl<'s> Slots<'s> {
     pub(super) fn new(slots: &'s mut Vec<Slot>) -> Slots<'s> {
         let by_name = slots.iter().enumerate().map(|(at, slot)| (slot.name.clone(), at)).collect();
-        Slots { slots, by_name, is_asked: FxHashMap::default() }
+        Slots { slots, by_name, in_request: FxHashMap::default() }
     }
 
     /// Adds the slots that an API takes from its tool. The schemas of a slot in several requests, and in the file, are
-    /// joined; it is an error if that is not possible.
-    pub(super) fn add(&mut self, taken: &Taken, place: &Place, findings: &mut Findings) {
-        for (slot, part) in taken.request.iter().zip(&taken.parameters) {
+    /// intersected; it is an error if that is not possible.
+    pub(super) fn add(&mut self, exchange: &Exchange, place: &Place, findings: &mut Findings) {
+        for (slot, part) in exchange.request.iter().zip(&exchange.parameters) {
             self.bind(slot, part, true, place, findings);
         }
-        for (slot, part) in taken.response.iter().zip(&taken.members) {
+        for (slot, part) in exchange.response.iter().zip(&exchange.members) {
             self.bind(slot, part, false, place, findings);
         }
     }
 
-    fn bind(&mut self, name: &str, part: &Part, is_asked: bool, place: &Place, findings: &mut Findings) {
+    fn bind(&mut self, name: &str, part: &Part, in_request: bool, place: &Place, findings: &mut Findings) {
         let Some(&at) = self.by_name.get(name) else {
             self.by_name.insert(name.to_owned(), self.slots.len());
-            self.is_asked.insert(self.slots.len(), is_asked);
+            self.in_request.insert(self.slots.len(), in_request);
             self.slots.push(Slot {
                 name: name.to_owned(),
                 description: part.description.clone(),
@@ -286,23 +286,23 @@ impl<'s> Slots<'s> {
         if slot.description.is_empty() {
             slot.description.clone_from(&part.description);
         }
-        let was_asked = self.is_asked.get(&at).copied();
-        match (is_asked, was_asked) {
+        let was_in_request = self.in_request.get(&at).copied();
+        match (in_request, was_in_request) {
             // the schema of a request replaces those of responses, because no responses are generated
             (true, Some(false)) => {
                 slot.schema.clone_from(&part.schema);
-                self.is_asked.insert(at, true);
+                self.in_request.insert(at, true);
             }
             (true, _) => {
                 let (known, new) = (slot.schema.as_ref(), part.schema.as_ref());
                 let both = match (known, new) {
-                    (Some(known), Some(new)) => joined(known, new).map(Some),
+                    (Some(known), Some(new)) => intersection(known, new).map(Some),
                     (known, new) => Some(known.or(new).cloned()),
                 };
                 match both {
                     Some(both) => slot.schema = both,
                     None => {
-                        let place = if was_asked.is_some() { place } else { &slot.place };
+                        let place = if was_in_request.is_some() { place } else { &slot.place };
                         let schema = |schema: Option<&serde_json::Value>| {
                             schema.map(ToString::to_string).unwrap_or_default()
                         };

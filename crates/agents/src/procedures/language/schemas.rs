@@ -1,4 +1,4 @@
-//! Schemas of slots from documents: replaces references, and joins two schemas of one slot.
+//! Schemas of slots from documents: replaces references, and intersects two schemas of one slot.
 
 use serde_json::{Map, Value};
 
@@ -92,9 +92,9 @@ impl Inliner<'_> {
         self.open.push(name.to_owned());
         let target = self.schema(target, depth + 1)?;
         self.open.pop();
-        let says = made.keys().any(|keyword| !matches!(keyword.as_str(), "description" | "title"));
+        let asserts = made.keys().any(|keyword| !matches!(keyword.as_str(), "description" | "title"));
         match target {
-            Value::Object(mut target) if !says => {
+            Value::Object(mut target) if !asserts => {
                 target.extend(made);
                 Ok(Value::Object(target))
             }
@@ -125,8 +125,9 @@ fn size(value: &Value) -> usize {
 }
 
 /// Returns a schema of the values that both schemas allow; `None` if it cannot be written without `allOf`, or is found
-/// to be empty. Keywords in `ALONE` are joined, annotations of `one` are preferred, and other keywords must be equal.
-pub(super) fn joined(one: &Value, other: &Value) -> Option<Value> {
+/// to be empty. Keywords in `INDEPENDENT` are intersected, annotations of `one` are preferred, and other keywords must
+/// be equal.
+pub(super) fn intersection(one: &Value, other: &Value) -> Option<Value> {
     if one == other {
         return Some(one.clone());
     }
@@ -136,7 +137,7 @@ pub(super) fn joined(one: &Value, other: &Value) -> Option<Value> {
             _ => None,
         };
     };
-    const ALONE: [&str; 14] = [
+    const INDEPENDENT: [&str; 14] = [
         "type",
         "enum",
         "const",
@@ -155,14 +156,14 @@ pub(super) fn joined(one: &Value, other: &Value) -> Option<Value> {
     const ANNOTATIONS: [&str; 4] = ["description", "title", "default", "examples"];
     let mut made = one.clone();
     for keyword in one.keys().filter(|keyword| !other.contains_key(*keyword)) {
-        if !ALONE.contains(&keyword.as_str()) && !ANNOTATIONS.contains(&keyword.as_str()) {
+        if !INDEPENDENT.contains(&keyword.as_str()) && !ANNOTATIONS.contains(&keyword.as_str()) {
             return None;
         }
     }
     for (keyword, value) in other {
         let word = keyword.as_str();
         let Some(known) = one.get(keyword) else {
-            if !ALONE.contains(&word) && !ANNOTATIONS.contains(&word) {
+            if !INDEPENDENT.contains(&word) && !ANNOTATIONS.contains(&word) {
                 return None;
             }
             made.insert(keyword.clone(), value.clone());
@@ -171,7 +172,7 @@ pub(super) fn joined(one: &Value, other: &Value) -> Option<Value> {
         if known == value || ANNOTATIONS.contains(&word) {
             continue;
         }
-        made.insert(keyword.clone(), both(word, known, value)?);
+        made.insert(keyword.clone(), intersected(word, known, value)?);
     }
     let is_allowed = |made: &Map<String, Value>, value: &Value| {
         made.get("type").and_then(Value::as_str).is_none_or(|kind| has_type(value, kind))
@@ -187,7 +188,7 @@ pub(super) fn joined(one: &Value, other: &Value) -> Option<Value> {
 }
 
 /// The value of a keyword that asserts what both of its values assert; `None` if there is none, or it is not known.
-fn both(keyword: &str, one: &Value, other: &Value) -> Option<Value> {
+fn intersected(keyword: &str, one: &Value, other: &Value) -> Option<Value> {
     match keyword {
         "type" => match (one.as_str(), other.as_str()) {
             (Some("integer"), Some("number")) | (Some("number"), Some("integer")) => Some("integer".into()),
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_schemas_hold_both() {
+    fn intersections_allow_what_both_allow() {
         for (one, other, expected) in [
             (
                 json!({"type": "number", "minimum": 1}),
@@ -303,8 +304,8 @@ mod tests {
             (json!({"pattern": "a"}), json!({"pattern": "b"}), None),
             (json!({"properties": {}}), json!({"additionalProperties": false}), None),
         ] {
-            assert_eq!(joined(&one, &other), expected, "{one} {other}");
-            assert_eq!(joined(&other, &one).is_some(), expected.is_some());
+            assert_eq!(intersection(&one, &other), expected, "{one} {other}");
+            assert_eq!(intersection(&other, &one).is_some(), expected.is_some());
         }
     }
 }
