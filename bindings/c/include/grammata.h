@@ -809,8 +809,8 @@ GrammataStatus grammata_matcher_new(const GrammataGrammar *grammar,
  * end, and none of the vocabulary's that is not given. Elsewhere only a token terminal that lists such a token allows
  * it. GRAMMATA_STATUS_USAGE if there are none, or one is outside the vocabulary.
  *
- * A token of ordinary text no longer counts as text; then each such call compiles the grammar again: fork the matcher
- * if you need more.
+ * A given token with ordinary text, or one that a set "all tokens but these" contains, no longer counts as text. In
+ * this case each call of this function compiles the grammar again. To get more matchers, fork the first.
  */
 GrammataStatus grammata_matcher_new_with_end_tokens(const GrammataGrammar *grammar,
                                                     const uint32_t *tokens,
@@ -1217,7 +1217,8 @@ const char *grammata_error_code(const GrammataError *error);
 size_t grammata_error_count(const GrammataError *error);
 
 /**
- * Message `index` of the error, in the order of the source; NULL for larger indices.
+ * Message `index` of the error, counted from 0; NULL from the number of messages on. Messages with a line and a column
+ * are in the order of the source, others in the order of the checks.
  */
 const GrammataDiagnostic *grammata_error_diagnostic(const GrammataError *error, size_t index);
 

@@ -58,8 +58,8 @@ pub unsafe extern "C" fn grammata_matcher_new(
 /// end, and none of the vocabulary's that is not given. Elsewhere only a token terminal that lists such a token allows
 /// it. GRAMMATA_STATUS_USAGE if there are none, or one is outside the vocabulary.
 ///
-/// If one of the tokens has ordinary text, or is a special token that the grammar mentions, it no longer counts as
-/// such, and each call of this function compiles the grammar again. To get more matchers, fork the first.
+/// A given token with ordinary text, or one that a set "all tokens but these" contains, no longer counts as text. In
+/// this case each call of this function compiles the grammar again. To get more matchers, fork the first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_matcher_new_with_end_tokens(
     grammar: *const GrammataGrammar,
