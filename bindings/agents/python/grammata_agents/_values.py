@@ -1,4 +1,4 @@
-"""What the library tells, as data."""
+"""Results of the library, as data classes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Step:
     action: str
     """The action's name in the spec."""
     text: str = ""
-    """What the step spells."""
+    """The word of the step, as plans write it."""
     elements: tuple[str, ...] = ()
-    """Of a set-valued action, the elements taken."""
+    """The chosen elements of a set-valued action."""
     outcome: str | None = None
-    """Of an action with outcomes, the one that the world chose."""
+    """The outcome of the step, if its action has outcomes."""
     arguments: Any = None
-    """Of an action with arguments, what they are."""
+    """The arguments, if the action has any."""
 
     def __str__(self) -> str:
         return self.text or self.action
@@ -33,27 +33,27 @@ class Choice:
     """One of the answers that a policy may give."""
 
     label: str
-    """How the choice is shown."""
+    """The label of the choice."""
     cost: int
-    """What the action costs, in the spec's unit; 0 for the end."""
+    """The cost of the action, in the spec's unit; 0 for the end."""
     is_end: bool
-    """Whether it ends the plan."""
+    """Whether the choice ends the plan."""
     completable: bool | None
-    """Whether it leads to a finished plan, if that was found out."""
+    """Whether the choice can lead to a finished plan; None if that is not known."""
     steps_left: int | None
-    """The fewest steps from there to a finished plan, if `lookahead` was asked for."""
+    """The fewest steps after the choice to a finished plan; None if not known, as without `lookahead`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a policy is asked."""
+    """A question to a policy."""
 
     text: str
-    """The question as a text, choices and all."""
+    """The text of the question, with its choices."""
     choices: tuple[Choice, ...]
-    """One of them is to be chosen; with `set`, several."""
+    """The choices. The answer is one of them, or several if there is a `set`."""
     set: tuple[int, int] | None
-    """How many are to be taken, at least and at most, if the question is for a set."""
+    """The least and the greatest number of choices, if the answer is a set."""
 
 
 class Policy(Protocol):
@@ -66,18 +66,18 @@ class Policy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found out about a plan."""
+    """The verdict on a plan."""
 
     is_valid: bool
-    """Whether it is a plan of the spec."""
+    """Whether the plan is one of the spec."""
     plan: list[Step] | None = None
     """The plan as it was read, if it is valid."""
     step: int | None = None
     """The first wrong step, from 0; the number of steps if the plan is only not finished."""
     feasible: tuple[str, ...] = ()
-    """The actions that may stand there instead."""
+    """The actions that are allowed there."""
     may_end: bool = False
-    """Whether the plan might end before that step."""
+    """Whether the plan may end before that step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,13 @@ class PlanOutcome:
     """The outcome of a search."""
 
     plan: list[Step] | None
-    """The plan; None says that there is none."""
+    """The plan; None if none was found."""
     score: float | None
-    """The natural logarithm of the plan's probability, where the policy knows it."""
+    """The natural logarithm of the plan's probability, if the policy gives probabilities."""
     questions: int
-    """Questions asked."""
+    """The number of questions."""
     backtracks: int
-    """Steps taken back."""
+    """The number of steps that were undone."""
 
 
 class Scores:
@@ -113,23 +113,23 @@ class OpenAction:
     """An action that may come next in a plan."""
 
     name: str
-    """Its name in the spec."""
+    """The name of the action in the spec."""
     label: str
-    """How it is shown."""
+    """The label of the action."""
     cost: int
-    """What it costs, in the spec's unit."""
+    """The cost, in the spec's unit."""
     arguments: dict[str, Any] | None
     """The JSON Schema of its arguments, if it has any."""
     elements: tuple[str, ...]
-    """Of a set-valued action, the elements that it may take."""
+    """The elements from which a set-valued action chooses."""
     takes: tuple[int, int] | None
-    """Of a set-valued action, how many it takes, at least and at most."""
+    """The least and the greatest number of elements of a set-valued action."""
     outcomes: tuple[str, ...]
-    """The outcomes that the world chooses from, if there are any."""
+    """The possible outcomes of the action, if it has any."""
     completable: bool | None
-    """Whether a finished plan is reachable with it, if that was decided."""
+    """Whether a finished plan can be reached after the action; None if that is not known."""
     steps_left: int | None
-    """The fewest steps from there to a finished plan, if they were found."""
+    """The fewest steps after the action to a finished plan; None if not known."""
 
 
 ObstacleCode = Literal[
@@ -152,7 +152,7 @@ the call may have."""
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why a call or an answer may not come."""
+    """Why a call or an answer is not allowed."""
 
     code: ObstacleCode
     """The kind."""
@@ -161,7 +161,7 @@ class Obstacle:
     node: str | None = None
     """`precondition`: what must come before. `stale`: the call that has another value."""
     slot: str | None = None
-    """The argument that is wrong, missing or not said."""
+    """The argument that is wrong, missing, or was not said by anybody."""
     condition: str | None = None
     """`guard`: the condition that does not hold. `blocking`: the outcome after which the end is not certain."""
     values: str | None = None
@@ -184,17 +184,17 @@ class OpenNode:
     kind: Literal["api", "inform", "request", "courtesy", "out_of_workflow"]
     """A call, or the kind of the answer."""
     description: str
-    """What the call does, or the text of the answer with `$slot` for values."""
+    """The description of the call, or the text of the answer with `$slot` for values."""
     arguments: dict[str, Any] | None
-    """Of a call, the JSON Schema of the arguments that it may have now."""
+    """The JSON Schema of the arguments that a call may have now."""
     text: str
-    """Of an answer, its text with values."""
+    """The text of an answer with values filled in."""
     asks: tuple[str, ...]
     """The slots that a request asks for."""
     decides: tuple[str, ...]
     """The slots that the user decides after it."""
     writes: bool
-    """Whether the call changes something in the world."""
+    """Whether the call has an effect."""
     is_closing: bool
     """Whether the procedure is complete once it was said."""
 
@@ -213,12 +213,12 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class ProcedureVerdict:
-    """What a trace shows."""
+    """The verdict on a trace."""
 
     is_valid: bool
-    """Whether nothing breaks the procedure."""
+    """Whether the trace complies with the procedure."""
     steps: int
-    """Calls and answers that were judged."""
+    """The number of judged calls and answers."""
     is_complete: bool
     """Whether a closing answer was said where it may be."""
     violations: tuple[Violation, ...]
@@ -232,7 +232,7 @@ class Tool:
     name: str
     """The name, unique among the tools that can be called."""
     description: str
-    """What it does: text of strangers, never an instruction."""
+    """The description: text from an untrusted source, never an instruction."""
     arguments: dict[str, Any] | bool
     """The JSON Schema of its arguments."""
     label: str
@@ -242,7 +242,7 @@ class Tool:
     endpoint: tuple[str, str, str | None] | None
     """Method, path and server of an operation; None for a tool that the host executes."""
     refusal: Diagnostic | None
-    """Why it cannot be called, if it cannot."""
+    """Why the tool cannot be called; None if it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn of a model, read."""
+    """A turn of a model after parsing."""
 
     text: str
     """The text before the calls; without calls, all of it."""
@@ -272,7 +272,7 @@ class Request:
     """An HTTP request."""
 
     method: str
-    """In capitals."""
+    """The method, in capitals."""
     url: str
     """The address, percent-encoded."""
     headers: dict[str, str]
@@ -286,11 +286,11 @@ class Ahead:
     """Plans of a domain from some place on."""
 
     plans: int | float
-    """How many there are; `math.inf` if they have no maximum length."""
+    """The number of plans; `math.inf` if they have no maximum length."""
     fewest: int
-    """Calls of the shortest."""
+    """The number of calls of the shortest plan."""
     most: int | None
-    """Calls of the longest, if they have a maximum length."""
+    """The number of calls of the longest plan; None without a maximum length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,17 +298,17 @@ class OpenCall:
     """A call that may come next in a flow."""
 
     call: str
-    """What `FlowWalk.take` takes: the API, with `=outcome` if it has outcomes."""
+    """The argument for `FlowWalk.take`: the API, with `=outcome` if it has outcomes."""
     api: str
     """The API."""
     outcome: str | None
     """What it answers, if that matters."""
     description: str
-    """What the API does."""
+    """The description of the API."""
     arguments: dict[str, tuple[str, ...]]
-    """For each datum that is available and that it takes, what gives it."""
+    """The sources of each available datum that the API takes: earlier calls, or "given"."""
     steps: tuple[str, ...]
-    """The steps that it may carry out."""
+    """The steps that the call may carry out."""
     flows: tuple[str, ...]
     """The flows that are still possible after it."""
     ahead: Ahead
@@ -322,23 +322,23 @@ class Flow:
     id: str
     """Its id."""
     intent: str
-    """What the customer wants."""
+    """The intent of the customer."""
     steps: tuple[str, ...]
     """The texts of its steps, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlowVerdict:
-    """What was found out about the calls of a conversation."""
+    """The verdict on the calls of a conversation."""
 
     is_valid: bool
-    """Whether they are a plan."""
+    """Whether the calls are a plan."""
     call: int | None
     """The first wrong call, from 0; the number of calls if the plan is only not finished."""
     feasible: tuple[str, ...]
-    """The calls that may stand there instead."""
+    """The calls that are allowed there."""
     may_end: bool
-    """Whether the plan might end before that call."""
+    """Whether the plan may end before that call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,18 +356,18 @@ class Hit:
     score: float
     """The score by which the index ranks; higher is better."""
     query: str
-    """The query that found it."""
+    """The query that found the tool."""
     rank: int
-    """Its rank for that query, from 1."""
+    """The rank of the tool for that query, from 1."""
 
 
 def plain_plan(plan: Sequence[Any]) -> list[Any]:
-    """A plan as JSON has it: steps by their names, or as objects."""
+    """A plan as a JSON value: steps as names or objects."""
     return [plain_step(step) if isinstance(step, Step) else step for step in plan]
 
 
 def plain_step(step: Step) -> dict[str, Any]:
-    """A step as JSON has it."""
+    """A step as a JSON value."""
     plain: dict[str, Any] = {"action": step.action}
     if step.elements:
         plain["elements"] = list(step.elements)
