@@ -153,9 +153,13 @@ impl State {
         if let Some(refusal) = wrong_argument(&name, &known, &given, limits)? {
             return Ok(Some(refusal));
         }
-        self.log.push(json!(["call", name, given]));
+        let event = json!(["call", name, given]);
+        if let Some(obstacle) = self.change(|session| session.call(api, given, true)) {
+            return Ok(Some(Refusal::Obstacle(obstacle)));
+        }
+        self.log.push(event);
         self.waiting = Some(api);
-        Ok(self.change(|session| session.call(api, given, true)).map(Refusal::Obstacle))
+        Ok(None)
     }
 
     fn result(&mut self, given: Value) -> Result<()> {
