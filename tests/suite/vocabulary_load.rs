@@ -168,7 +168,7 @@ fn well_known_names_end_a_sequence() {
 #[test]
 fn ends_of_sequence_have_names_of_their_own() {
     let ids = |ids: [u32; 4]| ids.map(TokenId::new);
-    let builder = VocabularyBuilder::from_tokens(["a", "a", "b", "c"]).eos(ids([0, 1, 2, 3]));
+    let builder = VocabularyBuilder::from_tokens(["a", "a", "b", "c", "d"]).eos(ids([0, 1, 2, 3]));
     let vocabulary = builder.special(TokenId::new(2), "<|1|>").build().unwrap();
     let names = ids([0, 1, 2, 3]).map(|id| vocabulary.special(id).unwrap());
     assert_eq!(names, ["a", "<|1|a>", "<|1|>", "c"]);

@@ -73,7 +73,7 @@ pub(super) struct Arguments {
     /// Let the agent report the user's messages: arguments whose source is the user are pieces of these
     #[arg(long)]
     user_words: bool,
-    /// What the names of the guard's own tools begin with
+    /// The prefix of the names of the guard's own tools
     #[arg(long, value_name = "TEXT", default_value = "guard_")]
     tool_prefix: String,
     /// Seconds that the server may take for a call

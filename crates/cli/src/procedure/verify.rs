@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     /// Judge each line when it comes, and write its verdict at once
     #[arg(long, conflicts_with = "feedback")]
     stream: bool,
-    /// Also write what may come after the trace, and why the rest may not
+    /// Also write the open nodes after the trace, and why the others are not open
     #[arg(long)]
     feedback: bool,
 }

@@ -32,7 +32,7 @@ const MOST_NOTES: usize = 20;
 pub struct Options {
     /// Pairs of a name in the rules and the tool of the server that it stands for. Other names are the tools' own.
     pub map: Vec<(String, String)>,
-    /// What the names of the guard's own tools begin with.
+    /// The prefix of the names of the guard's own tools.
     pub prefix: String,
     /// Whether the client sees and calls tools that the rules do not name.
     pub allow_others: bool,
