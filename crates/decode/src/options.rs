@@ -42,7 +42,8 @@ pub struct GenerationOptions {
     /// last tokens ([`NgramDraft`](crate::NgramDraft)). 0, the default, is none. The output is the same. Exact sampling
     /// takes none.
     pub prompt_lookup: usize,
-    /// Computes a mask that takes work on another thread while the model runs. True by default. The output is the same.
+    /// Computes a mask that takes work on another thread while the model runs. The output is the same. Off by default:
+    /// it pays where the model leaves a processor free (see docs/library.md for figures).
     pub overlap: bool,
 }
 
@@ -59,7 +60,7 @@ impl Default for GenerationOptions {
             log_probabilities: false,
             refused_mass: false,
             prompt_lookup: 0,
-            overlap: true,
+            overlap: false,
         }
     }
 }

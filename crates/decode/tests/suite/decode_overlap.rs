@@ -106,6 +106,7 @@ fn case() -> impl Strategy<Value = Case> {
                 .max_tokens(max_tokens)
                 .end_tokens(vec![END])
                 .complete(false)
+                .overlap(true)
                 .log_probabilities(scored)
                 .refused_mass(refused)
                 .prompt_lookup(lookup);
@@ -217,7 +218,7 @@ fn troubled(trouble: Option<(Trouble, usize)>) -> Troubled {
 #[test]
 fn late_masks_are_counted() {
     let bytes = Bytes::new();
-    let options = GenerationOptions::default();
+    let options = GenerationOptions::default().overlap(true);
     let trouble = Some((Trouble::Sleeps, 0));
     let output = generate(&mut model(1), &bytes, Some(&mut troubled(trouble)), &[1], &options).unwrap();
     assert!(output.timings.overlapped_masks > 0, "{:?}", output.timings);

@@ -72,6 +72,7 @@ fn spec() -> impl Strategy<Value = Spec> {
                     .end_tokens(vec![END])
                     .complete(false)
                     .prompt_lookup(lookup)
+                    .overlap(true)
                     .log_probabilities(log_probabilities);
                 Spec { prompt, words, work, options }
             },
