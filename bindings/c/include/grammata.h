@@ -1220,7 +1220,8 @@ size_t grammata_error_count(const GrammataError *error);
  * Message `index` of the error, counted from 0; NULL from the number of messages on. Messages with a line and a column
  * are in the order of the source, others in the order of the checks.
  */
-const GrammataDiagnostic *grammata_error_diagnostic(const GrammataError *error, size_t index);
+const GrammataDiagnostic *grammata_error_diagnostic(const GrammataError *error,
+                                                    size_t index);
 
 /**
  * Frees an error.
