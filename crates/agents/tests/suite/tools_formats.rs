@@ -402,11 +402,16 @@ fn the_closing_text_of_an_argument_does_not_occur_in_its_value() {
         let compiled = compiled_grammar(&grammar);
         let text = format!("<f=t><p=a>{value}{close}<p=b>y{close}<p=c>7{close}</f>");
         assert_eq!(is_word(&compiled, &text), expected, "{text}");
+        let value: serde_json::Value = serde_json::from_str(value).unwrap();
+        let arguments = json!({"a": value, "b": "y", "c": 7});
         if expected {
             let call = &format.read(&text, &set).unwrap().calls[0];
-            let value: serde_json::Value = serde_json::from_str(value).unwrap();
-            assert_eq!(json!(call.arguments), json!({"a": value, "b": "y", "c": 7}), "{text}");
+            assert_eq!(json!(call.arguments), arguments, "{text}");
         }
+        let call = Call { tool: "t".to_owned(), arguments: arguments.as_object().cloned().unwrap() };
+        let rendered = format.render(&Turn { calls: vec![call], ..Turn::default() }, &set);
+        let rendered = rendered.map_err(|error| error.code().to_owned());
+        assert_eq!(rendered, if expected { Ok(text) } else { Err("tools/call-text".to_owned()) });
     }
 }
 

@@ -140,9 +140,14 @@ impl Piece {
             Piece::Element([before, between, after]) => {
                 let elements = call.arguments.iter().map(|(name, value)| {
                     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    format!("{before}{name}{between}{text}{after}")
+                    // the reader ends the value at the first closing text, also at one that begins in the value
+                    let closed = format!("{text}{after}");
+                    if closed.find(after.as_str()) != Some(text.len()) {
+                        return Err("values without the text that closes an argument");
+                    }
+                    Ok(format!("{before}{name}{between}{closed}"))
                 });
-                Ok(elements.collect())
+                elements.collect()
             }
             Piece::Positional(values) => positional(&plain()?, call, *values),
             Piece::Tuple(_) => {
