@@ -138,12 +138,11 @@ pub(crate) fn both(server: &Value, own: &Value) -> Value {
 pub(crate) fn narrowed(server: &Value, properties: &Values, required: &[String]) -> Value {
     let mut schema = server.as_object().cloned().unwrap_or_default();
     schema.entry("type").or_insert_with(|| "object".into());
-    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
     let mut all = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     for (name, own) in properties {
         match all.get_mut(name) {
             Some(known) => *known = both(known, own),
-            None if is_closed => {}
+            None if !takes(server, name) => {}
             None => drop(all.insert(name.clone(), own.clone())),
         }
     }
@@ -158,12 +157,22 @@ pub(crate) fn narrowed(server: &Value, properties: &Values, required: &[String])
     Value::Object(schema)
 }
 
-/// Returns whether a tool's schema allows an argument of this name by `properties` and `additionalProperties`. Other
-/// keywords are not considered, so `false` may be wrong if the schema has `patternProperties`.
+/// Returns whether a tool's schema allows an argument of this name by `properties`, `patternProperties` and
+/// `additionalProperties`. Other keywords, and the values that these three allow, are not considered.
 pub(crate) fn takes(server: &Value, argument: &str) -> bool {
-    let is_closed = server.get("additionalProperties") == Some(&Value::Bool(false));
     let property = server.get("properties").and_then(|properties| properties.get(argument));
-    property.map_or(!is_closed, |property| property != &Value::Bool(false))
+    let patterns = server.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+    let matching = patterns.filter(|(pattern, _)| matches(pattern, argument)).map(|(_, schema)| schema);
+    let mut schemas = property.into_iter().chain(matching).peekable();
+    if schemas.peek().is_none() {
+        return server.get("additionalProperties") != Some(&Value::Bool(false));
+    }
+    schemas.all(|schema| schema != &Value::Bool(false))
+}
+
+/// Returns whether a pattern of JSON Schema matches a name. A pattern that the validator refuses matches nothing.
+fn matches(pattern: &str, name: &str) -> bool {
+    validator(&json!({"pattern": pattern})).is_ok_and(|validator| validator.is_valid(&name.into()))
 }
 
 #[cfg(test)]
@@ -212,6 +221,14 @@ mod tests {
         });
         assert_eq!(narrowed(&server, &own, &["a".to_owned(), "b".to_owned()]), expected);
         assert!(takes(&server, "a") && !takes(&server, "c") && takes(&json!({}), "c"));
+        let server = json!({
+            "properties": {"x-no": true},
+            "patternProperties": {"^x-": {"type": "string"}, "no$": false},
+            "additionalProperties": false,
+        });
+        assert!(takes(&server, "x-a") && !takes(&server, "x-no") && !takes(&server, "a"));
+        let found = narrowed(&server, &properties(json!({"x-a": {"const": "v"}, "a": true})), &[]);
+        assert_eq!(found["properties"], json!({"x-no": true, "x-a": {"const": "v"}}));
     }
 
     /// The intersection allows exactly the values that both schemas allow.
