@@ -192,7 +192,7 @@ fn is_structural_tag(text: &str) -> bool {
 
 #[cfg(feature = "spec")]
 /// Whether text is the spec of an automaton: JSON that has a string member `kind` and does not say that it is a schema,
-/// or text that begins with `[` or `#`, as TOML with a header of parameters does.
+/// or text that begins with `[` or `#` and is not JSON, as TOML with a header of parameters does.
 fn is_spec(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Probe {
@@ -201,7 +201,7 @@ fn is_spec(text: &str) -> bool {
         schema: Option<serde::de::IgnoredAny>,
     }
     if text.trim_start().starts_with(['[', '#']) {
-        return true;
+        return serde_json::from_str::<serde::de::IgnoredAny>(text).is_err();
     }
     // text that is not JSON is left to the front end of JSON Schema, which reports the place and the cause
     serde_json::from_str::<Probe>(text).is_ok_and(|probe| probe.kind.is_some() && probe.schema.is_none())

@@ -164,6 +164,8 @@ fn notations_are_told_by_files() {
     assert_eq!(told("a.json", r#"{"kind": "x", "$schema": "y"}"#), Some(Notation::JsonSchema));
     assert_eq!(told("a.json", r#"{"structures": [], "triggers": []}"#), Some(Notation::StructuralTag));
     assert_eq!(told("a.json", r#"{"title": "structural_tag"}"#), Some(Notation::JsonSchema));
+    assert_eq!(told("a.json", r#"[{"kind": "cfg"}]"#), Some(Notation::JsonSchema));
+    assert_eq!(told("a.json", "[parameters]\n"), Some(Notation::Spec));
     assert_eq!(told("a.txt", ""), None);
     assert_eq!(told("json", ""), None);
     assert_eq!(Notation::Regex.in_file("a\r\n\r\n"), "a\r\n");
