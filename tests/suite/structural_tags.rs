@@ -521,6 +521,19 @@ fn regex(pattern: &str) -> impl Fn(&str) -> bool {
     move |text| whole.is_match(text)
 }
 
+#[test]
+fn values_nested_too_deep_are_refused() {
+    let nested = |levels: usize| {
+        let inner = json!({"type": "const_string", "value": "x"});
+        let format = (0..levels).fold(inner, |content, _| json!({"type": "optional", "content": content}));
+        compile_value(&wrapped(&format), &Options::default())
+    };
+    assert!(nested(30).is_ok());
+    let error = nested(300).err().unwrap();
+    assert_eq!(error.code(), "limit/exceeded");
+    assert!(error.to_string().contains("at most"), "{error}");
+}
+
 /// Whether a format may be left out, by its form.
 fn may_be_left_out(format: &Value) -> bool {
     let all = |list: &Value, each: fn(&Value) -> bool| list.as_array().unwrap().iter().all(each);

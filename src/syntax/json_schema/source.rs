@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 /// The nesting that a schema document may have. The JSON reader has the same bound; below it, recursion over
 /// the document is safe.
-pub(super) const MAX_DEPTH: usize = 127;
+pub(in crate::syntax) const MAX_DEPTH: usize = 127;
 
 /// A schema document.
 #[derive(Clone, Copy)]
@@ -62,7 +62,7 @@ pub(super) fn is_identifier(name: &str, value: &Value<'_>) -> bool {
 }
 
 /// Refuses a value that is nested too deep for the passes that recurse over it. Gives about the bytes of its text.
-pub(super) fn check_depth(value: &serde_json::Value, limits: &Limits) -> Result<usize> {
+pub(in crate::syntax) fn check_depth(value: &serde_json::Value, limits: &Limits) -> Result<usize> {
     use serde_json::Value;
     let most = limits.source_depth.min(MAX_DEPTH);
     let mut stack = vec![(value, 1)];

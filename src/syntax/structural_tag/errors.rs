@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
+use crate::limits::LimitKind;
 use crate::syntax::json_schema::Elements;
 use serde_json::Value;
 
@@ -29,6 +30,18 @@ pub(super) fn not_json(cause: &serde_json::Error) -> Error {
             .at(place)
             .cause(text.split(" at line ").next().unwrap_or(&text))
             .help("correct the JSON text (RFC 8259); formats may be nested 128 levels deep"),
+    )
+}
+
+pub(super) fn too_deep(limit: usize) -> Error {
+    Error::new(
+        ErrorKind::Limit,
+        Diagnostic::new("limit/exceeded", "the structural tag is nested too deep")
+            .limit(LimitKind::SourceDepth)
+            .at(at(""))
+            .found(format!("more than {limit} levels of arrays and objects"))
+            .allowed(format!("at most {limit}"))
+            .help("use fewer formats inside each other; move inner schemas to `$defs`"),
     )
 }
 

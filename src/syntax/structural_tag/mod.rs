@@ -111,12 +111,14 @@ fn compile_text(tag: &str, options: &Options) -> Result<Compiled> {
     compile_value(&value, options)
 }
 
-/// Compiles a structural tag given as a JSON value. The caller must not nest it deeper than 128 levels, which is not
-/// checked here: reading recurses.
+/// Compiles a structural tag given as a JSON value.
 ///
 /// # Errors
-/// The same errors as [`compile`].
+/// The same errors as [`compile`]. A value nested deeper than `limits.source_depth` is `limit/exceeded`.
 pub fn compile_value(tag: &serde_json::Value, options: &Options) -> Result<Compiled> {
+    let limits = &options.json_schema.limits;
+    json_schema::check_depth(tag, limits)
+        .map_err(|_| errors::too_deep(limits.source_depth.min(json_schema::MAX_DEPTH)))?;
     let format = read::structural_tag(tag)?;
     lower::lower(&format, options)
 }

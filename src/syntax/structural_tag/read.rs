@@ -1,7 +1,6 @@
 //! Parses JSON into formats.
 //!
-//! Recurses over values: the JSON reader, or the caller of [`compile_value`](super::compile_value), limits nesting to
-//! 128 levels.
+//! Recurses over values, whose nesting [`compile_value`](super::compile_value) limits.
 
 use super::errors;
 use super::format::{End, Format, Kind, Mark, Schema, Tag, Times, Token};
