@@ -91,26 +91,17 @@ impl fmt::Display for Explanation {
 
 impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ranges = self.bytes.ranges().collect::<Vec<_>>();
-        for (i, &(low, high)) in ranges.iter().take(6).enumerate() {
-            let comma = if i > 0 { ", " } else { "" };
-            match high - low {
-                0 => write!(f, "{comma}{}", show_byte(low))?,
-                _ => write!(f, "{comma}{} to {}", show_byte(low), show_byte(high))?,
-            }
-        }
-        if ranges.len() > 6 {
-            f.write_str(", …")?;
-        }
+        f.write_str(&show_bytes(&self.bytes))?;
         for (i, terminal) in self.terminals.iter().enumerate() {
-            let comma = if i > 0 || !ranges.is_empty() { ", " } else { "" };
+            let comma = if i > 0 || !self.bytes.is_empty() { ", " } else { "" };
             write!(f, "{comma}the token {}", excerpt(terminal))?;
         }
-        write!(f, " (rule `{}`", self.rule)?;
-        if let Some(label) = &self.label {
-            write!(f, ", at {label}")?;
+        match &self.label {
+            // the rule of a whole schema says nothing that the pointer does not
+            Some(label) if self.rule == "#" => write!(f, " (at {label})"),
+            Some(label) => write!(f, " (rule `{}`, at {label})", self.rule),
+            None => write!(f, " (rule `{}`)", self.rule),
         }
-        f.write_str(")")
     }
 }
 
@@ -187,6 +178,48 @@ impl Matcher {
     }
 }
 
+/// Ranges of bytes that are listed, at most, and characters that are listed as exceptions.
+const MOST_LISTED: usize = 6;
+
+/// The bytes at which a character in UTF-8 that is not ASCII may begin.
+const LEADS: std::ops::RangeInclusive<u8> = 0xC2..=0xF4;
+
+/// A set of bytes in readable form: its first ranges, or "any character" with the exceptions if it allows most ASCII
+/// characters and every other character.
+fn show_bytes(bytes: &ByteSet) -> String {
+    let mut parts = Vec::new();
+    let mut listed = *bytes;
+    if LEADS.eq(bytes.iter().skip_while(u8::is_ascii)) {
+        let missing = |range: std::ops::RangeInclusive<u8>| -> ByteSet {
+            range.filter(|&byte| !bytes.contains(byte)).collect()
+        };
+        let (visible, controls) = (missing(b' '..=b'~'), missing(0..=0x1F));
+        if visible.iter().count() <= MOST_LISTED && (controls.is_empty() || controls.iter().count() == 32) {
+            let mut exceptions: Vec<String> = visible.iter().map(show_byte).collect();
+            if !controls.is_empty() {
+                exceptions.push("control characters".to_owned());
+            }
+            return match exceptions.is_empty() {
+                true => "any character".to_owned(),
+                false => format!("any character except {}", exceptions.join(", ")),
+            };
+        }
+        listed = bytes.iter().filter(u8::is_ascii).collect();
+        parts.push("any non-ASCII character".to_owned());
+    }
+    let ranges: Vec<(u8, u8)> = listed.ranges().collect();
+    let shown = ranges.iter().take(MOST_LISTED).map(|&(low, high)| match high - low {
+        0 => show_byte(low),
+        _ => format!("{} to {}", show_byte(low), show_byte(high)),
+    });
+    let mut all: Vec<String> = shown.collect();
+    if ranges.len() > MOST_LISTED {
+        all.push("…".to_owned());
+    }
+    all.append(&mut parts);
+    all.join(", ")
+}
+
 /// A byte in readable form.
 pub(super) fn show_byte(byte: u8) -> String {
     match byte {
@@ -197,5 +230,34 @@ pub(super) fn show_byte(byte: u8) -> String {
         b'\t' => "a tab".into(),
         b'\r' => "a carriage return".into(),
         _ => format!("byte {byte:02X}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_bytes_are_readable() {
+        let leads: Vec<u8> = LEADS.collect();
+        let of =
+            |ascii: &mut dyn Iterator<Item = u8>| ascii.chain(leads.iter().copied()).collect::<ByteSet>();
+        for (bytes, expected) in [
+            (of(&mut (0..128)), "any character"),
+            (of(&mut (32..128)), "any character except control characters"),
+            (
+                of(&mut (32..127).filter(|byte| *byte != b'"')),
+                "any character except `\"`, control characters",
+            ),
+            (
+                of(&mut (0..128).filter(|byte| *byte != b'\n')),
+                "byte 00 to a tab, byte 0B to byte 7F, any non-ASCII character",
+            ),
+            (of(&mut (b'a'..=b'c')), "`a` to `c`, any non-ASCII character"),
+            ((b'a'..=b'c').chain([0xC3]).collect(), "`a` to `c`, byte C3"),
+            (b"acegikm".iter().copied().collect(), "`a`, `c`, `e`, `g`, `i`, `k`, …"),
+        ] {
+            assert_eq!(show_bytes(&bytes), expected);
+        }
     }
 }
