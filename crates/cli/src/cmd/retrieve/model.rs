@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 #[cfg(feature = "ort")]
 use {
+    crate::args::model::Parts,
+    crate::io::errors,
     crate::io::messages::{self, Progress},
-    crate::{errors, model::Parts},
     grammata_agents::retrieval::queries::TokenizerEncoder,
     grammata_decode::ort::{Device, EmbedderOptions, OrtEmbedder},
     grammata_decode::{EmbedderFolder, PromptTokenizer},
