@@ -1,7 +1,7 @@
 //! `grammata plan chat`: executes a plan step by step in an environment.
 
 use super::policy::{Kind, PolicyArgs};
-use super::show;
+use super::show::{self, StepReport};
 use super::spec::SpecArgs;
 use crate::args::deadline::deadline;
 use crate::args::source;
@@ -14,7 +14,8 @@ use grammata_agents::plan::policy::ChatPolicy;
 use grammata_agents::plan::{
     CommandEnvironment, Environment, MockEnvironment, Observation, Planner, Policy, Questions, Step,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -79,6 +80,27 @@ fn with_chat(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure
     exit
 }
 
+/// A step that was carried out, in JSON.
+#[derive(Serialize)]
+struct EventReport<'a> {
+    step: StepReport<'a>,
+    /// What came of the step.
+    observation: &'a Observation,
+    /// The facts of the spec after the step: `true` or `false`, a value, or null for none.
+    facts: Map<String, Value>,
+    /// The ids of the actions that may come next.
+    next: &'a [&'a str],
+    /// Whether the plan may end here.
+    may_end: bool,
+}
+
+/// The end of the report, after the member `events`.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// The plan, in the order of execution.
+    steps: Vec<StepReport<'a>>,
+}
+
 fn chat(arguments: &Arguments, policy: &mut dyn Policy, output: &mut Output) -> Result<Exit, Failure> {
     let plans = arguments.spec.load()?;
     let questions = Questions::new(plans.spec(), arguments.task.as_deref())?;
@@ -94,7 +116,7 @@ fn chat(arguments: &Arguments, policy: &mut dyn Policy, output: &mut Output) -> 
     }
     let spec = planner.spec();
     if output.is_json() {
-        output.report(&json!({ "steps": show::json(planner.plan(), spec) }))?;
+        output.report(&Report { steps: show::steps(planner.plan(), spec) })?;
     } else {
         let steps = crate::io::text::counted(planner.plan().steps.len(), "step");
         writeln!(output, "finished: {steps}")?;
@@ -153,15 +175,13 @@ fn write_step(planner: &mut Planner, observation: &Observation, output: &mut Out
     let plan = planner.plan();
     let Some(step) = plan.steps.last() else { return Ok(()) };
     if output.is_json() {
-        let one = grammata_agents::plan::Plan { steps: vec![step.clone()] };
-        let shown = show::json(&one, spec);
-        output.item(&json!({
-            "step": shown.get(0),
-            "observation": serde_json::to_value(observation).unwrap_or_default(),
-            "facts": planner.facts(),
-            "next": open,
-            "may_end": next.may_end(),
-        }))?;
+        output.item(&EventReport {
+            step: StepReport::new(step, spec),
+            observation,
+            facts: planner.facts(),
+            next: &open,
+            may_end: next.may_end(),
+        })?;
         return Ok(());
     }
     writeln!(output, "{}  {}", plan.steps.len(), step.line(spec).trim())?;

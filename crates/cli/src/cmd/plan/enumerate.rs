@@ -1,12 +1,12 @@
 //! `grammata plan enumerate`: lists plans, or draws some at random.
 
-use super::show;
+use super::show::{self, StepReport};
 use super::spec::SpecArgs;
 use crate::io::output::{Exit, Failure, Output};
 use crate::io::{errors, messages};
 use grammata::transitions::Count;
 use grammata_agents::plan::{Objective, PartialPlan, Plan, PlanSampler};
-use serde_json::json;
+use serde::Serialize;
 use std::io::Write;
 
 /// The most steps of a drawn plan, if `--within` is not given and there are infinitely many plans.
@@ -40,19 +40,41 @@ pub(super) struct Arguments {
     cheapest: bool,
 }
 
+/// The head of the report. The members `plans` and, if plans are listed in their order, `more` follow.
+#[derive(Serialize)]
+struct Head {
+    spec: String,
+}
+
+/// A plan in JSON.
+#[derive(Serialize)]
+struct PlanReport<'a> {
+    /// The steps, in the order of execution.
+    steps: Vec<StepReport<'a>>,
+    /// The sum of the costs of its actions.
+    cost: u64,
+}
+
+/// The end of the report.
+#[derive(Serialize)]
+struct End {
+    /// Whether there are more plans after those that are listed.
+    more: bool,
+}
+
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut plans = arguments.spec.load()?;
     let spec = plans.shared_spec();
     let write = |plan: &Plan, output: &mut Output| -> Result<(), Failure> {
         if output.is_json() {
-            output.item(&json!({ "steps": show::json(plan, &spec), "cost": plan.cost(&spec) }))?;
+            output.item(&PlanReport { steps: show::steps(plan, &spec), cost: plan.cost(&spec) })?;
         } else {
             writeln!(output, "{}", show::line(plan, &spec))?;
         }
         Ok(())
     };
     if output.is_json() {
-        output.report(&json!({ "spec": arguments.spec.name() }))?;
+        output.report(&Head { spec: arguments.spec.name() })?;
         output.list("plans")?;
     }
     if arguments.shortest || arguments.cheapest {
@@ -88,7 +110,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let more = listed == most && all.next().transpose()?.is_some();
     if output.is_json() {
-        output.report(&json!({ "more": more }))?;
+        output.report(&End { more })?;
     }
     if more {
         output.flush()?;

@@ -1,10 +1,11 @@
 //! `grammata plan run`: searches for plans with a policy, or lets a model write them.
 
 use super::policy::{Kind, PolicyArgs, Prompting};
+use super::reward;
 use super::search::SearchArgs;
+use super::show::{self, StepReport};
 use super::spec::SpecArgs;
 use super::tasks::{self, Description};
-use super::{reward, show};
 use crate::args::deadline::deadline;
 use crate::args::endpoint;
 #[cfg(not(feature = "ort"))]
@@ -18,7 +19,8 @@ use grammata_agents::plan::{
     Conflicts, Episode, Event, Outcome, Plan, PlanAutomaton, Policy, Problem, Questions, ReadPlan, Verdict,
     policy_rows,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -219,6 +221,28 @@ fn all(
     Ok((if sums.valid == sums.plans { Exit::Done } else { Exit::Rejected }, sums))
 }
 
+/// A plan in JSON, an item of the member `plans`.
+#[derive(Serialize)]
+struct PlanReport<'a> {
+    /// The text of the task.
+    task: &'a str,
+    /// The steps, in the order of execution. Null if there is no plan.
+    steps: Option<Vec<StepReport<'a>>>,
+    /// Whether it is a plan of the spec.
+    valid: bool,
+    /// Number of questions that the policy was asked.
+    questions: usize,
+    /// Number of steps that the search took back.
+    backtracks: usize,
+    seconds: f64,
+    /// Left out without `--reward`, and if the plan is not valid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reward: Option<f64>,
+    /// The text of a model that is not a plan. Left out if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<&'a str>,
+}
+
 fn write(
     arguments: &Arguments,
     task: &Task,
@@ -229,22 +253,16 @@ fn write(
     let spec = task.plans.spec();
     let single = is_single(arguments);
     if output.is_json() {
-        let plan = made.outcome.plan.as_ref().map(|plan| show::json(plan, spec));
-        let mut value = json!({
-            "task": task.questions.task(),
-            "steps": plan,
-            "valid": valid,
-            "questions": made.outcome.questions,
-            "backtracks": made.outcome.backtracks,
-            "seconds": seconds(made.time),
-        });
-        if let (Some(reward), Some(object)) = (reward, value.as_object_mut()) {
-            object.insert("reward".to_owned(), json!(reward));
-        }
-        if let (Some(wrong), Some(object)) = (&made.wrong, value.as_object_mut()) {
-            object.insert("written".to_owned(), Value::from(wrong.as_str()));
-        }
-        output.item(&value)?;
+        output.item(&PlanReport {
+            task: task.questions.task(),
+            steps: made.outcome.plan.as_ref().map(|plan| show::steps(plan, spec)),
+            valid,
+            questions: made.outcome.questions,
+            backtracks: made.outcome.backtracks,
+            seconds: seconds(made.time),
+            reward,
+            written: made.wrong.as_deref(),
+        })?;
         return Ok(());
     }
     match (&made.outcome.plan, &made.wrong) {

@@ -3,7 +3,8 @@
 use crate::io::output::Output;
 use grammata::syntax::automaton_spec::{Direction, Spec};
 use grammata_agents::plan::{Conflict, Plan, Step, dataflow};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::io::{self, Write};
 
 /// Returns the number of a step in the order of execution, from 1.
@@ -48,32 +49,46 @@ pub(super) fn line(plan: &Plan, spec: &Spec) -> String {
     texts.join("; ")
 }
 
-/// Converts a plan to the JSON that `plan verify` reads, in the order of execution.
-pub(super) fn json(plan: &Plan, spec: &Spec) -> Value {
-    let step = |step: &Step| {
+/// A step of a plan in JSON, as `plan verify` reads it: the id of its action, or an object if there is more to it.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum StepReport<'a> {
+    /// The id of an action that takes no set, with neither an outcome nor arguments.
+    Id(&'a str),
+    /// Any other step. What does not apply to it is left out.
+    Object {
+        action: &'a str,
+        /// The elements that a set-valued action takes, in the order of the spec.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        elements: Option<Vec<&'a str>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        arguments: Option<&'a Value>,
+        /// The name of the outcome that the environment chose.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        outcome: Option<&'a str>,
+    },
+}
+
+impl<'a> StepReport<'a> {
+    pub(super) fn new(step: &'a Step, spec: &'a Spec) -> StepReport<'a> {
         let symbol = spec.symbols().get(step.action);
         let id = symbol.map(|symbol| symbol.id.as_str()).unwrap_or_default();
         let set = symbol.and_then(|symbol| symbol.set.as_ref());
         let outcome = step.outcome_name(spec);
         if set.is_none() && outcome.is_none() && step.arguments.is_none() {
-            return json!(id);
+            return StepReport::Id(id);
         }
-        let mut object = serde_json::Map::new();
-        object.insert("action".to_owned(), json!(id));
-        if let Some(set) = set {
-            let elements: Vec<&String> =
-                step.elements.iter().filter_map(|&place| set.of.get(place)).collect();
-            object.insert("elements".to_owned(), json!(elements));
-        }
-        if let Some(arguments) = &step.arguments {
-            object.insert("arguments".to_owned(), arguments.clone());
-        }
-        if let Some(outcome) = outcome {
-            object.insert("outcome".to_owned(), json!(outcome));
-        }
-        Value::Object(object)
-    };
-    plan.executed(spec).map(step).collect()
+        let elements = set.map(|set| {
+            let elements = step.elements.iter().filter_map(|&place| set.of.get(place));
+            elements.map(String::as_str).collect()
+        });
+        StepReport::Object { action: id, elements, arguments: step.arguments.as_ref(), outcome }
+    }
+}
+
+/// Converts a plan to the list that `plan verify` reads, in the order of execution.
+pub(super) fn steps<'a>(plan: &'a Plan, spec: &'a Spec) -> Vec<StepReport<'a>> {
+    plan.executed(spec).map(|step| StepReport::new(step, spec)).collect()
 }
 
 /// Formats the rules of a conflict, one a line.
