@@ -6,7 +6,7 @@ use crate::io::output::{Exit, Failure, Output};
 use grammata::error::Result;
 use grammata::transitions::TransitionSystem;
 use grammata_agents::flows::{Ahead, FlowAutomaton, FlowCall, FlowDomain, FlowLookahead, Lookahead};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::io::Write;
 
 /// Everything is computed from the automaton, without a model.
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let flows = automaton.flows(state);
     let ahead = FlowLookahead::new(&mut automaton).at(state)?;
     match output.is_json() {
-        true => output.report(&to_json(&domain, &flows, &ahead))?,
+        true => output.report(&Report::new(&domain, &flows, &ahead))?,
         false => show(&domain, &flows, &ahead, output)?,
     }
     Ok(Exit::Done)
@@ -97,24 +97,62 @@ fn show(domain: &FlowDomain, flows: &[usize], ahead: &Lookahead, output: &mut Ou
     Ok(())
 }
 
-fn ahead_json(ahead: &Ahead) -> Value {
-    json!({ "plans": ahead.plans.to_string(), "fewest": ahead.fewest, "most": ahead.most })
+/// The report on which calls may follow.
+#[derive(Serialize)]
+struct Report<'d> {
+    /// The ids of the flows that are still possible.
+    flows: Vec<&'d str>,
+    /// Whether the plan may end here.
+    may_end: bool,
+    ahead: AheadReport,
+    /// The names of the APIs of the calls that come next in every plan, in their order.
+    forced: Vec<&'d str>,
+    feasible: Vec<CallReport<'d>>,
 }
 
-fn to_json(domain: &FlowDomain, flows: &[usize], ahead: &Lookahead) -> Value {
-    let feasible = ahead.feasible.iter().map(|one| {
-        json!({
-            "api": one.call.text(domain).replacen("()", "", 1),
-            "steps": steps(domain, &one.steps),
-            "flows": ids(domain, &one.flows),
-            "ahead": ahead_json(&one.ahead),
-        })
-    });
-    json!({
-        "flows": ids(domain, flows),
-        "may_end": ahead.is_accepting,
-        "ahead": ahead_json(&ahead.ahead),
-        "forced": names(domain, &ahead.forced),
-        "feasible": feasible.collect::<Vec<_>>(),
-    })
+/// What lies ahead, in JSON.
+#[derive(Serialize)]
+struct AheadReport {
+    /// The number of plans: digits, or `infinite`.
+    plans: String,
+    /// The number of calls of the shortest plan.
+    fewest: u64,
+    /// The number of calls of the longest plan. Null if there is no bound.
+    most: Option<u64>,
+}
+
+/// An allowed call, in JSON.
+#[derive(Serialize)]
+struct CallReport<'d> {
+    /// The name of the API, with `=` and the answer if it has outcomes.
+    api: String,
+    /// The ids of the steps that the call may belong to.
+    steps: Vec<&'d str>,
+    /// The ids of the flows that are still possible after the call.
+    flows: Vec<&'d str>,
+    ahead: AheadReport,
+}
+
+impl AheadReport {
+    fn new(ahead: &Ahead) -> AheadReport {
+        AheadReport { plans: ahead.plans.to_string(), fewest: ahead.fewest, most: ahead.most }
+    }
+}
+
+impl<'d> Report<'d> {
+    fn new(domain: &'d FlowDomain, flows: &[usize], ahead: &Lookahead) -> Report<'d> {
+        let feasible = ahead.feasible.iter().map(|one| CallReport {
+            api: one.call.text(domain).replacen("()", "", 1),
+            steps: steps(domain, &one.steps),
+            flows: ids(domain, &one.flows),
+            ahead: AheadReport::new(&one.ahead),
+        });
+        Report {
+            flows: ids(domain, flows),
+            may_end: ahead.is_accepting,
+            ahead: AheadReport::new(&ahead.ahead),
+            forced: names(domain, &ahead.forced),
+            feasible: feasible.collect(),
+        }
+    }
 }

@@ -17,7 +17,6 @@ use grammata::limits::Limits;
 use grammata::transitions::{Counts, TransitionSystem};
 use grammata_agents::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Thoughts, Within, spec};
 use serde::Serialize;
-use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -211,6 +210,15 @@ fn read_text(text: &str, path: &Path, limits: &Limits, allow_infeasible: bool) -
     Ok(domain)
 }
 
+/// The head of the report. The member `flows` follows.
+#[derive(Serialize)]
+struct DomainReport<'a> {
+    /// The name of the domain.
+    domain: &'a str,
+    /// Number of APIs.
+    apis: usize,
+}
+
 /// The report on a flow. The numbers of its plans are strings of digits, or `infinite`.
 #[derive(Serialize)]
 struct FlowReport<'a> {
@@ -224,7 +232,7 @@ fn check(arguments: &Check, output: &mut Output) -> Result<Exit, Failure> {
     let domain = arguments.domain.read(&limits)?;
     let (apis, flows) = (counted(domain.apis.len(), "API"), counted(domain.flows.len(), "flow"));
     if output.is_json() {
-        output.report(&json!({ "domain": domain.name, "apis": domain.apis.len() }))?;
+        output.report(&DomainReport { domain: &domain.name, apis: domain.apis.len() })?;
         output.list("flows")?;
     } else {
         writeln!(output, "{}: {apis}, {flows}; plans that the data allow:", domain.name)?;

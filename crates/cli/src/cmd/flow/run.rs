@@ -17,7 +17,7 @@ use grammata_agents::flows::{
 };
 use grammata_agents::plan::CommandEnvironment;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
@@ -69,15 +69,15 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let mut loaded = arguments.model.load(&limits)?;
     let mut planner = loaded.planner(&limits);
     match output.is_json() {
-        true => output.report(&json!({ "query": arguments.query }))?,
+        true => output.report(&QueryReport { query: &arguments.query })?,
         false => writeln!(output, "customer: {}", arguments.query)?,
     }
     if let Some(similarity) = &mut planner.similarity {
         let found = intent_similarities(&domain, &arguments.query, IntentText::WithSteps, similarity)?;
         let flows = domain.flows.iter().zip(&found);
         if output.is_json() {
-            let intents = flows.map(|(flow, found)| json!({ "flow": flow.id, "similarity": found }));
-            output.report(&json!({ "intents": intents.collect::<Vec<_>>() }))?;
+            let intents = flows.map(|(flow, &similarity)| IntentReport { flow: &flow.id, similarity });
+            output.report(&IntentsReport { intents: intents.collect() })?;
         } else {
             let shown: Vec<String> = flows.map(|(flow, found)| format!("{} {found:.2}", flow.id)).collect();
             writeln!(output, "intents:  {}", shown.join(", "))?;
@@ -87,7 +87,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         {
             let end = &domain.apis[domain.end].name;
             if output.is_json() {
-                output.report(&json!({ "can_help": false, "calls": [{ "number": 1, "api": end }] }))?;
+                output.report(&HelpReport { can_help: false })?;
+                output.list("calls")?;
+                output.item(&EndReport { number: 1, api: end })?;
             } else {
                 writeln!(output, "no flow can help")?;
                 writeln!(output, "  1. {end}()")?;
@@ -97,7 +99,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     match output.is_json() {
         true => {
-            output.report(&json!({ "can_help": true }))?;
+            output.report(&HelpReport { can_help: true })?;
             output.list("calls")?;
         }
         false => output.flush()?,
@@ -165,7 +167,8 @@ fn with_chat(
     let start = Instant::now();
     match output.is_json() {
         true => {
-            output.report(&json!({ "query": arguments.query, "can_help": true }))?;
+            output.report(&QueryReport { query: &arguments.query })?;
+            output.report(&HelpReport { can_help: true })?;
             output.list("calls")?;
         }
         false => writeln!(output, "customer: {}", arguments.query)?,
@@ -225,7 +228,42 @@ fn written(domain: &FlowDomain, call: FlowCall) -> WrittenCall {
     }
 }
 
-/// The end of the report, after the members `query`, `intents` (with an embedder only), `can_help` and `calls`.
+/// The head of the report. With an embedder [`IntentsReport`] follows, then [`HelpReport`] and the member `calls`.
+#[derive(Serialize)]
+struct QueryReport<'a> {
+    /// The customer's query.
+    query: &'a str,
+}
+
+/// How similar the query is to the flows of the domain, in their order.
+#[derive(Serialize)]
+struct IntentsReport<'a> {
+    intents: Vec<IntentReport<'a>>,
+}
+
+/// The similarity of the query to a flow.
+#[derive(Serialize)]
+struct IntentReport<'a> {
+    /// The id of the flow.
+    flow: &'a str,
+    /// The cosine, from -1 to 1.
+    similarity: f64,
+}
+
+/// Whether a flow fits the query.
+#[derive(Serialize)]
+struct HelpReport {
+    can_help: bool,
+}
+
+/// The call that ends a plan without a flow.
+#[derive(Serialize)]
+struct EndReport<'a> {
+    number: usize,
+    api: &'a str,
+}
+
+/// The end of the report, after the member `calls`. Left out if no flow fits.
 #[derive(Serialize)]
 struct Report {
     finished: bool,
