@@ -166,9 +166,9 @@ const WRITERS: &[&str] = &[
     "src/mask_file/save.rs",
     "crates/agents/src/retrieval/index/disk.rs",
     "crates/agents/src/retrieval/store.rs",
-    "crates/cli/src/guard/mod.rs",
-    "crates/cli/src/plan/run.rs",
-    "crates/cli/src/procedure/simulate.rs",
+    "crates/cli/src/cmd/guard/mod.rs",
+    "crates/cli/src/cmd/plan/run.rs",
+    "crates/cli/src/cmd/procedure/simulate.rs",
 ];
 
 #[test]
@@ -230,6 +230,31 @@ fn rooms_are_on_the_map() {
     for (room, _) in ROOMS {
         assert!(page.contains(&format!("`{room}`")), "docs/architecture.md does not name `{room}`");
     }
+}
+
+/// The folders of the program. Each imports only from those before it.
+const FOLDERS_OF_PROGRAM: &[&str] = &["io", "args", "draw", "cmd"];
+
+#[test]
+fn folders_of_the_program_go_one_way() {
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for (path, text) in product() {
+        let Some((_, inside)) = path.to_str().and_then(|path| path.split_once("crates/cli/src/")) else {
+            continue;
+        };
+        let Some((folder, _)) = inside.split_once('/') else { continue };
+        let own = FOLDERS_OF_PROGRAM.iter().position(|name| *name == folder);
+        let own = own.unwrap_or_else(|| panic!("{folder} is not in FOLDERS_OF_PROGRAM"));
+        for (other, name) in FOLDERS_OF_PROGRAM.iter().enumerate() {
+            let imports = text.contains(&format!("crate::{name}::"));
+            seen += usize::from(imports && other < own);
+            if imports && other > own {
+                wrong.push(format!("{inside}: crate::{name}"));
+            }
+        }
+    }
+    assert!(seen > 50, "only {seen} imports were seen");
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// The folders of `procedures`. Each imports only from those before it.

@@ -1,65 +1,27 @@
-//! The command-line program, with one module for each subcommand.
+//! The command-line program.
 //!
-//! - `source` reads grammars of every kind, `tokens` vocabularies, `session` ties the two together;
-//! - `output` is standard output (results), `messages` is standard error (errors, warnings, notes, progress);
-//! - `text` shows bytes and places; `errors` makes the program's own errors, with the codes `cli/…`; `report`
-//!   translates errors of the library to the names of command-line options.
+//! - `cmd` has the commands, one module for each;
+//! - `args` has the groups of arguments that they share, and reads the grammars, tokenizers and models that these name;
+//! - `io` reads and writes, and makes and shows errors;
+//! - `draw` draws graphs.
 //!
-//! This crate has no logic of grammars or masks: it uses the public API of the libraries.
+//! Each uses only those below it in this list. This crate has no logic of grammars or masks: it uses the public API of
+//! the libraries.
 
-mod canvas;
-mod check;
-mod compile;
-mod count;
-mod deadline;
-mod embed;
-pub mod endpoint;
-mod enumerate;
-pub mod errors;
-mod examples;
-mod explain;
-pub mod flow;
-mod generate;
-#[cfg(feature = "ort")]
-mod generation;
-#[cfg(feature = "ort")]
-mod generation_batch;
-mod global;
-mod grammar_files;
-pub mod graph;
-mod guard;
-mod inspect;
-mod limit_list;
-pub mod limits;
-mod lines;
-mod mask;
-pub mod messages;
-pub mod model;
-mod origin;
-pub mod output;
-mod paths;
-mod plan;
-pub mod procedure;
-#[cfg(feature = "ort")]
-mod prompt_errors;
-mod report;
-pub mod retrieve;
-mod schema_report;
-mod session;
-mod shell;
-pub mod source;
-mod special;
-mod svg;
-mod tag;
-pub mod text;
-pub mod tokens;
-pub mod tools;
-mod vocab;
+pub mod args;
+pub mod cmd;
+mod draw;
+pub mod io;
 
+use crate::args::global::{self, Early, GlobalArgs};
+use crate::cmd::{
+    check, compile, count, embed, enumerate, explain, flow, generate, graph, guard, inspect, limit_list,
+    mask, plan, procedure, retrieve, schema_report, shell, tag, tools, vocab,
+};
+use crate::io::output::{Exit, Failure, Output, OutputFormat};
+use crate::io::{errors, messages};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
-use global::{Early, GlobalArgs};
-use output::{Exit, Failure, Output, OutputFormat};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -241,8 +203,8 @@ impl Command {
         match self {
             #[cfg(feature = "ort")]
             Command::Generate(arguments) => match arguments.prompt.prompts.as_deref() {
-                Some(prompts) => generation_batch::run(&arguments, prompts, output),
-                None => generation::run(&arguments, output),
+                Some(prompts) => cmd::generation_batch::run(&arguments, prompts, output),
+                None => cmd::generation::run(&arguments, output),
             },
             #[cfg(not(feature = "ort"))]
             Command::Generate(_) => Err(errors::no_onnx_runtime().into()),

@@ -8,7 +8,7 @@ mod retrieve;
 mod tools;
 
 use clap::{Parser, Subcommand};
-use grammata_cli::output::{Exit, Failure, Output};
+use grammata_cli::io::output::{Exit, Failure, Output};
 use std::ffi::OsString;
 
 /// Compares methods over many requests, queries and sessions, and makes data for training.

@@ -7,7 +7,7 @@ use grammata_agents::flows::{
     EmbeddedSimilarity, FlowDomain, FlowPlanner, FlowPrompt, PlannerOptions, PromptEncoder, Thoughts,
     WrittenPlan,
 };
-use grammata_cli::flow::model::Loaded;
+use grammata_cli::cmd::flow::model::Loaded;
 use grammata_decode::{
     BeamOptions, Feed, FinishReason, LogSoftmax, Model, Rows, SamplingParams, SequenceId, beam_search,
 };

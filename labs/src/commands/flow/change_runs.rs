@@ -13,7 +13,8 @@ use grammata::transitions::{Counts, Graph, TransitionSystem, minimize};
 use grammata_agents::flows::{
     Entry, FlowAutomaton, FlowDomain, FlowOptions, FlowScope, PlannerOptions, Rounds,
 };
-use grammata_cli::{messages, source};
+use grammata_cli::args::source;
+use grammata_cli::io::messages;
 use grammata_report::statistics::quantile;
 use grammata_report::{Journal, Report, Table};
 use serde::{Deserialize, Serialize};

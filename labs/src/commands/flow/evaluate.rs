@@ -4,15 +4,15 @@ use super::experiment::{Arguments, Experiment};
 use super::{change_runs, experiments};
 use crate::queries;
 use grammata::error::Error;
-use grammata_cli::graph::write;
-use grammata_cli::output::{Exit, Failure, Output};
-use grammata_cli::source;
+use grammata_cli::args::source;
+use grammata_cli::cmd::graph::write;
+use grammata_cli::io::output::{Exit, Failure, Output};
 use std::io::Write;
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.limits.get();
     let domains: Result<Vec<_>, Error> =
-        arguments.domains.iter().map(|path| grammata_cli::flow::read(path, &limits, false)).collect();
+        arguments.domains.iter().map(|path| grammata_cli::cmd::flow::read(path, &limits, false)).collect();
     let domains = domains?;
     let text = source::text(&arguments.queries, &limits)?;
     let queries =

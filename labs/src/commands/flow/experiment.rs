@@ -1,8 +1,8 @@
 //! Arguments of `grammata-lab flow evaluate`.
 
 use clap::ValueEnum;
-use grammata_cli::flow::model::ModelArgs;
-use grammata_cli::limits::LimitArgs;
+use grammata_cli::args::limits::LimitArgs;
+use grammata_cli::cmd::flow::model::ModelArgs;
 use serde_json::Value;
 use std::path::PathBuf;
 

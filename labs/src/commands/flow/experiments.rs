@@ -12,7 +12,7 @@ use grammata_agents::flows::{
     FlowAutomaton, FlowDomain, FlowOptions, FlowScope, IntentText, Level, PlannerOptions, Similarity,
     Thoughts, intent_similarities,
 };
-use grammata_cli::messages;
+use grammata_cli::io::messages;
 use grammata_report::statistics::{Interval, bootstrap, mean_and_deviation, quantile, wilson};
 use grammata_report::{Bar, Journal, Plot, Report, Table, Transcript, Turn};
 use serde::{Deserialize, Serialize};

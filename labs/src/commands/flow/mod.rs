@@ -8,7 +8,7 @@ mod experiment;
 mod experiments;
 
 use clap::Subcommand;
-use grammata_cli::output::{Exit, Failure, Output};
+use grammata_cli::io::output::{Exit, Failure, Output};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {

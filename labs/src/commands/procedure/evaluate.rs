@@ -7,11 +7,12 @@ use grammata_agents::procedures::Procedure;
 use grammata_agents::procedures::agent::{
     Agent, RuleAgent, RunOptions, ScriptedUser, Simulation, UserScript,
 };
-use grammata_cli::limits::LimitArgs;
-use grammata_cli::output::{Exit, Failure, Output};
-use grammata_cli::procedure::model::ModelArgs;
-use grammata_cli::procedure::run::{procedure, simulation};
-use grammata_cli::{messages, source};
+use grammata_cli::args::limits::LimitArgs;
+use grammata_cli::args::source;
+use grammata_cli::cmd::procedure::model::ModelArgs;
+use grammata_cli::cmd::procedure::run::{procedure, simulation};
+use grammata_cli::io::messages;
+use grammata_cli::io::output::{Exit, Failure, Output};
 use grammata_report::Journal;
 use serde_json::json;
 use std::io::Write;
@@ -175,7 +176,7 @@ fn one(
     options: &RunOptions,
 ) -> Result<SessionRecord> {
     let (workflow, _) =
-        grammata_cli::procedure::workflow(&unit.procedure, arm.options.mode(), &options.limits)?;
+        grammata_cli::cmd::procedure::workflow(&unit.procedure, arm.options.mode(), &options.limits)?;
     let mut script = ScriptedUser::new(user);
     let mut apis = unit.simulation.apis();
     let record = grammata_agents::procedures::agent::run(
@@ -200,14 +201,15 @@ fn with_model(
     let (user_messages, acts) = (arguments.messages, arguments.acts);
     let options = RunOptions::default().user_messages(user_messages).acts(acts).limits(limits.clone());
     #[cfg(feature = "ort")]
-    if let Some(mut model) = grammata_cli::procedure::model::LoadedModel::load(&arguments.model, limits)? {
+    if let Some(mut model) = grammata_cli::cmd::procedure::model::LoadedModel::load(&arguments.model, limits)?
+    {
         return sessions(arguments, units, arms, &mut |unit, user, arm| {
             one(unit, user, arm, &mut model.agent(limits)?, &options)
         });
     }
     #[cfg(not(feature = "ort"))]
     if arguments.model.model.is_some() {
-        return Err(grammata_cli::errors::no_onnx_runtime());
+        return Err(grammata_cli::io::errors::no_onnx_runtime());
     }
     sessions(arguments, units, arms, &mut |unit, user, arm| {
         let mut agent = RuleAgent::new(user.slots.clone(), user.prose.clone());

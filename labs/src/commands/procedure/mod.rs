@@ -4,7 +4,7 @@ mod evaluate;
 mod turns;
 
 use clap::Subcommand;
-use grammata_cli::output::{Exit, Failure, Output};
+use grammata_cli::io::output::{Exit, Failure, Output};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {

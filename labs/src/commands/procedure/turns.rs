@@ -5,12 +5,12 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata_agents::procedures::agent::{Agent, AgentOptions, Mask};
 use grammata_agents::procedures::{self, Event, Mode, Procedure};
-use grammata_cli::limits::LimitArgs;
-use grammata_cli::output::{Exit, Failure, Output};
-use grammata_cli::procedure::ModeName;
-use grammata_cli::procedure::model::ModelArgs;
-use grammata_cli::procedure::run::procedure;
-use grammata_cli::source;
+use grammata_cli::args::limits::LimitArgs;
+use grammata_cli::args::source;
+use grammata_cli::cmd::procedure::ModeName;
+use grammata_cli::cmd::procedure::model::ModelArgs;
+use grammata_cli::cmd::procedure::run::procedure;
+use grammata_cli::io::output::{Exit, Failure, Output};
 use grammata_report::statistics::wilson;
 use grammata_report::{Report, Table};
 use std::collections::BTreeMap;
@@ -85,14 +85,15 @@ fn with_agent<R>(
     work: impl FnOnce(Option<&mut Replay<'_>>) -> Result<R>,
 ) -> Result<R> {
     #[cfg(feature = "ort")]
-    if let Some(mut model) = grammata_cli::procedure::model::LoadedModel::load(&arguments.model, limits)? {
+    if let Some(mut model) = grammata_cli::cmd::procedure::model::LoadedModel::load(&arguments.model, limits)?
+    {
         return work(Some(&mut |procedure, events| {
             one(procedure, binding, &mut model.agent(limits)?, events, limits)
         }));
     }
     #[cfg(not(feature = "ort"))]
     if arguments.model.model.is_some() {
-        return Err(grammata_cli::errors::no_onnx_runtime());
+        return Err(grammata_cli::io::errors::no_onnx_runtime());
     }
     let _ = (arguments, binding, limits);
     work(None)
@@ -106,7 +107,7 @@ fn one(
     events: &[serde_json::Value],
     limits: &Limits,
 ) -> Result<Turns> {
-    let (workflow, _) = grammata_cli::procedure::workflow(procedure, binding.mode(), limits)?;
+    let (workflow, _) = grammata_cli::cmd::procedure::workflow(procedure, binding.mode(), limits)?;
     replay(&[workflow], binding, agent, events)
 }
 

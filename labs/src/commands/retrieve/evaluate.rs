@@ -6,11 +6,11 @@ use grammata::limits::Limits;
 use grammata_agents::retrieval::fuse::Join;
 use grammata_agents::retrieval::queries::{QueryWriter, Run, RunQuery, Source};
 use grammata_agents::retrieval::requests::Request;
-use grammata_cli::limits::LimitArgs;
-use grammata_cli::output::{Exit, Failure, Output};
-use grammata_cli::retrieve::pipeline::{Finder, PipelineArgs};
-use grammata_cli::retrieve::sources;
-use grammata_cli::source;
+use grammata_cli::args::limits::LimitArgs;
+use grammata_cli::args::source;
+use grammata_cli::cmd::retrieve::pipeline::{Finder, PipelineArgs};
+use grammata_cli::cmd::retrieve::sources;
+use grammata_cli::io::output::{Exit, Failure, Output};
 use grammata_report::statistics::{bootstrap, quantile, sign_test};
 use grammata_report::{Journal, Report, Table};
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 }
 
 /// Returns the settings that all records of a journal share. Other settings need another journal.
-fn settings(arguments: &Arguments, pipeline: &grammata_cli::retrieve::pipeline::Pipeline) -> Value {
+fn settings(arguments: &Arguments, pipeline: &grammata_cli::cmd::retrieve::pipeline::Pipeline) -> Value {
     let queries = &arguments.pipeline.queries;
     let model = pipeline.mode.needs_model().then(|| {
         json!({ "model": queries.model.model, "format": pipeline.format, "temperature": queries.temperature.unwrap_or(0.0),

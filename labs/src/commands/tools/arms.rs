@@ -13,7 +13,7 @@ use grammata::mask::{CompiledGrammar, Compiler};
 use grammata::vocabulary::Vocabulary;
 use grammata_agents::tools::session::{CompiledTools, Session, Subset, ToolCompiler, TurnOptions};
 use grammata_agents::tools::{Choice, GrammarOptions, ToolSet};
-use grammata_cli::tools::exact::{Spelled, most_probable, spelled};
+use grammata_cli::cmd::tools::exact::{Spelled, most_probable, spelled};
 use grammata_decode::{Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, Model};
 use rustc_hash::FxHashMap;
 use serde_json::Value;

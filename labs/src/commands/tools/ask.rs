@@ -4,7 +4,7 @@ use super::fault::Fault;
 use super::tasks::Task;
 use grammata::error::Result;
 use grammata_agents::tools::{Call, CallFormat, Document, Level, ReadOptions, ToolSet, Turn, read};
-use grammata_cli::tools::encoding;
+use grammata_cli::cmd::tools::encoding;
 use grammata_decode::{ChatTemplate, PromptTokenizer};
 use serde_json::{Value, json};
 

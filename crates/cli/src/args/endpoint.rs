@@ -1,0 +1,131 @@
+//! Models that are asked by chat, a server or a command, from arguments.
+
+use crate::args::deadline::deadline;
+use crate::io::errors;
+use crate::io::messages;
+use crate::io::text::counted;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use grammata::error::Result;
+use grammata_agents::chat::{Chat, CommandChat, Usage};
+use grammata_endpoint::{DIALECTS, Dialect, Endpoint, Key, Options};
+use std::time::Duration;
+
+/// The environment variable with the server's key, if no other is named.
+const KEY: &str = "OPENAI_API_KEY";
+
+/// Which server or command is asked.
+#[derive(Clone, Debug, clap::Args)]
+pub struct EndpointArgs {
+    /// Ask the chat server at this address, which speaks OpenAI's protocol
+    #[arg(long, value_name = "URL", conflicts_with = "model", help_heading = "Endpoint")]
+    pub endpoint: Option<String>,
+    /// Ask a command: it reads a line of JSON with `question`, and `choices` or `schema`, and writes the answer
+    #[arg(hide_short_help = true, long, value_name = "CMD", conflicts_with_all = ["model", "endpoint"], help_heading = "Endpoint")]
+    pub policy_command: Option<String>,
+    /// The server's name of the model
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "NAME",
+        requires = "endpoint",
+        help_heading = "Endpoint"
+    )]
+    pub endpoint_model: Option<String>,
+    /// The forms of answers that the server accepts; if it refuses one, the next weaker one is used
+    #[arg(hide_short_help = true, long, value_parser = dialects(), default_value = DIALECTS[0].name, value_name = "DIALECT", help_heading = "Endpoint")]
+    pub endpoint_dialect: &'static Dialect,
+    /// The environment variable that holds the server's key [default: OPENAI_API_KEY, and with `https` only]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "VARIABLE",
+        requires = "endpoint",
+        help_heading = "Endpoint"
+    )]
+    pub endpoint_key_env: Option<String>,
+    /// Read answers in parts as they are written
+    #[arg(hide_short_help = true, long, requires = "endpoint", help_heading = "Endpoint")]
+    pub endpoint_stream: bool,
+    /// The most tries of a request that the server is too busy for, or that does not reach it
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = "Endpoint")]
+    pub endpoint_tries: u32,
+    /// Seconds that one answer of the server or the command may take
+    #[arg(hide_short_help = true, long, value_name = "SECONDS", default_value = "120", value_parser = deadline, help_heading = "Endpoint")]
+    pub endpoint_deadline: Duration,
+}
+
+/// Returns a parser of the names of dialects.
+fn dialects() -> impl TypedValueParser<Value = &'static Dialect> {
+    let values = DIALECTS.iter().map(|dialect| PossibleValue::new(dialect.name).help(dialect.about));
+    PossibleValuesParser::new(values).try_map(|name| Dialect::named(&name).ok_or("no such dialect"))
+}
+
+impl EndpointArgs {
+    /// Returns whether a server or a command is given.
+    pub fn is_given(&self) -> bool {
+        self.endpoint.is_some() || self.policy_command.is_some()
+    }
+
+    /// Creates the client of the server or of the command; `None` if neither is given. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// The address cannot be used, or the key is missing or cannot be used.
+    pub fn load(&self, temperature: f32, seed: u64) -> Result<Option<Box<dyn Chat>>> {
+        if let Some(command) = &self.policy_command {
+            return Ok(Some(Box::new(CommandChat::new(command, self.endpoint_deadline))));
+        }
+        let Some(url) = &self.endpoint else { return Ok(None) };
+        let options = Options::default()
+            .model(self.endpoint_model.clone())
+            .key(self.key(url)?)
+            .dialect(self.endpoint_dialect)
+            .stream(self.endpoint_stream)
+            .temperature(temperature)
+            .seed(seed)
+            .tries(self.endpoint_tries)
+            .first_byte(self.endpoint_deadline)
+            .deadline(self.endpoint_deadline);
+        Ok(Some(Box::new(Endpoint::new(url, options)?)))
+    }
+
+    /// Returns the server's key. Without TLS anyone on the way can read it, so it is then sent only if its variable is
+    /// named.
+    fn key(&self, url: &str) -> Result<Option<Key>> {
+        let is_set = || std::env::var(KEY).is_ok_and(|key| !key.is_empty());
+        match &self.endpoint_key_env {
+            Some(name) => key(Some(name)),
+            None if url.starts_with("https://") && is_set() => key(Some(KEY)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Returns the key in an environment variable.
+///
+/// # Errors
+/// The variable is not set, or its key cannot be sent.
+pub fn key(variable: Option<&str>) -> Result<Option<Key>> {
+    let Some(name) = variable else { return Ok(None) };
+    match std::env::var(name) {
+        Ok(key) if !key.is_empty() => Key::new(key).map(Some),
+        _ => Err(errors::no_key(name)),
+    }
+}
+
+/// Writes a summary of answers, tokens and time to standard error.
+pub fn report(usage: &Usage) {
+    let tokens = match usage.uncounted {
+        0 => format!(
+            "{} in prompts, {} in answers",
+            counted(usage.prompt_tokens as usize, "token"),
+            usage.answer_tokens
+        ),
+        _ => "tokens are not known".to_owned(),
+    };
+    let again = match usage.sent.saturating_sub(usage.answers) {
+        0 => String::new(),
+        more => format!(" ({more} more were refused or failed)"),
+    };
+    let answers = counted(usage.answers as usize, "answer");
+    messages::plain(&format!("{answers}{again}, {tokens}, in {:.1?}", usage.time));
+}

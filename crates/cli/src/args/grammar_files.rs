@@ -1,0 +1,77 @@
+//! The grammars of a folder.
+
+use crate::args::source;
+use crate::io::errors;
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata::syntax::Notation;
+use std::path::{Path, PathBuf};
+
+/// The most levels of nested folders, because a link may form a cycle.
+const DEPTH: usize = 16;
+
+/// The grammars in a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The grammars, sorted by path: files, and folders that are one grammar each.
+    pub(crate) grammars: Vec<PathBuf>,
+    /// Number of entries that are not grammars: other files, specs of other kinds, and folders that are nested too
+    /// deeply.
+    pub(crate) others: usize,
+}
+
+/// Finds the grammars in a folder and in its subfolders. A subfolder that holds exactly one file such as `schema.json`
+/// is one grammar, and is not searched.
+///
+/// # Errors
+/// A folder or a file cannot be read.
+pub(crate) fn find(folder: &Path, limits: &Limits) -> Result<Found> {
+    let mut found = Found::default();
+    let mut open = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        let io = |cause: std::io::Error| errors::io(&folder, &cause);
+        for entry in std::fs::read_dir(&folder).map_err(io)? {
+            let path = entry.map_err(io)?.path();
+            if path.is_dir() {
+                match is_grammar_folder(&path) {
+                    true => found.grammars.push(path),
+                    false if depth < DEPTH => open.push((path, depth + 1)),
+                    false => found.others += 1,
+                }
+            } else if path.is_file() && is_grammar(&path, limits)? {
+                found.grammars.push(path);
+            } else {
+                found.others += 1;
+            }
+        }
+    }
+    found.grammars.sort();
+    Ok(found)
+}
+
+fn is_grammar_folder(folder: &Path) -> bool {
+    let names = Notation::ALL.iter().flat_map(|notation| notation.folder_files());
+    names.filter(|name| folder.join(name).is_file()).count() == 1
+}
+
+/// Returns whether a file is a grammar by its name. A spec must also have a known kind, because other files are TOML
+/// too.
+fn is_grammar(file: &Path, limits: &Limits) -> Result<bool> {
+    // most names can be rejected without reading the file
+    if Notation::of_file(file, "").is_none() {
+        return Ok(false);
+    }
+    let text = source::text(file, limits)?;
+    Ok(match Notation::of_file(file, &text) {
+        Some(Notation::Spec) => text.lines().any(is_kind_of_spec),
+        kind => kind.is_some(),
+    })
+}
+
+/// Returns whether a line of TOML or JSON looks like the kind of an automaton spec.
+fn is_kind_of_spec(line: &str) -> bool {
+    let Some((_, value)) = line.split_once("kind") else { return false };
+    ["dfa", "nfa", "pda", "cfg"]
+        .iter()
+        .any(|kind| value.contains(&format!("\"{kind}\"")) || value.contains(&format!("'{kind}'")))
+}

@@ -1,0 +1,224 @@
+//! `grammata guard`: an MCP server behind a procedure, a domain of flows, a plan spec or tools with prerequisites.
+
+mod rules;
+
+use crate::args::deadline::deadline;
+use crate::args::limits::LimitArgs;
+use crate::args::{endpoint, source};
+use crate::cmd::procedure::ModeName;
+use crate::io::output::{Exit, Failure, Output};
+use crate::io::{errors, messages};
+use grammata::error::Error;
+use grammata_agents::procedures::{Event, read_trace};
+use grammata_base::files;
+use grammata_guard::http::{ListenOptions, Listener, Remote};
+use grammata_guard::proxy::{self, Client, Journal, Server};
+use grammata_guard::{Guard, Options};
+use rules::Held;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Serves the Model Context Protocol on standard input and output, with the tools of SERVER, of which the client sees
+/// and calls only those that RULES has open: a procedure, a domain of flows, a plan spec, or a document of tools of
+/// which some need values that others give. A call that breaks the rules is not passed on: its result says why, and
+/// what may come instead. All else is passed on as it is. The exit code is 2 if the server lacks a tool or ends first.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// A procedure, a domain of flows (`kind = "flows"`), a plan spec (a file or folder), or a document of tools
+    #[arg(value_name = "RULES")]
+    file: PathBuf,
+    /// The command of the MCP server and its arguments
+    #[arg(value_name = "SERVER", last = true, required_unless_present = "http", num_args = 1..)]
+    server: Vec<OsString>,
+    /// The address of the MCP server, which speaks streamable HTTP, in place of a command
+    #[arg(long, value_name = "URL", conflicts_with = "server")]
+    http: Option<String>,
+    /// The environment variable with the key that the server at `--http` wants
+    #[arg(long, value_name = "VARIABLE", requires = "http")]
+    http_key_env: Option<String>,
+    /// Serve clients by streamable HTTP at this address, in place of standard input and output; port 0 is any
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+    /// Listen at an address that others than this machine can reach: they may then use the server
+    #[arg(long, requires = "listen")]
+    listen_publicly: bool,
+    /// Allow pages of this origin in a browser, in addition to those of this machine; may be repeated
+    #[arg(long, value_name = "ORIGIN", requires = "listen")]
+    allow_origin: Vec<String>,
+    /// Sessions of clients at a time, at most
+    #[arg(long, value_name = "N", default_value_t = 64, requires = "listen")]
+    max_sessions: usize,
+    /// Seconds after which a session ends that no client uses
+    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = deadline, requires = "listen")]
+    idle: Duration,
+    /// Write the sessions of `--listen` to new files in this folder, named by the sessions' ids
+    #[arg(long, value_name = "FOLDER", requires = "listen", conflicts_with_all = ["log", "resume"])]
+    logs: Option<PathBuf>,
+    /// How much of the procedure binds the agent
+    #[arg(long, value_enum, default_value_t = ModeName::Guarded)]
+    mode: ModeName,
+    /// An API of the rules that has another name on the server; may be repeated
+    #[arg(long, value_name = "API=TOOL", value_parser = pair)]
+    map: Vec<(String, String)>,
+    /// Also list and pass on tools that the rules do not name
+    #[arg(long)]
+    allow_others: bool,
+    /// List all tools of the rules as the server describes them, for clients that read the list once only
+    #[arg(long)]
+    list_all: bool,
+    /// Let the agent report the user's messages: arguments whose source is the user are pieces of these
+    #[arg(long)]
+    user_words: bool,
+    /// The prefix of the names of the guard's own tools
+    #[arg(long, value_name = "TEXT", default_value = "guard_")]
+    tool_prefix: String,
+    /// Seconds that the server may take for a call
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = deadline)]
+    deadline: Duration,
+    /// Write the session to a new file, which `procedure verify` or `plan verify` reads
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "listen"])]
+    log: Option<PathBuf>,
+    /// Continue the session of a log, and write to it; a file that does not exist begins one
+    #[arg(long, value_name = "FILE", conflicts_with = "listen")]
+    resume: Option<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// Maximum bytes of a message.
+const MESSAGE_BYTES: usize = 16 << 20;
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (api, tool) = text.split_once('=').ok_or("it must be API=TOOL")?;
+    Ok((api.to_owned(), tool.to_owned()))
+}
+
+/// The log of a session: its path, the open file, and the events that the file already has.
+type Log<'a> = (&'a Path, File, Vec<Event>);
+
+fn log(arguments: &Arguments) -> Result<Option<Log<'_>>, Error> {
+    if let Some(path) = &arguments.log {
+        let created = File::create_new(path).map_err(|cause| errors::io(path, &cause))?;
+        return Ok(Some((path, created, Vec::new())));
+    }
+    let Some(path) = &arguments.resume else { return Ok(None) };
+    let limits = arguments.limits.get();
+    let io = |cause: std::io::Error| errors::io(path, &cause);
+    let mut file = files::open_to_resume(path)?;
+    let mut text = String::new();
+    let most = limits.source_bytes as u64 + 1;
+    (&mut file).take(most).read_to_string(&mut text).map_err(io)?;
+    let name = source::name_of(path);
+    let trace = read_trace(&text, &limits).map_err(|error| error.in_file(&name))?;
+    file.seek(SeekFrom::End(0)).map_err(io)?;
+    if !text.is_empty() && !text.ends_with('\n') {
+        file.write_all(b"\n").map_err(io)?;
+    }
+    Ok(Some((path, file, trace)))
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    if output.is_json() {
+        return Err(errors::guard_writes_messages().into());
+    }
+    let limits = arguments.limits.get();
+    let held = Held::read(arguments, &limits)?;
+    // the note about the supervisor comes once, before the first client
+    if matches!(held, Held::Procedure(_)) && held.supervisor(arguments, &limits)?.is_none() {
+        messages::note("results or decisions can block the procedure: its rules alone bind the agent");
+    }
+    let remote = match &arguments.http {
+        Some(url) => Some(Remote::new(url, endpoint::key(arguments.http_key_env.as_deref())?)?),
+        None => None,
+    };
+    let session = Guarded { arguments, held: &held, remote };
+    match arguments.listen {
+        Some(address) => session.listen(address)?,
+        None => {
+            let client = Client::Streams(Box::new(std::io::stdin()), Box::new(std::io::stdout()));
+            session.run(client, log(arguments)?, MESSAGE_BYTES)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// What all sessions of a run share: the arguments, the rules and the server's address.
+struct Guarded<'a> {
+    arguments: &'a Arguments,
+    held: &'a Held,
+    remote: Option<Remote>,
+}
+
+impl Guarded<'_> {
+    /// Runs a session to its end.
+    fn run(&self, client: Client, mut log: Option<Log<'_>>, line_bytes: usize) -> Result<(), Error> {
+        let arguments = self.arguments;
+        let trace = log.as_ref().map_or(&[][..], |(_, _, trace)| trace);
+        let path = log.as_ref().map(|(path, ..)| *path);
+        // supervisors cannot be shared between the threads of sessions
+        let supervisor = self.held.supervisor(arguments, &arguments.limits.get())?;
+        let made = self.held.rules(supervisor.as_ref(), trace, arguments);
+        let (rules, event) = made.map_err(|error| match path.filter(|_| !trace.is_empty()) {
+            Some(path) => error.in_file(&source::name_of(path)),
+            None => error,
+        })?;
+        if let (Some((path, file, _)), Some(event)) = (&mut log, event) {
+            writeln!(file, "{event}").map_err(|cause| errors::io(path, &cause))?;
+        }
+        let options = Options {
+            map: arguments.map.clone(),
+            prefix: arguments.tool_prefix.clone(),
+            allow_others: arguments.allow_others,
+            list_all: arguments.list_all,
+            deadline: arguments.deadline,
+        };
+        let mut guard = Guard::new(rules, options)?;
+        let journal = Journal {
+            log: log.as_mut().map(|(path, file, _)| (*path, file as &mut dyn Write)),
+            note: &mut messages::note,
+        };
+        let mut command;
+        let server = match (&self.remote, arguments.server.as_slice()) {
+            (Some(remote), _) => Server::Http(remote),
+            (None, [program, rest @ ..]) => {
+                command = Command::new(program);
+                Server::Command(command.args(rest))
+            }
+            (None, []) => return Ok(()),
+        };
+        proxy::run(&mut guard, server, client, journal, line_bytes)
+    }
+
+    /// Serves clients by HTTP, each with a session of its own.
+    fn listen(&self, address: SocketAddr) -> Result<(), Error> {
+        let arguments = self.arguments;
+        let options = ListenOptions {
+            is_public: arguments.listen_publicly,
+            origins: arguments.allow_origin.clone(),
+            sessions: arguments.max_sessions,
+            idle: arguments.idle,
+            ..ListenOptions::default()
+        };
+        if let Some(folder) = &arguments.logs {
+            std::fs::create_dir_all(folder).map_err(|cause| errors::io(folder, &cause))?;
+        }
+        let listener = Listener::new(address, options)?;
+        messages::note(&format!("listening at {}", listener.url()));
+        listener.serve(&|id, client| {
+            let path = arguments.logs.as_ref().map(|folder| folder.join(format!("{id}.jsonl")));
+            let log = path.as_deref().map(|path| {
+                let created = File::create_new(path).map_err(|cause| errors::io(path, &cause))?;
+                Ok((path, created, Vec::new()))
+            });
+            let ended = log.transpose().and_then(|log| self.run(Client::Http(client), log, MESSAGE_BYTES));
+            if let Err(error) = ended {
+                messages::warning(error.diagnostic());
+            }
+        })
+    }
+}

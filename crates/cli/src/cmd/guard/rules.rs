@@ -1,0 +1,150 @@
+//! The rules of a guard: recognises the kind of the file, reads it, and creates the rules of a session.
+
+use super::Arguments;
+use crate::args::source;
+use crate::cmd::procedure::{folder_of, format};
+use crate::io::{errors, messages};
+use grammata::error::Result;
+use grammata::limits::Limits;
+use grammata_agents::flows::{FlowDomain, FlowOptions};
+use grammata_agents::plan::PlanAutomaton;
+use grammata_agents::procedures::{Event, Procedure, Session, Supervisor};
+use grammata_agents::tools::{self, Document, ReadOptions, ToolSet};
+use grammata_guard::rules::{FlowRules, PlanRules, ProcedureOptions, ProcedureRules, Rules, ToolRules};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The content of a file with rules for an agent.
+pub(super) enum Held {
+    Procedure(Box<Procedure>),
+    Flow(FlowDomain),
+    /// The path and the text of a spec. Each session parses it again.
+    Plan(PathBuf, String),
+    Tools(ToolSet),
+}
+
+/// The kind of a file with rules.
+enum Kind {
+    Procedure,
+    Flow,
+    Plan,
+    Tools,
+}
+
+impl Kind {
+    /// Recognises a text: a document of tools by its keys or as a JSON list, flows and specs by `kind`; all else is a
+    /// procedure.
+    fn of(path: &Path, text: &str) -> Kind {
+        let first = text.trim_start();
+        if first.starts_with('[') && serde_json::from_str::<Vec<Value>>(text).is_ok() {
+            return Kind::Tools;
+        }
+        let (is_tools, kind) = if first.starts_with('{') {
+            let value: Value = serde_json::from_str(text).unwrap_or_default();
+            let has = |key: &&str| value.get(*key).is_some();
+            (TOOLS.iter().any(has), value.get("kind").and_then(Value::as_str).map(str::to_owned))
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            let table: toml::Table = toml::from_str(text).unwrap_or_default();
+            (false, table.get("kind").and_then(toml::Value::as_str).map(str::to_owned))
+        } else {
+            let is_key =
+                |line: &str, key: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
+            (text.lines().any(|line| TOOLS.iter().any(|key| is_key(line, key))), None)
+        };
+        match kind.as_deref() {
+            _ if is_tools => Kind::Tools,
+            Some("flows") => Kind::Flow,
+            Some(_) => Kind::Plan,
+            None => Kind::Procedure,
+        }
+    }
+}
+
+/// Top-level keys that only documents of tools have.
+const TOOLS: [&str; 3] = ["openapi", "swagger", "tools"];
+
+impl Held {
+    /// Reads the file, or the spec of a folder. The sources of a procedure are opened unless the agent reports the
+    /// user's messages.
+    pub(super) fn read(arguments: &Arguments, limits: &Limits) -> Result<Held> {
+        let given = &arguments.file;
+        let (path, text) = match given.is_dir() {
+            true => source::read_text(given, limits)?,
+            false => (given.clone(), source::text(given, limits)?),
+        };
+        let in_file = |error: grammata::Error| error.in_file(&source::name_of(&path));
+        let held = match Kind::of(&path, &text) {
+            Kind::Procedure => {
+                let source = grammata::diagnostic::Source::new(&text, grammata::diagnostic::Notation::Text);
+                let procedure = Procedure::read_in(&text, format(&path), folder_of(&path), limits);
+                let mut procedure = procedure.map_err(|error| in_file(error.in_source(&source)))?;
+                if !arguments.user_words {
+                    procedure.open_sources();
+                }
+                return Ok(Held::Procedure(Box::new(procedure)));
+            }
+            Kind::Flow => {
+                let domain = FlowDomain::read(&text, limits).map_err(in_file)?;
+                domain.warnings.iter().for_each(messages::warning);
+                Held::Flow(domain)
+            }
+            Kind::Plan => {
+                let spec = source::read_spec(&path, text.clone(), &[], limits)?;
+                spec.warnings().iter().for_each(messages::warning);
+                Held::Plan(path, text)
+            }
+            Kind::Tools => {
+                let document = Document { label: "tools", text: &text };
+                let options = ReadOptions::default().limits(limits.clone());
+                Held::Tools(tools::read([document], &options).map_err(in_file)?)
+            }
+        };
+        if arguments.user_words || arguments.resume.is_some() {
+            return Err(errors::guard_of_procedures());
+        }
+        Ok(held)
+    }
+
+    /// The supervisor of a procedure. `None` for other rules, and for a procedure that results or decisions can block.
+    pub(super) fn supervisor(
+        &self,
+        arguments: &Arguments,
+        limits: &Limits,
+    ) -> Result<Option<Supervisor<'_>>> {
+        let Held::Procedure(procedure) = self else { return Ok(None) };
+        let supervisor = Supervisor::new(procedure, arguments.mode.into(), limits)?;
+        Ok(Some(supervisor).filter(|supervisor| !supervisor.is_blocking()))
+    }
+
+    /// Creates the rules of a session, for procedures after the events of a trace. Also returns an event that the log
+    /// lacks, if any: the result of a call that was interrupted.
+    pub(super) fn rules<'h>(
+        &'h self,
+        supervisor: Option<&'h Supervisor<'h>>,
+        trace: &[Event],
+        arguments: &Arguments,
+    ) -> Result<(Box<dyn Rules + 'h>, Option<Value>)> {
+        let rules: Box<dyn Rules> = match self {
+            Held::Procedure(procedure) => {
+                let session = match supervisor {
+                    Some(supervisor) => Session::supervised(supervisor),
+                    None => Session::new(procedure, arguments.mode.into()),
+                };
+                let options = ProcedureOptions { hears_user: arguments.user_words };
+                let mut rules = ProcedureRules::new(session, options)?;
+                let event = rules.resume(trace)?;
+                return Ok((Box::new(rules), event));
+            }
+            Held::Flow(domain) => {
+                let options = FlowOptions::default().limits(arguments.limits.get());
+                Box::new(FlowRules::new(domain, options)?)
+            }
+            Held::Plan(path, text) => {
+                let spec = source::read_spec(path, text.clone(), &[], &arguments.limits.get())?;
+                Box::new(PlanRules::new(PlanAutomaton::new(spec)?)?)
+            }
+            Held::Tools(set) => Box::new(ToolRules::new(set)),
+        };
+        Ok((rules, None))
+    }
+}

@@ -1,0 +1,29 @@
+//! The commands, one module for each.
+
+pub(crate) mod check;
+pub(crate) mod compile;
+pub(crate) mod count;
+pub(crate) mod embed;
+pub(crate) mod enumerate;
+pub(crate) mod explain;
+pub mod flow;
+pub(crate) mod generate;
+#[cfg(feature = "ort")]
+pub(crate) mod generation;
+#[cfg(feature = "ort")]
+pub(crate) mod generation_batch;
+pub mod graph;
+pub(crate) mod guard;
+pub(crate) mod inspect;
+pub(crate) mod limit_list;
+pub(crate) mod mask;
+pub(crate) mod plan;
+pub mod procedure;
+#[cfg(feature = "ort")]
+pub(crate) mod prompt_errors;
+pub mod retrieve;
+pub(crate) mod schema_report;
+pub(crate) mod shell;
+pub(crate) mod tag;
+pub mod tools;
+pub(crate) mod vocab;

@@ -1,0 +1,49 @@
+//! `grammata procedure format`: writes a procedure in a standard layout.
+
+use crate::args::limits::LimitArgs;
+use crate::args::source;
+use crate::io::output::{Exit, Failure, Output};
+use grammata::error::Error;
+use grammata_agents::procedures;
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Writes a procedure as YAML in one layout. Comments outside of its text are not kept.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The procedure: a file, or `-` for YAML on standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Write the file itself
+    #[arg(long)]
+    in_place: bool,
+    /// Write nothing; the exit code is 1 if the layout is another one
+    #[arg(long, conflicts_with = "in_place")]
+    check: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let (path, limits) = (&arguments.file, arguments.limits.get());
+    let text = source::text(path, &limits)?;
+    let formatted = procedures::format_in(&text, super::format(path), super::folder_of(path), &limits)
+        .map_err(|error| error.in_file(&source::name_of(path)))?;
+    let changed = formatted != text;
+    let is_written = arguments.in_place && path.as_os_str() != "-";
+    if is_written {
+        std::fs::write(path, &formatted).map_err(|cause| Error::io(path, &cause))?;
+    }
+    if output.is_json() {
+        let is_shown = !is_written && !arguments.check;
+        output.report(&json!({ "changed": changed, "text": is_shown.then_some(&formatted) }))?;
+    }
+    if arguments.check {
+        return Ok(if changed { Exit::Rejected } else { Exit::Done });
+    }
+    if !is_written && !output.is_json() {
+        output.write_all(formatted.as_bytes())?;
+    }
+    Ok(Exit::Done)
+}

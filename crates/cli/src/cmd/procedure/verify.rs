@@ -1,0 +1,98 @@
+//! `grammata procedure verify`: checks a recorded conversation.
+
+use super::{FileArgs, ModeName, stream};
+use crate::args::source;
+use crate::io::output::{Exit, Failure, Output};
+use crate::io::text::counted;
+use grammata_agents::procedures::{self, Event};
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// A trace has one JSON list on each line: ["user", TEXT], ["say", ANSWER], ["free", TEXT], ["call", API, {SLOT:
+/// VALUE}], ["result", {SLOT: VALUE}] or ["result", {"error": TEXT}], ["slot", NAME, VALUE] (the user decided). The
+/// exit code is 1 if a call or an answer breaks the procedure. With `--stream` lines are judged as they come, and a
+/// line may also be a whole session: a list of events, or {"id": TEXT, "events": [EVENTS]}.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    file: FileArgs,
+    /// The trace: a file, or `-` for standard input
+    #[arg(value_name = "TRACE")]
+    trace: PathBuf,
+    /// How much of the procedure binds the agent
+    #[arg(long, value_enum, default_value_t = ModeName::Guarded)]
+    mode: ModeName,
+    /// Do not judge the arguments of calls
+    #[arg(long)]
+    no_arguments: bool,
+    /// Conditions on missing decisions are open: for traces without the decisions of users
+    #[arg(long)]
+    open_decisions: bool,
+    /// Arguments may have values that nobody said
+    #[arg(long)]
+    no_provenance: bool,
+    /// Judge each line when it comes, and write its verdict at once
+    #[arg(long, conflicts_with = "feedback")]
+    stream: bool,
+    /// Also write the open nodes after the trace, and why the others are not open
+    #[arg(long)]
+    feedback: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let mut procedure = arguments.file.read()?;
+    if arguments.open_decisions {
+        procedure.open_decisions();
+    }
+    if arguments.no_provenance {
+        procedure.open_sources();
+    }
+    let limits = arguments.file.limits.get();
+    if arguments.stream {
+        let judged = stream::Judged {
+            procedure: &procedure,
+            mode: arguments.mode.into(),
+            arguments: !arguments.no_arguments,
+            limits: &limits,
+        };
+        return judged.lines(&arguments.trace, output);
+    }
+    let text = source::text(&arguments.trace, &limits)?;
+    let trace: Vec<Event> = procedures::read_trace(&text, &limits)
+        .map_err(|error| error.in_file(&source::name_of(&arguments.trace)))?;
+    let (verdict, session) =
+        procedures::verify(&procedure, arguments.mode.into(), &trace, !arguments.no_arguments);
+    let exit = if verdict.violations.is_empty() { Exit::Done } else { Exit::Rejected };
+    if output.is_json() {
+        let violations = verdict.violations.iter().map(|violation| {
+            json!({
+                "event": violation.event + 1,
+                "node": violation.node,
+                "reason": violation.obstacle.code(),
+                "text": violation.obstacle.to_string(),
+            })
+        });
+        output.report(&json!({
+            "valid": verdict.violations.is_empty(),
+            "steps": verdict.steps,
+            "complete": verdict.is_complete,
+            "violations": violations.collect::<Vec<_>>(),
+            "feedback": arguments.feedback.then(|| session.feedback()),
+        }))?;
+        return Ok(exit);
+    }
+    let steps = counted(verdict.steps, "step");
+    match verdict.violations.len() {
+        0 if verdict.is_complete => writeln!(output, "valid: {steps}, complete")?,
+        0 => writeln!(output, "valid: {steps}")?,
+        wrong => writeln!(output, "wrong: {wrong} of {steps}")?,
+    }
+    for violation in &verdict.violations {
+        writeln!(output, "  event {}: {}: {}", violation.event + 1, violation.node, violation.obstacle)?;
+    }
+    if arguments.feedback {
+        write!(output, "{}", session.feedback())?;
+    }
+    Ok(exit)
+}

@@ -1,0 +1,13 @@
+//! What the program reads and writes, whatever the command.
+//!
+//! - `output` is standard output (results); `messages` is standard error (errors, warnings, notes, progress);
+//! - `text` shows bytes and places; `errors` makes the program's own errors, with the codes `cli/…`; `report` translates
+//!   errors of the library to the names of command-line options.
+
+pub mod errors;
+pub(crate) mod lines;
+pub mod messages;
+pub mod output;
+pub(crate) mod paths;
+pub(crate) mod report;
+pub mod text;
