@@ -1,17 +1,14 @@
 //! The steps of continuous integration, in less than 25 minutes; `full` has the longer ones.
 //!
 //! Steps share one profile and one set of features, so that dependencies are built once for checking (lints,
-//! documentation) and once for running (tests, examples in the documentation). They name the whole workspace, because
-//! cargo unites the features of the named packages. The fuzz targets need their own instrumented build.
+//! documentation) and once for running (tests, examples in the documentation, counted instructions). They name the whole
+//! workspace, because cargo unites the features of the named packages. The bodies of the fuzz targets run as tests; the
+//! targets are only checked here, because they need an instrumented build of everything (`cargo xtask full fuzzing`).
 
 use crate::command::{self, Result, cargo, root, succeeds};
 use crate::steps::{self, Step};
 use crate::tools::{DENY, NEXTEST};
-use crate::{bindings, fuzz, instructions, test};
-
-/// Each fuzz target runs for ten seconds, one on each core. There is no address sanitizer: runs are five times as fast
-/// without it, and there is no unsafe code to watch.
-const FUZZING: fuzz::Run = fuzz::Run { seconds: 0, least: 10, address_sanitizer: false };
+use crate::{bindings, instructions, test};
 
 const STEPS: [Step; 11] = [
     ("tools", tools),
@@ -68,18 +65,9 @@ fn documentation() -> Result {
 fn features() -> Result {
     command::run(&mut cargo(&["check", "--package", "grammata", "--no-default-features"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata"]))?;
-    command::run(&mut cargo(&["check", "--package", "grammata", "--features", "serde"]))?;
-    command::run(&mut cargo(&[
-        "check",
-        "--package",
-        "grammata",
-        "--bench",
-        "maskbench",
-        "--features",
-        "attribution",
-    ]))?;
     // the engine's tests must compile without the package of agents
-    command::run(&mut cargo(&["check", "--package", "grammata", "--tests"]))?;
+    let with_tests = ["--lib", "--tests", "--bench", "maskbench", "--features", "attribution"];
+    command::run(cargo(&["check", "--package", "grammata"]).args(with_tests))?;
     command::run(&mut cargo(&["check", "--package", "grammata-decode"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata-agents"]))?;
     command::run(&mut cargo(&["check", "--workspace", "--features", "ort,hnsw,qdrant,cuda"]))
@@ -133,9 +121,9 @@ fn dependencies() -> Result {
     command::run(&mut DENY.command(&["--all-features", "check", "advisories"]))
 }
 
+/// Checks that the fuzz targets compile, and that their lock file is up to date.
 fn fuzzing() -> Result {
-    if !root().join("fuzz/Cargo.toml").is_file() {
-        return Err("there is no folder fuzz/".to_owned());
-    }
-    FUZZING.run()
+    let manifest = root().join("fuzz/Cargo.toml");
+    let mut check = cargo(&["check", "--locked", "--manifest-path"]);
+    command::run(check.arg(manifest).env("CARGO_TARGET_DIR", bindings::target()))
 }

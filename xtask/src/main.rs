@@ -40,7 +40,7 @@ usage: cargo xtask <task>
   install-c PREFIX
           build the C library for use, and install it below a folder
   ci [STEP...]
-          what continuous integration runs: format, lints, documentation, tests, bindings, dependencies, a short fuzz run
+          what continuous integration runs: format, lints, documentation, tests, bindings, dependencies
   full [STEP...]
           what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, the wheels, XGrammar's tests, fuzzing
           with address sanitizer; `mask-files` is 100,000 mask files that lie, under it
