@@ -107,7 +107,7 @@ pub(super) struct MemberShape<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct RestShape<'a> {
     pub(super) tests: Vec<Test<'a>>,
-    /// Names that pass the tests but are not in the class.
+    /// Names that are not in the class, although they may pass the tests.
     pub(super) others: Vec<&'a str>,
     /// The conjunction that the names, as strings, must satisfy.
     pub(super) strings: Option<ConjunctionId>,
