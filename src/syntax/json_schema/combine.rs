@@ -14,12 +14,12 @@ use rustc_hash::FxHashSet;
 
 /// Greatest number of combinations of one conjunction.
 const MAX_COMBINATIONS: usize = 256;
-/// Bounds on the conjunctions examined to find combinations: in a whole document, at most at one place, and at every
-/// place regardless of how many were examined before.
+/// Bounds on the conjunctions examined to find combinations: `BUDGET` in a whole document, `MOST` at one place, and
+/// `LEAST` granted to every place, however many were examined before.
 pub(super) const BUDGET: u32 = 150_000;
 const MOST: u32 = 30_000;
 const LEAST: u32 = 1_000;
-/// The part of this budget for the first search, which does not propagate choices.
+/// Bound on the conjunctions that the first search examines, which does not propagate choices.
 const FIRST: u32 = 8_000;
 
 /// Returns the combinations of one alternative of each choice that the bases leave open; `Some(None)` if nothing is
@@ -230,8 +230,9 @@ impl<'a> Usual<'a> {
         }
     }
 
-    /// Returns the rank of an alternative: 0 for members that are required anyway, 1 for declared ones, 2 for
-    /// alternatives that do not require a member, 3 for members that no base mentions and whose value is restricted.
+    /// Returns the rank of an alternative, which depends on the first member that it requires: 0 if the bases require
+    /// that member, 1 if they declare it, 3 if no base mentions it and the alternative restricts values of members, 2
+    /// otherwise.
     fn rank(&self, alternative: &Schema<'_>) -> usize {
         let mut members = alternative.object.required.iter();
         match (members.next(), alternative.object.properties.list().first()) {
