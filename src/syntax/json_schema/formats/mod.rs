@@ -21,8 +21,8 @@
 //! | `relative-json-pointer` | `0+1`, of some drafts of that notation |
 //! | `regex` | see [`regex_syntax`]; there is no language around it |
 //!
-//! Labels with `--` in the third and fourth place of a `hostname` are A-labels (`xn--…`), which must decode to valid
-//! U-labels. That is not a regular property.
+//! In a `hostname`, labels with `--` in the third and fourth place are reserved. The A-labels among them (`xn--…`) must
+//! decode to valid U-labels, which is not a regular property.
 
 mod address;
 mod color;
