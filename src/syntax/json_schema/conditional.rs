@@ -399,8 +399,8 @@ impl<'a> Conjunctions<'a> {
         Ok(members)
     }
 
-    /// Returns the variants of a member whose schemas list values: one for each group of values of which the same
-    /// requested schemas hold. `None` if they do not list values or nothing is requested.
+    /// Returns the variants of a member whose schemas list values: one for each group of values that satisfy the same
+    /// requested schemas. `None` if they do not list values or nothing is requested.
     fn listed_cells(&mut self, schemas: &[SchemaId], asked: &[Vec<SchemaId>]) -> Result<Option<Cells>> {
         let parts = |ids: &[SchemaId]| ids.iter().copied().map(Part::whole).collect::<Vec<_>>();
         let (bases, _) = unfold(&self.schemas, &parts(schemas));

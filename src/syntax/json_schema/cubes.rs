@@ -32,7 +32,7 @@ pub(super) fn cover(values: &[(Outcomes, ConjunctionId)], tests: usize) -> Vec<(
         }
         let care = Outcomes::MAX.checked_shr(Outcomes::BITS - tests as u32).unwrap_or(0);
         let mut cube = Cube { care, holds: outcomes };
-        // a test that fails says less than one that holds
+        // drop tests that fail first: they say less than tests that hold
         let fails = (0..tests).filter(|test| outcomes >> test & 1 == 0);
         let holds = (0..tests).filter(|test| outcomes >> test & 1 == 1);
         for test in fails.chain(holds).map(|test| 1 << test) {

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Greatest depth of members, items and alternatives that a check visits.
 const DEPTH: u32 = 5;
-/// Greatest number of schemas that are asked one by one about each required member; with more, an index is used.
+/// Greatest number of schemas that are all examined for each required member; with more, an index is used.
 const FEW_BASES: usize = 24;
 /// Greatest number of conjunctions that a check visits.
 const FUEL: u32 = 300;
@@ -242,7 +242,7 @@ impl<'a> Question<'_, 'a> {
     }
 }
 
-/// Index of the schemas of members, so that not all of many schemas are asked about each name.
+/// Index of the schemas of members, so that not all of many schemas are examined for each name.
 struct MemberValues<'a> {
     /// For schemas without restriction on undeclared members: the index of the schema, and the schema of the member.
     declared: FxHashMap<&'a str, Vec<(usize, SchemaId)>>,

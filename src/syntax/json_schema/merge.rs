@@ -22,7 +22,7 @@ use std::rc::Rc;
 const MAX_CONTAINS: usize = 4;
 /// Greatest number of patterns whose strings are listed as names.
 const MAX_LISTED: usize = 256;
-/// Greatest number of schemas that are all asked about each member; with more, an index is used.
+/// Greatest number of schemas that are all examined for each member; with more, an index is used.
 const FEW_BASES: usize = 16;
 /// Greatest number of members of undeclared names that one object may be required to have.
 const MAX_SOME: usize = 5;

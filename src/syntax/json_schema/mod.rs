@@ -25,8 +25,8 @@
 //!   lower case. No object has a name twice, declared or not.
 //! - **Strings** without `pattern` and `format`: every spelling. A pair of surrogate escapes counts as one character;
 //!   lone surrogates are not in the language. Strings with `pattern` or `format`, and those of `enum` and `const`, are
-//!   in canonical spelling. Strings of which single values are excluded (`not` with `const`) are in canonical spelling
-//!   at least up to the first difference from these values. For formats that are not regular, part of the valid strings
+//!   in canonical spelling. If single values are excluded (`not` with `const`), a string is in canonical spelling at
+//!   least up to its first difference from these values. For formats that are not regular, part of the valid strings
 //!   are in the language (`docs/syntax.md` has the list).
 //! - **Numbers**: see [`Numbers`]. Without bounds: every JSON number. With bounds: plain notation with any number of
 //!   digits after the point, or scientific notation with one digit, not zero, before the point (`1.5e-06`). Integers:

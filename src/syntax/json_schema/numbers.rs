@@ -306,7 +306,7 @@ fn by_sign(range: &NumberRange, integer: bool) -> (Option<Part>, Option<Part>) {
     (positive, negative)
 }
 
-/// Returns one digit from `low` to `high`; never if `low` is greater.
+/// Returns one digit from `low` to `high`; the empty language if `low` is greater.
 fn digit(g: &mut GrammarBuilder, low: u8, high: u8) -> ExprId {
     if low > high {
         return g.never();

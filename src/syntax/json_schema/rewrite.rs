@@ -101,8 +101,8 @@ impl<'a> Maker<'_, 'a> {
         Ok(())
     }
 
-    /// Returns the alternatives of `oneOf`: each schema together with the negations of those others that it does not
-    /// surely exclude by itself.
+    /// Returns the alternatives of `oneOf`: each schema together with the negations of the others, except those others
+    /// that it surely excludes anyway.
     fn one_of(&mut self, pointer: &'a str, list: &[SchemaId]) -> Result<Vec<SchemaId>> {
         let mut alternatives = Vec::with_capacity(list.len());
         let mut fuel = u32::MAX;
@@ -135,8 +135,8 @@ impl<'a> Maker<'_, 'a> {
         Ok(alternatives)
     }
 
-    /// For each schema, whether it lists values (`enum`, `const`) none of which another schema lists. No value
-    /// satisfies two such schemas. This saves a check for each pair in long lists of constants.
+    /// For each schema, whether it lists values (`enum`, `const`) that no other schema lists. No value satisfies two
+    /// such schemas. This saves a check for each pair in long lists of constants.
     fn distinct_values(&self, list: &[SchemaId]) -> Vec<bool> {
         let mut lister: FxHashMap<String, usize> = FxHashMap::default();
         let mut is_distinct = vec![false; list.len()];

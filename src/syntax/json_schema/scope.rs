@@ -1,5 +1,5 @@
-//! Dynamic scopes: the resources that evaluation has entered, as far as `$dynamicRef` and `$recursiveRef` depend on
-//! them. The meaning of a schema may depend on its scope, so a schema is read once for each scope.
+//! Dynamic scopes: the resources that evaluation has entered, reduced to what `$dynamicRef` and `$recursiveRef` depend
+//! on. The meaning of a schema may depend on its scope, so a schema is read once for each scope.
 
 use super::resources::ResourceId;
 use crate::collections::interner::Interner;

@@ -217,7 +217,8 @@ impl<'e, 'a> Emitter<'e, 'a> {
 
     /// Returns a lower bound on the number of words of an expression.
     fn variety(&self, root: ExprId) -> u64 {
-        // for each expression also: whether no word is a prefix of another, so that the rest can be told apart from it
+        // for each expression also: whether no word is a prefix of another, so that the text after a word is
+        // unambiguous
         let mut known: FxHashMap<ExprId, (u64, bool)> = FxHashMap::default();
         for id in self.g.within(root) {
             let of = |id: &ExprId| known.get(id).copied().unwrap_or_default();

@@ -212,7 +212,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.never())
     }
 
-    /// Returns the expression of a conjunction; never if nothing satisfies it.
+    /// Returns the expression of a conjunction; the empty language if nothing satisfies it.
     fn inner(&mut self, id: ConjunctionId) -> ExprId {
         match self.made[id.index()] {
             Some(made) if self.satisfiable.contains(id) => made,

@@ -32,7 +32,7 @@ pub(super) struct Word {
     pub(super) count: usize,
     /// The keyword of this name, if any draft has it.
     known: Option<&'static Keyword>,
-    /// If it was not a keyword of the schema's draft: the index of its warning, and how often that was so.
+    /// If it was not a keyword of the schema's draft: the index of its warning, and the number of such occurrences.
     unknown: Option<(usize, usize)>,
 }
 

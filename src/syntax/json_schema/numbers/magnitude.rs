@@ -20,8 +20,7 @@ impl Side {
     }
 }
 
-/// The end of a number after its digits before the point: whether it may be empty, and the digits that may follow a
-/// point.
+/// The digits, or remaining digits, after the point: whether there may be none, and the expression of one or more.
 struct Tail {
     none: bool,
     some: ExprId,

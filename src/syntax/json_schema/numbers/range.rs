@@ -81,7 +81,7 @@ impl NumberRange {
     }
 }
 
-/// Returns ranges whose union is the complement of this one.
+/// Returns ranges whose union is the complement of this one. Its notation is not [`Notation::None`].
 pub(in super::super) fn failures(range: &NumberRange) -> Vec<NumberRange> {
     let outside = |bound: &Bound| Some(Bound { value: bound.value.clone(), exclusive: !bound.exclusive });
     let NumberRange { lower, upper, multiple_of, not_multiple_of, notation } = range;
