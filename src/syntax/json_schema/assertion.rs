@@ -1,5 +1,5 @@
-//! What single assertions say: sets of types, counts, lists of values, and the parts that a schema has for
-//! each type. What a part does not say is its default, which admits everything.
+//! Assertions of a single schema: sets of types, counts, lists of values, and a part for each type. The default of a
+//! part admits every value.
 
 use super::counts::Counts;
 use super::decimal::Decimal;
@@ -10,8 +10,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
 
-/// A set of JSON types; `true` and `false` count as types of their own, so that excluding a value of a boolean
-/// or `null` is a set of types again. Whether a number must be an integer is part of [`NumberRange`].
+/// A set of JSON types. `true` and `false` are types of their own, so that all values except a given boolean or `null`
+/// are a set of types, too. Whether a number must be an integer is part of [`NumberRange`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TypeSet(u8);
 
@@ -49,7 +49,7 @@ impl TypeSet {
         TypeSet(self.0 & !other.0)
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     pub(super) fn of(value: &Value<'_>) -> TypeSet {
         match value {
             Value::Null => TypeSet::NULL,
@@ -63,30 +63,30 @@ impl TypeSet {
     }
 }
 
-/// What a schema says of strings.
+/// Assertions on strings.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StringPart<'a> {
-    /// In Unicode code points.
+    /// Number of Unicode code points.
     pub(super) length: Counts,
-    /// `pattern` and `format`, and whether strings must pass or must fail.
+    /// `pattern` and `format`, with whether strings must pass (`true`) or fail.
     pub(super) tests: Vec<(StringTest<'a>, bool)>,
 }
 
-/// What a schema says of arrays.
+/// Assertions on arrays.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArrayPart {
     pub(super) prefix: Vec<SchemaId>,
-    /// Of the items after the prefix.
+    /// Schema of the items after the prefix.
     pub(super) items: Option<SchemaId>,
     pub(super) count: Counts,
     pub(super) contains: Vec<Contains>,
-    /// Whether no two items are equal.
+    /// Whether all items must be different.
     pub(super) unique: bool,
-    /// Whether some two items are equal: how an array fails to be unique. Written nowhere.
+    /// Whether two items must be equal, which negates `unique`. Only made schemas have it.
     pub(super) repeated: bool,
 }
 
-/// Bounds on the number of items from an index on that satisfy a schema.
+/// Bounds on the number of items from index `from` on that satisfy a schema.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contains {
     pub(super) schema: SchemaId,
@@ -95,13 +95,13 @@ pub(super) struct Contains {
 }
 
 impl ArrayPart {
-    /// The schema of the item at `index`, if there is one.
+    /// Returns the schema of the item at `index`, if any.
     pub(super) fn item(&self, index: usize) -> Option<SchemaId> {
         self.prefix.get(index).copied().or(self.items)
     }
 }
 
-/// What a schema says of objects.
+/// Assertions on objects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ObjectPart<'a> {
     pub(super) properties: Properties<'a>,
@@ -112,36 +112,36 @@ pub(super) struct ObjectPart<'a> {
     pub(super) count: Counts,
     /// `propertyNames`.
     pub(super) names: Option<SchemaId>,
-    /// Members one of which, each, is there.
+    /// For each entry, at least one such member must be present.
     pub(super) some: Vec<SomeMember<'a>>,
 }
 
-/// There is a member with a name of a class, and a value of a schema. Written nowhere: this is how an object
-/// fails to satisfy `patternProperties`, `additionalProperties` and `propertyNames`.
+/// The assertion that an object has a member with a name of a class and a value that satisfies a schema. Only made
+/// schemas have it: it negates `patternProperties`, `additionalProperties` and `propertyNames`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SomeMember<'a> {
     pub(super) names: NameClass<'a>,
     pub(super) value: SchemaId,
-    /// Names that it does not have: those that are alternatives of their own.
+    /// Names of the class that do not count, because they are alternatives of their own.
     pub(super) other_than: Vec<&'a str>,
 }
 
-/// A class of names of members.
+/// A class of member names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameClass<'a> {
-    /// In which the pattern finds a match.
+    /// Names in which the pattern finds a match.
     Matching(&'a str),
-    /// Neither among the properties of the schema nor matched by its patterns.
+    /// Names that are neither properties of the schema nor matched by its patterns.
     AdditionalTo(SchemaId),
-    /// That, as strings, satisfy the schema.
+    /// Names that satisfy the schema, as strings.
     Satisfying(SchemaId),
 }
 
-/// Members by their names, each once, in the order in which they were declared.
+/// Schemas of members by name, in the order of declaration.
 #[derive(Clone, Debug)]
 pub(super) struct Properties<'a> {
     list: Vec<(&'a str, SchemaId)>,
-    /// Their places, if they are many.
+    /// Indices into `list` by name; empty if there are few.
     places: FxHashMap<&'a str, u32>,
 }
 
@@ -155,7 +155,7 @@ impl<'a> Properties<'a> {
     pub(super) const NONE: Properties<'static> =
         Properties { list: Vec::new(), places: FxHashMap::with_hasher(FxBuildHasher) };
 
-    /// Makes room for more.
+    /// Reserves capacity for `count` more members.
     pub(super) fn reserve(&mut self, count: usize) {
         self.list.reserve_exact(count);
         if count > FEW {
@@ -163,7 +163,7 @@ impl<'a> Properties<'a> {
         }
     }
 
-    /// Adds one, or says something else of one that is there.
+    /// Adds a member, or replaces the schema of a declared one.
     pub(super) fn declare(&mut self, name: &'a str, value: SchemaId) {
         match self.place(name) {
             Some(place) => self.list[place].1 = value,
@@ -171,7 +171,7 @@ impl<'a> Properties<'a> {
         }
     }
 
-    /// Adds one that is not there.
+    /// Adds a member whose name is not declared yet.
     pub(super) fn declare_new(&mut self, name: &'a str, value: SchemaId) {
         let place = self.list.len();
         self.list.push((name, value));
@@ -199,7 +199,7 @@ impl<'a> Properties<'a> {
         self.place(name).is_some()
     }
 
-    /// All of them.
+    /// Returns all members in the order of declaration.
     pub(super) fn list(&self) -> &[(&'a str, SchemaId)] {
         &self.list
     }
@@ -209,16 +209,16 @@ impl<'a> Properties<'a> {
     }
 }
 
-/// A set of names.
+/// A set of names, without an index while there are few.
 #[derive(Default)]
 pub(super) struct NameSet<'a> {
     few: SmallVec<[&'a str; FEW]>,
-    /// All of them, if they are many.
+    /// All names, if there are many; otherwise empty.
     many: FxHashSet<&'a str>,
 }
 
 impl<'a> NameSet<'a> {
-    /// Adds a name; whether it was not there.
+    /// Adds a name and returns whether it is new.
     pub(super) fn insert(&mut self, name: &'a str) -> bool {
         if !self.many.is_empty() {
             return self.many.insert(name);
@@ -252,11 +252,11 @@ impl<'a> FromIterator<&'a str> for NameSet<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct ValueList<'a> {
     pub(super) values: Vec<&'a Value<'a>>,
-    /// For each value, a text that equal values share, once it has been asked.
+    /// The [equality keys](equality_key) of the values, computed on first use.
     keys: OnceCell<FxHashSet<String>>,
 }
 
-/// The longest list of values or names that is searched linearly.
+/// The greatest length of a list of values or names that is searched linearly.
 const FEW: usize = 16;
 
 impl<'a> ValueList<'a> {
@@ -273,8 +273,8 @@ impl<'a> ValueList<'a> {
     }
 }
 
-/// A text that two values share exactly if they are equal: numbers by value, members in any order. The values
-/// are of bounded depth.
+/// Returns a text that is the same for two values exactly if they are equal: numbers are compared by value, objects
+/// regardless of the order of members. Recurses; the depth of schema documents is bounded.
 pub(super) fn equality_key(value: &Value<'_>) -> String {
     match value {
         Value::Number(number) => format!("{:?}", Decimal::parse(&number.to_string())),

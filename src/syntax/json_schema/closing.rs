@@ -1,9 +1,9 @@
-//! [`Undeclared::Refused`](super::options::Undeclared): closes what declares members, or items one by one, and does not say what
-//! else may come.
+//! Implements [`Undeclared::Refused`](super::options::Undeclared): closes objects that declare members, and arrays that
+//! declare items one by one, unless the schema describes further ones.
 //!
-//! A value is closed where it stands: what the schemas that hold of it declare together is what it may have. So `allOf` of
-//! two objects has the members of both. Where all that is said of a value is one of several, each of these is closed by
-//! itself. Conditions and negations are tests, and stay as they are.
+//! Each value is closed separately. It may have what all schemas that hold of it declare together, so `allOf` of two
+//! objects has the members of both. If the schema of a value is nothing but a choice of several, each of these is
+//! closed separately. Conditions and negations are tests and stay unchanged.
 
 use super::assertion::{ArrayPart, ObjectPart};
 use super::schema::{Applied, Schema, Schemas};
@@ -30,7 +30,7 @@ pub(super) fn close(schemas: &mut Schemas<'_>) {
     }
 }
 
-/// Schemas that hold beside others.
+/// Returns the schemas that hold together with others.
 fn shared(schemas: &Schemas<'_>) -> FxHashSet<SchemaId> {
     let mut all = FxHashSet::default();
     for id in schemas.ids() {
@@ -46,7 +46,8 @@ fn is_reference(schema: &Schema<'_>) -> bool {
     schema.is_bare && schema.conjuncts.len() == 1 && schema.any_of.is_empty() && schema.applied.is_empty()
 }
 
-/// What a schema consists of, if it is nothing but a reference, or one of several.
+/// Returns the parts of a schema that is nothing but a reference or a choice; empty for all others, and if a part also
+/// holds together with others.
 fn alone(schema: &Schema<'_>, shared: &FxHashSet<SchemaId>) -> Vec<SchemaId> {
     if !schema.is_bare {
         return Vec::new();
@@ -62,7 +63,7 @@ fn alone(schema: &Schema<'_>, shared: &FxHashSet<SchemaId>) -> Vec<SchemaId> {
     }
 }
 
-/// The schemas that may hold of the same value, itself among them.
+/// Returns the schemas that may hold of the same value, including `id`.
 fn holding(schemas: &Schemas<'_>, id: SchemaId) -> Vec<SchemaId> {
     let (mut open, mut all) = (vec![id], Vec::new());
     let mut seen = FxHashSet::default();
@@ -117,9 +118,9 @@ fn close_one(schemas: &mut Schemas<'_>, id: SchemaId, holding: &[SchemaId]) {
     }
 }
 
-/// The schemas of members and items.
+/// Adds the schemas of members and items.
 fn values(schema: &Schema<'_>, all: &mut Vec<SchemaId>) {
-    // names and counted items are tests
+    // `propertyNames` and `contains` are tests
     let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
         &*schema.object;
     all.extend(properties.list().iter().map(|(_, value)| *value));

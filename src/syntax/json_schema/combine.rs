@@ -1,8 +1,8 @@
-//! Combinations of alternatives, where several `anyOf` hold of one value: one of each.
+//! Combinations of alternatives, for several `anyOf` that hold of one value: one alternative of each.
 //!
-//! Most choices are no choices: alternatives that the other schemas exclude are left out, choices that are
-//! made already are passed over, and combinations that others contain are dropped. What is left is searched
-//! depth first, the alternatives that schemas usually mean first, up to a bound.
+//! Most choices are not real ones: alternatives that the other schemas exclude are dropped, choices that are already
+//! decided are skipped, and combinations that others contain are dropped. The rest is searched depth first up to a
+//! bound, with the most likely alternatives first.
 
 use super::conjunction::Part;
 use super::empty::surely_empty_within;
@@ -12,21 +12,21 @@ use crate::error::Result;
 use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
-/// Combinations that one conjunction may have.
+/// Greatest number of combinations of one conjunction.
 const MAX_COMBINATIONS: usize = 256;
-/// Conjunctions that may be examined to find them: in a whole document, at one place, and at every place
-/// however many there were before.
+/// Bounds on the conjunctions examined to find combinations: `BUDGET` in a whole document, `MOST` at one place, and
+/// `LEAST` granted to every place, however many were examined before.
 pub(super) const BUDGET: u32 = 150_000;
 const MOST: u32 = 30_000;
 const LEAST: u32 = 1_000;
-/// The most of them without following in all choices what is chosen.
+/// Bound on the conjunctions that the first search examines, which does not propagate choices.
 const FIRST: u32 = 8_000;
 
-/// The combinations of one alternative of each choice that the bases leave (`None` within: there is nothing to choose).
-/// `None` if they are too many, or take too long to find.
+/// Returns the combinations of one alternative of each choice that the bases leave open; `Some(None)` if nothing is
+/// left to choose. `None` if there are too many, or if finding them takes too long.
 ///
 /// # Errors
-/// There is no work left for the compilation.
+/// The work budget of the compilation is exhausted.
 pub(super) fn combinations(
     schemas: &Schemas<'_>,
     bases: &[Part],
@@ -45,7 +45,7 @@ pub(super) fn combinations(
         return Ok(Some(None));
     }
     if choices.len() > FORCED && choices.iter().all(|alternatives| alternatives.len() == 1) {
-        // nothing is left to choose: whether the alternatives exclude each other is asked once
+        // nothing is left to choose: check once whether the alternatives exclude each other
         let forced: Vec<SchemaId> = choices.into_iter().flatten().collect();
         let found = if search.excludes(&forced)? { Vec::new() } else { vec![forced] };
         return Ok(Some(Some(found)));
@@ -61,10 +61,10 @@ pub(super) fn combinations(
     Ok(is_complete.then_some(Some(search.found)))
 }
 
-/// Choices without a choice from which on they are taken together.
+/// Number of single-alternative choices above which they are checked together.
 const FORCED: usize = 16;
 
-/// [`Vec::retain`] by a question that may fail.
+/// [`Vec::retain`] with a fallible predicate.
 fn retain<T>(list: &mut Vec<T>, mut keeps: impl FnMut(&T) -> Result<bool>) -> Result<()> {
     let mut outcome = Ok(());
     list.retain(|one| match &outcome {
@@ -77,7 +77,7 @@ fn retain<T>(list: &mut Vec<T>, mut keeps: impl FnMut(&T) -> Result<bool>) -> Re
     outcome
 }
 
-/// [`Iterator::any`] by a question that may fail.
+/// [`Iterator::any`] with a fallible predicate.
 fn any<T>(list: &[T], mut holds: impl FnMut(&T) -> Result<bool>) -> Result<bool> {
     for one in list {
         if holds(one)? {
@@ -87,7 +87,7 @@ fn any<T>(list: &[T], mut holds: impl FnMut(&T) -> Result<bool>) -> Result<bool>
     Ok(false)
 }
 
-/// Alternatives that were chosen, in the order of the choices.
+/// The alternatives chosen so far, in the order of the choices.
 struct Chosen {
     list: Vec<SchemaId>,
     set: FxHashSet<SchemaId>,
@@ -113,14 +113,14 @@ struct Search<'s, 'a> {
 }
 
 impl Search<'_, '_> {
-    /// Whether the bases and the chosen alternatives exclude each other.
+    /// Whether the bases and the chosen alternatives surely exclude each other.
     fn excludes(&mut self, chosen: &[SchemaId]) -> Result<bool> {
         let chosen = chosen.iter().copied().map(Part::whole);
         let parts: Vec<Part> = self.bases.iter().copied().chain(chosen).collect();
         surely_empty_within(self.schemas, &parts, &mut self.budget, self.work)
     }
 
-    /// Whether an alternative holds of all that satisfies the bases and the chosen ones.
+    /// Whether an alternative surely holds of every value that satisfies the bases and the chosen ones.
     fn implies(&mut self, chosen: &Chosen, alternative: SchemaId) -> Result<bool> {
         if chosen.set.contains(&alternative) {
             return Ok(true);
@@ -130,7 +130,7 @@ impl Search<'_, '_> {
         self.excludes(&with)
     }
 
-    /// Whether all that the chosen ones leave is in a combination that was found.
+    /// Whether a combination already found contains all values that the chosen alternatives leave.
     fn is_found(&mut self, chosen: &Chosen) -> Result<bool> {
         let found = std::mem::take(&mut self.found);
         let known = any(&found, |one| Ok(!any(one, |&one| Ok(!self.implies(chosen, one)?))?));
@@ -138,8 +138,8 @@ impl Search<'_, '_> {
         known
     }
 
-    /// Follows what the chosen alternatives mean for the choices that are left: those made already are dropped, and where
-    /// one alternative is left it is chosen. Whether all choices keep one.
+    /// Propagates the chosen alternatives to the open choices: drops choices that are decided, and chooses alternatives
+    /// that are the only ones left. Returns whether every choice keeps an alternative.
     fn propagate(&mut self, chosen: &mut Chosen, open: &mut Vec<Vec<SchemaId>>) -> Result<bool> {
         loop {
             retain(open, |alternatives| Ok(!any(alternatives, |&one| self.implies(chosen, one))?))?;
@@ -156,7 +156,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Whether the chosen alternatives leave something of one more.
+    /// Whether the chosen alternatives do not surely exclude one more.
     fn may_follow(&mut self, chosen: &mut Chosen, one: SchemaId) -> Result<bool> {
         chosen.list.push(one);
         let excluded = self.excludes(&chosen.list);
@@ -164,8 +164,8 @@ impl Search<'_, '_> {
         Ok(!excluded?)
     }
 
-    /// Drops the choices that are made already from the first ones on, and the alternatives of the next one that are
-    /// excluded. Whether that one keeps one.
+    /// Drops choices at the front that are already decided, and excluded alternatives of the next one. Returns whether
+    /// that one keeps an alternative.
     fn look_at_next(&mut self, chosen: &mut Chosen, open: &mut Vec<Vec<SchemaId>>) -> Result<bool> {
         let mut made = 0;
         while let Some(choice) = open.get(made)
@@ -181,8 +181,9 @@ impl Search<'_, '_> {
         Ok(!next.is_empty())
     }
 
-    /// Depth first, with a stack: how many choices there are is up to the schema. Following what is chosen in all choices
-    /// costs more for each combination, and there are fewer to look at. Stops where so much is left of the budget.
+    /// Searches depth first, with a stack, since the schema determines the number of choices. With `propagates`, a
+    /// combination costs more, but there are fewer. Stops when the budget is down to `budget_left` or there are too
+    /// many combinations, and then returns false.
     fn run(&mut self, choices: Vec<Vec<SchemaId>>, propagates: bool, budget_left: u32) -> Result<bool> {
         self.found.clear();
         let mut stack = vec![(Vec::new(), choices)];
@@ -214,7 +215,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// The names of members that the bases speak of.
+/// The names of members that the bases mention.
 struct Usual<'a> {
     declared: FxHashSet<&'a str>,
     required: FxHashSet<&'a str>,
@@ -229,8 +230,9 @@ impl<'a> Usual<'a> {
         }
     }
 
-    /// How unusual an alternative is: a restricted member that is there anyway, then one that is declared, then
-    /// all that says nothing of members; last a member that no base knows, with a wrong value.
+    /// Returns the rank of an alternative, which depends on the first member that it requires: 0 if the bases require
+    /// that member, 1 if they declare it, 3 if no base mentions it and the alternative restricts values of members, 2
+    /// otherwise.
     fn rank(&self, alternative: &Schema<'_>) -> usize {
         let mut members = alternative.object.required.iter();
         match (members.next(), alternative.object.properties.list().first()) {

@@ -1,8 +1,9 @@
-//! Objects with conditions: where the alternatives that hold together have too many combinations, but each only says which
-//! members there are and what their values satisfy.
+//! Objects with conditions, for alternatives that have too many combinations but only restrict which members are
+//! present and what their values satisfy.
 //!
-//! Nothing is combined then. Of each member there are as many variants as it takes to tell apart which of the schemas that
-//! the alternatives have for it hold of its value; each alternative becomes a condition on the variants that come.
+//! The alternatives are not combined. Instead, each member gets as many variants as needed to distinguish which of the
+//! schemas that the alternatives have for it hold of its value. Each alternative becomes a condition on the variants
+//! that are present.
 
 use super::assertion::{NameClass, ObjectPart, SomeMember, TypeSet, ValueList};
 use super::combine;
@@ -20,13 +21,13 @@ use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// Ways in which one alternative may hold.
+/// Greatest number of ways in which one alternative may hold.
 const MAX_WAYS: usize = 64;
-/// Variants of one member, and of all of an object.
+/// Greatest number of variants of one member, and of all members of an object.
 const MAX_VARIANTS: usize = 64;
 const MAX_ENTRIES: usize = 1024;
 
-/// Types whose values are taken apart by themselves.
+/// Sets of types that get alternatives of their own.
 const APART: [TypeSet; 5] = [
     TypeSet::OBJECT,
     TypeSet::ARRAY,
@@ -35,17 +36,17 @@ const APART: [TypeSet; 5] = [
     TypeSet::NULL.union(TypeSet::BOOLEAN),
 ];
 
-/// What an alternative says of one member.
+/// What an alternative requires of one member.
 #[derive(Clone, Debug)]
 struct Literal<'a> {
     name: &'a str,
-    /// What its value satisfies if it is there, sorted.
+    /// Schemas that its value satisfies if it is present, sorted.
     schemas: Vec<SchemaId>,
-    /// Whether it is there.
+    /// Whether it must be present.
     required: bool,
 }
 
-/// One way in which an alternative holds: all of this together.
+/// One way in which an alternative holds: all of these requirements together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Way<'a> {
     members: Vec<Literal<'a>>,
@@ -66,20 +67,22 @@ impl<'a> Way<'a> {
     }
 }
 
-/// What a member's value satisfies in each of its variants, and which of the schemas that are asked for hold then.
+/// For each variant of a member: which of the requested schemas hold of its value, and the schemas that its value
+/// satisfies.
 type Cells = Vec<(Vec<bool>, Vec<SchemaId>)>;
 
 /// The variants of one member.
 #[derive(Default)]
 struct Variants {
-    /// What its value may have to satisfy.
+    /// The sets of schemas that alternatives request for its value.
     asked: Vec<Vec<SchemaId>>,
-    /// The place of each among the entries, and which of these hold of it.
+    /// The entry of each variant, and which of `asked` hold of it.
     list: Vec<(u32, Vec<bool>)>,
 }
 
 impl Variants {
-    /// The entries whose values satisfy schemas that were asked for, or those that do not.
+    /// Returns the entries whose values satisfy (or, if not `holds`, do not satisfy) the requested schemas. Schemas
+    /// that were never requested always hold.
     fn entries(&self, schemas: &[SchemaId], holds: bool) -> impl Iterator<Item = u32> {
         let place = self.asked.iter().position(|asked| asked == schemas);
         let is = move |all: &[bool]| place.is_none_or(|place| all[place]) == holds;
@@ -88,10 +91,11 @@ impl Variants {
 }
 
 impl<'a> Conjunctions<'a> {
-    /// The shape of alternatives that have too many combinations.
+    /// Returns the shape of alternatives that have too many combinations.
     ///
     /// # Errors
-    /// They say more than which members there are.
+    /// The alternatives restrict values other than objects, or more than which members are present; those of
+    /// [`conditional_object`](Conjunctions::conditional_object).
     pub(super) fn apart(&mut self, own: &[Part], choices: Vec<Vec<SchemaId>>) -> Result<Shape<'a>> {
         let (ids, _) = unfold(&self.schemas, own);
         let bases: Vec<Rc<Schema<'a>>> = ids.iter().map(|&id| Rc::clone(self.schemas.get(id))).collect();
@@ -143,7 +147,7 @@ impl<'a> Conjunctions<'a> {
         Ok(self.union(own, found.into_iter().map(with).collect()))
     }
 
-    /// The schema that says nothing but that one of the alternatives holds.
+    /// Returns the schema that only says that one of the alternatives holds.
     fn choice(&mut self, alternatives: Vec<SchemaId>) -> SchemaId {
         if let Some(&known) = self.choices.get(&alternatives) {
             return known;
@@ -153,10 +157,11 @@ impl<'a> Conjunctions<'a> {
         made
     }
 
-    /// The ways in which an alternative holds of an object, if it only speaks of members.
+    /// Returns the ways in which an alternative holds of an object; `None` if it restricts more than members, or if
+    /// there are too many ways.
     fn ways(&self, own: &[Part], alternative: SchemaId) -> Option<Vec<Way<'a>>> {
         let mut ways = Vec::new();
-        // what is read of an alternative, and the choices inside it that are left
+        // the way so far, schemas to read next, choices to make, and the alternatives chosen
         let mut open =
             vec![(Way::default(), vec![alternative], Vec::<Vec<SchemaId>>::new(), vec![alternative])];
         while let Some((mut way, schemas, mut choices, all)) = open.pop() {
@@ -171,7 +176,7 @@ impl<'a> Conjunctions<'a> {
                 let Schema {
                     pointer: _,
                     types,
-                    // do not restrict objects
+                    // these do not restrict objects
                     number: _,
                     string: _,
                     array: _,
@@ -224,10 +229,11 @@ impl<'a> Conjunctions<'a> {
         Some(ways)
     }
 
-    /// The shape of objects of which one way of each choice holds.
+    /// Returns the shape of objects that satisfy the bases and, of each choice, at least one way.
     ///
     /// # Errors
-    /// There are too many variants, or too many members of undeclared names that must be there.
+    /// Too many variants or conditions, or too many members of undeclared names that must be present; those of the
+    /// validator.
     pub(super) fn conditional_object(
         &mut self,
         ids: &[SchemaId],
@@ -248,7 +254,7 @@ impl<'a> Conjunctions<'a> {
             } = &*base.object;
             names_schemas.extend(names);
             count = count.intersection(own_count);
-            // they must be there whichever way holds
+            // these are required in every way
             choices.extend(
                 some.iter().map(|one| vec![Way { members: Vec::new(), some: vec![(id, one.clone())] }]),
             );
@@ -268,7 +274,7 @@ impl<'a> Conjunctions<'a> {
                 some.push(one.clone());
             }
         }
-        // those that are the same but for declared names
+        // classes that differ only in declared names are the same
         let mut classes: Vec<(SchemaId, SomeMember<'a>)> = Vec::new();
         for one in &some {
             if !classes.iter().any(|known| self.is_same(&known.1, &one.1)) {
@@ -284,7 +290,7 @@ impl<'a> Conjunctions<'a> {
         };
         names.iter().for_each(|name| ask(name, &[]));
         ways().flat_map(|way| &way.members).for_each(|literal| ask(literal.name, &literal.schemas));
-        // of those that there must be, the declared ones
+        // the declared names among the required members
         let mut named: Vec<Vec<&'a str>> = Vec::new();
         for (id, one) in &some {
             let schema = Rc::clone(self.schemas.get(*id));
@@ -332,7 +338,7 @@ impl<'a> Conjunctions<'a> {
         }
     }
 
-    /// The names that a member must not have to be of a class.
+    /// Returns the names that are excepted from a class of members.
     fn names_beside(&self, some: &SomeMember<'a>) -> Vec<&'a str> {
         let SomeMember { names, value: _, other_than } = some;
         let beside = match *names {
@@ -342,7 +348,7 @@ impl<'a> Conjunctions<'a> {
         beside.iter().map(|(name, _)| *name).chain(other_than.iter().copied()).collect()
     }
 
-    /// Whether the same members of undeclared names are asked for, where all names are declared that either excepts.
+    /// Whether two classes have the same members, provided that all names that either excepts are declared.
     fn is_same(&self, one: &SomeMember<'a>, other: &SomeMember<'a>) -> bool {
         let patterns = |id| self.schemas.get(id).object.patterns.iter().map(|(pattern, _)| *pattern);
         let &SomeMember { names, value, other_than: _ } = one;
@@ -356,7 +362,7 @@ impl<'a> Conjunctions<'a> {
         is_same_class && self.said([value]) == self.said([other_value])
     }
 
-    /// The members of all names in all of their variants.
+    /// Returns the members of all names in all of their variants.
     fn variants(
         &mut self,
         bases: &[Rc<Schema<'a>>],
@@ -381,7 +387,7 @@ impl<'a> Conjunctions<'a> {
                 return Err(errors::too_many_alternatives(pointer, reason));
             };
             if cells.is_empty() {
-                // that it cannot be there must be known
+                // a member that cannot be present needs an entry, too
                 cells.push((vec![false; of_name.asked.len()], vec![self.schemas.never()]));
             }
             let required = is_required(name);
@@ -393,7 +399,8 @@ impl<'a> Conjunctions<'a> {
         Ok(members)
     }
 
-    /// The same where the schemas list values: those of which the same holds are together.
+    /// Returns the variants of a member whose schemas list values: one for each group of values that satisfy the same
+    /// requested schemas. `None` if they do not list values or nothing is requested.
     fn listed_cells(&mut self, schemas: &[SchemaId], asked: &[Vec<SchemaId>]) -> Result<Option<Cells>> {
         let parts = |ids: &[SchemaId]| ids.iter().copied().map(Part::whole).collect::<Vec<_>>();
         let (bases, _) = unfold(&self.schemas, &parts(schemas));
@@ -424,7 +431,7 @@ impl<'a> Conjunctions<'a> {
         Ok(Some(cells))
     }
 
-    /// The conjunctions of schemas, by which of those that are asked for hold as well. `None` if that is too much.
+    /// Returns the variants of a member, by which of the requested schemas hold as well. `None` if there are too many.
     fn cells(&self, schemas: Vec<SchemaId>, asked: &[Vec<SchemaId>]) -> Option<Cells> {
         let mut cells = vec![(Vec::new(), schemas)];
         for one in asked {
@@ -446,7 +453,7 @@ impl<'a> Conjunctions<'a> {
                 };
                 let failing = negation.map(|negation| with(&[negation]));
                 if !failing.as_deref().is_some_and(is_empty) {
-                    // a negation that is a choice would have to be taken apart again
+                    // a negation that is a choice would have to be split again
                     let plain = negation
                         .filter(|&negation| unfold(&self.schemas, &[Part::whole(negation)]).1.is_empty());
                     next.push((
@@ -463,7 +470,7 @@ impl<'a> Conjunctions<'a> {
         Some(cells)
     }
 
-    /// Schemas by what they mean, sorted, without those that admit everything.
+    /// Returns the meanings of schemas, sorted, without schemas that admit every value.
     fn said(&self, schemas: impl IntoIterator<Item = SchemaId>) -> Vec<SchemaId> {
         let meant = schemas.into_iter().map(|schema| self.schemas.meaning(schema));
         let mut said: Vec<SchemaId> = meant

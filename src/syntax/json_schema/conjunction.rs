@@ -1,9 +1,9 @@
 //! Conjunctions: sets of schemas that one value must satisfy together.
 //!
-//! `$ref`, `allOf`, and keywords beside `anyOf` all say that several schemas hold of the same value. A
-//! conjunction is the set of them. It is turned into a [`Shape`] by putting the assertions of each type
-//! together; the schemas of members and items are conjunctions again. Since there are finitely many schemas
-//! there are finitely many sets, so recursive schemas close over themselves, whatever they are merged with.
+//! `$ref`, `allOf`, and keywords next to `anyOf` all say that several schemas hold of the same value. A conjunction is
+//! the set of these schemas. It is turned into a [`Shape`] by merging the assertions on each type; the schemas of
+//! members and items form conjunctions again. Since there are finitely many schemas, there are finitely many sets. So
+//! recursive schemas close over themselves, whatever they are merged with.
 
 use super::assertion::TypeSet;
 use super::combine;
@@ -30,7 +30,7 @@ use std::rc::Rc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Part {
     pub(super) schema: SchemaId,
-    /// Only its own assertions, without `$ref`, `allOf` and `anyOf`, which are taken care of elsewhere.
+    /// Whether only its own assertions are meant, without `$ref`, `allOf` and `anyOf`, which are handled elsewhere.
     pub(super) own: bool,
 }
 
@@ -40,13 +40,13 @@ impl Part {
     }
 }
 
-/// The schemas of a conjunction, mostly one.
+/// The schemas of a conjunction; usually one.
 type Parts = SmallVec<[Part; 2]>;
 
-/// The schemas whose own assertions hold, mostly one.
+/// The schemas whose own assertions hold; usually one.
 pub(super) type Bases = SmallVec<[SchemaId; 4]>;
 
-/// The place of a conjunction in the table.
+/// Index of a conjunction in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct ConjunctionId(u32);
 
@@ -56,7 +56,7 @@ impl ConjunctionId {
     }
 }
 
-/// All conjunctions that the root's needs, with their shapes. The root's is the first.
+/// All conjunctions that the root needs, with their shapes. The first one is that of the root.
 pub(super) struct Conjunctions<'a> {
     pub(super) schemas: Schemas<'a>,
     pub(super) validator: Validator<'a>,
@@ -64,29 +64,29 @@ pub(super) struct Conjunctions<'a> {
     shapes: Vec<Shape<'a>>,
     /// Made schemas that require a member and restrict it, by its name and value.
     pub(super) required_members: FxHashMap<(&'a str, SchemaId), SchemaId>,
-    /// Made schemas that require some member, by what they were made from and the names that it does not have.
+    /// Made schemas that require some member, by the schema they were made from and the names that do not count.
     pub(super) undeclared: FxHashMap<(SchemaId, Vec<&'a str>), SchemaId>,
-    /// Made schemas that say nothing but that one of some alternatives holds.
+    /// Made schemas that only say that one of some alternatives holds.
     pub(super) choices: FxHashMap<Vec<SchemaId>, SchemaId>,
-    /// What tests list, kept as long as the document.
+    /// The strings that tests list, stored in the arena; `None` for tests that list none.
     pub(super) strings: FxHashMap<StringTest<'a>, Option<Vec<&'a str>>>,
-    /// How the words of patterns begin.
+    /// Cache of the prefixes of the words of patterns.
     pub(super) beginnings: Beginnings<'a>,
     pub(super) arena: &'a Bump,
     pub(super) limits: Limits,
-    /// What is left for finding combinations of alternatives.
+    /// Remaining budget for finding combinations of alternatives, in conjunctions examined.
     pub(super) budget: u32,
-    /// The work that is left for the compilation.
+    /// Remaining work of the compilation.
     pub(super) work: Budget,
-    /// Whether some schema tells notations of numbers apart.
+    /// Whether some schema distinguishes notations of numbers.
     pub(super) has_notations: bool,
 }
 
 impl<'a> Conjunctions<'a> {
-    /// The conjunctions of the root schema.
+    /// Computes the conjunctions of the root schema and their shapes.
     ///
     /// # Errors
-    /// Combinations that cannot be merged; too many conjunctions.
+    /// Combinations that cannot be merged; too many conjunctions; no work left.
     pub(super) fn of(schemas: Schemas<'a>, arena: &'a Bump, limits: &Limits, work: Budget) -> Result<Self> {
         let (root, count) = (schemas.root(), schemas.len());
         let is_of_notation = |id| schemas.get(id).number.said().is_some_and(|n| n.notation != Notation::Any);
@@ -94,7 +94,7 @@ impl<'a> Conjunctions<'a> {
         let mut all = Conjunctions {
             schemas,
             validator: Validator::new(limits.clone()),
-            // mostly there are a few more than schemas
+            // usually there are a few more than schemas
             parts: SliceInterner::with_capacity(count + 4),
             shapes: Vec::with_capacity(count + 4),
             required_members: FxHashMap::default(),
@@ -124,7 +124,7 @@ impl<'a> Conjunctions<'a> {
         Ok(all)
     }
 
-    /// A limit that was exceeded for some parts, at the place of the first one.
+    /// Returns the error with the place of the first part, unless it already has one.
     fn placed(&self, error: crate::Error, parts: &[Part]) -> crate::Error {
         errors::placed(error, parts.first().map_or("", |part| self.schemas.get(part.schema).pointer))
     }
@@ -145,23 +145,23 @@ impl<'a> Conjunctions<'a> {
         &self.shapes[id.index()]
     }
 
-    /// The schemas of a conjunction, in the order of their reading.
+    /// Returns the schemas of a conjunction, in the order in which they were read or made.
     pub(super) fn schemas_of(&self, id: ConjunctionId) -> impl Iterator<Item = &Schema<'a>> {
         self.parts.get(id.0).iter().map(|part| &**self.schemas.get(part.schema))
     }
 
-    /// The schemas whose own assertions hold in a conjunction, references followed.
+    /// Returns the schemas whose own assertions hold in a conjunction, with references followed.
     pub(super) fn unfolded(&self, id: ConjunctionId) -> impl Iterator<Item = &Schema<'a>> {
         let (bases, _) = unfold(&self.schemas, self.parts.get(id.0));
         bases.into_iter().map(|id| &**self.schemas.get(id))
     }
 
-    /// The pointer of the first schema of a conjunction; that of no schema is `""`.
+    /// Returns the pointer of the first schema of a conjunction; `""` if it has no schemas.
     pub(super) fn pointer(&self, id: ConjunctionId) -> &'a str {
         self.schemas_of(id).next().map_or("", |schema| schema.pointer)
     }
 
-    /// Whether the conjunction is one schema that stands in the document, other than `false`.
+    /// Whether the conjunction is a single schema that was read from a document, other than `false`.
     pub(super) fn is_written(&self, id: ConjunctionId) -> bool {
         match self.parts.get(id.0) {
             [Part { schema, own: false }] => {
@@ -177,7 +177,7 @@ impl<'a> Conjunctions<'a> {
         self.parts.get(id.0).iter().any(|part| self.schemas.get(part.schema).types == TypeSet::NONE)
     }
 
-    /// A name that no other conjunction has.
+    /// Returns a name that no other conjunction has.
     pub(super) fn name(&self, id: ConjunctionId) -> String {
         let parts = self.parts.get(id.0);
         let part = |part: &Part| {
@@ -194,7 +194,7 @@ impl<'a> Conjunctions<'a> {
     }
 
     fn intern(&mut self, parts: impl IntoIterator<Item = Part>) -> ConjunctionId {
-        // references count as what they mean, so that equal conjunctions are found to be equal
+        // references count as their targets, so that equal conjunctions are recognised
         let meant = |part: Part| {
             let schema = if part.own { part.schema } else { self.schemas.meaning(part.schema) };
             let says = self.schemas.get(schema);
@@ -207,7 +207,7 @@ impl<'a> Conjunctions<'a> {
         ConjunctionId(self.parts.intern(&parts))
     }
 
-    /// A conjunction with more schemas.
+    /// Returns a conjunction with additional schemas.
     pub(super) fn with(
         &mut self,
         id: ConjunctionId,
@@ -217,7 +217,7 @@ impl<'a> Conjunctions<'a> {
         self.intern(parts.into_iter().chain(schemas.into_iter().map(Part::whole)))
     }
 
-    /// The conjunction of whole schemas.
+    /// Returns the conjunction of some schemas with all their keywords.
     pub(super) fn whole(&mut self, schemas: impl IntoIterator<Item = SchemaId>) -> ConjunctionId {
         self.intern(schemas.into_iter().map(Part::whole))
     }
@@ -246,7 +246,7 @@ impl<'a> Conjunctions<'a> {
         let own: Parts = left.map(|&schema| Part { schema, own: true }).collect();
         let combinations = match choices.len() {
             0 => None,
-            // what is excluded here is found when its own shape is made
+            // excluded alternatives are found when their own shapes are computed
             1 => choices.pop().map(|one| one.into_iter().map(|alternative| vec![alternative]).collect()),
             _ => {
                 let (budget, work) = (&mut self.budget, &self.work);
@@ -262,7 +262,7 @@ impl<'a> Conjunctions<'a> {
         }
     }
 
-    /// A listed value in the notations between which schemas distinguish, if they do: an integer with a point and without.
+    /// Returns a listed value in the notations that schemas distinguish, if any: an integer without and with a point.
     fn spellings(&self, value: &'a Value<'a>) -> SmallVec<[&'a Value<'a>; 2]> {
         if !self.has_notations {
             return smallvec![value];
@@ -280,7 +280,7 @@ impl<'a> Conjunctions<'a> {
         }
     }
 
-    /// One of several sets of schemas, beside some parts.
+    /// Returns the union of several sets of schemas, each together with some parts.
     pub(super) fn union(&mut self, own: &[Part], combinations: Vec<Vec<SchemaId>>) -> Shape<'a> {
         let mut seen = FxHashSet::default();
         let mut list = Vec::new();
@@ -294,7 +294,8 @@ impl<'a> Conjunctions<'a> {
     }
 }
 
-/// Follows `$ref` and `allOf`: the schemas whose own assertions hold, and the lists of which one holds each.
+/// Follows `$ref` and `allOf`. Returns the schemas whose own assertions hold, and the lists of alternatives of each of
+/// which at least one holds.
 pub(super) fn unfold(schemas: &Schemas<'_>, parts: &[Part]) -> (Bases, Vec<Vec<SchemaId>>) {
     if let &[Part { schema: id, own }] = parts {
         let schema = schemas.get(id);
@@ -306,7 +307,7 @@ pub(super) fn unfold(schemas: &Schemas<'_>, parts: &[Part]) -> (Bases, Vec<Vec<S
     let (mut bases, mut choices) = (Bases::new(), Vec::new());
     let mut own_seen = FxHashSet::default();
     let mut seen = FxHashSet::default();
-    // a stack, filled in reverse, keeps the order of the document
+    // filled in reverse, the stack keeps the order of the document
     let mut stack: Vec<Part> = parts.iter().rev().copied().collect();
     while let Some(part) = stack.pop() {
         let schema = schemas.get(part.schema);

@@ -1,10 +1,10 @@
-//! Bounds of a length.
+//! Bounds on a number of characters, items or members.
 
-/// How many of something: characters, items, members.
+/// An interval of counts of characters, items or members. Empty if `max` is below `min`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Counts {
     pub(super) min: u32,
-    /// `None` is without bound.
+    /// `None` means unbounded.
     pub(super) max: Option<u32>,
 }
 
@@ -34,7 +34,7 @@ impl Counts {
         Counts { min: self.min.max(other.min), max }
     }
 
-    /// The counts that are not in it: those below, those above.
+    /// Returns the counts outside the interval: those below `min`, those above `max`.
     pub(super) fn complement(&self) -> impl Iterator<Item = Counts> + use<> {
         let below = self.min.checked_sub(1).map(|max| Counts { min: 0, max: Some(max) });
         let above = self.max.and_then(|max| max.checked_add(1)).map(Counts::at_least);

@@ -1,12 +1,12 @@
-//! Tests that tell values apart, as few as possible: prime implicants (W. V. Quine, *The Problem of Simplifying Truth
-//! Functions*, 1952), over a handful of tests, some outcomes of which never come about.
+//! Classes of test outcomes, each with few tests: prime implicants (W. V. Quine, *The Problem of Simplifying Truth
+//! Functions*, 1952). Some outcomes never occur.
 
 use super::conjunction::ConjunctionId;
 
-/// Outcomes of tests, a bit each.
+/// Outcomes of tests, one bit for each.
 pub(super) type Outcomes = u64;
 
-/// The outcomes of tests: those in `care` are as in `holds`, the others do not matter.
+/// A set of outcomes: those that agree with `holds` in the bits of `care`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cube {
     pub(super) care: Outcomes,
@@ -22,8 +22,8 @@ impl Cube {
     }
 }
 
-/// Given a value for all outcomes of `tests` tests that may come about, cubes on which the value is the same, none of
-/// which can be larger. They may overlap where the value is the same.
+/// Given the value for each outcome of `tests` tests that can occur, returns cubes on which the value is constant, and
+/// which cannot be enlarged. Cubes of the same value may overlap.
 pub(super) fn cover(values: &[(Outcomes, ConjunctionId)], tests: usize) -> Vec<(Cube, ConjunctionId)> {
     let mut cover: Vec<(Cube, ConjunctionId)> = Vec::new();
     for &(outcomes, value) in values {
@@ -32,7 +32,7 @@ pub(super) fn cover(values: &[(Outcomes, ConjunctionId)], tests: usize) -> Vec<(
         }
         let care = Outcomes::MAX.checked_shr(Outcomes::BITS - tests as u32).unwrap_or(0);
         let mut cube = Cube { care, holds: outcomes };
-        // what fails says less than what holds
+        // drop tests that fail first: they say less than tests that hold
         let fails = (0..tests).filter(|test| outcomes >> test & 1 == 0);
         let holds = (0..tests).filter(|test| outcomes >> test & 1 == 1);
         for test in fails.chain(holds).map(|test| 1 << test) {

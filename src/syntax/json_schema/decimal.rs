@@ -1,17 +1,17 @@
-//! Exact decimal numbers of any size, read from JSON number texts. No binary floating point anywhere: `0.1`
-//! is one tenth.
+//! Exact decimal numbers of any size, read from the texts of JSON numbers. There is no binary floating point: `0.1` is
+//! one tenth.
 
 use num_bigint::BigInt;
 use std::cmp::Ordering;
 
-/// The number of digits that a bound may have when it is written without an exponent.
+/// Bound on the digits of a number that is written without an exponent.
 pub(super) const MAX_PLAIN_DIGITS: i64 = 4096;
 
-/// A decimal number: `0.DIGITS` times ten to the `point`. Equal numbers are equal structures.
+/// A decimal number: `0.DIGITS` times ten to the power of `point`. Equal numbers have equal fields.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Decimal {
     negative: bool,
-    /// Values 0 to 9, neither starting nor ending with 0; empty for zero.
+    /// Values from 0 to 9. The first and the last are not 0; empty for zero.
     digits: Vec<u8>,
     point: i64,
 }
@@ -25,13 +25,13 @@ impl Decimal {
         Decimal { negative: false, digits: vec![1], point: 1 }
     }
 
-    /// Reads a JSON number. What is no number is zero: callers pass texts of parsed JSON.
+    /// Parses a JSON number. Any other text may give any number, zero for instance: callers pass texts of parsed JSON.
     pub(super) fn parse(text: &str) -> Decimal {
         let (mantissa, exponent) = match text.find(['e', 'E']) {
             Some(at) => (&text[..at], &text[at + 1..]),
             None => (text, ""),
         };
-        // far beyond every length of text, and far from overflowing when digits are counted
+        // beyond the length of any text, but far from overflow when digits are added
         let huge = i64::MAX / 4;
         let exponent = match exponent.strip_prefix('+').unwrap_or(exponent) {
             "" => 0,
@@ -62,18 +62,19 @@ impl Decimal {
         self.digits.len() as i64 <= self.point || self.is_zero()
     }
 
-    /// Whether it can be written without an exponent in [`MAX_PLAIN_DIGITS`].
+    /// Whether the number of digits plus the absolute value of `point` is at most [`MAX_PLAIN_DIGITS`]. Then the number
+    /// has at most that many digits without an exponent, apart from a zero before the point.
     pub(super) fn is_plain(&self) -> bool {
         self.is_zero() || (self.point.abs() + self.digits.len() as i64) <= MAX_PLAIN_DIGITS
     }
 
-    /// The same without sign.
+    /// Returns the absolute value.
     pub(super) fn magnitude(&self) -> Decimal {
         Decimal { negative: false, ..self.clone() }
     }
 
-    /// The digits before the point (at least one, no leading zero beside a single one) and after it (no
-    /// trailing zero), without sign. Only for [plain](Decimal::is_plain) numbers.
+    /// Returns the digits before the point (at least one, no leading zeros except for a single zero) and after it (no
+    /// trailing zeros), without the sign. Only for [plain](Decimal::is_plain) numbers.
     pub(super) fn plain_digits(&self) -> (Vec<u8>, Vec<u8>) {
         let split = self.point.clamp(0, self.digits.len() as i64) as usize;
         let mut whole = self.digits[..split].to_vec();
@@ -89,13 +90,13 @@ impl Decimal {
         (whole, fraction)
     }
 
-    /// The digits `d.ddd` and the exponent of scientific notation, for numbers that are not zero.
+    /// Returns the scientific notation `d.ddd` and exponent: first digit, further digits, exponent. `None` for zero.
     pub(super) fn scientific(&self) -> Option<(u8, &[u8], i64)> {
         let (&first, rest) = self.digits.split_first()?;
         Some((first, rest, self.point - 1))
     }
 
-    /// The number as text without an exponent; only for plain numbers.
+    /// Returns the number as text without an exponent. Only for [plain](Decimal::is_plain) numbers.
     pub(super) fn to_plain_text(&self) -> String {
         let (whole, fraction) = self.plain_digits();
         let digits = |list: &[u8]| list.iter().map(|&d| char::from(b'0' + d)).collect::<String>();
@@ -104,7 +105,7 @@ impl Decimal {
         format!("{sign}{}{point}{}", digits(&whole), digits(&fraction))
     }
 
-    /// The smallest integer that is not below it (`strictly`: above it). Only for plain numbers.
+    /// Returns the smallest integer that is not below this number (above it if `strictly`). Only for plain numbers.
     pub(super) fn ceiling(&self, strictly: bool) -> Decimal {
         let down = self.truncated();
         if self.is_integer() && !strictly || !self.is_integer() && self.negative {
@@ -113,7 +114,7 @@ impl Decimal {
         Decimal::of(down + 1)
     }
 
-    /// The greatest integer that is not above it (`strictly`: below it). Only for plain numbers.
+    /// Returns the greatest integer that is not above this number (below it if `strictly`). Only for plain numbers.
     pub(super) fn floor(&self, strictly: bool) -> Decimal {
         let down = self.truncated();
         if self.is_integer() && !strictly || !self.is_integer() && !self.negative {
@@ -122,12 +123,12 @@ impl Decimal {
         Decimal::of(down - 1)
     }
 
-    /// Whether it is `divisor` times an integer. The divisor is not zero.
+    /// Whether this number is an integer multiple of `divisor`, which is not zero.
     pub(super) fn is_multiple_of(&self, divisor: &Decimal) -> bool {
         if self.is_zero() {
             return true;
         }
-        // without its trailing zeros, a number is no multiple of ten
+        // the digits without trailing zeros are not a multiple of ten
         let exponent = |d: &Decimal| d.point - d.digits.len() as i64;
         let Ok(shift) = u64::try_from(exponent(self) - exponent(divisor)) else { return false };
         let whole = |d: &Decimal| integer(&d.digits);
@@ -136,7 +137,7 @@ impl Decimal {
         (whole(self) * power % modulus) == BigInt::ZERO
     }
 
-    /// The least number that is a multiple of both, without sign. Neither is zero, both are plain.
+    /// Returns the least common multiple, without sign. Both numbers are plain and not zero.
     pub(super) fn least_common_multiple(&self, other: &Decimal) -> Decimal {
         let scale = self.scale().max(other.scale());
         let (a, b) = (self.in_units(scale), other.in_units(scale));
@@ -147,20 +148,21 @@ impl Decimal {
         Decimal::parse(&format!("{}e-{scale}", a / divisor * b)).magnitude()
     }
 
-    /// How often `divisor` fits: the least integer of times that is not below (`strictly`: is above) this
-    /// number. The divisor is positive, both are plain.
+    /// Returns the least integer `n` such that `n` times `divisor` is not below this number (above it if `strictly`).
+    /// The divisor is positive; both numbers are plain.
     pub(super) fn quotient_above(&self, divisor: &Decimal, strictly: bool) -> BigInt {
         let (quotient, rest) = self.quotient(divisor);
         if rest == BigInt::ZERO && !strictly { quotient } else { quotient + 1 }
     }
 
-    /// The same for the greatest integer that is not above (`strictly`: is below) this number.
+    /// Returns the greatest integer `n` such that `n` times `divisor` is not above this number (below it if
+    /// `strictly`). The divisor is positive; both numbers are plain.
     pub(super) fn quotient_below(&self, divisor: &Decimal, strictly: bool) -> BigInt {
         let (quotient, rest) = self.quotient(divisor);
         if rest == BigInt::ZERO && strictly { quotient - 1 } else { quotient }
     }
 
-    /// Rounded down, and what is left, not below zero.
+    /// Returns the quotient, rounded down, and the remainder, which is not negative.
     fn quotient(&self, divisor: &Decimal) -> (BigInt, BigInt) {
         let scale = self.scale().max(divisor.scale());
         let (a, b) = (self.in_units(scale), divisor.in_units(scale));
@@ -168,26 +170,26 @@ impl Decimal {
         if rest < BigInt::ZERO { (quotient - 1, rest + b) } else { (quotient, rest) }
     }
 
-    /// Multiplied by an integer.
+    /// Returns the product with an integer.
     pub(super) fn times(&self, factor: &BigInt) -> Decimal {
         let scale = self.scale();
         Decimal::parse(&format!("{}e-{scale}", self.in_units(scale) * factor))
     }
 
-    /// How many digits it has after the point, written without exponent.
+    /// Returns the number of digits after the point, without an exponent.
     pub(super) fn scale(&self) -> u32 {
         u32::try_from(self.digits.len() as i64 - self.point).unwrap_or(0)
     }
 
-    /// The integer that it is in units of ten to the minus `scale`, which is at least its own. Only for plain
-    /// numbers.
+    /// Returns this number in units of ten to the power of `-scale`. `scale` is at least that of the number. Only for
+    /// plain numbers.
     pub(super) fn in_units(&self, scale: u32) -> BigInt {
         let zeros = self.point - self.digits.len() as i64 + i64::from(scale);
         let size = integer(&self.digits) * BigInt::from(10).pow(u32::try_from(zeros).unwrap_or(0));
         if self.negative { -size } else { size }
     }
 
-    /// Rounded towards zero.
+    /// Returns the number rounded towards zero.
     fn truncated(&self) -> BigInt {
         let whole = integer(&self.plain_digits().0);
         if self.negative { -whole } else { whole }
@@ -207,7 +209,7 @@ impl Ord for Decimal {
     fn cmp(&self, other: &Decimal) -> Ordering {
         let sign = |d: &Decimal| if d.is_zero() { 0 } else { 1 - 2 * i8::from(d.negative) };
         let by_sign = sign(self).cmp(&sign(other));
-        // without leading and trailing zeros, digit strings compare as fractions do
+        // without leading and trailing zeros, digit strings compare like fractions
         let by_size = || self.point.cmp(&other.point).then_with(|| self.digits.cmp(&other.digits));
         by_sign.then_with(|| if self.negative { by_size().reverse() } else { by_size() })
     }

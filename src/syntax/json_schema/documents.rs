@@ -1,4 +1,4 @@
-//! Other documents that a schema may refer to: those that the caller gives, by URI.
+//! Documents other than the schema itself that references may name, by URI.
 
 use serde_json::Value;
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 type Resolver = Arc<dyn Fn(&str) -> Result<Value, String> + Send + Sync>;
 
-/// Documents that `$ref` may name. By default there are none, and nothing is ever fetched: what is neither in the
+/// Documents that `$ref` may name. By default there are none. Nothing is ever fetched: a URI that is neither in the
 /// schema nor here is the error `json-schema/remote-reference`.
 ///
 /// ```
@@ -30,19 +30,21 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// Adds the document of a URI (without fragment); gives back the one that it had before.
+    /// Adds the document of a URI and returns the previous one. The URI has no fragment; an empty one (`#` at the end)
+    /// is removed.
     pub fn insert(&mut self, uri: impl Into<String>, document: Value) -> Option<Value> {
         let uri = uri.into();
         self.known.insert(uri.strip_suffix('#').unwrap_or(&uri).to_owned(), document)
     }
 
-    /// Sets what is asked for the documents of all other URIs (without fragment): it gives the document, or says
-    /// why there is none. It is asked once a URI, for documents that the schema needs, and at most 1,000 times.
+    /// Sets the function that returns the documents of all other URIs (without fragment), or the reason why there is
+    /// none. In one compilation it is called once for each URI that the schema needs. A compilation fails if it needs
+    /// more than 1,000 documents, including those of [`insert`](Documents::insert).
     pub fn set_resolver(&mut self, resolver: impl Fn(&str) -> Result<Value, String> + Send + Sync + 'static) {
         self.resolver = Some(Arc::new(resolver));
     }
 
-    /// The document of a URI; `None` if there is nothing to ask for it.
+    /// Returns the document of a URI; `None` if the URI is unknown and there is no resolver.
     pub(super) fn get(&self, uri: &str) -> Option<Result<Cow<'_, Value>, String>> {
         match (self.known.get(uri), &self.resolver) {
             (Some(known), _) => Some(Ok(Cow::Borrowed(known))),
@@ -61,7 +63,7 @@ impl fmt::Debug for Documents {
     }
 }
 
-/// Equal documents and the same resolver.
+/// Two values are equal if their documents are equal and they share the same resolver.
 impl PartialEq for Documents {
     fn eq(&self, other: &Documents) -> bool {
         let same = match (&self.resolver, &other.resolver) {

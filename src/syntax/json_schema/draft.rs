@@ -1,8 +1,8 @@
-//! Drafts of the standard, and what differs between them.
+//! Drafts of the standard and their differences.
 
 use crate::syntax::json_schema::json::Value;
 
-/// A draft of the standard. Later ones are greater.
+/// A draft of the standard. Later drafts are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Version {
     Draft3,
@@ -14,7 +14,7 @@ pub(super) enum Version {
 }
 use Version::{Draft3, Draft4, Draft6, Draft7, Draft2019, Draft2020};
 
-/// A range of drafts.
+/// A range of drafts, both ends included.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Versions {
     first: Version,
@@ -40,7 +40,8 @@ impl Versions {
 /// The draft that a document names in `$schema`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Draft {
-    /// `None` if the document names no known draft. It is then read as 2020-12, with the spellings of older drafts.
+    /// `None` if the document names no known draft. Then it is read as 2020-12, with the keywords and spellings of
+    /// older drafts.
     version: Option<Version>,
 }
 
@@ -59,28 +60,29 @@ impl Draft {
         Draft { version: NAMES.iter().find(|(part, _)| name.contains(part)).map(|(_, version)| *version) }
     }
 
-    /// The draft's name, if the document names one.
+    /// Returns the name of the draft, if the document names one.
     pub(super) fn name(self) -> Option<&'static str> {
         let (path, _) = NAMES.iter().find(|(_, version)| Some(*version) == self.version)?;
         Some(path.trim_matches('/').trim_start_matches("draft/"))
     }
 
-    /// Whether the draft is in a range; documents that name none may use the words of all.
+    /// Whether the draft is in a range. True if the document names no draft, since it may then use the keywords of all.
     pub(super) fn is_within(self, versions: Versions) -> bool {
         self.version.is_none_or(|version| (versions.first..=versions.last).contains(&version))
     }
 
-    /// Up to draft 7, keywords beside `$ref` mean nothing.
+    /// Whether keywords next to `$ref` are ignored: up to draft 7.
     pub(super) fn ref_stands_alone(self) -> bool {
         self.version.is_some_and(|version| version <= Draft7)
     }
 
-    /// Up to draft 4, `id` is what `$id` is later. `or` is the answer for a document that names no draft.
+    /// Whether `id` means what is later called `$id`: up to draft 4. `or` is the answer for a document that names no
+    /// draft.
     pub(super) fn has_plain_id(self, or: bool) -> bool {
         self.version.map_or(or, |version| version <= Draft4)
     }
 
-    /// Up to draft 4, an integer is a number without a point: `2.0` is none.
+    /// Whether an integer is a number without a point or exponent, so that `2.0` is not an integer: up to draft 4.
     pub(super) fn has_plain_integers(self) -> bool {
         self.version.is_some_and(|version| version <= Draft4)
     }

@@ -1,13 +1,14 @@
-//! The styles in which models write the members of an object as elements: what begins and ends each.
+//! Styles in which models write the members of an object as elements.
 
 use super::json::Value;
 use crate::grammar::CharClass;
 
-/// A style in which members are written as elements, as model families write the arguments of a tool call.
+/// A style of writing members as elements, as model families write the arguments of a tool call.
 ///
-/// A string is its characters, up to what closes its element; numbers, `true`, `false`, `null`, and in most styles arrays
-/// and objects, are JSON, with white space around them. In styles that do not tell strings apart, white space may also
-/// surround a string that is restricted. Names that are not declared may come again.
+/// A string is written as its characters, up to the text that closes its element. Numbers, `true`, `false`, `null`, and
+/// in most styles arrays and objects, are JSON, with whitespace around them. In styles that do not mark strings,
+/// whitespace may also surround a string whose schema restricts it. Undeclared names may repeat. Whitespace may also
+/// precede the first element and follow each element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -16,24 +17,26 @@ pub enum Elements {
     Qwen,
     /// `<parameter name="name">value</parameter>`.
     MiniMax,
-    /// `]<]minimax[>[<name>value]<]minimax[>[</name>`; objects hold such elements, and arrays some of the name `item`.
-    /// Names must be declared.
+    /// `]<]minimax[>[<name>value]<]minimax[>[</name>`. Objects contain such elements; arrays contain elements named
+    /// `item`. All names must be declared.
     MiniMaxM3,
-    /// `<｜DSML｜parameter name="name" string="true">value</｜DSML｜parameter>`; `false` for what is no string.
+    /// `<｜DSML｜parameter name="name" string="true">value</｜DSML｜parameter>`, with `false` for values that are not
+    /// strings.
     DeepSeek,
-    /// The same with `<｜DSML｜ parameter`.
+    /// Like [`DeepSeek`](Elements::DeepSeek), with `<｜DSML｜ parameter` and `</｜DSML｜ parameter>`.
     DeepSeekV41,
-    /// `<arg_key>name</arg_key><arg_value>value</arg_value>`, with white space between the two.
+    /// `<arg_key>name</arg_key><arg_value>value</arg_value>`, with whitespace between the two.
     Glm,
-    /// `<cofl:value name="name" type="raw">value</cofl:value>`; `json` for other scalars, `dict` and `list` for objects
-    /// and arrays, which hold such elements, those of arrays without a name.
+    /// `<cofl:value name="name" type="raw">value</cofl:value>`, with `json` for scalars that are not strings. Objects
+    /// (`dict`) and arrays (`list`) contain such elements, those of arrays without a name.
     Cohere,
-    /// `<|open|>argument key="name" type="string"<|sep|>value<|close|>argument<|sep|>`; `type` is that of the value in JSON.
+    /// `<|open|>argument key="name" type="string"<|sep|>value<|close|>argument<|sep|>`; `type` is the JSON type of the
+    /// value.
     KimiK3,
 }
 
 impl Elements {
-    /// All styles, by the names that structural tags have for them.
+    /// All styles, with their names in structural tags.
     pub const ALL: [(&'static str, Elements); 8] = [
         ("qwen_xml", Elements::Qwen),
         ("minimax_xml", Elements::MiniMax),
@@ -45,12 +48,12 @@ impl Elements {
         ("kimi_k3_xml", Elements::KimiK3),
     ];
 
-    /// The style of a name.
+    /// Returns the style of a name.
     pub fn named(name: &str) -> Option<Elements> {
         Elements::ALL.iter().find(|(known, _)| *known == name).map(|(_, style)| *style)
     }
 
-    /// Its name.
+    /// Returns the name of the style.
     pub fn name(self) -> &'static str {
         Elements::ALL.iter().find(|(_, style)| *style == self).map_or("", |(name, _)| name)
     }
@@ -69,7 +72,7 @@ impl Elements {
     }
 }
 
-/// What a value is written as.
+/// The kind of a value, in the order of [`Style::kinds`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -96,48 +99,48 @@ impl Kind {
     }
 }
 
-/// How elements are written: `before_name`, the name, `after_name`, `before_value`, the words of the value's kind, the
-/// value, `stop`, and the name again where elements close by name.
+/// The parts of an element: `before_name`, the name, `after_name`, `before_value`, the text of the value's kind, the
+/// value, `stop`, and again the name if elements close by name.
 #[derive(Debug)]
 pub(super) struct Style {
-    /// What an element begins with.
+    /// Prefix of an element.
     pub(super) before_name: &'static str,
-    /// What ends its name.
+    /// Text after the name.
     pub(super) after_name: &'static str,
-    /// What stands before the value, after white space; nothing in most styles.
+    /// Text before the value, after whitespace; empty in most styles.
     pub(super) before_value: &'static str,
-    /// What tells the kind of the value, by the places of [`Kind::ALL`]; all are empty if nothing does.
+    /// Text that marks the kind of the value, by index in [`Kind::ALL`]. All are empty if kinds are not marked.
     pub(super) kinds: [&'static str; 6],
-    /// What ends the value. No text holds it.
+    /// Text after the value, which no string contains.
     pub(super) stop: &'static str,
-    /// What stands before and after the name at the end of an element, if it stands there again.
+    /// Text before and after the name at the end of an element, if the name is repeated there.
     pub(super) closing_name: Option<[&'static str; 2]>,
-    /// What an item of an array begins with, where arrays and objects hold elements.
+    /// Prefix of an item of an array, if arrays and objects contain elements; otherwise they are JSON.
     pub(super) item: Option<&'static str>,
-    /// Characters of names that are written in another way.
+    /// Escapes of characters in names.
     pub(super) escapes: &'static [(char, &'static str)],
-    /// The names that are not declared.
+    /// The undeclared names that are allowed.
     pub(super) further: FurtherNames,
 }
 
-/// Which names may come that a schema does not declare.
+/// A class of names that the schema does not declare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FurtherNames {
-    /// None: an element cannot be closed by a name that is not known.
+    /// No names, because an element cannot be closed by an unknown name.
     None,
-    /// Identifiers of ASCII; where the schema restricts them, without `<`, `>`, quotes and control characters.
+    /// ASCII identifiers. If the schema restricts the names: text without `<`, `>`, quotes and control characters.
     Identifiers,
     /// Text without control characters.
     Texts,
 }
 
 impl Style {
-    /// Whether strings are told apart from other values.
+    /// Whether the kinds of values are marked, so that strings differ from other values.
     pub(super) fn tells_kinds(&self) -> bool {
         self.kinds.iter().any(|kind| !kind.is_empty())
     }
 
-    /// A name as it is written; `None` if it cannot be told where it ends.
+    /// Returns the name as it is written; `None` if it is blank or its end could not be found.
     pub(super) fn written_name(&self, name: &str) -> Option<String> {
         let stays_closed = |&[_, after]: &[&str; 2]| !name.contains(after) && !name.starts_with('/');
         let closes = self.closing_name.as_ref().is_none_or(stays_closed);
@@ -152,7 +155,7 @@ impl Style {
         (closes && ends && !name.trim().is_empty()).then_some(written)
     }
 
-    /// The characters that stand for themselves in names that are not declared.
+    /// Returns the characters that are not escaped in undeclared names.
     pub(super) fn name_characters(&self) -> CharClass {
         let apart = match self.further {
             FurtherNames::Texts => CharClass::new(self.escapes.iter().map(|(c, _)| (*c, *c))),

@@ -1,5 +1,5 @@
-//! A quick look whether schemas exclude each other: sound, not complete. What tells alternatives apart in
-//! practice is found: types, listed values, members and items that are required and exclude each other.
+//! A quick check whether schemas exclude each other: sound, not complete. It finds what distinguishes alternatives in
+//! practice: types, listed values, and required members and items that exclude each other.
 
 use super::assertion::{ArrayPart, Contains, ObjectPart, StringPart, TypeSet};
 use super::conjunction::{Part, unfold};
@@ -11,24 +11,24 @@ use crate::error::Result;
 use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How deep into members and items a question goes.
+/// Greatest depth of members, items and alternatives that a check visits.
 const DEPTH: u32 = 5;
-/// Schemas that are asked about each required member one by one; more are put in order first.
+/// Greatest number of schemas that are all examined for each required member; with more, an index is used.
 const FEW_BASES: usize = 24;
-/// How many conjunctions a question looks at.
+/// Greatest number of conjunctions that a check visits.
 const FUEL: u32 = 300;
-/// Steps of work of a conjunction that is visited, beside one for each of its schemas and alternatives.
+/// Steps of work for each visited conjunction, in addition to one for each of its schemas and alternatives.
 const VISIT: usize = 8;
 
-/// Whether surely no value satisfies all of the parts.
+/// Whether surely no value satisfies all parts. False if this is not known.
 pub(super) fn surely_empty(schemas: &Schemas<'_>, parts: &[Part]) -> bool {
     Question { schemas, fuel: FUEL, steps: 0 }.is_empty(parts, DEPTH)
 }
 
-/// The same, taking the conjunctions that it visits from `fuel`, and its steps from `work`.
+/// Like [`surely_empty`], but visits at most `fuel` conjunctions and subtracts them from it, and spends `work`.
 ///
 /// # Errors
-/// There is no work left.
+/// The work budget is exhausted.
 pub(super) fn surely_empty_within(
     schemas: &Schemas<'_>,
     parts: &[Part],
@@ -46,14 +46,14 @@ pub(super) fn surely_empty_within(
 struct Question<'s, 'a> {
     schemas: &'s Schemas<'a>,
     fuel: u32,
-    /// Schemas and alternatives that were visited.
+    /// Number of steps of work: schemas and alternatives visited.
     steps: usize,
 }
 
 impl<'a> Question<'_, 'a> {
     fn is_empty(&mut self, parts: &[Part], depth: u32) -> bool {
         if let [one] = parts {
-            // what one written schema excludes by itself is found elsewhere
+            // contradictions within one written schema are found elsewhere
             return self.schemas.get(self.schemas.meaning(one.schema)).types == TypeSet::NONE;
         }
         if depth == 0 || self.fuel == 0 || parts.is_empty() {
@@ -82,7 +82,7 @@ impl<'a> Question<'_, 'a> {
         })
     }
 
-    /// The types of which there may be a value.
+    /// Returns the types that may have a value.
     fn types(&mut self, bases: &[&Schema<'a>], depth: u32) -> TypeSet {
         let mut types = TypeSet::ALL;
         for base in bases {
@@ -137,7 +137,7 @@ impl<'a> Question<'_, 'a> {
         types
     }
 
-    /// Whether the patterns that list strings leave a string.
+    /// Whether the tests that list strings leave a string.
     fn is_listed(&self, bases: &[&Schema<'a>], text: &str) -> bool {
         bases.iter().flat_map(|base| &base.string.tests).all(|&(test, holds)| {
             let listed = self.schemas.listed.by(test);
@@ -155,7 +155,7 @@ impl<'a> Question<'_, 'a> {
         length.is_crossed() || contradictory_tests(bases) || self.none_is_listed(bases)
     }
 
-    /// Whether there are patterns that list strings and leave none.
+    /// Whether a pattern lists strings, and excluded values and other patterns leave none of them.
     fn none_is_listed(&self, bases: &[&Schema<'a>]) -> bool {
         let is_excluded = |text: &str| {
             let mut excluded = bases.iter().flat_map(|base| &base.excluded);
@@ -166,8 +166,8 @@ impl<'a> Question<'_, 'a> {
         listed.is_some_and(|all| all.iter().all(|text| is_excluded(text) || !self.is_listed(bases, text)))
     }
 
-    /// Whether the counts of items contradict each other, one of the first items, which must be there, cannot be, or none
-    /// can satisfy `contains`.
+    /// Whether the counts of items contradict each other, one of the required first items has no value, or no item can
+    /// satisfy `contains`.
     fn no_arrays(&mut self, bases: &[&Schema<'a>], depth: u32) -> bool {
         let (mut longest, mut count) = (0, Counts::default());
         for base in bases {
@@ -198,7 +198,7 @@ impl<'a> Question<'_, 'a> {
         })
     }
 
-    /// Whether the counts of members contradict each other, or one of the required members cannot be there.
+    /// Whether the counts of members contradict each other, or a required member has no value.
     fn no_objects(&mut self, bases: &[&Schema<'a>], depth: u32) -> bool {
         let (mut asked, mut count) = (0, Counts::default());
         for base in bases {
@@ -230,7 +230,8 @@ impl<'a> Question<'_, 'a> {
         }
         required.any(|name| {
             let member = |base: &&Schema<'a>| {
-                // patterns may match the name; the others do not restrict the value of a member
+                // if there are patterns, one may match the name; the others do not restrict the value of a present
+                // member
                 let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
                     &*base.object;
                 properties.get(name).or(additional.filter(|_| patterns.is_empty()))
@@ -241,11 +242,11 @@ impl<'a> Question<'_, 'a> {
     }
 }
 
-/// What many schemas say of members, by name: not all of them need to be asked about each name.
+/// Index of the schemas of members, so that not all of many schemas are examined for each name.
 struct MemberValues<'a> {
-    /// Of the schemas that say nothing of undeclared members: their places, and what they say.
+    /// For schemas without restriction on undeclared members: the index of the schema, and the schema of the member.
     declared: FxHashMap<&'a str, Vec<(usize, SchemaId)>>,
-    /// The places of the others, with what they say of undeclared members.
+    /// For the other schemas: the index of the schema, and the schema of undeclared members.
     additional: Vec<(usize, SchemaId)>,
 }
 
@@ -267,7 +268,7 @@ impl<'a> MemberValues<'a> {
         values
     }
 
-    /// What the schemas say of a member, in their order.
+    /// Returns the schemas of a member, in the order of the schemas that have them.
     fn parts(&self, bases: &[&Schema<'a>], name: &str) -> Vec<Part> {
         let mut found = self.declared.get(name).cloned().unwrap_or_default();
         let additional = self.additional.iter();
@@ -279,7 +280,7 @@ impl<'a> MemberValues<'a> {
     }
 }
 
-/// Whether a test must be passed and failed.
+/// Whether a test must both be passed and be failed.
 fn contradictory_tests(bases: &[&Schema<'_>]) -> bool {
     if bases.iter().map(|base| base.string.tests.len()).sum::<usize>() < 2 {
         return false;

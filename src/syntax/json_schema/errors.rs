@@ -1,4 +1,4 @@
-//! The errors and warnings of the JSON Schema front end.
+//! Constructors of the errors and warnings of the JSON Schema front end.
 
 use super::pointer::shown;
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
@@ -61,7 +61,8 @@ pub(super) fn not_a_schema(pointer: &str, found: &Value<'_>) -> Error {
     )
 }
 
-/// Another kind of document, of which a schema is a part: at `inside`, with `NAME` or a number to be filled in.
+/// Returns the error for a document of another kind that contains schemas. `inside` is the pointer of one of them, with
+/// `NAME` or a number to be filled in.
 pub(super) fn other_document(kind: &str, found: &str, inside: &str) -> Error {
     error(
         Diagnostic::new("json-schema/other-document", format!("{kind} is not a JSON Schema"))
@@ -85,7 +86,7 @@ pub(super) fn invalid_keyword(pointer: &str, keyword: &str, found: &Value<'_>, a
     )
 }
 
-/// A limit that was exceeded at a place of the schema.
+/// Returns the error with the place `pointer`, unless it already has one.
 pub(super) fn placed(error: Error, pointer: &str) -> Error {
     match error.diagnostic().place() {
         Place::Whole => Error::new(error.kind(), error.diagnostic().clone().at(at(pointer))),
@@ -369,7 +370,8 @@ pub(super) fn dead_schema(pointer: &str, reason: &str) -> Diagnostic {
         .help("change the keywords that contradict each other, or write `false`")
 }
 
-/// A word that is not a keyword of the draft; `is_other_draft`: it is one of another draft.
+/// Returns the warning for a word that is not a keyword of the draft; `is_other_draft` says whether another draft has
+/// it.
 pub(super) fn unknown_keyword(pointer: &str, keyword: &str, is_other_draft: bool) -> Diagnostic {
     let advice = if is_other_draft {
         "it is a keyword of other drafts, which `$schema` may name".to_owned()

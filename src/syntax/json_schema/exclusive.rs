@@ -1,5 +1,5 @@
-//! Patterns that no string matches both of, by the strings that they list, `^(a|b)$` and `^c$`, or by how all their words begin,
-//! `^table ` and `^view `.
+//! Detection of patterns that exclude each other: by the strings that they list (`^(a|b)$` and `^c$`), or by the
+//! prefixes of all their words (`^table ` and `^view `).
 
 use super::cubes::Outcomes;
 use super::formats::Side;
@@ -8,16 +8,16 @@ use super::string_test::{self, StringTest};
 use crate::grammar::{CharClass, ExprId, Expression, GrammarBuilder};
 use rustc_hash::FxHashMap;
 
-/// The most combinations that are examined.
+/// Greatest number of combinations that are examined.
 pub(super) const MOST: usize = 256;
 
-/// How the words of patterns begin, once it has been asked.
+/// Cache of the common prefix of the words of each pattern.
 #[derive(Debug, Default)]
 pub(super) struct Beginnings<'a>(FxHashMap<&'a str, Box<[u8]>>);
 
 impl<'a> Beginnings<'a> {
-    /// Which patterns may match a string, and no others: a bit for each pattern. Nothing if there are more than [`MOST`]
-    /// combinations.
+    /// Returns the sets of patterns that may match a string that the other patterns do not match, as bit sets. `None`
+    /// if there are more than [`MOST`] sets or more patterns than bits.
     pub(super) fn combinations(
         &mut self,
         patterns: &[&'a str],
@@ -43,7 +43,7 @@ impl<'a> Beginnings<'a> {
         Some(all)
     }
 
-    /// Whether a string may match both: by the strings that they list, or by how their words begin.
+    /// Whether a string may match both patterns, judging by the strings that they list or by their prefixes.
     fn agree(&mut self, one: &'a str, other: &'a str, listed: &Listed<'a>) -> bool {
         let strings = |pattern| listed.by(StringTest::Pattern(pattern));
         if let (Some(ones), Some(others)) = (strings(one), strings(other)) {
@@ -54,7 +54,7 @@ impl<'a> Beginnings<'a> {
         one.iter().zip(other).all(|(one, other)| one == other)
     }
 
-    /// What all strings begin with that match a pattern.
+    /// Returns a prefix of all strings that match a pattern.
     fn of(&mut self, pattern: &'a str) -> &[u8] {
         self.0.entry(pattern).or_insert_with(|| match pattern.starts_with('^') {
             true => beginning(pattern).unwrap_or_default(),

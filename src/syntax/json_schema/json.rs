@@ -1,7 +1,7 @@
-//! JSON values that lie in an arena and borrow what they can from the text they are read from.
+//! JSON values in an arena, which borrow strings from the source text where possible.
 //!
-//! A schema is read once and then let go, all of it at once. The text is read by `serde_json`, so that what is JSON, and what
-//! is wrong with a text that is not, is what it says.
+//! A schema is read once and dropped as a whole. `serde_json` reads the text, so it decides what is JSON and reports
+//! what is wrong with a text that is not.
 
 use super::decimal::Decimal;
 use super::strings;
@@ -10,10 +10,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
-/// The key under which `serde_json` hands out numbers as they are written.
+/// The key under which `serde_json` passes the text of a number.
 const NUMBER: &str = "$serde_json::private::Number";
 
-/// A JSON value. Equal ones are written alike but for the order of members.
+/// A JSON value. Equality compares the texts of numbers, and ignores the order of members.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'t> {
     Null,
@@ -43,12 +43,13 @@ impl<'t> Value<'t> {
         matches!(self, Value::Number(_))
     }
 
-    /// The number that is written as `text`.
+    /// Returns the number with the text `text`.
     pub(super) fn number(text: &'t str) -> Value<'t> {
         Value::Number(Number(text))
     }
 
-    /// The value with integers written in digits alone, if there are any; its depth is bounded.
+    /// Returns the value with all integers written in digits only, unless they would be too long. Recurses; the depth
+    /// of values is bounded.
     pub(super) fn in_digits(&self, arena: &'t Bump) -> Value<'t> {
         match self {
             Value::Number(number) => {
@@ -68,7 +69,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// A member of an object.
+    /// Returns the value of a member, if this is an object that has it.
     pub(super) fn get(&self, name: &str) -> Option<&'t Value<'t>> {
         match self {
             Value::Object(map) => map.get(name),
@@ -76,7 +77,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// The same value; its depth is bounded.
+    /// Converts a value. Recurses; the depth of values is bounded.
     pub(super) fn of(value: &serde_json::Value, arena: &'t Bump) -> Value<'t> {
         match value {
             serde_json::Value::Null => Value::Null,
@@ -100,7 +101,7 @@ impl<'t> From<&'t str> for Value<'t> {
     }
 }
 
-/// The text, without whitespace. The depth of values is bounded.
+/// Writes JSON without whitespace. Recurses; the depth of values is bounded.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -128,7 +129,7 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// A number as it is written.
+/// The text of a number. `serde_json` normalises exponents: `1E3` becomes `1e+3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number<'t>(&'t str);
 
@@ -138,22 +139,23 @@ impl fmt::Display for Number<'_> {
     }
 }
 
-/// The most members of an object in which linear search is quicker than a table.
+/// Greatest number of members for which linear search is faster than an index.
 const FEW: usize = 12;
 
-/// A member of an object.
+/// Name and value of a member.
 type Member<'t> = (&'t str, Value<'t>);
 
-/// The members of an object, in the order of the text. Of members of one name there is the last, at the place of the first.
+/// The members of an object, in the order of the text. If a name occurs several times, its last value counts, at the
+/// place of its first occurrence.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map<'t> {
     members: &'t [Member<'t>],
-    /// Places by the order of the names, if there are many.
+    /// Indices of the members in order of their names; empty if there are few members.
     sorted: &'t [u32],
 }
 
 impl<'t> Map<'t> {
-    /// The object of some members, and whether all names are different.
+    /// Returns the object of some members, and whether all names are different.
     fn new(arena: &'t Bump, members: &[Member<'t>]) -> (Map<'t>, bool) {
         let name = |place: u32| members[place as usize].0;
         let count = members.len() as u32;
@@ -170,7 +172,7 @@ impl<'t> Map<'t> {
         }
     }
 
-    /// The object of members whose names may come again.
+    /// Returns the object of members whose names may repeat.
     fn of_repeated(arena: &'t Bump, members: &[Member<'t>]) -> Map<'t> {
         let mut places = rustc_hash::FxHashMap::default();
         let mut single: Vec<Member<'t>> = Vec::new();
@@ -209,7 +211,7 @@ impl<'t> Map<'t> {
     }
 }
 
-/// The members of a [`Map`].
+/// Iterator over the members of a [`Map`].
 pub(super) type Iter<'t> =
     std::iter::Map<std::slice::Iter<'t, Member<'t>>, fn(&'t Member<'t>) -> (&'t str, &'t Value<'t>)>;
 
@@ -228,20 +230,20 @@ impl PartialEq for Map<'_> {
     }
 }
 
-/// The outcome of reading a text.
+/// The result of reading a text.
 pub(super) struct Read<'t> {
     pub(super) value: Value<'t>,
-    /// Whether the names in each object are different.
+    /// Whether no object repeats a name.
     pub(super) all_different: bool,
-    /// How deep arrays and objects nest.
+    /// Nesting depth of arrays and objects.
     pub(super) depth: usize,
-    /// How many members satisfy the question that was asked of each.
+    /// Number of members for which the predicate holds.
     pub(super) counted: usize,
 }
 
-/// Reads a text, and counts members. A text that is nested deeper than 127 is an error.
+/// Reads a text and counts the members for which `counts` holds. A text that is nested deeper than 127 is an error.
 pub(super) fn read<'t>(text: &'t str, arena: &'t Bump, counts: Counts) -> serde_json::Result<Read<'t>> {
-    // most objects and arrays that are open at a time have no more together
+    // the open objects and arrays of most texts have no more members and items in total
     let (members, items) = (RefCell::new(Vec::with_capacity(16)), RefCell::new(Vec::with_capacity(8)));
     let (repeats, depth, deepest, counted) = Default::default();
     let reading = Reading { arena, members, items, repeats, depth, deepest, counts, counted };
@@ -252,32 +254,32 @@ pub(super) fn read<'t>(text: &'t str, arena: &'t Bump, counts: Counts) -> serde_
     Ok(Read { value, all_different: !repeats.get(), depth: deepest.get(), counted: counted.get() })
 }
 
-/// Whether a member of a name and a value is counted.
+/// Predicate on the name and value of a member.
 type Counts = fn(&str, &Value<'_>) -> bool;
 
-/// A value that is being read.
+/// The state of reading a text.
 struct Reading<'t> {
     arena: &'t Bump,
-    /// Those of the objects and arrays that have begun, one after the other.
+    /// Stacks of the members and items of the open objects and arrays.
     members: RefCell<Vec<Member<'t>>>,
     items: RefCell<Vec<Value<'t>>>,
-    /// Whether a name came again in an object.
+    /// Whether an object repeated a name.
     repeats: Cell<bool>,
-    /// How many arrays and objects are open, and how many were at most.
+    /// Number of open arrays and objects, now and at most.
     depth: Cell<usize>,
     deepest: Cell<usize>,
-    /// Which members are counted, and how many there were.
+    /// The predicate, and the number of members for which it held.
     counts: Counts,
     counted: Cell<usize>,
 }
 
 impl Reading<'_> {
-    /// An array or object begins.
+    /// Notes that an array or object begins.
     fn open(&self) {
         self.depth.set(self.depth.get() + 1);
     }
 
-    /// An array or object ends.
+    /// Notes that an array or object ends.
     fn close(&self) {
         self.deepest.set(self.deepest.get().max(self.depth.get()));
         self.depth.set(self.depth.get() - 1);
@@ -342,9 +344,9 @@ impl<'t> Visitor<'t> for &Reading<'t> {
         while let Some(name) = access.next_key_seed(Name(self.arena))? {
             if name == NUMBER && self.members.borrow().len() == first {
                 let text: String = access.next_value()?;
-                // a number is no object
+                // this is a number, not an object
                 self.depth.set(self.depth.get() - 1);
-                // the name may also stand in the text itself
+                // the text itself may contain an object with this key
                 return match text.parse::<serde_json::Number>() {
                     Ok(_) => Ok(Value::Number(Number(self.arena.alloc_str(&text)))),
                     Err(error) => Err(A::Error::custom(error)),
@@ -363,7 +365,7 @@ impl<'t> Visitor<'t> for &Reading<'t> {
     }
 }
 
-/// The name of a member, which lies in the text or the arena.
+/// Reader of a member's name, which borrows from the text or is copied to the arena.
 struct Name<'t>(&'t Bump);
 
 impl<'t> DeserializeSeed<'t> for Name<'t> {

@@ -1,4 +1,4 @@
-//! Patterns that list the strings in which they match, as plainly as `enum` would: `^a$`, `^(a|b)$`, `^[0-9]$`.
+//! Patterns that list the strings they match, as `enum` would: `^a$`, `^(a|b)$`, `^[0-9]$`.
 
 use super::formats::Side;
 use super::string_test::{self, StringTest};
@@ -7,18 +7,19 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// More strings than this are not listed.
+/// Greatest number of strings that are listed.
 const MOST: usize = 128;
 
-/// Some strings, each once.
+/// A list of strings without duplicates.
 pub(super) type Strings = Rc<[Box<str>]>;
 
-/// What patterns list, once it has been asked.
+/// Cache of the strings that patterns list; `None` for patterns that do not.
 #[derive(Debug, Default)]
 pub(super) struct Listed<'a>(RefCell<FxHashMap<&'a str, Option<Strings>>>);
 
 impl<'a> Listed<'a> {
-    /// All strings that pass a test; nothing if they may be many.
+    /// Returns all strings that pass a test; `None` if there may be too many, or if the test is not a pattern of this
+    /// form.
     pub(super) fn by(&self, test: StringTest<'a>) -> Option<Strings> {
         let StringTest::Pattern(pattern) = test else { return None };
         if !pattern.starts_with('^') || !pattern.ends_with('$') || pattern.contains(['*', '+']) {
@@ -74,7 +75,7 @@ fn strings(pattern: &str) -> Option<Strings> {
     Some(words.into_iter().map(String::into_boxed_str).collect())
 }
 
-/// Each of some words followed by each of others, if they are few.
+/// Returns the concatenations of each of some words with each of others; `None` if there are too many.
 fn followed(words: &[String], others: &[String]) -> Option<Vec<String>> {
     let few = words.len() * others.len() <= MOST;
     few.then(|| {

@@ -1,4 +1,4 @@
-//! The assertions of several schemas put together, type by type.
+//! Merges the assertions of several schemas, type by type.
 
 use super::assertion::{
     ArrayPart, Contains, NameClass, NameSet, ObjectPart, SomeMember, StringPart, TypeSet,
@@ -18,20 +18,20 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// Different `contains` that one array may have.
+/// Greatest number of different `contains` of one array.
 const MAX_CONTAINS: usize = 4;
-/// Patterns whose strings are listed as names.
+/// Greatest number of patterns whose strings are listed as names.
 const MAX_LISTED: usize = 256;
-/// The most schemas of which each is asked for each member.
+/// Greatest number of schemas that are all examined for each member; with more, an index is used.
 const FEW_BASES: usize = 16;
-/// Members of undeclared names that one object may have to have.
+/// Greatest number of members of undeclared names that one object may be required to have.
 const MAX_SOME: usize = 5;
 
-/// Members of undeclared names that may come once each, by class of names.
+/// Members of undeclared names that are present at most once each, by class of names.
 type Ones<'a> = Vec<Vec<RestShape<'a>>>;
 
 impl<'a> Conjunctions<'a> {
-    /// The shape of schemas that leave no choice.
+    /// Returns the shape of schemas without alternatives.
     pub(super) fn typed(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<Typed<'a>> {
         let mut joined = Typed::default();
         let Typed { types, number, length, tests, excluded, array, object } = &mut joined;
@@ -87,7 +87,7 @@ impl<'a> Conjunctions<'a> {
         for (&id, base) in ids.iter().zip(bases) {
             let ArrayPart {
                 prefix,
-                // handled below with the prefix, place by place
+                // handled below with the prefix, by index
                 items: _,
                 count: own_count,
                 contains: own_contains,
@@ -180,11 +180,11 @@ impl<'a> Conjunctions<'a> {
         Ok(ObjectShape { members, rest, ones, conditions, count })
     }
 
-    /// What the member of a name must satisfy.
+    /// Returns the schemas that the value of a member must satisfy.
     pub(super) fn schemas_of_member(&mut self, bases: &[Rc<Schema<'a>>], name: &str) -> Result<Bases> {
         let mut schemas = Bases::new();
         for base in bases {
-            // the others do not restrict the value of a member that may be there
+            // the others do not restrict the value of a present member
             let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
                 &*base.object;
             let before = schemas.len();
@@ -209,7 +209,7 @@ impl<'a> Conjunctions<'a> {
         self.validator.satisfies(&self.schemas, &parts, &Value::from(name))
     }
 
-    /// If the schemas of names list them, the names that are possible.
+    /// Returns the possible names, if the schemas of `propertyNames` list them.
     pub(super) fn listed_names(&mut self, names: &[SchemaId]) -> Result<Option<Vec<&'a str>>> {
         if names.is_empty() {
             return Ok(None);
@@ -230,8 +230,8 @@ impl<'a> Conjunctions<'a> {
         Ok(Some(listed))
     }
 
-    /// Classes of names that are not declared: by the patterns that match them, as few tests as tell apart
-    /// what their values must be.
+    /// Returns the classes of undeclared names. A class has only the tests needed to distinguish what the values must
+    /// satisfy.
     pub(super) fn rest(
         &mut self,
         ids: &[SchemaId],
@@ -264,7 +264,7 @@ impl<'a> Conjunctions<'a> {
             let cared = tests.iter().enumerate().filter(|(at, _)| cube.care >> at & 1 == 1);
             let passing = cared.map(|(at, test)| Test { holds: cube.holds >> at & 1 == 1, ..*test });
             let passing: Vec<Test<'a>> = passing.collect();
-            // without a test all are among them
+            // without tests, all members are among them
             let mut others = Vec::with_capacity(if passing.is_empty() { members.len() } else { 0 });
             for member in members {
                 let mut passes = self.name_satisfies(names_schemas, member.name)?;
@@ -285,14 +285,14 @@ impl<'a> Conjunctions<'a> {
         Ok(rest)
     }
 
-    /// What the values of undeclared members must satisfy, by the tests that tell that apart.
+    /// Returns what the values of undeclared members must satisfy, by the outcomes of the tests that make a difference.
     fn cubes(&mut self, bases: &[Rc<Schema<'a>>], tests: &[Test<'a>]) -> Result<Vec<(Cube, ConjunctionId)>> {
         let patterns: Vec<&'a str> = tests.iter().map(|test| test.test.value()).collect();
         let Some(combinations) = self.beginnings.combinations(&patterns, &self.schemas.listed) else {
             let pointer = bases.first().map_or("", |base| base.pointer);
             return Err(errors::too_many_patterns(pointer, exclusive::MOST));
         };
-        // for every set of matching patterns, what holds of the value
+        // for each set of matching patterns, what the value must satisfy
         let mut values = Vec::with_capacity(combinations.len());
         for matching in combinations {
             let mut schemas = Bases::new();
@@ -322,8 +322,9 @@ impl<'a> Conjunctions<'a> {
         Ok(cubes::cover(&values, tests.len()))
     }
 
-    /// For each set of the members of undeclared names that are asked for, what one that is all of them may be, as entries
-    /// from a place on; and for each of those asked for, the entries that are it.
+    /// Returns entries for the required members of undeclared names. For each non-empty set of these, one entry
+    /// describes a member that is all of them at once; the entries are numbered from `place` on. Also returns, for each
+    /// required member, the entries that satisfy it.
     pub(super) fn ones(
         &mut self,
         some: &[(SchemaId, SomeMember<'a>)],
@@ -352,7 +353,7 @@ impl<'a> Conjunctions<'a> {
         Ok((ones, entries))
     }
 
-    /// Those members of a class that a schema asks one to be of.
+    /// Restricts a class to the members that satisfy a requirement.
     fn with_some(
         &mut self,
         mut class: RestShape<'a>,
@@ -387,8 +388,9 @@ impl<'a> Conjunctions<'a> {
         class
     }
 
-    /// For every "there is a member" among the schemas, the declared members that it may be, as alternatives beside
-    /// that it is none of these; and the schemas for which that was done.
+    /// For each "there is such a member" among the schemas, returns the declared members that satisfy it, as
+    /// alternatives, with one more alternative for an undeclared member. Also returns the schemas for which this was
+    /// done.
     pub(super) fn some_members(
         &mut self,
         ids: &[SchemaId],
@@ -413,7 +415,7 @@ impl<'a> Conjunctions<'a> {
             if !additional.is_some_and(is_never) {
                 continue;
             }
-            // without further members the names are those of the patterns, if these list them
+            // without additional members, the names are those of the patterns, if these list them
             let patterns = patterns.iter().map(|(pattern, _)| StringTest::Pattern(pattern));
             let names = patterns.map(|test| self.strings_of(test)).collect::<Option<Vec<_>>>();
             is_closed |= names.is_some();
@@ -443,7 +445,7 @@ impl<'a> Conjunctions<'a> {
         Ok((choices, resolved))
     }
 
-    /// All names of a class, if its schema or pattern lists them.
+    /// Returns all names of a class, if its schema or pattern lists them. Some of them may not be in the class.
     fn names_of_class(&mut self, class: NameClass<'a>) -> Option<Vec<&'a str>> {
         match class {
             NameClass::AdditionalTo(_) => None,
@@ -469,7 +471,7 @@ impl<'a> Conjunctions<'a> {
         }
     }
 
-    /// All strings that pass a test, if it lists them.
+    /// Returns all strings that pass a test, if it lists them.
     fn strings_of(&mut self, test: StringTest<'a>) -> Option<Vec<&'a str>> {
         if let Some(known) = self.strings.get(&test) {
             return known.clone();
@@ -483,7 +485,7 @@ impl<'a> Conjunctions<'a> {
         strings
     }
 
-    /// A schema that asks for some member, made to ask for one of yet another name.
+    /// Returns a variant of a schema that requires some member: the member has none of the declared names.
     fn undeclared_member(&mut self, id: SchemaId, declared: &[&'a str]) -> SchemaId {
         let key = (id, declared.to_vec());
         if let Some(&known) = self.undeclared.get(&key) {
@@ -500,7 +502,7 @@ impl<'a> Conjunctions<'a> {
         made
     }
 
-    /// The schema of the objects that have a member of a name with a value of a schema.
+    /// Returns the schema of objects that have a member of this name, with a value that satisfies a schema.
     fn required_member(&mut self, pointer: &'a str, name: &'a str, value: SchemaId) -> SchemaId {
         if let Some(&known) = self.required_members.get(&(name, value)) {
             return known;
@@ -514,12 +516,12 @@ impl<'a> Conjunctions<'a> {
     }
 }
 
-/// Which of many schemas say something of a member, by its name.
+/// Index of many schemas by the members that they restrict.
 struct Speaking<'b, 'a> {
     bases: &'b [Rc<Schema<'a>>],
-    /// The places of those that may say something of every member.
+    /// Indices of the schemas that may restrict any member.
     of_all: Vec<usize>,
-    /// The places of the others that declare a name.
+    /// Indices of the other schemas, by the names that they declare.
     of_name: FxHashMap<&'a str, Vec<usize>>,
 }
 
@@ -545,7 +547,7 @@ impl<'b, 'a> Speaking<'b, 'a> {
     }
 }
 
-/// Drops tests that stand before in the list.
+/// Drops repeated tests.
 fn each_once(tests: &mut Vec<Test<'_>>) {
     if tests.len() > 1 {
         let mut seen = FxHashSet::default();
@@ -553,7 +555,7 @@ fn each_once(tests: &mut Vec<Test<'_>>) {
     }
 }
 
-/// The names that the schemas speak of, each once: first properties, then names that are only required.
+/// Returns the names that the schemas mention, without duplicates: first properties, then names that are only required.
 pub(super) fn declared_names<'a>(bases: &[Rc<Schema<'a>>]) -> Vec<&'a str> {
     if let [base] = bases
         && base.object.required.iter().all(|name| base.object.properties.contains(name))

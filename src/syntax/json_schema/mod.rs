@@ -1,31 +1,40 @@
-//! JSON Schema -> grammar.
+//! Compiles JSON Schemas to grammars.
 //!
-//! [`compile`] makes the grammar of the JSON texts (RFC 8259, UTF-8) whose values a schema admits. The way:
-//! text -> JSON value (`source`) -> table of checked schemas (`reader`, `keywords`, `refs`) -> negations and
-//! exclusive alternatives as schemas of their own (`rewrite`) -> sets of schemas that hold together
-//! (`conjunction`, `combine`, `merge`) and their `shape` -> which of them some value satisfies (`satisfiable`)
-//! -> expressions (`emit`).
+//! [`compile`] returns the grammar of the JSON texts (RFC 8259, UTF-8) whose values satisfy a schema. The passes:
 //!
-//! # What is supported
-//! The keywords of the drafts 3 to 2020-12, as the draft that `$schema` names has them; `docs/syntax.md` has the
-//! table. Without `$schema`: 2020-12, with the spellings of older drafts. What is not supported is an error that
-//! names the keyword; a word of no draft is an annotation and makes a warning.
+//! 1. `source`: text to JSON value.
+//! 2. `reader`, `keywords`, `refs`: JSON value to a table of checked schemas.
+//! 3. `closing`, `unevaluated`, `rewrite`: negations, exclusive alternatives and unevaluated members become schemas of
+//!    the table.
+//! 4. `conjunction`, `combine`, `merge`, `conditional`: sets of schemas that hold together, each in a normal form
+//!    (`shape`).
+//! 5. `satisfiable`: the sets that some value satisfies.
+//! 6. `emit`: normal forms to grammar expressions.
 //!
-//! # Which texts of a value are in the language
-//! - **Whitespace**: [`Whitespace`]; none before the first and after the last token.
-//! - **Objects**: members in the order that [`PropertyOrder`] says. Declared names are in canonical spelling:
-//!   `"`, `\` and control characters escaped, by their short escapes where they have one, otherwise as
-//!   `\u00XX` in lower case. No object has a name twice, declared or not.
-//! - **Strings** without `pattern` and `format`: every spelling; a pair of surrogate escapes counts as one
-//!   character, and lone surrogates are not in the language. Strings with them, and those of `enum` and
-//!   `const`: canonical spelling. Of formats that are not regular, a part (`docs/syntax.md` has the list).
-//! - **Numbers**, as [`Numbers`] says. Without bounds: every JSON number. With bounds: plain notation with any
-//!   number of digits after the point, or scientific notation with one digit, not zero, before the point
-//!   (`1.5e-06`). Integers: plain, with zeros after a point, or with an exponent that is not negative (with
-//!   bounds after one digit only). Multiples: plain. Zero has a minus sign only if the range has negative
-//!   numbers. Numbers of `enum` and `const`: as in the schema (exponents with or without plus sign), or plain,
-//!   integers also with a point and a zero. Up to draft 4 only a number in digits, `2` and not `2.0`, is an
-//!   integer.
+//! # Supported keywords
+//! All keywords of the drafts 3 to 2020-12, as defined by the draft that `$schema` names; `docs/syntax.md` has the
+//! table. Without `$schema` a schema is read as 2020-12, and the keywords and spellings of older drafts are also
+//! understood. An unsupported use of a keyword is an error that names the place. A word that is not a keyword of the
+//! draft is an annotation; it causes a warning unless it begins with `x-`.
+//!
+//! # Texts of a value
+//! - **Whitespace** between tokens: see [`Whitespace`]. There is none before the first and after the last token of a
+//!   JSON text.
+//! - **Objects**: the members are in the order of [`PropertyOrder`]. Declared names are in canonical spelling: only
+//!   `"`, `\` and control characters are escaped, by their short escape if they have one, otherwise as `\u00XX` in
+//!   lower case. No object has a name twice, declared or not.
+//! - **Strings** without `pattern` and `format`: every spelling. A pair of surrogate escapes counts as one character;
+//!   lone surrogates are not in the language. Strings with `pattern` or `format`, and those of `enum` and `const`, are
+//!   in canonical spelling. If single values are excluded (`not` with `const`), a string is in canonical spelling at
+//!   least up to its first difference from these values. For formats that are not regular, part of the valid strings
+//!   are in the language (`docs/syntax.md` has the list).
+//! - **Numbers**: see [`Numbers`]. Without bounds: every JSON number. With bounds: plain notation with any number of
+//!   digits after the point, or scientific notation with one digit, not zero, before the point (`1.5e-06`). Integers:
+//!   plain, with zeros after a point, or with a non-negative exponent (with bounds, after one digit only). Zero may
+//!   have any exponent. Multiples: plain notation only. Zero has a minus sign only if the range contains negative
+//!   numbers. Numbers of `enum` and `const`: as in the schema (with a small `e`, and with or without a plus sign after
+//!   it) or plain; integers also with a point and a zero. Up to draft 4, only a number without point and exponent is an
+//!   integer: `2`, not `2.0`.
 //!
 //! ```
 //! use grammata::syntax::json_schema::{Numbers, Options, Whitespace, compile};
@@ -101,20 +110,21 @@ use source::Source;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compiled {
-    /// The grammar of the texts.
+    /// The grammar of the JSON texts.
     pub grammar: Grammar,
-    /// What the author of the schema should know: unknown keywords, keywords without effect, duplicate keys,
-    /// parts that nothing satisfies. In the order of discovery.
+    /// Warnings for the author of the schema, in the order of discovery: unknown keywords and formats, keywords without
+    /// effect, duplicate keys and identifiers, parts that nothing satisfies.
     pub warnings: Vec<Diagnostic>,
-    /// What was read, and what it came to.
+    /// Statistics about the schema.
     pub summary: Summary,
 }
 
-/// The grammar of a schema given as JSON text.
+/// Compiles a schema given as JSON text.
 ///
 /// # Errors
-/// `json-schema/…` with the JSON Pointer of the place (line and column if the text is not JSON), what
-/// `pattern` has wrong (`regex/…`), `limit/exceeded`.
+/// - `json-schema/…`, with the JSON Pointer of the place (line and column if the text is not JSON).
+/// - `regex/…`, if a `pattern` is invalid or unsupported.
+/// - `limit/exceeded`.
 pub fn compile(schema: &str, options: &Options) -> Result<Compiled> {
     let source = diagnostic::Source::new(schema, diagnostic::Notation::Json);
     compile_text(schema, options).map_err(|error| match error.kind() {
@@ -131,10 +141,10 @@ fn compile_text(schema: &str, options: &Options) -> Result<Compiled> {
     compile_checked(root, &arena, options, (warnings, work))
 }
 
-/// The most bytes that the arena of a schema begins with.
+/// Upper bound on the initial capacity of the arena of a schema, in bytes.
 const ARENA: usize = 1 << 16;
 
-/// The grammar of a schema given as a JSON value.
+/// Compiles a schema given as a JSON value.
 ///
 /// # Errors
 /// The same as those of [`compile`].

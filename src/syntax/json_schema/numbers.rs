@@ -1,25 +1,26 @@
 //! Sets of numbers and their texts.
 //!
-//! Which of the texts of a number are in the language, by [`Numbers`]:
+//! The texts of a number in the language, depending on [`Numbers`]:
 //!
-//! - **Integers**: `-?(0|[1-9][0-9]*)`; with [`Numbers::Any`] also with zeros after the point (`2.0`, `2.00`)
-//!   and with an exponent that is not negative: any digits (`12.0e+3`) if there are no bounds, else a single
-//!   one that is not zero before it (`1e3`).
-//! - **Numbers without bounds**: every JSON number.
-//! - **Numbers with bounds**: plain notation (`-12.50`), with any number of digits after the point; with
-//!   `Any` also normalised scientific notation: one digit that is not zero before the point (`1.5e-06`), or
-//!   zero.
-//! - **Multiples** of anything but one, and numbers that are no multiples: plain notation, with any zeros at
-//!   the end; between zero and one, what is no multiple of integers is in scientific notation too.
-//!   Whether digits and an exponent together make a multiple is no regular question.
-//! - **Listed numbers**: as listed (the exponent with or without its plus sign), or plain; with `Any` integers
-//!   also with a point and a zero. So a list of values stays finite.
+//! - **Integers**: `-?(0|[1-9][0-9]*)`; with [`Numbers::Any`] also with zeros after the point (`2.0`, `2.00`) and with
+//!   a non-negative exponent: after any digits (`12.0e+3`) if there are no bounds, otherwise after a single digit that
+//!   is not zero, and zeros after the point (`1e3`, `1.0e3`). Zero may have any exponent.
+//! - **Numbers without bounds**: every JSON number; with [`Numbers::Plain`] without an exponent.
+//! - **Numbers with bounds**: plain notation (`-12.50`), with any number of digits after the point; with `Any` also
+//!   normalised scientific notation: one digit that is not zero before the point (`1.5e-06`), or zero with any
+//!   exponent.
+//! - **Multiples** of numbers other than one, and numbers that are not multiples: plain notation, with any zeros at the
+//!   end, but with `Plain` without a point for multiples of integers. With `Any`, numbers between zero and one that are
+//!   only required not to be multiples of integers may also be in scientific notation. Whether digits and an exponent
+//!   together make a multiple is not a regular property.
+//! - **Listed numbers**: as listed (the exponent with or without its plus sign), or plain; with `Any`, integers also
+//!   with a point and a zero. So a list of values stays finite.
 //!
-//! Zero may have a minus sign where negative numbers are in the range.
+//! Zero may have a minus sign if the range contains negative numbers.
 //!
-//! A range of `n` digits makes O(n) expressions: each place of a bound's digits is one choice between
-//! staying on the bound and leaving it, after which every digit is free. Multiples are a deterministic
-//! automaton (`multiples`); where divisors together have too many remainders, several that run side by side.
+//! A bound of `n` digits takes O(n) expressions: at each digit there is a choice between staying on the bound and
+//! leaving it, after which all digits are free. Multiples are a deterministic automaton (`multiples`). If several
+//! divisors together have too many remainders, each gets its own automaton, and the automata are intersected.
 
 use super::decimal::Decimal;
 use super::options::Numbers;
@@ -36,7 +37,8 @@ mod scientific;
 use multiples::Divided;
 pub(super) use range::{Bound, Notation, NumberRange, contains, failures, intersection, is_empty};
 
-/// The texts of a listed number, where the notation is [`Notation::Any`]; else those of them that are written like `source`.
+/// Returns the texts of a listed number, for schemas that distinguish [notations](Notation). An integer has only the
+/// texts in the notation of `source`: with, or without, a point or exponent.
 pub(super) fn listed_alike(g: &mut GrammarBuilder, source: &str, numbers: Numbers) -> ExprId {
     let decimal = Decimal::parse(source);
     let is_marked = Notation::Marked.admits(source);
@@ -53,10 +55,10 @@ pub(super) fn listed_alike(g: &mut GrammarBuilder, source: &str, numbers: Number
     }
 }
 
-/// The texts of a listed number.
+/// Returns the texts of a listed number.
 pub(super) fn listed(g: &mut GrammarBuilder, source: &str, numbers: Numbers) -> ExprId {
     let decimal = Decimal::parse(source);
-    // the reader of JSON puts a plus sign before exponents that have none
+    // the JSON reader adds a plus sign to exponents without a sign
     let unsigned = source.replace("e+", "e");
     let mut texts = vec![g.text(source), g.text(unsigned)];
     if decimal.is_plain() {
@@ -69,19 +71,19 @@ pub(super) fn listed(g: &mut GrammarBuilder, source: &str, numbers: Numbers) -> 
     g.choice(texts)
 }
 
-/// Who asks for numbers.
+/// Where numbers are needed, for errors and work.
 #[derive(Clone, Copy)]
 pub(super) struct Asker<'p> {
-    /// The JSON Pointer of a schema that does.
+    /// The JSON Pointer of the schema, or of one of them.
     pub(super) pointer: &'p str,
-    /// The work that is left for the compilation.
+    /// Remaining work of the compilation.
     pub(super) work: &'p Budget,
 }
 
-/// The texts of the numbers of the range that are none of `excluded`.
+/// Returns the texts of the numbers of the range except those of `excluded`.
 ///
 /// # Errors
-/// Divisors with too many remainders; no work is left.
+/// Divisors with too many remainders; the work budget is exhausted.
 pub(super) fn expression_excluding(
     g: &mut GrammarBuilder,
     range: &NumberRange,
@@ -104,7 +106,7 @@ pub(super) fn expression_excluding(
     Ok(g.choice(parts))
 }
 
-/// The texts of the numbers of the range.
+/// Returns the texts of the numbers of the range.
 fn expression(
     g: &mut GrammarBuilder,
     range: &NumberRange,
@@ -125,7 +127,7 @@ fn expression(
     let divisor = range.divisor();
     let integer = divisor == Some(Decimal::one());
     if !not_multiple_of.is_empty() || divisor.is_some() && !integer {
-        // what is between two integers is no multiple of any
+        // a number between two adjacent integers is not a multiple of any integer
         let fractions =
             numbers == Numbers::Any && divisor.is_none() && not_multiple_of.iter().all(Decimal::is_integer);
         let divided = Divided::new(divisor, not_multiple_of, numbers, asker);
@@ -137,7 +139,7 @@ fn expression(
             })
         });
         return match together {
-            // one after the other, remainders may be few enough
+            // separately, the divisors may have few enough remainders
             Err(error) if error.kind() == ErrorKind::Limit => one_by_one(g, range, numbers, asker),
             other => other,
         };
@@ -161,7 +163,7 @@ fn expression(
     })
 }
 
-/// Texts with a point or an exponent.
+/// Returns texts of digits with a point or an exponent.
 fn marked(g: &mut GrammarBuilder) -> ExprId {
     let digits = g.byte_set(ByteSet::range(b'0', b'9').union(&ByteSet::range(b'-', b'-')));
     let mark = g.byte_set(ByteSet::from_iter(*b".eE"));
@@ -170,7 +172,7 @@ fn marked(g: &mut GrammarBuilder) -> ExprId {
     g.sequence([before, mark, after])
 }
 
-/// The same for ranges with divisors, each of which runs by itself, beside the bounds.
+/// Returns the numbers of a range with divisors, as an intersection of the bounds with an automaton for each divisor.
 fn one_by_one(
     g: &mut GrammarBuilder,
     range: &NumberRange,
@@ -196,7 +198,7 @@ fn one_by_one(
     })
 }
 
-/// The numbers of the range between zero and one, in scientific notation.
+/// Returns the numbers of the range between zero and one, both excluded, in scientific notation.
 fn below_one(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     let one = Decimal::one();
     if part.lower.value >= one {
@@ -211,7 +213,7 @@ fn below_one(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     scientific::expression(g, &Part { lower, upper: Some(upper), integer: false })
 }
 
-/// For integers, the same range with inclusive integer bounds.
+/// Returns the same range of integers with inclusive integer bounds.
 fn rounded(range: &NumberRange) -> NumberRange {
     let whole = |value| Bound { value, exclusive: false };
     NumberRange {
@@ -221,7 +223,7 @@ fn rounded(range: &NumberRange) -> NumberRange {
     }
 }
 
-/// The texts of both signs, given those of the magnitudes.
+/// Returns the texts of both signs, given a function for the texts of the magnitudes.
 fn signed(
     g: &mut GrammarBuilder,
     range: &NumberRange,
@@ -269,14 +271,15 @@ fn unbounded(g: &mut GrammarBuilder, integer: bool, numbers: Numbers) -> ExprId 
     g.choice([all, zero])
 }
 
-/// A range of magnitudes; the lower bound is at least zero.
+/// A range of magnitudes. The lower bound is at least zero.
 struct Part {
     lower: Bound,
     upper: Option<Bound>,
     integer: bool,
 }
 
-/// The range of the numbers without sign and that of the numbers with a minus sign, if they are not empty.
+/// Returns the ranges of the magnitudes of numbers without and with a minus sign; `None` if a range is surely empty.
+/// Zero is in both if the range contains it and negative numbers.
 fn by_sign(range: &NumberRange, integer: bool) -> (Option<Part>, Option<Part>) {
     let zero = || Bound { value: Decimal::zero(), exclusive: false };
     let flipped = |b: &Bound| Bound { value: b.value.magnitude(), exclusive: b.exclusive };
@@ -303,7 +306,7 @@ fn by_sign(range: &NumberRange, integer: bool) -> (Option<Part>, Option<Part>) {
     (positive, negative)
 }
 
-/// One digit from `low` to `high`; none if they are crossed.
+/// Returns one digit from `low` to `high`; the empty language if `low` is greater.
 fn digit(g: &mut GrammarBuilder, low: u8, high: u8) -> ExprId {
     if low > high {
         return g.never();
@@ -329,7 +332,7 @@ fn some_zeros(g: &mut GrammarBuilder) -> ExprId {
     g.plus(zero)
 }
 
-/// A point and zeros.
+/// Returns a point and zeros.
 fn zero_fraction(g: &mut GrammarBuilder) -> ExprId {
     let (point, zeros) = (g.text("."), some_zeros(g));
     g.sequence([point, zeros])

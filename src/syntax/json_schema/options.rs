@@ -1,44 +1,44 @@
-//! What a caller can choose.
+//! Options of the JSON Schema front end.
 
 use super::documents::Documents;
 use super::elements::{Elements, Style};
 use crate::grammar::Order;
 use crate::limits::Limits;
 
-/// The whitespace that the generated JSON may have between its tokens. There is never any before the first
-/// or after the last token.
+/// The whitespace between the tokens of the generated JSON. There is never any before the first or after the last token
+/// of a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Whitespace {
-    /// Any amount of space, tab, line feed and carriage return, as RFC 8259 has it. The default: every
-    /// layout that a JSON writer makes is in the language.
+    /// Any number of spaces, tabs, line feeds and carriage returns (RFC 8259). The default: every layout that a JSON
+    /// writer produces is in the language.
     #[default]
     Free,
-    /// None at all.
+    /// No whitespace.
     Compact,
-    /// Nothing, one space, or a line feed and at most 32 spaces and tabs: what JSON writers put between two tokens. A
-    /// model cannot run away in it.
+    /// Nothing, one space, or a line feed and at most 32 spaces and tabs: what JSON writers put between two tokens. The
+    /// bound keeps a model from writing whitespace without end.
     Short,
-    /// One space after each comma and each colon, as `json.dumps` of Python writes, and no other.
+    /// One space after each comma and each colon, as Python's `json.dumps` writes them, and no other whitespace.
     Spaced,
-    /// At most this number of characters of it between two tokens.
+    /// At most this number of whitespace characters between two tokens.
     AtMost(u32),
-    /// What an ECMA-262 pattern matches as a whole, between any two tokens. Characters that are no white space of
-    /// JSON never match.
+    /// Between any two tokens, a text that the ECMA-262 pattern matches as a whole. Characters that are not JSON
+    /// whitespace never match.
     Pattern(String),
 }
 
-/// The order of an object's declared members.
+/// The order of the members of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum PropertyOrder {
-    /// The order of `properties` (then names that are only `required`), then additional members. The
-    /// default: what JSON writers that follow the schema make, and the cheapest to run.
+    /// The order of `properties`, then names that only `required` has, then additional members. The default: JSON
+    /// writers that follow the schema write this order, and it is the cheapest to run.
     #[default]
     Declared,
-    /// Every order, additional members anywhere between.
+    /// Every order, with additional members anywhere between the declared ones.
     Any,
 }
 
@@ -51,32 +51,34 @@ impl From<PropertyOrder> for Order {
     }
 }
 
-/// What `format` means.
+/// The meaning of `format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Formats {
-    /// Strings have the format. Names that are in no draft are annotations, with a warning. The default.
+    /// Strings must have the format. Unknown formats are annotations; they cause a warning unless `pattern` is next to
+    /// them. The default.
     #[default]
     Assert,
-    /// Nothing, as the drafts 2019-09 and 2020-12 have it unless a schema asks for more.
+    /// `format` restricts nothing. This is the default of the drafts 2019-09 and 2020-12, unless a schema asks for
+    /// more.
     Annotate,
 }
 
-/// Which spellings of a number are in the language.
+/// The spellings of numbers in the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Numbers {
-    /// Every one that is a regular language together with the others: exponents, integers as `2.0`. The
-    /// default: what the standard calls valid.
+    /// All spellings that together form a regular language: exponents, and integers such as `2.0`. The default: the
+    /// standard restricts values, not spellings.
     #[default]
     Any,
-    /// Plain notation: no exponents (but in listed numbers), integers without a point.
+    /// Plain notation: no exponents, and integers without a point. Listed numbers may also be spelled as in the schema.
     Plain,
 }
 
-/// The notation in which values are written.
+/// The notation of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -84,23 +86,25 @@ pub enum Spelling {
     /// JSON. The default.
     #[default]
     Json,
-    /// Literals of Python: `True`, `False`, `None`, strings in double quotes with the canonical escapes of JSON, which mean the
-    /// same there.
+    /// Python literals: `True`, `False`, `None`. Strings are in double quotes with the canonical escapes of JSON, which
+    /// mean the same in Python.
     Python,
-    /// A string as its characters, any other value as JSON. A text may then spell values of several types.
+    /// A string is written as its characters, without quotes; any other value is JSON. A text may spell values of
+    /// several types.
     Text,
-    /// Scalars but null as [`Text`](Spelling::Text) of printable ASCII and tabs, as a field of HTTP holds them (RFC 9110, section
-    /// 5.5). Arrays and objects are not in the language.
+    /// Strings, numbers and booleans as [`Text`](Spelling::Text); strings consist of printable ASCII and tabs, as HTTP
+    /// field values do (RFC 9110, section 5.5). Null, arrays and objects are not in the language.
     Line,
-    /// Scalars but null as [`Text`](Spelling::Text), percent-encoded (RFC 3986, section 2.1): every byte but
-    /// [`Options::unencoded`] as `%XX` in capitals. Arrays and objects are not in the language.
+    /// Strings, numbers and booleans as [`Text`](Spelling::Text), strings percent-encoded (RFC 3986, section 2.1):
+    /// every byte except those of [`Options::unencoded`] as `%XX` with capital digits. Null, arrays and objects are not
+    /// in the language.
     Percent,
-    /// Objects alone, each member as an element of a style.
+    /// Objects only, each member written as an element of a style.
     Elements(Elements),
 }
 
 impl Spelling {
-    /// How elements are written, if members are.
+    /// Returns the style of elements, or `None` if members are not written as elements.
     pub(super) fn style(self) -> Option<&'static Style> {
         match self {
             Spelling::Elements(style) => Some(style.style()),
@@ -109,20 +113,23 @@ impl Spelling {
     }
 }
 
-/// Which members an object may have of which its schema says nothing.
+/// Whether objects may have members that their schema does not declare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Undeclared {
-    /// Any, as the standard has it. The default.
+    /// Any other member is allowed, as in the standard. The default.
     #[default]
     Allowed,
-    /// None, if a schema declares members and neither it nor one that holds beside it has `additionalProperties` or
-    /// `unevaluatedProperties`. The same goes for items after those that are declared one by one.
+    /// No other member is allowed if a schema has `properties` or `patternProperties`, and neither it nor a schema that
+    /// holds together with it has `additionalProperties`, `unevaluatedProperties` or `propertyNames`. Likewise, no item
+    /// is allowed after those that are declared one by one, unless `items`, `additionalItems` or `unevaluatedItems`
+    /// describes further ones.
     Refused,
 }
 
-/// Options of [`compile`](super::compile).
+/// Options of [`compile`](super::compile). It does not read the options that a schema sets itself (`x-grammata`): see
+/// [`with_policies_of`](Options::with_policies_of).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -135,26 +142,28 @@ pub struct Options {
     pub whitespace: Whitespace,
     /// The order of members. Default [`PropertyOrder::Declared`].
     pub property_order: PropertyOrder,
-    /// What `format` means. Default [`Formats::Assert`].
+    /// The meaning of `format`. Default [`Formats::Assert`].
     pub formats: Formats,
-    /// How numbers are spelled. Default [`Numbers::Any`].
+    /// The spellings of numbers. Default [`Numbers::Any`].
     pub numbers: Numbers,
     /// The notation of values. Default [`Spelling::Json`].
     pub spelling: Spelling,
-    /// The ASCII characters that [`Spelling::Percent`] writes as they are. Default none named: `A-Za-z0-9-._~`.
+    /// The ASCII characters that [`Spelling::Percent`] does not encode. Default `None`, which means `A-Za-z0-9-._~`.
     pub unencoded: Option<String>,
-    /// What objects may have that is not declared. Default [`Undeclared::Allowed`].
+    /// Whether objects may have undeclared members. Default [`Undeclared::Allowed`].
     pub undeclared: Undeclared,
-    /// Texts that no string and no name of a member holds as it is written, between its quotes; listed values that
-    /// hold one are out. Default none. Empty texts are in every string.
+    /// Texts that must not occur in strings and names of members, as these are written between their quotes. Listed
+    /// values that contain one are not in the language. An empty text occurs in every string. Default: none.
     pub excludes: Vec<String>,
-    /// The most digits in each run of digits of a number whose length nothing else bounds; after the point and in the
-    /// exponent, one fewer. Default none: as many as one likes.
+    /// Greatest number of digits in each run of digits of a number that nothing else bounds. After the point and in the
+    /// exponent it is one less. Values below 2 count as 2. In multiples (`multipleOf`) of numbers other than 1, some
+    /// runs stay unbounded. Default `None`: no bound.
     pub max_digits: Option<u32>,
-    /// Documents that references may name beside the schema itself. Default none. They are not serialized.
+    /// Documents that references may name, in addition to the schema itself. They are not serialized. Default: none.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documents: Documents,
-    /// Caps: `source_bytes` and `grammar_nodes` count here. Default [`Limits::default`].
+    /// Limits on the schema and its compilation, such as `source_bytes`, `source_depth`, `grammar_nodes`,
+    /// `condition_search` and `compile_work`. Default [`Limits::default`].
     pub limits: Limits,
 }
 
@@ -173,8 +182,8 @@ grammata_base::setters!(Options {
 });
 
 impl Options {
-    /// The defaults for output of a language model: [`Whitespace::Short`] and at most 40 digits, as models that do not
-    /// know how to go on tend to repeat blanks and digits. Every value keeps a spelling, but numbers of more digits.
+    /// Returns the defaults for output of a language model: [`Whitespace::Short`] and at most 40 digits, because models
+    /// tend to repeat blanks and digits without end. Every value keeps a spelling, except numbers of more digits.
     pub fn generation() -> Options {
         Options { whitespace: Whitespace::Short, max_digits: Some(40), ..Options::default() }
     }

@@ -1,14 +1,14 @@
-//! Documents that are no schemas, but have schemas in them: OpenAPI descriptions, and lists of tools of the Model Context
-//! Protocol. As a schema such a document would admit everything, since none of its members is a keyword.
+//! Detection of documents that are not schemas but contain some: OpenAPI descriptions, and lists of tools of the Model
+//! Context Protocol. As a schema such a document would admit every value, since none of its members is a keyword.
 
 use super::errors;
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
 
-/// Refuses a document that is surely another one.
+/// Checks that a document is not recognisably of another kind.
 ///
 /// # Errors
-/// It is.
+/// The document is an OpenAPI or Swagger description, or a list of tools.
 pub(super) fn refuse(root: &Value<'_>) -> Result<()> {
     for (keyword, kind, inside) in [
         ("openapi", "an OpenAPI description", "/components/schemas/NAME"),
@@ -21,7 +21,7 @@ pub(super) fn refuse(root: &Value<'_>) -> Result<()> {
             return Err(errors::other_document(kind, &format!("`{keyword}`: {version}"), inside));
         }
     }
-    // alone, or as the result of a call of `tools/list`
+    // a list on its own, or the result of a call of `tools/list`
     let result = root.get("result").filter(|_| root.get("jsonrpc").is_some());
     for (holder, inside) in [(Some(root), "/tools/0/inputSchema"), (result, "/result/tools/0/inputSchema")] {
         if let Some(Value::Array([first, ..])) = holder.and_then(|holder| holder.get("tools"))

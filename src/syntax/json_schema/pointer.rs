@@ -1,8 +1,8 @@
-//! JSON Pointers (RFC 6901), and the fragments of URIs that hold them.
+//! JSON Pointers (RFC 6901), and the URI fragments that contain them.
 
 use crate::syntax::json_schema::json::Value;
 
-/// `pointer` with one more reference token.
+/// Returns `pointer` with one more reference token, which is escaped.
 pub(super) fn join(pointer: &str, token: &str) -> String {
     let mut longer = String::with_capacity(pointer.len() + 1 + token.len());
     longer.push_str(pointer);
@@ -10,7 +10,7 @@ pub(super) fn join(pointer: &str, token: &str) -> String {
     longer
 }
 
-/// Adds one more reference token to a pointer.
+/// Appends a reference token to a pointer, escaped.
 pub(super) fn append(pointer: &mut String, token: &str) {
     pointer.push('/');
     if !token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
@@ -25,7 +25,7 @@ pub(super) fn append(pointer: &mut String, token: &str) {
     }
 }
 
-/// The text of a percent-encoded URI fragment; `None` if it is not UTF-8 or an escape is cut off.
+/// Returns the text of a percent-encoded URI fragment; `None` if it is not UTF-8 or an escape is invalid.
 pub(super) fn percent_decode(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
@@ -41,7 +41,7 @@ pub(super) fn percent_decode(text: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// What one reference token (decoded) leads to.
+/// Returns the value that a reference token (unescaped) selects.
 pub(super) fn step<'a>(value: &'a Value<'a>, token: &str) -> Option<&'a Value<'a>> {
     match value {
         Value::Object(map) => map.get(token),
@@ -50,18 +50,18 @@ pub(super) fn step<'a>(value: &'a Value<'a>, token: &str) -> Option<&'a Value<'a
     }
 }
 
-/// A pointer as text: in the schema's own document as a fragment, in others after their URI.
+/// Returns a pointer for display: as a fragment in the schema's own document, otherwise after the URI of the document.
 pub(super) fn shown(pointer: &str) -> String {
     shown_parts(pointer).concat()
 }
 
-/// The same in two parts.
+/// Returns the two parts of [`shown`].
 pub(super) fn shown_parts(pointer: &str) -> [&str; 2] {
     let own = pointer.is_empty() || pointer.starts_with('/');
     [if own { "#" } else { "" }, pointer]
 }
 
-/// An array index: digits without a leading zero.
+/// Parses an array index: digits without a leading zero.
 fn array_index(token: &str) -> Option<usize> {
     let plain = token == "0" || !token.starts_with('0');
     (plain && token.bytes().all(|b| b.is_ascii_digit())).then(|| token.parse().ok()).flatten()

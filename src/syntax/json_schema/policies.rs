@@ -9,12 +9,12 @@ use crate::syntax::json_schema::json::Value;
 use bumpalo::Bump;
 use serde_json::json;
 
-/// The keyword.
+/// The name of the keyword.
 pub(super) const KEYWORD: &str = "x-grammata";
 
 impl Options {
-    /// These options, with those that a schema sets itself with `x-grammata` in their place. What the caller sets after
-    /// that wins:
+    /// Returns these options, overridden by those that a schema sets itself in `x-grammata`. Options that the caller
+    /// sets afterwards take precedence:
     ///
     /// ```
     /// use grammata::syntax::json_schema::{Options, Whitespace, compile};
@@ -26,16 +26,22 @@ impl Options {
     /// # Ok::<(), grammata::Error>(())
     /// ```
     ///
-    /// Its members are `propertyOrder` (`"declared"` or `"any"`), `whitespace` (`"free"`, `"compact"`, `"short"`, `"spaced"`,
-    /// `{"max": 1}` or `{"pattern": " ?"}`), `numbers` (`"any"` or `"plain"`), `maxDigits` (an integer, or `null` for no
-    /// bound), `formats` (`"assert"` or `"annotate"`), `undeclared` (`"allowed"` or `"refused"`), `maxBytes` and `maxDepth`. The last two can only lower
-    /// [`source_bytes`](crate::Limits::source_bytes) and [`source_depth`](crate::Limits::source_depth).
+    /// The members of `x-grammata`:
+    ///
+    /// - `propertyOrder`: `"declared"` or `"any"`
+    /// - `whitespace`: `"free"`, `"compact"`, `"short"`, `"spaced"`, `{"max": 1}` or `{"pattern": " ?"}`
+    /// - `numbers`: `"any"` or `"plain"`
+    /// - `maxDigits`: an integer from 1, or `null` for no bound
+    /// - `formats`: `"assert"` or `"annotate"`
+    /// - `undeclared`: `"allowed"` or `"refused"`
+    /// - `maxBytes` and `maxDepth`: integers from 0. They can only lower [`source_bytes`](crate::Limits::source_bytes)
+    ///   and [`source_depth`](crate::Limits::source_depth).
     ///
     /// # Errors
-    /// Those of reading the schema; `json-schema/invalid-policy` for unknown members and wrong values.
+    /// Those of reading the schema; `json-schema/invalid-policy` for unknown members and invalid values.
     pub fn with_policies_of(self, schema: &str) -> Result<Options> {
         let mut options = self;
-        // most schemas have none, and need not be read twice
+        // most schemas do not have it and need not be read twice
         if schema.contains(KEYWORD) {
             let arena = Bump::new();
             let root = source::read(schema, &arena, &options.limits, &mut Vec::new())?;
@@ -44,7 +50,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The options that change what a schema means, by their names in `x-grammata` and with the values that they have there.
+    /// Returns the options that `x-grammata` can set, with their names and values there.
     pub fn policies(&self) -> [(&'static str, serde_json::Value); 8] {
         let order = match self.property_order {
             PropertyOrder::Declared => "declared",

@@ -1,6 +1,6 @@
 //! Reads schema documents into the table of schemas.
 //!
-//! Only what the root can reach is read. Reading is a worklist over locations, so neither nesting nor chains of
+//! Only schemas that the root reaches are read. Reading is a worklist over locations, so neither nesting nor chains of
 //! `$ref` recurse.
 
 use super::assertion::TypeSet;
@@ -21,39 +21,39 @@ use crate::syntax::json_schema::json::Value;
 use bumpalo::Bump;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-/// Documents beside the schema's own that may be asked for.
+/// Greatest number of documents that one schema may need, in addition to its own.
 const MAX_DOCUMENTS: usize = 1000;
 
-/// Where a schema stands.
+/// A schema in a document, with its resource and dynamic scope.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Location<'a> {
     pub(super) value: &'a Value<'a>,
-    /// In the schema's own document a JSON Pointer, elsewhere a URI with one as its fragment.
+    /// A JSON Pointer in the schema's own document; in other documents, a URI with the pointer as its fragment.
     pub(super) pointer: &'a str,
     pub(super) resource: ResourceId,
-    /// The resources that were entered before.
+    /// The dynamic scope: the resources entered before.
     pub(super) scope: ScopeId,
 }
 
-/// Reads documents into [`Schemas`].
+/// The state of reading documents into [`Schemas`].
 pub(super) struct Reader<'a, 'w> {
     options: &'a Options,
     pub(super) arena: &'a Bump,
     pub(super) resources: Resources<'a>,
     pub(super) scopes: Scopes<'a>,
     documents: usize,
-    /// A pointer that is being written.
+    /// Buffer for building pointers.
     written: String,
     locations: Vec<Location<'a>>,
-    /// One id a place in the documents and a scope, however it is reached.
+    /// Ids by position in a document and scope, regardless of how a schema is reached.
     ids: FxHashMap<(*const Value<'a>, ScopeId), SchemaId>,
     pub(super) warnings: &'w mut Vec<Diagnostic>,
-    /// The words that stand in schemas.
+    /// The words that occur as keys of schemas.
     pub(super) keywords: FxHashMap<&'a str, Word>,
 }
 
 impl<'a> Reader<'a, '_> {
-    /// The id of the schema that a reference in the schema at `from` found; it is read later.
+    /// Returns the id of the schema that a reference in the schema at `from` found. The schema is read later.
     pub(super) fn enter(&mut self, from: &Location<'a>, found: Found<'a>) -> SchemaId {
         let Found { value, pointer, resource } = found;
         let names = &self.resources.get(resource).dynamic_anchors;
@@ -75,7 +75,7 @@ impl<'a> Reader<'a, '_> {
         })
     }
 
-    /// The id of a schema inside that at `parent`, at `parent`'s pointer with `path` after it.
+    /// Returns the id of a schema inside the one at `parent`. Its pointer is that of `parent` with `path` appended.
     pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value<'a>) -> SchemaId {
         let mut pointer = std::mem::take(&mut self.written);
         pointer.clear();
@@ -91,10 +91,10 @@ impl<'a> Reader<'a, '_> {
         id
     }
 
-    /// The resource of a document that the caller gave.
+    /// Adds a document that the caller gave, and returns its resource.
     ///
     /// # Errors
-    /// There is none, it is too deep, or it is one too many.
+    /// The document is unknown, not available or too deep, or there are too many documents.
     pub(super) fn fetch(&mut self, place: &str, uri: &str) -> Result<ResourceId> {
         let Some(answer) = self.options.documents.get(uri) else {
             return Err(errors::remote_reference(place, uri));
@@ -110,7 +110,7 @@ impl<'a> Reader<'a, '_> {
         Ok(self.resources.add_document(document, uri, &format!("{uri}#"), self.warnings))
     }
 
-    /// The draft of the schema at a location.
+    /// Returns the draft of the schema at a location.
     pub(super) fn draft(&self, location: &Location<'a>) -> Draft {
         self.resources.get(location.resource).draft
     }
@@ -124,7 +124,10 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Reads everything that the root reaches.
+/// Reads all schemas that the root reaches.
+///
+/// # Errors
+/// Those of reading a keyword; something that is not a schema; too many dynamic scopes.
 pub(super) fn read<'a>(
     source: Source<'a>,
     arena: &'a Bump,
@@ -167,7 +170,7 @@ pub(super) fn read<'a>(
             Value::Object(map) => keywords::read(&mut reader, &location, map)?,
             other => return Err(errors::not_a_schema(location.pointer, other)),
         };
-        // in another scope, it is no longer the one of its place
+        // only the first scope of a schema counts as written
         schema.is_written = seen.insert(std::ptr::from_ref(location.value));
         schemas.push(schema);
     }

@@ -1,4 +1,4 @@
-//! References: `$ref`, `$dynamicRef` and `$recursiveRef`, and finding those that lead nowhere but to themselves.
+//! References (`$ref`, `$dynamicRef` and `$recursiveRef`), and the check that they form no cycle.
 
 use super::errors;
 use super::pointer::{join, percent_decode};
@@ -12,10 +12,10 @@ use crate::error::Result;
 /// The keywords that are references.
 pub(super) const KEYWORDS: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// The schema that a reference in the schema at `from` names.
+/// Returns the schema that a reference in the schema at `from` names.
 ///
 /// # Errors
-/// A reference to a document that was not given, and one that points to nothing.
+/// The reference names a document that was not given, or points to nothing.
 pub(super) fn target<'a>(
     reader: &mut Reader<'a, '_>,
     from: &Location<'a>,
@@ -44,7 +44,7 @@ pub(super) fn target<'a>(
     Ok(reader.enter(from, found))
 }
 
-/// The resource that the part of a reference before `#` names.
+/// Returns the resource that a reference names before its `#`.
 fn resource<'a>(
     reader: &mut Reader<'a, '_>,
     from: &Location<'a>,
@@ -61,7 +61,7 @@ fn resource<'a>(
     }
 }
 
-/// If what was found has a dynamic anchor, the outermost schema in the scope with the same one.
+/// If the schema found has a dynamic anchor, returns the outermost schema in the dynamic scope with the same anchor.
 fn outermost<'a>(
     reader: &Reader<'a, '_>,
     from: &Location<'a>,
@@ -76,8 +76,8 @@ fn outermost<'a>(
     }
 }
 
-/// Refuses schemas that apply themselves to the same value again (`{"$ref": "#"}` at the root, or through
-/// `anyOf` and `allOf`): the standard gives them no meaning.
+/// Checks that no schema applies itself to the same value (`{"$ref": "#"}` at the root, or through `anyOf` and
+/// `allOf`). The standard gives such schemas no meaning.
 pub(super) fn check_cycles(schemas: &Schemas<'_>) -> Result<()> {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {

@@ -1,7 +1,7 @@
-//! Schema resources: the parts of documents that have URIs of their own, and the anchors in them.
+//! Schema resources: the parts of documents that have their own URIs, and the anchors in them.
 //!
-//! A document is traversed once, along the keywords that hold schemas: what looks like an identifier elsewhere
-//! (in `enum`, or under a word that is no keyword) is none.
+//! A document is traversed once, along the keywords that contain schemas. What looks like an identifier elsewhere (in
+//! `enum`, or under a word that is not a keyword) is not an identifier.
 
 use super::draft::{Draft, Version, Versions};
 use super::errors;
@@ -14,32 +14,32 @@ use crate::syntax::json_schema::json::{Map, Value};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// The place of a resource in the table.
+/// Index of a resource in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct ResourceId(u32);
 
-/// The name under which `$recursiveAnchor` stands among dynamic anchors, which are never empty.
+/// The name of `$recursiveAnchor` among the dynamic anchors. The standard does not allow empty names of other anchors.
 pub(super) const RECURSIVE: &str = "";
 
-/// A schema with a URI of its own, or the root of a document.
+/// A schema with its own URI, or the root of a document.
 pub(super) struct Resource<'a> {
     root: &'a Value<'a>,
     pointer: String,
-    /// Without fragment; `""` for a root without identifier.
+    /// The URI without fragment; `""` for the schema's own document if its root has no identifier.
     pub(super) uri: String,
     pub(super) draft: Draft,
     anchors: FxHashMap<&'a str, (&'a Value<'a>, String)>,
     pub(super) dynamic_anchors: Vec<&'a str>,
 }
 
-/// A schema found by reference.
+/// A schema that was found by reference.
 pub(super) struct Found<'a> {
     pub(super) value: &'a Value<'a>,
     pub(super) pointer: String,
     pub(super) resource: ResourceId,
 }
 
-/// All resources of the documents read so far; the root's is the first.
+/// All resources of the documents read so far. The first one is the root.
 #[derive(Default)]
 pub(super) struct Resources<'a> {
     list: Vec<Resource<'a>>,
@@ -52,12 +52,12 @@ impl<'a> Resources<'a> {
         &self.list[id.0 as usize]
     }
 
-    /// The resource of a URI.
+    /// Returns the resource of a URI.
     pub(super) fn named(&self, uri: &str) -> Option<ResourceId> {
         self.by_uri.get(uri).copied()
     }
 
-    /// The resource whose root a value is.
+    /// Returns the resource whose root is this value, compared by address.
     pub(super) fn of_root(&self, value: &Value<'_>) -> Option<ResourceId> {
         self.roots.get(&std::ptr::from_ref(value)).copied()
     }
@@ -67,7 +67,7 @@ impl<'a> Resources<'a> {
         Found { value: resource.root, pointer: resource.pointer.clone(), resource: id }
     }
 
-    /// The schema at a JSON Pointer (decoded) within a resource; on its way it may enter others.
+    /// Returns the schema at a JSON Pointer (percent-decoded) within a resource. The path may enter other resources.
     pub(super) fn at_pointer(&self, id: ResourceId, pointer: &str) -> Option<Found<'a>> {
         let mut found = self.root_of(id);
         for token in pointer.strip_prefix('/')?.split('/') {
@@ -83,7 +83,7 @@ impl<'a> Resources<'a> {
         Some(found)
     }
 
-    /// The schema of an anchor.
+    /// Returns the schema of an anchor.
     pub(super) fn at_anchor(&self, id: ResourceId, name: &str) -> Option<Found<'a>> {
         let (value, pointer) = self.get(id).anchors.get(name)?;
         Some(Found { value, pointer: pointer.clone(), resource: id })
@@ -97,7 +97,7 @@ impl<'a> Resources<'a> {
         id
     }
 
-    /// Adds the resources of a document that is found at a URI, and whose places have pointers after `prefix`.
+    /// Adds the resources of a document found at a URI. Pointers into it begin with `prefix`.
     pub(super) fn add_document(
         &mut self,
         Source { value: document, has_identifiers }: Source<'a>,
@@ -117,7 +117,7 @@ impl<'a> Resources<'a> {
                 resource = self.identify(value, map, resource, &paths, path, warnings);
             }
             if !has_identifiers {
-                // the root is all that may have had one
+                // only the root may have an identifier
                 break;
             }
             let first = stack.len();
@@ -142,14 +142,14 @@ impl<'a> Resources<'a> {
                     _ => {}
                 }
             }
-            // the first in the document is the first to be examined
+            // keep the order of the document
             stack[first..].reverse();
         }
         root
     }
 
-    /// Takes note of the identifiers of a schema, which are those of [`is_identifier`](super::source::is_identifier); gives
-    /// the resource to which it belongs.
+    /// Registers the identifiers of a schema, those of [`is_identifier`](super::source::is_identifier). Returns the
+    /// resource that contains the schema.
     fn identify(
         &mut self,
         value: &'a Value<'a>,
@@ -162,7 +162,7 @@ impl<'a> Resources<'a> {
         let text = |keyword: &str| map.get(keyword).and_then(Value::as_str);
         let mut resource = outer;
         let draft = self.get(outer).draft;
-        // drafts that are not named may be old ones; but `id` is a common word
+        // without `$schema` the draft may be an old one, but `id` is a common word
         let plain = || text("id").filter(|id| draft.has_plain_id(path.is_none() || id.starts_with('#')));
         if let Some(id) = text("$id").or_else(plain) {
             let (own, fragment) = uri::split(id);
@@ -235,7 +235,7 @@ enum Token<'a> {
     Index(usize),
 }
 
-/// The paths of the schemas of a document, as a tree: pointers are written for few of them.
+/// The paths of the schemas of a document, as a tree, since pointers are needed for few of them.
 struct Paths<'a, 'p> {
     prefix: &'p str,
     steps: Vec<(Option<u32>, Token<'a>)>,

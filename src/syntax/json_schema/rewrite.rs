@@ -1,9 +1,10 @@
-//! `oneOf`, `not`, `if` and dependencies, rewritten to conjunctions and `anyOf` over made schemas.
+//! Rewrites `oneOf`, `not`, `if`, dependencies and draft 3's schemas in `type` to conjunctions and `anyOf` of made
+//! schemas.
 //!
 //! Negations are pushed to the leaves: the negation of a schema is the `anyOf` of the ways in which one of its
-//! assertions fails (L. Attouche et al., *Witness Generation for JSON Schema*, PVLDB 15(13), 2022, section 5).
-//! Each is made once, and the negation of a negation is the schema itself, so that there are at most as many
-//! as there are schemas, recursive ones included.
+//! assertions fails (L. Attouche et al., *Witness Generation for JSON Schema*, PVLDB 15(13), 2022, section 5). Each
+//! negation is built once, and the negation of a negation is the schema itself. So there are at most as many negations
+//! as schemas, even for recursive schemas.
 
 use super::assertion::{
     ArrayPart, Contains, NameClass, ObjectPart, SomeMember, StringPart, TypeSet, ValueList, equality_key,
@@ -23,7 +24,7 @@ use std::rc::Rc;
 /// Rewrites all schemas of the table.
 ///
 /// # Errors
-/// There is no work left.
+/// The work budget is exhausted.
 pub(super) fn rewrite(schemas: &mut Schemas<'_>, work: &Budget) -> Result<()> {
     let mut maker = Maker { schemas, pending: Vec::new(), work };
     for id in maker.schemas.ids() {
@@ -31,7 +32,7 @@ pub(super) fn rewrite(schemas: &mut Schemas<'_>, work: &Budget) -> Result<()> {
         for applied in &schema.applied {
             maker.apply(id, applied)?;
         }
-        // `merge` needs the negation of what is counted, for the items that are not
+        // `merge` needs the negation of the counted schema, for the items that do not satisfy it
         let ArrayPart { prefix: _, items: _, count: _, contains, unique: _, repeated: _ } = &*schema.array;
         for &Contains { schema, from: _, count: _ } in contains {
             maker.negation(schema);
@@ -45,7 +46,7 @@ pub(super) fn rewrite(schemas: &mut Schemas<'_>, work: &Budget) -> Result<()> {
 
 struct Maker<'m, 'a> {
     schemas: &'m mut Schemas<'a>,
-    /// Schemas whose negations have ids, and are still to be filled in.
+    /// Schemas whose negations have ids but no content yet.
     pending: Vec<SchemaId>,
     work: &'m Budget,
 }
@@ -100,7 +101,8 @@ impl<'a> Maker<'_, 'a> {
         Ok(())
     }
 
-    /// Each of the schemas, without those of the others that it does not exclude by itself.
+    /// Returns the alternatives of `oneOf`: each schema together with the negations of the others, except those others
+    /// that it surely excludes anyway.
     fn one_of(&mut self, pointer: &'a str, list: &[SchemaId]) -> Result<Vec<SchemaId>> {
         let mut alternatives = Vec::with_capacity(list.len());
         let mut fuel = u32::MAX;
@@ -133,8 +135,8 @@ impl<'a> Maker<'_, 'a> {
         Ok(alternatives)
     }
 
-    /// For each schema, whether it lists values (`enum`, `const`) none of which another one lists: of two such schemas no
-    /// value satisfies both. Lists of constants are long, and need no question for each pair.
+    /// For each schema, whether it lists values (`enum`, `const`) that no other schema lists. No value satisfies two
+    /// such schemas. This saves a check for each pair in long lists of constants.
     fn distinct_values(&self, list: &[SchemaId]) -> Vec<bool> {
         let mut lister: FxHashMap<String, usize> = FxHashMap::default();
         let mut is_distinct = vec![false; list.len()];
@@ -156,7 +158,7 @@ impl<'a> Maker<'_, 'a> {
         self.schemas.push(Schema { conjuncts, ..Schema::made(pointer) })
     }
 
-    /// What has no member of a name (or is no object).
+    /// Returns the schema of values that are not objects, or objects without a member of this name.
     fn absent(&mut self, pointer: &'a str, name: &'a str) -> SchemaId {
         let never = self.schemas.never();
         let mut absent = Schema { is_bare: false, ..Schema::made(pointer) };
@@ -164,7 +166,7 @@ impl<'a> Maker<'_, 'a> {
         self.schemas.push(absent)
     }
 
-    /// The schema of the values that do not satisfy `id`.
+    /// Returns the schema of the values that do not satisfy `id`.
     fn negation(&mut self, id: SchemaId) -> SchemaId {
         if let Some(&known) = self.schemas.negations.get(&id) {
             return known;
@@ -206,7 +208,7 @@ impl<'a> Maker<'_, 'a> {
         Ok(())
     }
 
-    /// The ways in which an assertion of the schema itself fails.
+    /// Returns the ways in which an assertion of the schema itself fails.
     fn failures(&mut self, schema: &Schema<'a>, id: SchemaId) -> Vec<SchemaId> {
         let Schema {
             pointer,
@@ -220,7 +222,7 @@ impl<'a> Maker<'_, 'a> {
             // the caller negates these
             conjuncts: _,
             any_of: _,
-            // rewritten to conjuncts and alternatives before
+            // already rewritten to conjuncts and alternatives
             unevaluated: _,
             applied: _,
             // not assertions
@@ -255,7 +257,7 @@ impl<'a> Maker<'_, 'a> {
             let object = ObjectPart { count, ..ObjectPart::default() };
             ways.push(Schema { object: object.into(), ..typed(TypeSet::OBJECT) });
         }
-        // what is of a type that the schema excludes fails by its type
+        // a value of an excluded type fails by its type
         ways.retain(|way| types.contains(way.types));
         if types != TypeSet::ALL {
             ways.push(typed(TypeSet::ALL.without(types)));
@@ -266,7 +268,7 @@ impl<'a> Maker<'_, 'a> {
         }
         let mut ways: Vec<SchemaId> = ways.into_iter().map(|way| self.schemas.push(way)).collect();
         if types.contains(TypeSet::OBJECT) {
-            // a member that must be there and satisfy a schema fails in one way, as one that does not satisfy it
+            // a required member with a schema fails in one way only: it is absent or does not satisfy the schema
             let alone = required.iter().filter(|name| !properties.contains(name));
             ways.extend(alone.map(|&name| self.required_failing(pointer, name)));
             let required: FxHashSet<&str> = required.iter().copied().collect();
@@ -285,7 +287,7 @@ impl<'a> Maker<'_, 'a> {
 
     fn array_failures(&mut self, array: &ArrayPart) -> Vec<ArrayPart> {
         let &ArrayPart { ref prefix, items, count, ref contains, unique, repeated } = array;
-        // only made schemas ask for equal items, and those are negated as what they were made from
+        // only made schemas require equal items, and their negations are the schemas that they were made from
         debug_assert!(!repeated);
         let mut ways: Vec<ArrayPart> =
             count.complement().map(|count| ArrayPart { count, ..ArrayPart::default() }).collect();
@@ -309,19 +311,19 @@ impl<'a> Maker<'_, 'a> {
         ways
     }
 
-    /// There is an item at `index`, and it fails.
+    /// Returns the arrays whose item at `index` exists and does not satisfy `item`.
     fn item_failing(&mut self, index: usize, item: SchemaId) -> ArrayPart {
         let mut prefix = vec![self.schemas.always(); index];
         prefix.push(self.negation(item));
         ArrayPart { prefix, count: Counts::at_least(index as u32 + 1), ..ArrayPart::default() }
     }
 
-    /// The members of undeclared names, or wrong names, by which an object fails.
+    /// Returns the members by which an object fails `patternProperties`, `additionalProperties` or `propertyNames`.
     fn some_failing(&mut self, object: &ObjectPart<'a>, id: SchemaId) -> Vec<SomeMember<'a>> {
         // `failures` handles declared names and the number of members
         let &ObjectPart { properties: _, required: _, ref patterns, additional, count: _, names, ref some } =
             object;
-        // only made schemas ask for some member, and those are negated as what they were made from
+        // only made schemas require some member, and their negations are the schemas that they were made from
         debug_assert!(some.is_empty());
         let mut failing = Vec::new();
         for &(pattern, value) in patterns {
@@ -337,7 +339,7 @@ impl<'a> Maker<'_, 'a> {
         failing.into_iter().map(member).collect()
     }
 
-    /// An object without a member.
+    /// Returns the schema of objects without a member.
     fn required_failing(&mut self, pointer: &'a str, name: &'a str) -> SchemaId {
         let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
         failing.object.properties.declare(name, self.schemas.never());
@@ -346,7 +348,7 @@ impl<'a> Maker<'_, 'a> {
         self.opposites(failing, holding)
     }
 
-    /// An object without a member, or one that fails its schema.
+    /// Returns the schema of objects without a member, or with one that does not satisfy its schema.
     fn required_member_failing(&mut self, pointer: &'a str, name: &'a str, value: SchemaId) -> SchemaId {
         let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
         failing.object.properties.declare(name, self.negation(value));
@@ -356,7 +358,7 @@ impl<'a> Maker<'_, 'a> {
         self.opposites(failing, holding)
     }
 
-    /// An object with a member that fails its schema.
+    /// Returns the schema of objects with a member that does not satisfy its schema.
     fn member_failing(&mut self, pointer: &'a str, name: &'a str, value: SchemaId) -> SchemaId {
         let mut failing = Schema::of_types(pointer, TypeSet::OBJECT);
         failing.object.required.push(name);
@@ -366,7 +368,7 @@ impl<'a> Maker<'_, 'a> {
         self.opposites(failing, holding)
     }
 
-    /// Two schemas that are each other's negation; the first one's id.
+    /// Adds two schemas that are each other's negation. Returns the id of the first.
     fn opposites(&mut self, one: Schema<'a>, other: Schema<'a>) -> SchemaId {
         let (one, other) = (self.schemas.push(one), self.schemas.push(other));
         self.schemas.negations.insert(one, other);
@@ -374,7 +376,7 @@ impl<'a> Maker<'_, 'a> {
         one
     }
 
-    /// The schema of what is none of the values.
+    /// Returns the schema of everything except these values.
     fn exclusion(&mut self, pointer: &'a str, values: &[&'a Value<'a>]) -> SchemaId {
         let mut none = Schema::of_types(pointer, TypeSet::ALL);
         for &value in values {

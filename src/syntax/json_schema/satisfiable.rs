@@ -1,5 +1,5 @@
-//! Which conjunctions some value satisfies (patterns aside, whose languages are not looked into), and why
-//! others are satisfied by none.
+//! Finds the conjunctions that some value satisfies, and explains why others have none. The languages of patterns are
+//! not examined.
 
 use super::assertion::TypeSet;
 use super::conjunction::{ConjunctionId, Conjunctions};
@@ -14,7 +14,7 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// The answer for every conjunction.
+/// For each conjunction, whether some value satisfies it.
 pub(super) struct Satisfiable(Vec<bool>);
 
 impl Satisfiable {
@@ -22,11 +22,11 @@ impl Satisfiable {
         self.0[id.index()]
     }
 
-    /// The least solution: a conjunction is satisfiable if its shape is, given those known to be so far. When
-    /// one is found, those that refer to it are examined again.
+    /// Computes the least fixed point: a conjunction is satisfiable if its shape is, given the satisfiable ones found
+    /// so far. When one is found, the conjunctions that refer to it are examined again.
     pub(super) fn of(all: &Conjunctions<'_>) -> Satisfiable {
         let mut known = Satisfiable(vec![false; all.len()]);
-        // mostly what a conjunction refers to comes after it
+        // a conjunction usually comes before those that it refers to
         for id in all.ids().rev() {
             known.0[id.index()] = known.holds(all, id);
         }
@@ -36,7 +36,7 @@ impl Satisfiable {
         let pairs = |id: ConjunctionId| all.shape_of(id).children().map(move |child| (child, id));
         let mut parents: Vec<(ConjunctionId, ConjunctionId)> = all.ids().flat_map(pairs).collect();
         parents.sort_unstable();
-        // first in, first out, and each once: a parent of many children is examined again after all of them
+        // a queue without duplicates: a parent of many children is examined again after all of them
         let mut work: VecDeque<ConjunctionId> = all.ids().collect();
         let mut waits = vec![true; all.len()];
         while let Some(id) = work.pop_front() {
@@ -57,7 +57,7 @@ impl Satisfiable {
             Shape::Values(list) => !list.is_empty(),
             Shape::Union(list) => list.iter().any(|&id| self.contains(id)),
             Shape::Typed(typed) => {
-                // this does not check patterns, nor whether all strings or numbers are excluded
+                // this checks neither patterns nor whether all strings or numbers are excluded
                 let Typed { types, number, length, tests: _, excluded: _, array, object } = typed;
                 let has = |one| types.contains(one);
                 has(TypeSet::NULL)
@@ -79,7 +79,7 @@ impl Satisfiable {
             && self.unmet_contains(array).is_none()
     }
 
-    /// The first `contains` of an array that cannot be met whatever the others are, with the counts that it asks for.
+    /// Returns the counts of the first `contains` of an array that cannot be met, whatever the others are.
     fn unmet_contains(&self, array: &ArrayShape) -> Option<Counts> {
         let ArrayShape { items, count: length, contains, unique: _ } = array;
         let bounds = [self.longest(array), length.max.map(|max| max as usize)];
@@ -91,7 +91,7 @@ impl Satisfiable {
                     |&ItemClass { value, hits }: &ItemClass| self.contains(value) && hits >> place & 1 == hit;
                 items[*index].iter().any(is_hit)
             };
-            // places before the last one, and all places from there on, which are alike
+            // indices before the last entry, then all indices from there on, which are alike
             let before = || 0..last.min(most);
             let after = most.saturating_sub(last);
             let hits = before().filter(|index| possible(index, 1)).count();
@@ -107,7 +107,7 @@ impl Satisfiable {
         contains.iter().enumerate().find(unmet).map(|(_, count)| *count)
     }
 
-    /// How many items an array may have before a place that nothing satisfies; `None` is without bound.
+    /// Returns the number of items before the first index that no item can have; `None` means unbounded.
     pub(super) fn longest(&self, array: &ArrayShape) -> Option<usize> {
         array.items.iter().position(|classes| !classes.iter().any(|class| self.contains(class.value)))
     }
@@ -131,7 +131,7 @@ impl Satisfiable {
             && count.min as usize <= most
     }
 
-    /// Whether there is an object of which the conditions hold.
+    /// Whether some object satisfies the conditions.
     fn conditional_object(&self, object: &ObjectShape<'_>) -> bool {
         // `clauses` handles the conditions
         let ObjectShape { members, rest, ones, conditions: _, count } = object;
@@ -154,19 +154,19 @@ impl Satisfiable {
         constraints.is_satisfiable()
     }
 
-    /// Whether there may be a member of one of the classes.
+    /// Whether a member of one of the classes is possible.
     fn any(&self, classes: &[RestShape<'_>]) -> bool {
         classes.iter().any(|class| self.is_possible(class))
     }
 
-    /// Whether there may be a member of the class.
+    /// Whether a member of the class is possible.
     pub(super) fn is_possible(&self, class: &RestShape<'_>) -> bool {
         // this does not check whether patterns leave a name
         let &RestShape { tests: _, others: _, strings, value } = class;
         self.contains(value) && strings.is_none_or(|strings| self.contains(strings))
     }
 
-    /// The deepest conjunction that makes `id` unsatisfiable, and the reason.
+    /// Returns the deepest conjunction that makes `id` unsatisfiable, and the reason.
     pub(super) fn explain(&self, all: &Conjunctions<'_>, id: ConjunctionId) -> (ConjunctionId, String) {
         let mut at = id;
         let mut seen = FxHashSet::default();
@@ -181,14 +181,14 @@ impl Satisfiable {
         }
     }
 
-    /// Warnings of the schemas that contradict themselves, though the root does not.
+    /// Returns warnings about schemas that contradict themselves although the root is satisfiable.
     pub(super) fn contradictions(&self, all: &Conjunctions<'_>) -> Vec<Diagnostic> {
         let blamed = all.ids().filter(|&id| !self.contains(id) && all.is_written(id));
         let reasons = blamed.filter_map(|id| Some((id, self.step(all, id).err()?)));
         reasons.map(|(id, reason)| errors::dead_schema(all.pointer(id), &reason)).collect()
     }
 
-    /// The unsatisfiable conjunction inside this one that is to blame, or the reason that is here.
+    /// Returns an unsatisfiable conjunction inside this one that is to blame, or the reason if it is this one.
     fn step(&self, all: &Conjunctions<'_>, id: ConjunctionId) -> Result<ConjunctionId, String> {
         let typed = match all.shape_of(id) {
             Shape::Values(_) => {
@@ -236,7 +236,7 @@ impl Satisfiable {
     }
 }
 
-/// Why a `contains` is not met.
+/// Returns the reason why a `contains` is not met.
 fn unmet(count: &Counts) -> String {
     match count.max {
         Some(max) if max < count.min => "`minContains` is above `maxContains`".into(),

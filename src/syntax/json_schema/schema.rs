@@ -1,8 +1,8 @@
-//! The table of schemas: each with its assertions by family.
+//! The table of schemas, with the assertions of each by type.
 //!
-//! The first ones are those of the document. Others are made: negations, and what `oneOf`, `if` and dependencies
-//! come to ([`rewrite`](super::rewrite)). Made schemas are no different from written ones, so that everything
-//! after knows conjunctions, `anyOf` and assertions of values alone.
+//! The first schemas are those of the documents. The passes add *made* schemas: negations, and what `oneOf`, `if` and
+//! dependencies are rewritten to ([`rewrite`](super::rewrite)). Made schemas have the same form as written ones, so
+//! later passes know only conjunctions, `anyOf` and assertions on values.
 
 use super::assertion::{ArrayPart, ObjectPart, StringPart, TypeSet, ValueList};
 use super::listed::Listed;
@@ -13,7 +13,7 @@ use crate::syntax::json_schema::json::Value;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// One schema: all of its assertions hold together.
+/// A schema: a value satisfies it if all of its assertions hold.
 #[derive(Clone, Debug)]
 pub(super) struct Schema<'a> {
     pub(super) pointer: &'a str,
@@ -24,34 +24,36 @@ pub(super) struct Schema<'a> {
     pub(super) object: Seldom<ObjectPart<'a>>,
     /// `enum` and `const`: the value is in every list.
     pub(super) values: Vec<ValueList<'a>>,
-    /// Strings and numbers that the value is not.
+    /// Strings and numbers that the value must not equal.
     pub(super) excluded: Vec<&'a Value<'a>>,
-    /// `$ref` and `allOf`: schemas of the same value that hold as well.
+    /// `$ref` and `allOf`: schemas that also hold of the value.
     pub(super) conjuncts: Vec<SchemaId>,
-    /// `anyOf`: in each list, one holds.
+    /// `anyOf`: of each list, at least one schema holds.
     pub(super) any_of: Vec<Vec<SchemaId>>,
-    /// To be rewritten first, while it is known what else applies.
+    /// Rewritten first, while it is known which other keywords apply.
     pub(super) unevaluated: Unevaluated,
-    /// What is still to be rewritten to the two above.
+    /// Keywords that `rewrite` expresses by `conjuncts` and `any_of`.
     pub(super) applied: Vec<Applied<'a>>,
-    /// Whether the schema says nothing beside `conjuncts`, `any_of` and `applied`.
+    /// Whether the schema has nothing but `conjuncts`, `any_of`, `unevaluated` and `applied`.
     pub(super) is_bare: bool,
-    /// Whether the schema stands in the document.
+    /// Whether the schema is read from a document. A schema with several dynamic scopes is written in the first one
+    /// only.
     pub(super) is_written: bool,
 }
 
-/// Schemas of the members and items that no other schema of the same value evaluates.
+/// `unevaluatedProperties` and `unevaluatedItems`: schemas of the members and items that no other schema of the same
+/// value evaluates.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unevaluated {
     pub(super) properties: Option<SchemaId>,
     pub(super) items: Option<SchemaId>,
-    /// Whether `contains` evaluates the items that it finds.
+    /// Whether `contains` evaluates the items that satisfy it.
     pub(super) after_contains: bool,
-    /// Whether members are declared, be it none.
+    /// Whether the schema has `properties`, even if empty, or a non-empty `patternProperties`.
     pub(super) declares_members: bool,
 }
 
-/// A keyword that applies schemas to the same value in another way than all of them or any of them.
+/// A keyword that applies schemas to the same value, but not simply all of them or any of them.
 #[derive(Clone, Debug)]
 pub(super) enum Applied<'a> {
     OneOf(Vec<SchemaId>),
@@ -63,7 +65,8 @@ pub(super) enum Applied<'a> {
     },
     DependentSchema(&'a str, SchemaId),
     DependentRequired(&'a str, Vec<&'a str>),
-    /// `type` with schemas, and `disallow`, both of draft 3: one of all that is listed holds, or none does.
+    /// `type` with schemas, and `disallow`, both of draft 3. If `holds`, at least one of the types and schemas holds;
+    /// otherwise none does.
     Types {
         types: TypeSet,
         integers: Option<Box<NumberRange>>,
@@ -73,7 +76,7 @@ pub(super) enum Applied<'a> {
 }
 
 impl<'a> Schema<'a> {
-    /// The schema that admits everything.
+    /// Returns a written schema that admits every value.
     pub(super) fn new(pointer: &'a str) -> Self {
         Schema {
             pointer,
@@ -93,17 +96,17 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// A schema to be made, which says nothing yet.
+    /// Returns a made schema that admits every value.
     pub(super) fn made(pointer: &'a str) -> Self {
         Schema { is_written: false, ..Schema::new(pointer) }
     }
 
-    /// A schema to be made that admits the values of some types.
+    /// Returns a made schema that admits exactly the values of some types.
     pub(super) fn of_types(pointer: &'a str, types: TypeSet) -> Self {
         Schema { types, is_bare: false, ..Schema::made(pointer) }
     }
 
-    /// The only schema that this one consists of, if it is nothing but a reference.
+    /// Returns the target if the schema is nothing but a reference.
     fn refers_to(&self) -> Option<SchemaId> {
         match self.conjuncts[..] {
             [one] if self.is_bare && self.any_of.is_empty() => Some(one),
@@ -111,12 +114,12 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Whether `$ref`, `allOf` or `anyOf` add something to the schema's own assertions.
+    /// Whether the schema has `$ref`, `allOf` or `anyOf` in addition to its own assertions.
     pub(super) fn is_compound(&self) -> bool {
         !self.conjuncts.is_empty() || !self.any_of.is_empty()
     }
 
-    /// The schemas that apply to the same value.
+    /// Returns the schemas of `$ref`, `allOf` and `anyOf`, which apply to the same value.
     pub(super) fn in_place(&self) -> impl Iterator<Item = SchemaId> + '_ {
         let Schema {
             conjuncts,
@@ -140,15 +143,16 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// All schemas that the root reaches; the root is the first.
+/// All schemas that the root reaches, and the made ones; the root is the first.
 #[derive(Debug)]
 pub(super) struct Schemas<'a> {
     list: Vec<Rc<Schema<'a>>>,
-    /// For each schema that is nothing but a reference, its target; for others, themselves.
+    /// For each schema, the end of the chain of references that begins with it. A schema that is not merely a reference
+    /// maps to itself, and so does every schema until [`find_meanings`](Schemas::find_meanings) runs.
     meanings: Vec<SchemaId>,
-    /// Both ways.
+    /// From a schema to its negation. Most entries also have their inverse.
     pub(super) negations: FxHashMap<SchemaId, SchemaId>,
-    /// What patterns list.
+    /// Cache of the strings that patterns list.
     pub(super) listed: Listed<'a>,
     always: Option<SchemaId>,
     never: Option<SchemaId>,
@@ -178,12 +182,12 @@ impl<'a> Schemas<'a> {
         id
     }
 
-    /// The schema of an id. Ids come from this table only.
+    /// Returns the schema of an id of this table.
     pub(super) fn get(&self, id: SchemaId) -> &Rc<Schema<'a>> {
         &self.list[id.0 as usize]
     }
 
-    /// The schema of an id, to be changed.
+    /// Returns the schema of an id for modification.
     pub(super) fn change(&mut self, id: SchemaId) -> &mut Schema<'a> {
         Rc::make_mut(&mut self.list[id.0 as usize])
     }
@@ -196,7 +200,7 @@ impl<'a> Schemas<'a> {
         SchemaId(0)
     }
 
-    /// The schema `true`.
+    /// Returns the schema `true`.
     pub(super) fn always(&mut self) -> SchemaId {
         match self.always {
             Some(id) => id,
@@ -207,7 +211,7 @@ impl<'a> Schemas<'a> {
         }
     }
 
-    /// The schema `false`.
+    /// Returns the schema `false`.
     pub(super) fn never(&mut self) -> SchemaId {
         match self.never {
             Some(id) => id,
@@ -218,7 +222,7 @@ impl<'a> Schemas<'a> {
         }
     }
 
-    /// The schema of the values of some types.
+    /// Returns the schema of the values of some types.
     pub(super) fn of_types(&mut self, types: TypeSet) -> SchemaId {
         match self.typed.get(&types) {
             Some(&id) => id,
@@ -230,13 +234,13 @@ impl<'a> Schemas<'a> {
         }
     }
 
-    /// The schema of exactly one value.
+    /// Returns a new schema that admits exactly one value.
     pub(super) fn constant(&mut self, pointer: &'a str, value: &'a Value<'a>) -> SchemaId {
         let values = vec![ValueList::new(vec![value])];
         self.push(Schema { values, is_bare: false, ..Schema::made(pointer) })
     }
 
-    /// The schema that `id` means: the end of the chain of references that it starts.
+    /// Returns the meaning of `id`: the end of the chain of references that begins with it.
     pub(super) fn meaning(&self, id: SchemaId) -> SchemaId {
         self.meanings[id.0 as usize]
     }
@@ -245,7 +249,7 @@ impl<'a> Schemas<'a> {
         (0..self.list.len() as u32).map(SchemaId)
     }
 
-    /// Fills in the meanings; there are no cycles. Every link of a chain is followed once.
+    /// Fills in the meanings, following each reference once. There must be no cycles.
     pub(super) fn find_meanings(&mut self) {
         let mut done = vec![false; self.list.len()];
         for start in self.ids() {
@@ -261,7 +265,7 @@ impl<'a> Schemas<'a> {
                 self.meanings[link.0 as usize] = end;
             }
         }
-        // what negates a reference negates what it means
+        // the negation of a reference is also the negation of its target
         let negations: Vec<(SchemaId, SchemaId)> =
             self.negations.iter().map(|(&id, &not)| (id, not)).collect();
         for (id, not) in negations {

@@ -1,5 +1,5 @@
 //! Ids of schemas.
 
-/// The place of a schema in the table.
+/// Index of a schema in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct SchemaId(pub(super) u32);

@@ -1,20 +1,20 @@
-//! Dynamic scopes: the resources that evaluation came through, as far as `$dynamicRef` and `$recursiveRef` see
-//! them. What a schema means may depend on its scope, so that schemas are read once for each.
+//! Dynamic scopes: the resources that evaluation has entered, reduced to what `$dynamicRef` and `$recursiveRef` depend
+//! on. The meaning of a schema may depend on its scope, so a schema is read once for each scope.
 
 use super::resources::ResourceId;
 use crate::collections::interner::Interner;
 
-/// Scopes that one schema may have.
+/// Greatest number of dynamic scopes in one compilation, the empty one included.
 pub(super) const MAX_SCOPES: usize = 1000;
 
-/// The place of a scope in the table.
+/// Index of a scope in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(super) struct ScopeId(u32);
 
-/// A scope: for each name of a dynamic anchor, sorted, the first resource on the way that has it.
+/// A scope: the names of dynamic anchors, sorted, each with the first resource entered that has it.
 type Scope<'a> = Vec<(&'a str, ResourceId)>;
 
-/// All scopes; the first is empty.
+/// All scopes; the first one is empty.
 pub(super) struct Scopes<'a> {
     list: Interner<Scope<'a>>,
 }
@@ -30,7 +30,7 @@ impl<'a> Scopes<'a> {
         self.list.len()
     }
 
-    /// The scope after a resource with dynamic anchors of these names is entered.
+    /// Returns the scope after entering a resource with dynamic anchors of these names.
     pub(super) fn enter(&mut self, scope: ScopeId, resource: ResourceId, names: &[&'a str]) -> ScopeId {
         let Some(new) = names.iter().position(|name| self.first(scope, name).is_none()) else { return scope };
         let mut inner = self.list.get(scope.0).clone();
@@ -42,7 +42,7 @@ impl<'a> Scopes<'a> {
         ScopeId(self.list.intern(inner))
     }
 
-    /// The first resource on the way that has a dynamic anchor of the name.
+    /// Returns the first resource entered that has a dynamic anchor of this name.
     pub(super) fn first(&self, scope: ScopeId, name: &str) -> Option<ResourceId> {
         let scope = self.list.get(scope.0);
         let at = scope.binary_search_by_key(&name, |(name, _)| name).ok()?;

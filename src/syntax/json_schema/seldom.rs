@@ -1,25 +1,24 @@
-//! Parts that most schemas say nothing of.
+//! Parts that most schemas do not have.
 
 use super::assertion::{ArrayPart, ObjectPart, Properties, StringPart};
 use super::counts::Counts;
 use super::numbers::{Notation, NumberRange};
 use std::ops::{Deref, DerefMut};
 
-/// A part that takes no room until something is said: it reads as the default, which admits everything, and is made when
-/// it is changed.
+/// A part that is allocated only when it is changed. Before that it reads as the default, which admits every value.
 #[derive(Clone, Debug)]
 pub(super) struct Seldom<T>(Option<Box<T>>);
 
-/// A type whose default costs nothing.
+/// A type with a static default.
 pub(super) trait Unsaid: Default {
-    /// The default.
+    /// Returns the default.
     fn unsaid<'s>() -> &'s Self
     where
         Self: 's;
 }
 
 impl<T> Seldom<T> {
-    /// The part, if something was said.
+    /// Returns the part if it was ever set or changed.
     pub(super) fn said(&self) -> Option<&T> {
         self.0.as_deref()
     }
@@ -51,7 +50,7 @@ impl<T: Unsaid> DerefMut for Seldom<T> {
     }
 }
 
-/// A value that restricts nothing, as a constant.
+/// A constant value that restricts nothing.
 trait Free {
     const FREE: Self;
 }
@@ -80,8 +79,8 @@ impl Free for Notation {
     const FREE: Notation = Notation::Any;
 }
 
-/// Implements [`Unsaid`] for a part: each of its fields has the [`Free`] value of its type. The list of fields has to be
-/// complete to compile.
+/// Implements [`Unsaid`] for a part: each of its fields has the [`Free`] value of its type. A field that is missing in
+/// the list is a compile error.
 macro_rules! unsaid {
     ($part:ident $(<$lifetime:lifetime>)? { $($field:ident),* $(,)? }) => {
         impl Unsaid for $part $(<$lifetime>)? {

@@ -1,4 +1,4 @@
-//! Normal forms of conjunctions of schemas: values listed one by one, alternatives, or a part for each type.
+//! Normal forms of conjunctions of schemas: listed values, alternatives, or a part for each type.
 
 use super::assertion::TypeSet;
 use super::conjunction::ConjunctionId;
@@ -14,15 +14,15 @@ use crate::syntax::json_schema::json::Value;
 /// The normal form of a conjunction.
 #[derive(Debug)]
 pub(super) enum Shape<'a> {
-    /// One of these values.
+    /// Exactly these values.
     Values(Vec<&'a Value<'a>>),
-    /// One of these conjunctions.
+    /// The union of these conjunctions.
     Union(Vec<ConjunctionId>),
-    /// A value of one of the types, as the type's part says.
+    /// The values of some types, restricted by a part for each type.
     Typed(Typed<'a>),
 }
 
-/// A shape type by type.
+/// A shape with a part for each type.
 #[derive(Debug, Default)]
 pub(super) struct Typed<'a> {
     pub(super) types: TypeSet,
@@ -35,10 +35,10 @@ pub(super) struct Typed<'a> {
     pub(super) object: Option<Box<ObjectShape<'a>>>,
 }
 
-/// A test that strings must pass, or must fail.
+/// A test that strings must pass if `holds`, and must fail otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Test<'a> {
-    /// Where it stands.
+    /// The schema that has the test.
     pub(super) schema: SchemaId,
     pub(super) test: StringTest<'a>,
     pub(super) holds: bool,
@@ -46,47 +46,49 @@ pub(super) struct Test<'a> {
 
 #[derive(Debug)]
 pub(super) struct ArrayShape {
-    /// What the items may be, place by place; the last entry holds for all further ones as well.
+    /// The classes of items by index; the last entry also describes all further items.
     pub(super) items: Vec<Vec<ItemClass>>,
     pub(super) count: Counts,
-    /// How many items there are of each class; [`ItemClass::hits`] says which are counted where.
+    /// Bounds on the numbers of items that are counted; [`ItemClass::hits`] says which items are counted in which
+    /// entry.
     pub(super) contains: Vec<Counts>,
-    /// The schema that says that the items are pairwise different, if one does.
+    /// The schema that requires all items to be different, if any.
     pub(super) unique: Option<SchemaId>,
 }
 
-/// Items that are counted in the same way.
+/// Items that are counted in the same entries of [`ArrayShape::contains`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ItemClass {
     pub(super) value: ConjunctionId,
-    /// One bit for each entry of [`ArrayShape::contains`].
+    /// A bit for each entry of [`ArrayShape::contains`].
     pub(super) hits: u32,
 }
 
 #[derive(Debug)]
 pub(super) struct ObjectShape<'a> {
-    /// Those of the same name stand side by side; one of them comes at most.
+    /// Variants of one name are adjacent; at most one of them is present.
     pub(super) members: Vec<MemberShape<'a>>,
     /// Members of other names, by class of names.
     pub(super) rest: Vec<RestShape<'a>>,
-    /// Members of other names that may come once each, by class of names.
+    /// Members of other names that are present at most once each, by class of names.
     pub(super) ones: Vec<Vec<RestShape<'a>>>,
-    /// What must hold of the entries that come: the members by their places, then the ones.
+    /// Conditions on the entries that are present. Entries are numbered: the members by index, then the ones.
     pub(super) conditions: Vec<Condition>,
     pub(super) count: Counts,
 }
 
 impl ObjectShape<'_> {
-    /// Whether it takes the conditions to know which members must come, or members share names.
+    /// Whether the object has conditions or variants of a name. Otherwise each member says by itself whether it is
+    /// required.
     pub(super) fn is_conditional(&self) -> bool {
         // only conditions require `ones`
         let ObjectShape { members, rest: _, ones: _, conditions, count: _ } = self;
         !conditions.is_empty() || members.windows(2).any(|pair| pair[0].name == pair[1].name)
     }
 
-    /// The conditions over the members and the ones.
+    /// Returns the clauses of the conditions on members and ones.
     pub(super) fn clauses(&self) -> Clauses {
-        // further members and counts are not clauses
+        // further members and counts are not part of clauses
         let ObjectShape { members, rest: _, ones, conditions, count: _ } = self;
         let required: Vec<bool> = members.iter().map(|member| member.required).collect();
         let groups = conditions::groups(members, |one, other| one.name == other.name);
@@ -105,15 +107,15 @@ pub(super) struct MemberShape<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct RestShape<'a> {
     pub(super) tests: Vec<Test<'a>>,
-    /// Names that pass the tests as well, and are not in the class.
+    /// Names that are not in the class, although they may pass the tests.
     pub(super) others: Vec<&'a str>,
-    /// What the names satisfy as strings.
+    /// The conjunction that the names, as strings, must satisfy.
     pub(super) strings: Option<ConjunctionId>,
     pub(super) value: ConjunctionId,
 }
 
 impl Shape<'_> {
-    /// The conjunctions that the shape refers to.
+    /// Returns the conjunctions that the shape refers to.
     pub(super) fn children(&self) -> impl Iterator<Item = ConjunctionId> {
         let (list, array, object): (&[ConjunctionId], _, _) = match self {
             Shape::Values(_) => (&[], None, None),

@@ -1,5 +1,5 @@
-//! From schema text to a JSON value: size and depth are checked before anything recurses over it. (What reads the text keeps
-//! its own recursion within bounds.)
+//! Reads schema text into a JSON value. Size and depth are checked before any pass recurses over the value; the JSON
+//! reader bounds its own recursion.
 
 use super::errors;
 use super::json::{self, Value};
@@ -10,19 +10,22 @@ use crate::limits::Limits;
 use bumpalo::Bump;
 use rustc_hash::FxHashSet;
 
-/// The nesting that a schema document may have. The JSON reader has the same bound; below it, recursion over
-/// the document is safe.
+/// Greatest nesting depth of a schema document, the same as that of the JSON reader. Within it, recursion over the
+/// document is safe.
 pub(in crate::syntax) const MAX_DEPTH: usize = 127;
 
 /// A schema document.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'t> {
     pub(super) value: &'t Value<'t>,
-    /// Whether a schema in the document, other than the root, may have an identifier.
+    /// Whether a schema in the document other than the root may have an identifier.
     pub(super) has_identifiers: bool,
 }
 
-/// Reads the schema text; duplicate keys become warnings.
+/// Reads the schema text. Duplicate keys cause warnings.
+///
+/// # Errors
+/// Text that is too long, not JSON or nested too deep.
 pub(super) fn read<'t>(
     text: &'t str,
     arena: &'t Bump,
@@ -33,7 +36,7 @@ pub(super) fn read<'t>(
     let most = limits.source_depth.min(MAX_DEPTH);
     let read = match json::read(text, arena, is_identifier) {
         Ok(read) => read,
-        // where a text is nested deeper than the reader goes, that is what is wrong with it
+        // a text that is nested too deep for the reader gets the error about its depth
         Err(cause) => {
             return Err(check_text_depth(text, most).err().unwrap_or_else(|| errors::not_json(&cause)));
         }
@@ -52,7 +55,7 @@ pub(super) fn read<'t>(
     Ok(Source { value, has_identifiers: read.counted > of_root })
 }
 
-/// Whether a member may be the identifier of the schema that it stands in.
+/// Whether a member may be an identifier of the schema that contains it.
 pub(super) fn is_identifier(name: &str, value: &Value<'_>) -> bool {
     match name {
         "id" | "$id" | "$anchor" | "$dynamicAnchor" => value.as_str().is_some(),
@@ -61,7 +64,8 @@ pub(super) fn is_identifier(name: &str, value: &Value<'_>) -> bool {
     }
 }
 
-/// Refuses a value that is nested too deep for the passes that recurse over it. Gives about the bytes of its text.
+/// Checks that a value is not nested too deep for the passes that recurse over it. Returns the approximate length of
+/// its text in bytes.
 pub(in crate::syntax) fn check_depth(value: &serde_json::Value, limits: &Limits) -> Result<usize> {
     use serde_json::Value;
     let most = limits.source_depth.min(MAX_DEPTH);
@@ -86,7 +90,7 @@ pub(in crate::syntax) fn check_depth(value: &serde_json::Value, limits: &Limits)
     Ok(size)
 }
 
-/// Refuses a text that is nested too deep.
+/// Checks that a text is not nested too deep.
 fn check_text_depth(text: &str, most: usize) -> Result<()> {
     let mut depth = 0usize;
     let mut rest = text.as_bytes();
@@ -105,7 +109,7 @@ fn check_text_depth(text: &str, most: usize) -> Result<()> {
     Ok(())
 }
 
-/// What follows the string that `text` is in.
+/// Returns the text after the end of a string; `text` begins inside the string.
 fn after_string(mut text: &[u8]) -> &[u8] {
     while let Some(at) = memchr::memchr2(b'"', b'\\', text) {
         let is_end = text[at] == b'"';
@@ -117,14 +121,14 @@ fn after_string(mut text: &[u8]) -> &[u8] {
     &[]
 }
 
-/// One open array or object of the scan.
+/// An array or object that is not closed yet: the index of the current item, or the keys so far.
 enum Open {
     Array(usize),
     Object { keys: FxHashSet<String>, key: String, expects_key: bool },
 }
 
-/// Warns of object keys that stand twice. `text` is known to be JSON: the reader keeps the last of two equal
-/// keys and says nothing.
+/// Adds a warning for each key that an object repeats. `text` must be JSON. The reader keeps the last of equal keys and
+/// reports only that there are some.
 fn find_duplicates(text: &str, warnings: &mut Vec<Diagnostic>) {
     let bytes = text.as_bytes();
     let mut open: Vec<Open> = Vec::new();

@@ -1,16 +1,16 @@
-//! Matching a concrete text with a regular grammar: which spans of the text each expression describes, as far as
-//! that is asked.
+//! Matching of a concrete text with a regular grammar: which spans of the text each expression describes, computed on
+//! demand.
 
 use crate::grammar::{ExprId, Expression, Grammar};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-/// Spans that a match may ask for, times the length of the text.
+/// Bound on the number of expressions with a start that a match examines, times the length of the text.
 const MAX_WORK: usize = 1 << 24;
-/// Expressions inside each other.
+/// Greatest nesting depth of expressions.
 const MAX_DEPTH: usize = 300;
 
-/// Whether the grammar describes `text`; `None` if finding out costs too much.
+/// Whether the grammar describes `text`; `None` if the match would be too expensive.
 pub(super) fn matches(grammar: &Grammar, text: &str) -> Option<bool> {
     let mut spans = Spans { grammar, text, known: FxHashMap::default() };
     let ends = spans.ends(grammar.rule(grammar.root()).body, 0, 0)?;
@@ -108,7 +108,7 @@ impl Spans<'_> {
         Some(to)
     }
 
-    /// The ends after `min` to `max` bodies. Counting stops where it changes nothing any more.
+    /// Returns the ends after `min` to `max` repetitions of the body. Counting stops when nothing changes any more.
     fn repeated(
         &mut self,
         start: usize,

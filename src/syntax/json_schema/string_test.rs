@@ -1,5 +1,4 @@
-//! Tests of strings, `pattern` and `format`: the languages of the strings that pass, and whether a given
-//! string does.
+//! Tests of strings (`pattern` and `format`): the languages of the strings that pass, and matching of a given string.
 
 use super::formats::{Format, Side};
 use super::{errors, span_match, strings};
@@ -8,17 +7,17 @@ use crate::grammar::{CharClass, ExprId, Grammar, GrammarBuilder};
 use crate::limits::Limits;
 use crate::syntax::regex::{self, Dialect, Options};
 
-/// What a string is asked.
+/// A test of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum StringTest<'a> {
-    /// That the ECMA-262 pattern matches somewhere in it.
+    /// The ECMA-262 pattern matches somewhere in the string.
     Pattern(&'a str),
-    /// That it has the format.
+    /// The string has the format.
     Format(Format),
 }
 
 impl<'a> StringTest<'a> {
-    /// The keyword.
+    /// Returns the name of the keyword.
     pub(super) fn keyword(self) -> &'static str {
         match self {
             StringTest::Pattern(_) => "pattern",
@@ -26,7 +25,7 @@ impl<'a> StringTest<'a> {
         }
     }
 
-    /// The keyword's value.
+    /// Returns the value of the keyword.
     pub(super) fn value(self) -> &'a str {
         match self {
             StringTest::Pattern(pattern) => pattern,
@@ -35,11 +34,11 @@ impl<'a> StringTest<'a> {
     }
 }
 
-/// The content of JSON strings, in canonical spelling, that pass the test; where that is no regular language,
-/// one within or around it. `pointer` is that of the schema.
+/// Returns the contents of JSON strings, in canonical spelling, that pass the test. If these are not a regular
+/// language, returns one within or around it, as `side` says. `pointer` is that of the schema.
 ///
 /// # Errors
-/// A pattern that cannot be used; a format of which nothing is known on this side; limits.
+/// A pattern that cannot be used; a format without a language on this side; limits.
 pub(super) fn content(
     g: &mut GrammarBuilder,
     test: StringTest<'_>,
@@ -55,7 +54,7 @@ pub(super) fn content(
     lowered.ok_or_else(|| errors::complement_of_format(pointer, test.value()))
 }
 
-/// White space that a pattern matches as a whole; other characters never match.
+/// Returns the whitespace that a pattern matches as a whole. Other characters never match.
 ///
 /// # Errors
 /// A pattern that cannot be used; limits.
@@ -68,10 +67,11 @@ pub(super) fn whitespace(g: &mut GrammarBuilder, pattern: &str, limits: &Limits)
         .map_err(|cause| errors::whitespace_pattern(pattern, &cause))
 }
 
-/// The language of the test, its characters made by `spell`.
+/// Returns the language of the test. `spell` builds the expression of one character of a class. `None` if a format has
+/// no language on this side.
 ///
 /// # Errors
-/// The same as those of [`content`].
+/// A pattern that cannot be used; limits.
 pub(super) fn lower(
     g: &mut GrammarBuilder,
     test: StringTest<'_>,
@@ -90,17 +90,19 @@ pub(super) fn lower(
     }
 }
 
-/// A test made ready for concrete strings.
+/// A test prepared for matching concrete strings.
 pub(super) enum Matcher {
-    /// By the languages within and around.
+    /// Matches by the languages within and around.
     Languages(Grammar, Grammar),
-    /// As a pattern: those of the format `regex` nest.
+    /// Matches by parsing the string as a pattern: the language of the format `regex` nests.
     Syntax(Limits),
 }
 
 impl Matcher {
+    /// Prepares a test of a schema at `pointer`.
+    ///
     /// # Errors
-    /// The same as those of [`content`].
+    /// Those of [`content`].
     pub(super) fn new(test: StringTest<'_>, pointer: &str, limits: &Limits) -> Result<Matcher> {
         if test == StringTest::Format(Format::Regex) {
             return Ok(Matcher::Syntax(limits.clone()));
@@ -117,7 +119,7 @@ impl Matcher {
         Ok(Matcher::Languages(grammar(Side::Within)?, grammar(Side::Around)?))
     }
 
-    /// Whether `text` passes; `None` if finding out costs too much, or if that is not known.
+    /// Whether `text` passes; `None` if the match would be too expensive, or if the answer is not known.
     pub(super) fn matches(&self, text: &str) -> Option<bool> {
         match self {
             Matcher::Languages(within, around) => {

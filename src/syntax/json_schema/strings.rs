@@ -1,10 +1,9 @@
 //! JSON strings.
 //!
-//! Two spellings are in use. *Any* spelling: every character may be escaped in every way RFC 8259 has, and a
-//! pair of surrogate escapes is one character (lone surrogates are no characters). *Canonical* spelling: only
-//! `"`, `\` and control characters are escaped, by their short escapes where they have one and as `\u00XX`
-//! in lower case otherwise. Strings whose content is constrained (patterns, enumerated values, names of
-//! members) are canonical, so that each has one spelling.
+//! There are two spellings. *Any* spelling: every character may be escaped in every way of RFC 8259, and a pair of
+//! surrogate escapes is one character (lone surrogates are not characters). *Canonical* spelling: only `"`, `\` and
+//! control characters are escaped, by their short escape if they have one, otherwise as `\u00XX` in lower case. Strings
+//! with restricted content (patterns, enumerated values, declared names) are canonical, so each has one spelling.
 
 use super::counts::Counts;
 use crate::grammar::{
@@ -13,13 +12,13 @@ use crate::grammar::{
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// A state of an automaton of one character: ranges of bytes and the states they lead to, which stand after it. State 0
-/// is where a character begins, and at the same time [`WHOLE`], that it is complete.
+/// A state of an automaton of one character: ranges of bytes with their target states, which have greater numbers.
+/// State 0 is both the start of a character and, as a target, [`WHOLE`]: the character is complete.
 type State = &'static [(u8, u8, u32)];
 
-/// The state after a character, which is the one before the next.
+/// The state after a character, which is the start of the next.
 const WHOLE: u32 = 0;
-/// Characters that stand for themselves; after a backslash comes state 8.
+/// The start state: characters without escapes, and state 8 after a backslash.
 const FIRST: State = &[
     (0x20, 0x21, WHOLE),
     (0x23, 0x5B, WHOLE),
@@ -34,9 +33,9 @@ const FIRST: State = &[
     (0xF1, 0xF3, 2),
     (0xF4, 0xF4, 3),
 ];
-/// After F0, F1 to F3, and F4.
+/// The states after F0, after F1 to F3, and after F4.
 const FOUR_BYTES: [State; 3] = [&[(0x90, 0xBF, 6)], &[(0x80, 0xBF, 6)], &[(0x80, 0x8F, 6)]];
-/// After E0, after ED, and where two bytes or one are left.
+/// The states after E0, after ED, with two bytes left and with one byte left.
 const THREE_BYTES: [State; 4] =
     [&[(0xA0, 0xBF, 7)], &[(0x80, 0x9F, 7)], &[(0x80, 0xBF, 7)], &[(0x80, 0xBF, WHOLE)]];
 
@@ -61,7 +60,7 @@ const CANONICAL: [State; 14] = [
         (b't', b't', WHOLE),
         (b'u', b'u', 9),
     ],
-    // after u, 0, 0, and 0 or 1
+    // after `u`, `u0`, `u00`; then after `u000` and `u001`
     &[(b'0', b'0', 10)],
     &[(b'0', b'0', 11)],
     &[(b'0', b'0', 12), (b'1', b'1', 13)],
@@ -69,7 +68,7 @@ const CANONICAL: [State; 14] = [
     &[(b'0', b'9', WHOLE), (b'a', b'f', WHOLE)],
 ];
 
-/// All spellings of a character. What `\u` names is one, or (D800 to DBFF, then DC00 to DFFF) two together are.
+/// All spellings of a character. A `\u` escape is one character, or two of them are (D800 to DBFF, then DC00 to DFFF).
 const ANY_SPELLING: [State; 20] = [
     FIRST,
     FOUR_BYTES[0],
@@ -91,7 +90,7 @@ const ANY_SPELLING: [State; 20] = [
         (b't', b't', WHOLE),
         (b'u', b'u', 9),
     ],
-    // after u; after u and D
+    // after `u`; after `u` and `D`
     &[
         (b'0', b'9', 17),
         (b'A', b'C', 17),
@@ -102,14 +101,14 @@ const ANY_SPELLING: [State; 20] = [
         (b'e', b'f', 17),
     ],
     &[(b'0', b'7', 18), (b'8', b'9', 11), (b'A', b'B', 11), (b'a', b'b', 11)],
-    // two digits, and the other of the pair as far as its second digit
+    // the last two digits of a high surrogate, then the low one up to its second digit
     &[(b'0', b'9', 12), (b'A', b'F', 12), (b'a', b'f', 12)],
     &[(b'0', b'9', 13), (b'A', b'F', 13), (b'a', b'f', 13)],
     &[(b'\\', b'\\', 14)],
     &[(b'u', b'u', 15)],
     &[(b'D', b'D', 16), (b'd', b'd', 16)],
     &[(b'C', b'F', 18), (b'c', b'f', 18)],
-    // three, two, one digit left
+    // three, two and one digit left
     &[(b'0', b'9', 18), (b'A', b'F', 18), (b'a', b'f', 18)],
     &[(b'0', b'9', 19), (b'A', b'F', 19), (b'a', b'f', 19)],
     &[(b'0', b'9', WHOLE), (b'A', b'F', WHOLE), (b'a', b'f', WHOLE)],
@@ -124,7 +123,7 @@ const CONTROL: [&str; 32] = [
     "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f",
 ];
 
-/// The canonical escape of a character; `None` if it stands for itself.
+/// Returns the canonical escape of a character; `None` if the character is not escaped.
 fn escape(c: char) -> Option<&'static str> {
     match c {
         '"' => Some("\\\""),
@@ -133,17 +132,17 @@ fn escape(c: char) -> Option<&'static str> {
     }
 }
 
-/// The characters that must be escaped.
+/// Returns the characters that must be escaped.
 fn escaped() -> CharClass {
     CharClass::new([('\0', '\x1F'), ('"', '"'), ('\\', '\\')])
 }
 
-/// The text as a JSON string in canonical spelling, with its quotes.
+/// Returns the text as a JSON string in canonical spelling, with its quotes.
 pub(super) fn quoted(text: &str) -> String {
     ["\"", &content(text), "\""].concat()
 }
 
-/// The same as bytes.
+/// Returns the same as [`quoted`], as bytes.
 pub(super) fn quoted_bytes(text: &str) -> Text {
     let content = content(text);
     let mut bytes = Text::with_capacity(content.len() + 2);
@@ -153,7 +152,7 @@ pub(super) fn quoted_bytes(text: &str) -> Text {
     bytes
 }
 
-/// The text as the content of a JSON string in canonical spelling.
+/// Returns the text as the content of a JSON string in canonical spelling.
 fn content(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| matches!(byte, 0..=0x1F | b'"' | b'\\')) {
         return text.into();
@@ -168,7 +167,7 @@ fn content(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// One character of a class in canonical spelling.
+/// Returns one character of a class in canonical spelling.
 pub(super) fn canonical(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
     if let &[(low, high)] = class.ranges()
         && low == high
@@ -183,7 +182,7 @@ pub(super) fn canonical(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
     g.choice([plain, escapes])
 }
 
-/// The canonical escapes of the characters of a class that have one, grouped by how they begin.
+/// Returns the canonical escapes of the characters of a class that have one, grouped by prefix.
 fn escapes(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
     let (mut letters, mut low, mut high) = (ByteSet::EMPTY, ByteSet::EMPTY, ByteSet::EMPTY);
     for c in ('\0'..='\x1F').chain(['"', '\\']).filter(|&c| class.contains(c)) {
@@ -202,20 +201,20 @@ fn escapes(g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
     g.choice(all)
 }
 
-/// The automaton of one character in any spelling, without what follows.
+/// The automaton of one character in any spelling, without its exit.
 static CHARACTER: LazyLock<WordGraph> = LazyLock::new(|| {
     let mut graph = WordGraph::new([]);
     push_states(&mut graph, &ANY_SPELLING, 0);
     graph
 });
 
-/// One character in any spelling.
+/// Returns one character in any spelling.
 pub(super) fn character(g: &mut GrammarBuilder) -> ExprId {
     let whole = g.empty();
     g.sound_word_graph(CHARACTER.with_exits([whole].into()))
 }
 
-/// One character in canonical spelling.
+/// Returns one character in canonical spelling.
 pub(super) fn canonical_character(g: &mut GrammarBuilder) -> ExprId {
     let whole = g.empty();
     let mut graph = WordGraph::new([whole]);
@@ -223,28 +222,29 @@ pub(super) fn canonical_character(g: &mut GrammarBuilder) -> ExprId {
     g.sound_word_graph(graph)
 }
 
-/// Adds the states of an automaton of one character to a graph, which leads out where the character is complete. State
-/// `n` is to stand at the place `before + n`.
+/// Adds the states of an automaton of one character to a graph. Completing the character leads to exit 0. State `n`
+/// must get the index `before + n`.
 fn push_states<'s>(graph: &mut WordGraph, states: impl IntoIterator<Item = &'s State>, before: u32) {
     for state in states {
         graph.push(state.iter().map(|&(low, high, to)| WordEdge { low, high, to: target(to, before) }), None);
     }
 }
 
-/// Where an edge to a state leads in a graph in which the states stand at the places from `before` on.
+/// Returns the target of an edge to a state, in a graph whose states have the indices from `before` on.
 fn target(state: u32, before: u32) -> WordTarget {
     if state == WHOLE { WordTarget::Exit(0) } else { WordTarget::Node(before + state) }
 }
 
-/// A string with bounds on its number of characters, with its quotes.
+/// Returns a string with bounds on its number of characters, with its quotes.
 pub(super) fn of_length(g: &mut GrammarBuilder, length: &Counts, character: ExprId) -> ExprId {
     let quote = g.text("\"");
     let content = g.repeat(character, length.min, length.max);
     g.sequence([quote, content, quote])
 }
 
-/// A string whose content is in all of `contents` and whose number of characters is within bounds. `bounded` says that these hold
-/// canonical spelling alone; where they do not (complements), it is demanded beside them.
+/// Returns a string, with its quotes, whose content is in all of `contents` and whose number of characters is within
+/// bounds. `bounded` says that the contents or the length admit canonical spelling only. Otherwise (complements only),
+/// canonical spelling is added as a condition.
 pub(super) fn constrained(
     g: &mut GrammarBuilder,
     contents: &[ExprId],
@@ -260,10 +260,10 @@ pub(super) fn constrained(
         all.push(characters(g, length.min, length.max));
     }
     let quote = g.text("\"");
-    // each with the quote after it: whether a token may end the string is then seen within the intersection
+    // with the quote in each operand, the intersection itself sees whether a token may end the string
     let mut all: Vec<ExprId> = all.into_iter().map(|content| g.sequence([content, quote])).collect();
     if all.len() > 2 {
-        // what must not be, by itself among texts: that nothing is left of it is then seen without a look at the others
+        // intersect each complement with texts first, so that an empty one is found without the other operands
         let text = characters(g, 0, None);
         let text = g.sequence([text, quote]);
         for (operand, &content) in all.iter_mut().zip(contents) {
@@ -279,20 +279,21 @@ pub(super) fn constrained(
 /// A node of the trie of names.
 #[derive(Default)]
 struct Node {
-    /// The state of [`CANONICAL`].
+    /// The state in [`CANONICAL`].
     state: u32,
     is_name: bool,
-    /// Its first child, and the next one of its parent, by the bytes that lead to them in increasing order.
+    /// The first child, and the next child of the parent, each with the byte that leads to it. Children are in
+    /// increasing order of bytes.
     child: Option<(u8, u32)>,
     sibling: Option<(u8, u32)>,
 }
 
-/// The trie of names in canonical spelling, parents before children.
+/// Builds the trie of names in canonical spelling, parents before children.
 fn trie(names: &mut [Cow<'_, str>]) -> Vec<Node> {
     names.sort_unstable();
     let mut nodes = Vec::with_capacity(1 + names.iter().map(|name| name.len()).sum::<usize>());
     nodes.push(Node::default());
-    // the nodes on the way to the name before
+    // the nodes on the path of the previous name
     let mut path = Vec::with_capacity(1 + names.iter().map(|name| name.len()).max().unwrap_or(0));
     path.push(0u32);
     let mut before: &[u8] = b"";
@@ -318,7 +319,7 @@ fn trie(names: &mut [Cow<'_, str>]) -> Vec<Node> {
     nodes
 }
 
-/// The state after one byte of a canonical spelling.
+/// Returns the state after one more byte of a canonical spelling.
 fn step(state: u32, byte: u8) -> u32 {
     if state == WHOLE && byte.is_ascii() && byte != b'\\' {
         return WHOLE;
@@ -327,8 +328,9 @@ fn step(state: u32, byte: u8) -> u32 {
     edges.iter().find(|(low, high, _)| (*low..=*high).contains(&byte)).map_or(WHOLE, |edge| edge.2)
 }
 
-/// A string that is none of `names`, with its quotes: canonical up to the character in which it leaves the
-/// names, in any spelling after that. Linear in the length of the names.
+/// Returns a string that is none of `names`, with its quotes. It is in canonical spelling up to the character in which
+/// it differs from the names; after that, it consists of any `character`. The size is linear in the length of the
+/// names.
 pub(super) fn other_than<'n>(
     g: &mut GrammarBuilder,
     names: impl IntoIterator<Item = &'n str>,
@@ -341,7 +343,8 @@ pub(super) fn other_than<'n>(
         return g.sequence([quote, rest]);
     }
     let nodes = trie(&mut names);
-    // after the nodes: a character may come or the end, a character may come, and the other states of a character
+    // after the nodes: a state where a character or the end follows, one where a character follows, and the other
+    // states of a character
     let (or_end, first) = (nodes.len() as u32, nodes.len() as u32 + 1);
     let ends = nodes.iter().any(|node| node.state == WHOLE && !node.is_name);
     let (first, or_end) = if ends { (first, or_end) } else { (or_end, or_end) };

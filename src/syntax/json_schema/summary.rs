@@ -1,20 +1,20 @@
-//! What a schema turned out to be: for reports.
+//! Statistics about a compiled schema, for reports.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What was read of a schema, and what it came to.
+/// Statistics about a schema and its compilation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// The draft that `$schema` names; `None` if it names none that is known.
+    /// The draft that `$schema` names; `None` if it names no known draft.
     pub draft: Option<&'static str>,
-    /// The keywords of the schemas that the root reaches, and in how many of them each stands. Words that are no
-    /// keywords of the draft are among them.
+    /// The keywords of the schemas that the root reaches, with the number of schemas that have each. Words that are not
+    /// keywords of the draft are included.
     pub keywords: BTreeMap<Cow<'static, str>, usize>,
-    /// Schemas that the root reaches, each once a dynamic scope.
+    /// Number of schemas that the root reaches. A schema counts once for each dynamic scope.
     pub schemas: usize,
-    /// Schemas that were made of them: negations, and rewritten `oneOf`, `if` and others.
+    /// Number of schemas that the passes added: negations, and rewritten `oneOf`, `if` and others.
     pub made_schemas: usize,
-    /// Sets of schemas that hold of the same value.
+    /// Number of conjunctions: sets of schemas that hold of the same value.
     pub conjunctions: usize,
 }

@@ -1,10 +1,10 @@
-//! `unevaluatedProperties` and `unevaluatedItems`, rewritten to `additionalProperties` and `items` of made schemas.
+//! Rewrites `unevaluatedProperties` and `unevaluatedItems` to `additionalProperties` and `items` of made schemas.
 //!
-//! What the schemas of a value evaluate depends on which of them hold. Each combination is a [`Case`]: if
-//! these schemas hold, at least that is evaluated. A schema with `unevaluatedProperties` is then the `anyOf` of
-//! its cases, each closed by `additionalProperties` beside the names that are evaluated in it. That a case speaks
-//! of *at least* these schemas is enough, and keeps negations out: where more of them hold, more is evaluated, and
-//! the case that says so is among the alternatives as well.
+//! What the schemas of a value evaluate depends on which of them hold. Each combination is a [`Case`]: if these schemas
+//! hold, at least these members or items are evaluated. A schema with `unevaluatedProperties` becomes the `anyOf` of
+//! its cases. Each case is closed by `additionalProperties` next to the names that it evaluates. A case says only that
+//! *at least* its schemas hold, which avoids negations: if more schemas hold, more is evaluated, and the case for that
+//! is also among the alternatives.
 
 use super::assertion::{ArrayPart, Contains, ObjectPart, TypeSet};
 use super::errors;
@@ -17,17 +17,17 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Cases that one schema may have.
+/// Greatest number of cases of one schema.
 const MAX_CASES: usize = 256;
-/// Cases that may be examined before those that others contain are dropped.
+/// Greatest number of cases before those that others contain are dropped.
 const MAX_PRODUCT: usize = 1024;
-/// Names and schemas in all cases of a document.
+/// Greatest total number of names and schemas in the cases of a document, for each kind.
 const MAX_SIZE: usize = 5_000_000;
 
 /// Rewrites all schemas of the table.
 ///
 /// # Errors
-/// Too many cases.
+/// A schema has too many cases.
 pub(super) fn rewrite<'a>(schemas: &mut Schemas<'a>, arena: &'a Bump) -> Result<()> {
     let mut found = Vec::new();
     for kind in [Kind::Properties, Kind::Items, Kind::ItemsBesideContains] {
@@ -38,14 +38,14 @@ pub(super) fn rewrite<'a>(schemas: &mut Schemas<'a>, arena: &'a Bump) -> Result<
             found.push((id, kind, collector.of_closed(id)?));
         }
     }
-    // what is made for one schema is not used for another
+    // schemas made for one schema are not used for another
     for (id, kind, cases) in found {
         close(schemas, arena, kind, id, &cases);
     }
     for id in schemas.ids() {
         let is_void =
             |a: &Applied<'_>| matches!(a, Applied::If { condition: _, then: None, otherwise: None });
-        // it was of use for what it evaluates
+        // `if` alone only served to evaluate members or items
         if schemas.get(id).applied.iter().any(is_void) {
             schemas.change(id).applied.retain(|applied| !is_void(applied));
         }
@@ -53,7 +53,7 @@ pub(super) fn rewrite<'a>(schemas: &mut Schemas<'a>, arena: &'a Bump) -> Result<
     Ok(())
 }
 
-/// Which keyword is rewritten. Up to 2019-09, what `contains` finds is not evaluated.
+/// The keyword that is rewritten. Up to 2019-09, `contains` does not evaluate items.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Properties,
@@ -62,7 +62,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The schema of what is unevaluated.
+    /// Returns the schema of the unevaluated members or items.
     fn keyword_of(self, schema: &Schema<'_>) -> Option<SchemaId> {
         let Unevaluated { properties, items, after_contains, declares_members: _ } = schema.unevaluated;
         match self {
@@ -76,7 +76,7 @@ impl Kind {
         if self == Kind::Properties { "unevaluatedProperties" } else { "unevaluatedItems" }
     }
 
-    /// What the schema's own keywords evaluate.
+    /// Returns what the schema's own keywords evaluate.
     fn own<'a>(self, schema: &Schema<'a>) -> Evaluated<'a> {
         let mut own = Evaluated::default();
         let Schema {
@@ -118,15 +118,15 @@ impl Kind {
     }
 }
 
-/// What is evaluated of an object, or of an array.
+/// The evaluated members of an object, or items of an array.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Evaluated<'a> {
     all: bool,
     names: BTreeSet<&'a str>,
     patterns: BTreeSet<&'a str>,
-    /// This number of items from the first on.
+    /// Number of items evaluated at the beginning.
     prefix: usize,
-    /// Items that satisfy one of these.
+    /// Schemas; items that satisfy one of them are evaluated.
     contained: BTreeSet<SchemaId>,
 }
 
@@ -160,7 +160,7 @@ impl Evaluated<'_> {
     }
 }
 
-/// If all of these schemas hold, at least that is evaluated.
+/// A case: if all of these schemas hold, at least this is evaluated.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Case<'a> {
     holding: BTreeSet<SchemaId>,
@@ -186,7 +186,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The cases of a schema: if it holds, one of them does.
+/// The cases of a schema: if it holds, at least one of them does.
 type Cases<'a> = Rc<Vec<Case<'a>>>;
 
 fn contributes(cases: &[Case<'_>]) -> bool {
@@ -201,9 +201,9 @@ struct Collector<'s, 'a> {
 }
 
 impl<'a> Collector<'_, 'a> {
-    /// The cases of a schema with the keyword, before it applies.
+    /// Returns the cases of a schema that has the keyword, without the effect of the keyword itself.
     fn of_closed(&mut self, id: SchemaId) -> Result<Cases<'a>> {
-        // after everything that it depends on. A cycle has no meaning, and is refused later
+        // dependencies first; a cycle has no meaning, and a later pass reports it
         let mut stack = vec![(id, false)];
         let mut open = rustc_hash::FxHashSet::default();
         while let Some((at, inner_done)) = stack.pop() {
@@ -265,7 +265,7 @@ impl<'a> Collector<'_, 'a> {
                     let given = dependent.iter().map(|case| case.given(present));
                     self.pruned(schema, given.chain([Case::default()]).collect())?
                 }
-                // a failure evaluates nothing; only draft 3, which has no such keyword, allows schemas as types
+                // a negation evaluates nothing; only draft 3, which lacks these keywords, has schemas as types
                 Applied::Not(_)
                 | Applied::DependentRequired(_, _)
                 | Applied::Types { types: _, integers: _, schemas: _, holds: _ } => continue,
@@ -275,7 +275,7 @@ impl<'a> Collector<'_, 'a> {
         Ok(cases)
     }
 
-    /// One or more of the alternatives hold.
+    /// Returns the cases in which one or more of the alternatives hold.
     fn of_some(&mut self, schema: &Schema<'a>, list: &[SchemaId]) -> Result<Cases<'a>> {
         let mut some: Vec<Case<'a>> = Vec::new();
         for &alternative in list {
@@ -290,7 +290,7 @@ impl<'a> Collector<'_, 'a> {
         self.pruned(schema, self.or_nothing(list, some))
     }
 
-    /// With the case that nothing is evaluated, unless every alternative evaluates something.
+    /// Adds the case that nothing is evaluated, unless every alternative evaluates something.
     fn or_nothing(&self, list: &[SchemaId], mut cases: Vec<Case<'a>>) -> Vec<Case<'a>> {
         if !list.iter().all(|&alternative| contributes(&self.get(alternative))) {
             cases.push(Case::default());
@@ -318,7 +318,7 @@ impl<'a> Collector<'_, 'a> {
             let applied = vec![Applied::Not(condition)];
             let not = self.schemas.push(Schema { applied, ..Schema::made(schema.pointer) });
             cases.extend(fails.iter().map(|case| case.given(not)));
-            // one of the two branches is taken
+            // one of the two branches applies
             if contributes(&holds) {
                 cases.remove(0);
             }
@@ -326,7 +326,7 @@ impl<'a> Collector<'_, 'a> {
         self.pruned(schema, cases)
     }
 
-    /// Both hold: one case of each.
+    /// Returns the cases in which one case of each list holds.
     fn both(&mut self, schema: &Schema<'a>, some: &[Case<'a>], others: &[Case<'a>]) -> Result<Cases<'a>> {
         if some.len() * others.len() > MAX_PRODUCT {
             return Err(self.too_many(schema));
@@ -335,7 +335,7 @@ impl<'a> Collector<'_, 'a> {
         self.pruned(schema, product.collect())
     }
 
-    /// Without cases that others contain.
+    /// Drops cases that others contain.
     fn pruned(&mut self, schema: &Schema<'a>, cases: Vec<Case<'a>>) -> Result<Cases<'a>> {
         let mut kept: Vec<Case<'a>> = Vec::with_capacity(cases.len());
         for case in cases {
@@ -356,7 +356,7 @@ impl<'a> Collector<'_, 'a> {
     }
 }
 
-/// The schemas of the same value whose evaluations count.
+/// Returns the schemas of the same value whose evaluations count.
 fn in_place(schema: &Schema<'_>) -> Vec<SchemaId> {
     let mut all: Vec<SchemaId> = schema.in_place().collect();
     for applied in &schema.applied {

@@ -1,4 +1,4 @@
-//! References to URIs, resolved against base URIs (RFC 3986, section 5.2). Fragments are kept apart.
+//! Resolution of URI references against base URIs (RFC 3986, section 5.2). Fragments are handled separately.
 
 /// The parts of a URI reference without fragment.
 #[derive(Clone, Copy, Default)]
@@ -34,12 +34,12 @@ fn is_scheme(text: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// A reference, as a URI without fragment and the fragment (without `#`, empty if there is none).
+/// Splits a reference into a URI without fragment and the fragment (without `#`; empty if there is none).
 pub(super) fn split(reference: &str) -> (&str, &str) {
     reference.split_once('#').unwrap_or((reference, ""))
 }
 
-/// What a reference without fragment means within a resource of the URI `base`, which may itself be relative.
+/// Returns the URI that a reference without fragment means within a resource of URI `base`. `base` may be relative.
 pub(super) fn resolve(base: &str, reference: &str) -> String {
     let (base, reference) = (Parts::of(base), Parts::of(reference));
     let path = |path: &str| without_dots(path);
@@ -71,7 +71,7 @@ pub(super) fn resolve(base: &str, reference: &str) -> String {
     target
 }
 
-/// The path without its segments `.` and `..`, and what the latter take back.
+/// Returns the path without segments `.` and `..`; each `..` also removes the segment before it.
 fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let rooted = path.starts_with('/');

@@ -1,5 +1,4 @@
-//! An exact validator of concrete values: for the values of `enum` and `const` that have other keywords beside
-//! them, and for names of members.
+//! An exact validator of concrete values: values of `enum` and `const` next to other keywords, and names of members.
 
 use super::assertion::{
     ArrayPart, Contains, NameClass, ObjectPart, SomeMember, StringPart, TypeSet, equality_key,
@@ -15,13 +14,13 @@ use crate::limits::Limits;
 use crate::syntax::json_schema::json::{Map, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Schemas inside schemas (or referred to by them) that one value may pass through.
+/// Greatest nesting depth of schemas (or references) that one value may pass through.
 const MAX_DEPTH: usize = 400;
 
-/// Validates values against schemas of one document.
+/// Validates values against the schemas of one table.
 pub(super) struct Validator<'a> {
     limits: Limits,
-    /// Tests, and the texts that were tried.
+    /// Prepared tests, with the results for the texts tried so far.
     tests: FxHashMap<StringTest<'a>, (Matcher, FxHashMap<Box<str>, bool>)>,
 }
 
@@ -33,7 +32,7 @@ impl<'a> Validator<'a> {
     /// Whether the value satisfies all parts.
     ///
     /// # Errors
-    /// A pattern that cannot be used; schemas too deep; a match that would cost too much.
+    /// A pattern that cannot be used; schemas nested too deep; a match that would be too expensive or is not decidable.
     pub(super) fn satisfies(
         &mut self,
         schemas: &Schemas<'a>,
@@ -52,10 +51,10 @@ impl<'a> Validator<'a> {
         Ok(true)
     }
 
-    /// Whether a text passes a test (of `schema`).
+    /// Whether a text passes a test of `schema`.
     ///
     /// # Errors
-    /// A pattern that cannot be used; a match that would cost too much, or cannot be known.
+    /// A pattern that cannot be used; a match that would be too expensive or is not decidable.
     pub(super) fn passes(&mut self, schema: &Schema<'a>, test: StringTest<'a>, text: &str) -> Result<bool> {
         if !self.tests.contains_key(&test) {
             let matcher = Matcher::new(test, schema.pointer, &self.limits)?;
@@ -72,7 +71,7 @@ impl<'a> Validator<'a> {
         outcome.ok_or_else(|| errors::undecided_test(schema.pointer, test.keyword(), text))
     }
 
-    /// Whether a name is of the class that `some` member (of `schema`) has a name of.
+    /// Whether a name is of the class of `some`, which belongs to `schema`.
     ///
     /// # Errors
     /// Those of [`satisfies`](Validator::satisfies).
@@ -92,7 +91,7 @@ impl<'a> Validator<'a> {
     /// Those of [`passes`](Validator::passes).
     pub(super) fn is_additional(&mut self, schemas: &Schemas<'a>, id: SchemaId, name: &str) -> Result<bool> {
         let schema = schemas.get(id);
-        // `additionalProperties` excepts declared names and patterns alone
+        // `additionalProperties` excepts only declared names and patterns
         let ObjectPart { properties, required: _, patterns, additional: _, count: _, names: _, some: _ } =
             &*schema.object;
         let mut additional = !properties.contains(name);
@@ -138,7 +137,7 @@ impl<'a> Visit<'_, 'a> {
         Ok(true)
     }
 
-    /// The schema's own assertions, without `$ref`, `allOf` and `anyOf`.
+    /// Checks the schema's own assertions, without `$ref`, `allOf` and `anyOf`.
     fn own(&mut self, schema: &Schema<'a>, value: &Value<'_>, depth: usize) -> Result<bool> {
         let Schema {
             pointer: _,
@@ -254,7 +253,7 @@ impl<'a> Visit<'_, 'a> {
         Ok(true)
     }
 
-    /// What one schema asks of the member of a name.
+    /// Returns the schemas that a member's value must satisfy according to one schema.
     fn schemas_of_member(&mut self, schema: &Schema<'a>, name: &str) -> Result<Vec<SchemaId>> {
         // `object` checks the others
         let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =

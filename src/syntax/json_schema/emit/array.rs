@@ -12,10 +12,10 @@ use crate::syntax::json_schema::schema_id::SchemaId;
 use crate::syntax::json_schema::shape::{ArrayShape, ItemClass, Shape};
 use rustc_hash::FxHashMap;
 
-/// States that counting the items of an array, and those that satisfy `contains`, may take.
+/// Greatest number of states for counting the items of an array and those that satisfy `contains`.
 const MAX_COUNT_STATES: usize = 1 << 14;
 
-/// The largest required number of different items for which a search decides whether there are enough.
+/// Greatest number of required different items for which a search decides whether there are enough.
 const MAX_FEW_ITEMS: u32 = 100;
 
 impl<'a> Emitter<'_, 'a> {
@@ -38,7 +38,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.sequence([self.layout.open_array, items, self.layout.close_array]))
     }
 
-    /// An item, with the space after it.
+    /// Returns an item with the space after it, or an element.
     fn item(&mut self, class: &ItemClass) -> Result<ExprId> {
         let &ItemClass { value, hits: _ } = class;
         if let Some(element) = self.element_of(value)? {
@@ -78,8 +78,8 @@ impl<'a> Emitter<'_, 'a> {
         Ok(tail)
     }
 
-    /// Items of which those that satisfy each `contains` are counted: a small automaton over (items so far, hits
-    /// so far), made from its end. Counts stop where more changes nothing.
+    /// Returns items with counts for each `contains`: a small automaton over (items so far, hits so far), built from
+    /// its end. A count stops where further hits change nothing.
     fn counted_items(&mut self, array: &ArrayShape, count: Counts, pointer: &str) -> Result<ExprId> {
         let places = array.items.len() - 1;
         let last = (places as u32).max(count.max.unwrap_or(count.min)).max(1);
@@ -98,7 +98,7 @@ impl<'a> Emitter<'_, 'a> {
                 .flat_map(|hits| (0..=cap).map(|n| hits.iter().copied().chain([n]).collect()))
                 .collect();
         }
-        // more hits are made before fewer
+        // states with more hits are built before those with fewer
         hit_states.sort_by_key(|hits| std::cmp::Reverse(hits.iter().sum::<u32>()));
         let mut next: FxHashMap<Vec<u32>, ExprId> = FxHashMap::default();
         for index in (0..=last).rev() {
@@ -112,7 +112,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(next.get(&vec![0; caps.len()]).copied().unwrap_or_else(|| self.g.never()))
     }
 
-    /// What may follow `index` items of which `hits` were counted.
+    /// Returns the text that may follow `index` items with the counts `hits`.
     fn counted_tail(
         &mut self,
         array: &ArrayShape,
@@ -146,7 +146,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.sequence([loops, ways]))
     }
 
-    /// Items that are pairwise different; where they are listed, members that come at most once.
+    /// Returns pairwise different items. Listed items become members that occur at most once.
     fn different_items(&mut self, array: &ArrayShape, count: Counts, schema: SchemaId) -> Result<ExprId> {
         if !array.contains.is_empty() {
             return Err(errors::unique_items(
@@ -224,7 +224,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(if count.min == 0 { self.g.optional(list) } else { list })
     }
 
-    /// The values of a conjunction, if they are listed scalars.
+    /// Returns the values of a conjunction if they are listed scalars.
     fn listed(&self, id: ConjunctionId) -> Option<Vec<Value<'a>>> {
         let mut values = Vec::new();
         let mut open = vec![id];
@@ -257,7 +257,7 @@ impl<'a> Emitter<'_, 'a> {
     }
 }
 
-/// The hits after an item of a class; `None` if they would be too many.
+/// Returns the counts after an item of a class; `None` if one would be too large.
 fn counted(contains: &[Counts], hits: &[u32], class: u32) -> Option<Vec<u32>> {
     let one = |(at, (count, &hits)): (usize, (&Counts, &u32))| {
         if class >> at & 1 == 0 {

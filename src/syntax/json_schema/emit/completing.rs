@@ -1,14 +1,15 @@
-//! With which bytes texts come into a language: what fails a pattern goes on to fail it with all others.
+//! Finds the bytes that can complete a match: a text that fails a pattern still fails it after any other byte.
 
 use crate::grammar::{ByteSet, ExprId, Expression, GrammarBuilder};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// With which bytes a text comes into a language that does not hold all texts that begin with the text before.
+/// The bytes with which a text can enter a language: the last bytes of the texts in it, except where every extension of
+/// the text before the last byte is also in it.
 #[derive(Clone, Copy)]
 struct Completing {
     whole: ByteSet,
-    /// If any text may follow.
+    /// The same for the language followed by any text.
     with_any: ByteSet,
     /// Whether the empty text is in the language.
     nullable: bool,
@@ -19,7 +20,7 @@ impl Completing {
         Completing { whole: bytes, with_any: if nullable { ByteSet::EMPTY } else { bytes }, nullable }
     }
 
-    /// Of what is in one of some languages.
+    /// Returns the bytes for the union of some languages.
     fn union(all: &[Completing]) -> Completing {
         let union =
             |of: fn(&Completing) -> &ByteSet| all.iter().map(of).fold(ByteSet::EMPTY, |a, b| a.union(b));
@@ -28,8 +29,8 @@ impl Completing {
     }
 }
 
-/// Bytes such that a text and any other byte is in a language only if all texts that begin with the text are; `None` if
-/// that is not known. In the language of `any` are all texts.
+/// Returns a set of bytes with this property: if a text followed by a byte outside the set is in the language, then so
+/// is every extension of that text. `None` if no such set is known. `any` is the expression of all texts.
 pub(super) fn completing(g: &GrammarBuilder, language: ExprId, any: ExprId) -> Option<ByteSet> {
     let mut known: FxHashMap<ExprId, Completing> = FxHashMap::default();
     for id in g.within(language) {
@@ -86,7 +87,7 @@ mod tests {
     use crate::syntax::json_schema::string_test::{self, Matcher, StringTest};
     use crate::syntax::json_schema::strings;
 
-    /// Patterns, with the bytes of `_xy:` that complete them.
+    /// Patterns, with those bytes of `_xy:` that can complete a match.
     const PATTERNS: [(&str, &str); 18] = [
         ("^_", "_"),
         ("x", "x"),

@@ -1,4 +1,4 @@
-//! Objects whose members are elements, one style of which [`Style`] describes.
+//! Objects whose members are elements; [`Style`] describes a style of elements.
 
 use super::Emitter;
 use super::text::{Characters, spelled};
@@ -13,22 +13,22 @@ use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::shape::{RestShape, Shape, Typed};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The name of items, where elements close by name.
+/// The name of items, if elements close by name.
 const ITEM: &str = "item";
 
-/// What was made of elements.
+/// The expressions of elements built so far.
 #[derive(Default)]
 pub(super) struct Made {
-    /// What follows the name of an element, by its value.
+    /// The text after the name of an element, by its value.
     tails: FxHashMap<ConjunctionId, ExprId>,
-    /// Rules of these that are still to be defined. Where elements hold elements there is one for each value.
+    /// Rules of `tails` that are not defined yet. If elements contain elements, there is one for each value.
     open: Vec<(ConjunctionId, RuleId)>,
-    /// Text up to what ends a value, and that.
+    /// Any text followed by the end of the element.
     closed_text: Option<ExprId>,
 }
 
 impl<'a> Emitter<'_, 'a> {
-    /// The texts of the root's objects.
+    /// Returns the texts of the root's objects.
     pub(super) fn elements(&mut self, style: &'static Style) -> Result<ExprId> {
         let all = self.all;
         let root = all.root();
@@ -66,7 +66,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.sequence([self.layout.space, list]))
     }
 
-    /// The conjunctions that a value of this one satisfies one of, none of which is a union.
+    /// Returns conjunctions that are not unions, and whose union is the given one.
     pub(super) fn alternatives(&mut self, id: ConjunctionId) -> Result<Vec<ConjunctionId>> {
         let all = self.all;
         let (mut open, mut seen, mut found) = (vec![id], FxHashSet::default(), Vec::new());
@@ -83,16 +83,16 @@ impl<'a> Emitter<'_, 'a> {
         Ok(found)
     }
 
-    /// What a declared member begins with.
+    /// Returns the text before the value of a declared member.
     ///
     /// # Errors
-    /// The style cannot write its name.
+    /// The style cannot write the name.
     pub(super) fn element_key(&self, name: &str, style: &Style, pointer: &str) -> Result<String> {
         let written = style.written_name(name).ok_or_else(|| errors::element_name(pointer, name))?;
         Ok([style.before_name, &written, style.after_name].concat())
     }
 
-    /// What follows the beginning of a declared member, with the space after it.
+    /// Returns the text after the key of a declared member, including the space after it.
     pub(super) fn element_value(
         &mut self,
         (name, value): (&str, ConjunctionId),
@@ -102,16 +102,16 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.closed(tail, name, style))
     }
 
-    /// A tail, the name at the end of the element if it stands there again, and space.
+    /// Returns a tail, the name again if elements close by name, and space.
     fn closed(&mut self, tail: ExprId, name: &str, style: &Style) -> ExprId {
         let end = self.g.text(style.closing_name.map_or(String::new(), |[a, b]| [a, name, b].concat()));
         self.g.sequence([tail, end, self.layout.space])
     }
 
-    /// A member of a class of names that are not declared.
+    /// Returns a member of a class of undeclared names.
     ///
     /// # Errors
-    /// The style cannot write them.
+    /// The style cannot write undeclared names.
     pub(super) fn further_element(
         &mut self,
         class: &RestShape<'a>,
@@ -153,7 +153,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.sequence([before, name, after, tail, self.layout.space]))
     }
 
-    /// The strings of a conjunction, without quotes.
+    /// Returns the strings of a conjunction, without quotes.
     fn strings_of(&mut self, id: ConjunctionId, characters: &Characters) -> Result<ExprId> {
         let all = self.all;
         let mut ways = Vec::new();
@@ -172,7 +172,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.choice(ways))
     }
 
-    /// What follows the name of an element of a value.
+    /// Returns the text after the name of an element with a value.
     fn tail(&mut self, id: ConjunctionId, style: &'static Style) -> Result<ExprId> {
         if let Some(&known) = self.elements.tails.get(&id) {
             return Ok(known);
@@ -207,13 +207,13 @@ impl<'a> Emitter<'_, 'a> {
         let is_free =
             |(kind, value): &(Kind, ExprId)| *kind == Kind::Text && Some(*value) == self.elements.closed_text;
         if !style.tells_kinds() && values.iter().any(is_free) {
-            // any text is one, so that no other value has a text of its own
+            // any text is a string, so no other value has a text of its own
             values.retain(is_free);
         }
         Ok(self.by_kind(values, style))
     }
 
-    /// Values with what tells their kinds.
+    /// Returns values, each with the text that marks its kind.
     fn by_kind(&mut self, values: Vec<(Kind, ExprId)>, style: &Style) -> ExprId {
         let before = self.before_value(style);
         let mut words: Vec<&str> = style.kinds.to_vec();
@@ -244,7 +244,7 @@ impl<'a> Emitter<'_, 'a> {
         }
     }
 
-    /// The values of each type, with what ends them.
+    /// Adds the values of each type, each with the end of its element.
     fn typed_elements(
         &mut self,
         typed: &Typed<'a>,
@@ -297,7 +297,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// An array or an object with what ends it: JSON, or the elements in it.
+    /// Returns an array or object with the end of its element. It is JSON, or consists of elements.
     fn compound_element(&mut self, value: ExprId, style: &Style) -> ExprId {
         match style.item {
             Some(_) => {
@@ -308,13 +308,13 @@ impl<'a> Emitter<'_, 'a> {
         }
     }
 
-    /// JSON with white space around it, and what ends it.
+    /// Returns JSON with whitespace around it, and the end of the element.
     fn spaced_element(&mut self, value: ExprId, style: &Style) -> ExprId {
         let stop = self.g.text(style.stop);
         self.g.sequence([self.layout.space, value, self.layout.space, stop])
     }
 
-    /// A text with what ends it, which does not end it before.
+    /// Returns a text with the end of the element, which does not occur before.
     fn text_element(&mut self, text: ExprId, style: &Style) -> ExprId {
         let stop = self.g.text(style.stop);
         let space = if style.tells_kinds() { self.g.empty() } else { self.layout.space };
@@ -323,7 +323,7 @@ impl<'a> Emitter<'_, 'a> {
         self.g.intersection([text, first])
     }
 
-    /// Any text, with what ends it.
+    /// Returns any text with the end of the element.
     fn closed_text(&mut self, style: &Style) -> ExprId {
         if let Some(known) = self.elements.closed_text {
             return known;
@@ -333,7 +333,7 @@ impl<'a> Emitter<'_, 'a> {
             let empty = self.g.empty();
             FreeText { triggers: vec![(style.stop.into(), empty)], ..FreeText::default() }
         } else {
-            // what ends the value may hold what the text must not
+            // the end of the element may contain what the text must not
             let forbidden = excludes.iter().map(String::as_str).chain([style.stop]);
             let end = Some(self.g.text(style.stop));
             FreeText { triggers: Vec::new(), forbidden: forbidden.map(Box::from).collect(), end }
@@ -342,7 +342,7 @@ impl<'a> Emitter<'_, 'a> {
         *self.elements.closed_text.insert(text)
     }
 
-    /// One listed value with its kind and what ends it.
+    /// Returns one listed value, with its kind and the end of its element; `None` if the value is excluded.
     fn listed_element(
         &mut self,
         value: &Value<'_>,
@@ -379,7 +379,7 @@ impl<'a> Emitter<'_, 'a> {
         }))
     }
 
-    /// The elements of a listed object.
+    /// Returns the elements of a listed object.
     fn listed_members(&mut self, value: &Value<'_>, style: &'static Style, pointer: &str) -> Result<ExprId> {
         let Value::Object(map) = value else { return Ok(self.g.never()) };
         let mut members = Vec::with_capacity(map.len());
@@ -402,14 +402,14 @@ impl<'a> Emitter<'_, 'a> {
         }))
     }
 
-    /// An item of an array: what it begins with, its value, what ends it, and space.
+    /// Returns an item of an array: its prefix, its value, the end of the element, and space.
     fn item_element(&mut self, tail: ExprId, style: &Style) -> ExprId {
         let begin = self.g.text(style.item.unwrap_or_default());
         let whole = self.closed(tail, ITEM, style);
         self.g.sequence([begin, whole])
     }
 
-    /// An item of an array whose items are elements; `None` where they are JSON.
+    /// Returns an item of an array whose items are elements; `None` if they are JSON.
     pub(super) fn element_of(&mut self, value: ConjunctionId) -> Result<Option<ExprId>> {
         match self.options.spelling.style() {
             Some(style) if style.item.is_some() => {
@@ -421,7 +421,7 @@ impl<'a> Emitter<'_, 'a> {
     }
 }
 
-/// A listed scalar as an item of an array whose items are elements.
+/// Returns a listed scalar as an item of an array whose items are elements.
 pub(super) fn listed_item(style: &Style, value: &Value<'_>) -> String {
     let text = match value {
         Value::String(text) => text.to_string(),

@@ -1,7 +1,7 @@
-//! Of which items there are more than any text could hold.
+//! Detects items that have more different values than any text can hold.
 //!
-//! That is so where something in them is free: a string, a number without bounds, a name. Found by going from the item
-//! to what may stand in it. What is not found here to be endless need not be finite.
+//! This is so if a part of the items is free: a string, a number without bounds, a name. The search goes from the item
+//! to the values inside it. An item that is not found to be endless need not be finite.
 
 use super::Emitter;
 use super::completing::completing;
@@ -14,14 +14,14 @@ use crate::syntax::json_schema::shape::{ArrayShape, ItemClass, ObjectShape, Rest
 use crate::syntax::json_schema::strings;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A number of different items that is more than a text could hold.
+/// A number of different items greater than any text can hold.
 const ENOUGH: u64 = 1 << 20;
 
-/// Conjunctions that are still to be examined.
+/// Worklist of conjunctions.
 struct Reached {
-    /// Of which some value stands in some item.
+    /// Conjunctions whose values are part of some item.
     open: Vec<ConjunctionId>,
-    /// Of which it is only known that one may.
+    /// Conjunctions whose values may be, but need not be, part of an item.
     aside: Vec<ConjunctionId>,
 }
 
@@ -30,15 +30,15 @@ impl Reached {
         if counts { &mut self.open } else { &mut self.aside }.extend(ids);
     }
 
-    /// The next one, and whether it is of those whose values count.
+    /// Returns the next conjunction, and whether its values are part of some item.
     fn next(&mut self) -> Option<(ConjunctionId, bool)> {
         self.open.pop().map(|id| (id, true)).or_else(|| self.aside.pop().map(|id| (id, false)))
     }
 }
 
 impl<'e, 'a> Emitter<'e, 'a> {
-    /// Whether more values satisfy a conjunction than any text could hold; false if that is not known. It is not known where
-    /// something may have no word that seems to be satisfiable: what needs it is not there either.
+    /// Whether more values satisfy a conjunction than any text can hold; false if this is not known. It is not known if
+    /// a part that seems satisfiable may have no word, since a value that requires it does not exist either.
     pub(super) fn is_endless(&mut self, id: ConjunctionId) -> Result<bool> {
         let all = self.all;
         let mut seen = FxHashSet::default();
@@ -53,7 +53,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
                 Shape::Values(_) => {}
                 Shape::Union(list) => reached.add(list.iter().copied(), counts),
                 Shape::Typed(typed) => {
-                    // `may_be_no_number` handles `excluded`; endlessly many strings stay so without a few
+                    // `may_be_no_number` handles `excluded`; endlessly many strings stay endless without a few
                     let Typed { types, number, length, tests, excluded: _, array, object } = typed;
                     let has = |one| types.contains(one);
                     let array = array.as_ref().filter(|_| has(TypeSet::ARRAY));
@@ -88,7 +88,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
                 }
             };
             match words {
-                // there may be no such string at all, and then no value that needs it
+                // there may be no such string, and then no value that requires it
                 0 => return Ok(false),
                 words => endless |= counts && words >= ENOUGH,
             }
@@ -96,7 +96,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
         Ok(endless)
     }
 
-    /// Whether nothing may be an array of a shape, though there are items.
+    /// Whether there may be no array of a shape, even if items are possible.
     fn may_be_no_array(&self, array: &ArrayShape) -> bool {
         let ArrayShape { items, count: length, contains, unique } = array;
         if unique.is_some() && length.min > 1 {
@@ -113,7 +113,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
         })
     }
 
-    /// Whether nothing may be an object of a shape, as no names pass the tests of members that must come.
+    /// Whether there may be no object of a shape, because no names may pass the tests of members that are required.
     fn may_be_no_object(&self, object: &ObjectShape<'_>) -> bool {
         let ObjectShape { members, rest, ones, conditions: _, count } = object;
         if object.is_conditional() && ones.iter().flatten().any(is_tested) {
@@ -124,28 +124,28 @@ impl<'e, 'a> Emitter<'e, 'a> {
         is_needed && rest.iter().any(is_tested) && !rest.iter().any(|class| self.has_names(class))
     }
 
-    /// Whether members of a class may have endlessly many names.
+    /// Whether members of a class surely have endlessly many names.
     fn has_names(&self, class: &RestShape<'_>) -> bool {
         self.satisfiable.is_possible(class) && !is_tested(class)
     }
 
-    /// Whether arrays may be of any length; adds what may stand in them.
+    /// Whether arrays may have any length. Adds the conjunctions of their items.
     fn array_grows(&self, array: &ArrayShape, counts: bool, reached: &mut Reached) -> bool {
         let ArrayShape { items, count, contains, unique } = array;
         let longest = self.satisfiable.longest(array);
         let most = count.max.map_or(usize::MAX, |max| max as usize).min(longest.unwrap_or(usize::MAX));
-        // items of some class may be too many
+        // there may be too many items of some class
         let counts = counts && contains.is_empty();
         reached.add(items.iter().take(most).flatten().map(|class| class.value), counts);
         most == usize::MAX && unique.is_none()
     }
 
-    /// Whether objects may have members of any name; adds what may stand in them.
+    /// Whether objects may have members of endlessly many names. Adds the conjunctions of their members.
     fn object_grows(&self, object: &ObjectShape<'a>, counts: bool, reached: &mut Reached) -> bool {
         let ObjectShape { members, rest, ones, conditions: _, count } = object;
         let required = members.iter().filter(|member| member.required).count();
         if object.is_conditional() {
-            // which members may come is not examined; to what there is, further ones may be added
+            // which members are possible is not examined, but further ones may be added to any object
             let further = rest.iter().chain(ones.iter().flatten()).map(|class| class.value);
             reached.add(members.iter().map(|member| member.value).chain(further), false);
             return count.max.is_none() && rest.iter().any(|class| self.has_names(class));
@@ -157,7 +157,8 @@ impl<'e, 'a> Emitter<'e, 'a> {
         further().any(|class| self.has_names(class))
     }
 
-    /// How many names an expression has, as far as its form tells; `all` of them, or all but a few.
+    /// Returns how many names an expression has, judging by its form. `all` says whether these are all names, or all
+    /// except a few.
     pub(super) fn variety_of_names(&self, name: ExprId, all: bool) -> Names {
         if self.goes_on(name) {
             Names::Endless
@@ -168,13 +169,14 @@ impl<'e, 'a> Emitter<'e, 'a> {
         }
     }
 
-    /// Whether every beginning of a string can become endlessly many; false if its form does not tell.
+    /// Whether every prefix of a string has endlessly many extensions; false if the form of the expression does not
+    /// show it.
     fn goes_on(&self, string: ExprId) -> bool {
         let mut open = vec![string];
         let mut quoted = true;
         while let Some(id) = open.pop() {
             match self.g.expression(id) {
-                // what stands before a loop does not matter; after it only the last quote may stand
+                // what precedes a loop does not matter; only the closing quote may follow it
                 Expression::Sequence(parts) => {
                     let parts = match parts.split_last() {
                         Some((&last, parts)) if quoted && self.is_quote(last) => parts,
@@ -186,7 +188,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
                 Expression::Choice(parts) => open.extend(parts),
                 &Expression::Label(_, body) => open.push(body),
                 Expression::Repeat { max: None, .. } => {}
-                // what of each round goes on, so does the last one
+                // if the body has endlessly many extensions, so has the last repetition
                 &Expression::Repeat { body, .. } => open.push(body),
                 _ => return false,
             }
@@ -194,8 +196,8 @@ impl<'e, 'a> Emitter<'e, 'a> {
         true
     }
 
-    /// Whether there is a character with which no string comes to pass one of the tests: one that may fail them all goes on
-    /// to do so with that character, however often it follows.
+    /// Whether some character never completes a match of any of the tests. Then a string that can still fail all of
+    /// them fails them after any number of these characters.
     pub(super) fn have_common_gap(&mut self, tests: &[Test<'a>]) -> bool {
         let mut all = ByteSet::range(b'"', b'"').union(&ByteSet::range(b'\\', b'\\'));
         let any = strings::canonical(&mut self.g, &CharClass::any());
@@ -213,9 +215,10 @@ impl<'e, 'a> Emitter<'e, 'a> {
         matches!(self.g.expression(id), Expression::Bytes(bytes) if **bytes == *b"\"")
     }
 
-    /// A lower bound on the number of words of an expression.
+    /// Returns a lower bound on the number of words of an expression.
     fn variety(&self, root: ExprId) -> u64 {
-        // with each: whether no word begins another, so that what follows can be told from it
+        // for each expression also: whether no word is a prefix of another, so that the text after a word is
+        // unambiguous
         let mut known: FxHashMap<ExprId, (u64, bool)> = FxHashMap::default();
         for id in self.g.within(root) {
             let of = |id: &ExprId| known.get(id).copied().unwrap_or_default();
@@ -244,7 +247,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
                 {
                     (1, false)
                 }
-                // rules, and what must be searched for
+                // rules, and expressions that would need a search
                 _ => (0, false),
             };
             known.insert(id, words);
@@ -253,9 +256,9 @@ impl<'e, 'a> Emitter<'e, 'a> {
     }
 }
 
-/// Whether names must pass tests to be of a class.
+/// Whether names must pass tests to be in a class.
 fn is_tested(class: &RestShape<'_>) -> bool {
-    // endlessly many names stay so without a few
+    // endlessly many names stay endless without a few
     let RestShape { tests, others: _, strings, value: _ } = class;
     !tests.is_empty() || strings.is_some()
 }
@@ -267,9 +270,9 @@ fn may_be_no_number(typed: &Typed<'_>) -> bool {
     excludes && number.lower.is_some() && number.upper.is_some()
 }
 
-/// Whether a range is not empty and has no end, or no smallest step.
+/// Whether a range is not empty, and either has no end on one side or has no smallest step.
 fn is_unbounded(range: &NumberRange) -> bool {
-    // a range whose notation admits no text comes without other types, so that `satisfiable` excludes it
+    // a range whose notation admits no text comes without other types, so `satisfiable` excludes it
     let NumberRange { lower, upper, multiple_of, not_multiple_of, notation: _ } = range;
     let bounded = match (lower, upper) {
         (Some(lower), Some(upper)) => !multiple_of.is_empty() || lower.value >= upper.value,

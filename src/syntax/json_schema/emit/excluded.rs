@@ -1,4 +1,4 @@
-//! Texts that strings must not hold as they are written.
+//! Texts that must not occur in strings as they are written.
 
 use super::Emitter;
 use crate::grammar::{ExprId, FreeText};
@@ -6,12 +6,13 @@ use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::strings;
 
 impl Emitter<'_, '_> {
-    /// The texts that hold nothing that is excluded; `None` if nothing is.
+    /// Returns the texts that contain no excluded text; `None` if nothing is excluded.
     pub(super) fn without_excluded(&mut self) -> Option<ExprId> {
         self.without(false)
     }
 
-    /// The same between the quotes of a JSON string. Where members are elements, what ends one is excluded as well.
+    /// Returns the same between the quotes of a JSON string. If members are elements, the end of an element is excluded
+    /// as well.
     pub(super) fn without_excluded_string(&mut self) -> Option<ExprId> {
         self.without(true)
     }
@@ -33,7 +34,8 @@ impl Emitter<'_, '_> {
         Some(whole)
     }
 
-    /// Whether a text is excluded as the content of a string.
+    /// Whether an excluded text occurs in a text as the content of a string: in canonical spelling of JSON, or as it is
+    /// if members are elements.
     pub(super) fn is_excluded_text(&self, text: &str) -> bool {
         let excludes = &self.options.excludes;
         if excludes.is_empty() {
@@ -47,7 +49,8 @@ impl Emitter<'_, '_> {
         excludes.iter().any(|excluded| written.contains(excluded.as_str()))
     }
 
-    /// Whether a listed value has a string that is excluded. Schema documents are of bounded depth, so that this may recurse.
+    /// Whether an excluded text occurs in a string or name of a listed value. Recurses; the depth of schema documents
+    /// is bounded.
     pub(super) fn is_excluded(&self, value: &Value<'_>) -> bool {
         match value {
             Value::String(text) => self.is_excluded_text(text),

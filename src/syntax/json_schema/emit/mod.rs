@@ -1,7 +1,7 @@
-//! From shapes to grammar expressions.
+//! Builds grammar expressions from shapes.
 //!
-//! A conjunction that several others refer to becomes a rule, so that nothing is copied and recursion has
-//! something to call; the others stand where they are used. Each is labelled with its JSON Pointer.
+//! A conjunction that is used more than once becomes a rule, so that nothing is copied and recursion has a rule to
+//! call. Small ones, and those that are used once, are written in place. Each is labelled with its JSON Pointer.
 
 mod array;
 mod completing;
@@ -28,10 +28,10 @@ use crate::grammar::{ByteSet, ExprId, Grammar, GrammarBuilder, RuleId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Lists of values up to this length are written where they are used, even if that is in several places.
+/// Greatest length of a list of values that is written in place even if it is used several times.
 const SMALL_LIST: usize = 8;
 
-/// The grammar of all conjunctions; the root is satisfiable.
+/// Builds the grammar of all conjunctions. The root must be satisfiable.
 pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &Options) -> Result<Grammar> {
     let mut g = GrammarBuilder::with_limits(options.limits.clone());
     let layout = Layout::new(&mut g, options)?;
@@ -55,7 +55,7 @@ pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &
         let reference = emitter.g.rule(rule);
         emitter.made[id.index()] = Some(reference);
     }
-    // where elements hold elements, nothing is JSON
+    // if elements contain elements, nothing is JSON
     let is_json = options.spelling.style().is_none_or(|style| style.item.is_none());
     for (id, rule) in all.ids().filter_map(|id| Some((id, rules[id.index()]?))) {
         let body = if is_json { emitter.with_inner(id)? } else { emitter.g.never() };
@@ -75,7 +75,7 @@ pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &
     }
 }
 
-/// The rules: the root, and what is referred to more than once and is not small.
+/// Declares the rules: the root, and what is used more than once and is not small.
 fn declare(
     g: &mut GrammarBuilder,
     all: &Conjunctions<'_>,
@@ -105,10 +105,10 @@ fn declare(
     (root, rules)
 }
 
-/// Punctuation with the whitespace after it. Whitespace always follows a token and never precedes one, so
-/// that every text is read in one way.
+/// Punctuation with the whitespace after it. Whitespace follows tokens and never precedes them, so every text has one
+/// parse.
 struct Layout {
-    /// Whether texts are JSON, with no other white space than JSON has.
+    /// Whether texts are JSON, with the whitespace of JSON only.
     is_json: bool,
     space: ExprId,
     comma: ExprId,
@@ -119,7 +119,7 @@ struct Layout {
     close_array: ExprId,
 }
 
-/// The most blanks at the beginning of a line under [`Whitespace::Short`]: eight levels of four.
+/// Greatest number of blanks at the beginning of a line for [`Whitespace::Short`]: eight levels of four.
 const INDENTATION: u32 = 32;
 
 impl Layout {
@@ -172,23 +172,23 @@ struct Emitter<'e, 'a> {
     g: GrammarBuilder,
     layout: Layout,
     character: Option<ExprId>,
-    /// A string of which nothing is said.
+    /// A string that its schema does not restrict.
     plain_string: Option<ExprId>,
     numbers: FxHashMap<NumberRange, ExprId>,
-    /// References to rules, and what stands inside rules once it is made.
+    /// For each conjunction, the reference to its rule, or its expression once it is built.
     made: Vec<Option<ExprId>>,
-    /// Contents of strings that pass a test, or fail it.
+    /// Contents of strings that pass a test (`true`), or fail it.
     tests: FxHashMap<(StringTest<'a>, bool), ExprId>,
-    /// How many strings there are at least of a conjunction that tests them.
+    /// Lower bounds on the number of strings of conjunctions with tests.
     varieties: FxHashMap<ConjunctionId, u64>,
     elements: elements::Made,
-    /// Texts without what is excluded, without quotes and with them.
+    /// Texts without the excluded ones, without quotes and with them.
     without_excluded: [Option<ExprId>; 2],
 }
 
 impl<'a> Emitter<'_, 'a> {
-    /// The body of a rule, after everything that stands inside it. An explicit stack: how deep conjunctions
-    /// stand in each other is up to the schema.
+    /// Returns the body of a rule, after building everything inside it. Uses an explicit stack, since the schema
+    /// determines the nesting depth of conjunctions.
     fn with_inner(&mut self, root: ConjunctionId) -> Result<ExprId> {
         let mut stack = vec![(root, false)];
         while let Some((id, inner_made)) = stack.pop() {
@@ -212,7 +212,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.never())
     }
 
-    /// What was made of a conjunction; what nothing satisfies is never.
+    /// Returns the expression of a conjunction; the empty language if nothing satisfies it.
     fn inner(&mut self, id: ConjunctionId) -> ExprId {
         match self.made[id.index()] {
             Some(made) if self.satisfiable.contains(id) => made,
@@ -290,12 +290,12 @@ impl<'a> Emitter<'_, 'a> {
         Ok(all)
     }
 
-    /// Takes work from what is left for the compilation.
+    /// Spends work of the compilation.
     fn spend(&self, steps: usize, pointer: &str) -> Result<()> {
         self.all.work.spend(steps).map_err(|error| errors::placed(error, pointer))
     }
 
-    /// True, false and null.
+    /// Returns the literals for true, false and null.
     fn words(&self) -> [&'static str; 3] {
         match self.options.spelling {
             Spelling::Python => ["True", "False", "None"],
@@ -303,7 +303,7 @@ impl<'a> Emitter<'_, 'a> {
         }
     }
 
-    /// One character of a string in any spelling.
+    /// Returns one character of an unrestricted string: in canonical spelling for Python, otherwise in any spelling.
     fn character(&mut self) -> ExprId {
         let spelling = self.options.spelling;
         *self.character.get_or_insert_with(|| match spelling {
@@ -338,7 +338,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.intersection(all))
     }
 
-    /// A string that passes tests, in canonical spelling, with its quotes.
+    /// Returns a string that passes tests, in canonical spelling, with its quotes.
     fn tested(&mut self, tests: &[Test<'a>], length: &super::counts::Counts) -> Result<ExprId> {
         let mut contents = Vec::with_capacity(tests.len());
         if let Some(first) = tests.first() {

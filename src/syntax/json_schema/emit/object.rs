@@ -10,7 +10,7 @@ use crate::syntax::json_schema::strings;
 use smallvec::SmallVec;
 
 impl<'a> Emitter<'_, 'a> {
-    /// An object in JSON.
+    /// Returns an object in JSON.
     pub(super) fn object(&mut self, object: &ObjectShape<'a>) -> Result<ExprId> {
         Ok(match self.members(object, None, "")? {
             Some(list) => self.braces(list),
@@ -18,10 +18,10 @@ impl<'a> Emitter<'_, 'a> {
         })
     }
 
-    /// The members of an object: in JSON, or as elements of a style. `None` if there is no such object.
+    /// Returns the members of an object, in JSON or as elements of a style. `None` if there is no such object.
     ///
     /// # Errors
-    /// A name or a value that has no grammar, with the pointer of the object's schema.
+    /// A name or a value without a grammar, with the pointer of the object's schema.
     pub(super) fn members(
         &mut self,
         object: &ObjectShape<'a>,
@@ -34,7 +34,7 @@ impl<'a> Emitter<'_, 'a> {
         }
         let is_conditional = object.is_conditional();
         let mut members = Vec::with_capacity(shapes.len());
-        // of the entries that conditions speak of
+        // for each entry that conditions mention, its index among the members
         let mut places = Vec::with_capacity(if is_conditional { shapes.len() } else { 0 });
         for &MemberShape { name, value, required } in shapes {
             let is_possible = self.satisfiable.contains(value) && !self.is_excluded_text(name);
@@ -57,7 +57,7 @@ impl<'a> Emitter<'_, 'a> {
                 return Ok(None);
             }
         }
-        // a name that must be there, of which no value is possible
+        // whether no value is possible for a required name
         let is_lacking = |required: &str| {
             let mut with_name = shapes.iter().zip(&places).filter(|(member, _)| member.name == required);
             with_name.all(|(_, place)| place.is_none())
@@ -81,7 +81,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(Some(Members { order, members, rest, ones, conditions, separator, min, max }))
     }
 
-    /// A member of one of several classes of names, if one is possible.
+    /// Returns a member of one of several classes of names; `None` if none is possible.
     fn further(
         &mut self,
         classes: &[RestShape<'a>],
@@ -103,7 +103,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok((!members.is_empty()).then(|| self.g.choice(members)))
     }
 
-    /// A name of a class of undeclared names, with its quotes.
+    /// Returns a name of a class of undeclared names, with its quotes.
     fn rest_name(&mut self, class: &RestShape<'a>) -> Result<ExprId> {
         let RestShape { tests, others, strings, value: _ } = class;
         let mut all: SmallVec<[ExprId; 4]> = SmallVec::new();
@@ -113,7 +113,7 @@ impl<'a> Emitter<'_, 'a> {
         if let &Some(strings) = strings {
             all.push(self.inner(strings));
         }
-        // to leave out a few names leaves endlessly many where there were
+        // endlessly many names stay endless without a few
         let names = match all[..] {
             [] => Names::Endless,
             [_] if strings.is_none()
@@ -136,7 +136,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.name(name, names))
     }
 
-    /// Whether the names of further members may be few.
+    /// Whether there may be few names of further members.
     fn are_few(&self, further: ExprId) -> bool {
         let mut open = vec![further];
         while let Some(id) = open.pop() {
@@ -150,12 +150,12 @@ impl<'a> Emitter<'_, 'a> {
         false
     }
 
-    /// What follows a key: space, colon, value, space.
+    /// Returns the text after a key: space, colon, value, space.
     pub(super) fn member_value(&mut self, value: ExprId) -> ExprId {
         self.g.sequence([self.layout.space, self.layout.colon, value, self.layout.space])
     }
 
-    /// Members with a separator between them.
+    /// Returns members with a separator between them.
     pub(super) fn member_list(&mut self, list: Members) -> ExprId {
         match list.rest {
             Some(rest) if list.members.is_empty() && list.ones.is_empty() && !self.are_few(rest) => {

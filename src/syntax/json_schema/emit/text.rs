@@ -1,4 +1,4 @@
-//! Values outside of quotes: as text, and percent-encoded.
+//! Values without quotes: as text, and percent-encoded.
 
 use super::Emitter;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use regex_syntax::utf8::Utf8Sequences;
 const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
 
 impl<'a> Emitter<'_, 'a> {
-    /// The texts of the root's values.
+    /// Returns the texts of the root's values.
     pub(super) fn text(&mut self) -> Result<ExprId> {
         let all = self.all;
         let mut ways = Vec::new();
@@ -40,7 +40,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.choice(ways))
     }
 
-    /// Whether null, arrays and objects have no text.
+    /// Whether null, arrays and objects are not in the language.
     fn has_only_scalars(&self) -> bool {
         matches!(self.options.spelling, Spelling::Line | Spelling::Percent)
     }
@@ -59,7 +59,7 @@ impl<'a> Emitter<'_, 'a> {
         }
     }
 
-    /// One listed value, if it has a text.
+    /// Returns one listed value; `None` if it is not in the language.
     fn text_of(&mut self, value: &Value<'_>) -> Option<ExprId> {
         match value {
             Value::String(text) => {
@@ -71,7 +71,7 @@ impl<'a> Emitter<'_, 'a> {
         }
     }
 
-    /// The characters of a text.
+    /// Returns a text with its characters spelled as `characters` says.
     pub(super) fn spelled_text(&mut self, text: &str, characters: &Characters) -> ExprId {
         let spell = |c| spelled(&mut self.g, &CharClass::new([(c, c)]), characters);
         let parts: Vec<ExprId> = text.chars().map(spell).collect();
@@ -110,11 +110,11 @@ impl<'a> Emitter<'_, 'a> {
         Ok(self.g.choice(ways))
     }
 
-    /// The strings of a shape, their characters written in one way.
+    /// Returns the strings of a shape with their characters spelled as `characters` says.
     pub(super) fn string_text(&mut self, typed: &Typed<'a>, characters: &Characters) -> Result<ExprId> {
         let Typed { types: _, number: _, length, tests, excluded, array: _, object: _ } = typed;
         let character = spelled(&mut self.g, &CharClass::any(), characters);
-        // complements hold what is no text
+        // complements contain more than texts
         let mut all = vec![self.g.repeat(character, length.min, length.max)];
         for &Test { schema, test, holds } in tests {
             let pointer = self.all.schemas.get(schema).pointer;
@@ -136,18 +136,18 @@ impl<'a> Emitter<'_, 'a> {
     }
 }
 
-/// How the characters of a string are written.
+/// The spelling of the characters of a string.
 pub(super) enum Characters {
     All,
-    /// Those that are printable ASCII, and tabs.
+    /// Only printable ASCII and tabs.
     Printable,
-    /// Every byte but these as `%XX`.
+    /// Every byte except these as `%XX`.
     Encoded(ByteSet),
-    /// Those of a class as they are, and some others in another way.
+    /// The characters of a class as they are, and some others by their escapes.
     Escaped(CharClass, &'static [(char, &'static str)]),
 }
 
-/// One character of a class.
+/// Returns one character of a class.
 pub(super) fn spelled(g: &mut GrammarBuilder, class: &CharClass, characters: &Characters) -> ExprId {
     match characters {
         Characters::All => g.char_class(class.clone()),
@@ -165,7 +165,7 @@ pub(super) fn spelled(g: &mut GrammarBuilder, class: &CharClass, characters: &Ch
     }
 }
 
-/// One character of a class, percent-encoded.
+/// Returns one character of a class, percent-encoded.
 fn percent(g: &mut GrammarBuilder, class: &CharClass, stays: &ByteSet) -> ExprId {
     let stays = |byte: u8| stays.contains(byte);
     let plain: ByteSet =
@@ -184,7 +184,7 @@ fn percent(g: &mut GrammarBuilder, class: &CharClass, stays: &ByteSet) -> ExprId
     g.choice(ways)
 }
 
-/// One of some bytes as `%XX`, grouped by the first digit.
+/// Returns one of some bytes as `%XX`, grouped by the first digit.
 fn hexadecimal(g: &mut GrammarBuilder, bytes: Vec<u8>) -> ExprId {
     let digit = |value: u8| HEXADECIMAL.get(usize::from(value)).copied().unwrap_or(b'0');
     let mut ways: Vec<(ByteSet, ByteSet)> = Vec::new();

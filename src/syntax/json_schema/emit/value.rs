@@ -6,7 +6,7 @@ use crate::syntax::json_schema::decimal::Decimal;
 use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::{numbers, strings};
 
-/// The text of a scalar, in canonical spelling; numbers in the shortest plain notation where there is one.
+/// Returns the text of a scalar in canonical spelling; numbers are in plain notation unless that would be too long.
 pub(super) fn canonical(value: &Value<'_>) -> String {
     match value {
         Value::String(text) => strings::quoted(text),
@@ -20,7 +20,7 @@ pub(super) fn canonical(value: &Value<'_>) -> String {
 }
 
 impl Emitter<'_, '_> {
-    /// The texts of one value. Schema documents are of bounded depth, so that this may recurse.
+    /// Returns the texts of one value. Recurses; the depth of schema documents is bounded.
     pub(super) fn value(&mut self, value: &Value<'_>) -> ExprId {
         match value {
             Value::Null => self.g.text(self.words()[2]),

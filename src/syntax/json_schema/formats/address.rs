@@ -6,10 +6,10 @@ use crate::grammar::ExprId;
 
 /// A number from 0 to 255 without leading zeros.
 const OCTET: &str = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
-/// The same with up to three digits.
+/// A number from 0 to 255 with at most three digits.
 const ANY_OCTET: &str = "(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]{1,2})";
 
-/// Groups of 16 bits in an IPv6 address.
+/// Number of groups of 16 bits in an IPv6 address.
 const GROUPS: usize = 8;
 
 pub(super) fn ipv4(p: &mut Pieces<'_, '_, '_>) -> Result<ExprId> {
@@ -17,7 +17,7 @@ pub(super) fn ipv4(p: &mut Pieces<'_, '_, '_>) -> Result<ExprId> {
     p.regex(&format!(r"{octet}(?:\.{octet}){{3}}"))
 }
 
-/// An IPv6 address whose `::`, if it has one, stands for at least `omitted` groups of zeros.
+/// Returns an IPv6 address. `::`, if present, means at least `omitted` groups of zeros.
 pub(super) fn ipv6(p: &mut Pieces<'_, '_, '_>, omitted: usize) -> Result<ExprId> {
     let group = p.regex("[0-9A-Fa-f]{1,4}")?;
     let dotted = p.regex(&format!(r"{OCTET}(?:\.{OCTET}){{3}}"))?;

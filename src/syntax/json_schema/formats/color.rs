@@ -7,7 +7,7 @@ use crate::grammar::ExprId;
 const NAMES: &str =
     "aqua|black|blue|fuchsia|gr[ae]y|green|lime|maroon|navy|olive|orange|purple|red|silver|teal|white|yellow";
 
-/// A name, `#rgb`, `#rrggbb`, `rgb(…)` with integers or percentages.
+/// Returns a name, `#rgb`, `#rrggbb`, or `rgb(…)` with integers or percentages.
 pub(super) fn color(p: &mut Pieces<'_, '_, '_>) -> Result<ExprId> {
     let space = r"[ \t\r\n\f]*";
     let triple = |number: &str| format!("{space}{number}{space}(?:,{space}{number}{space}){{2}}");

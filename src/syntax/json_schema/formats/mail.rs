@@ -1,6 +1,6 @@
 //! `email` (the `Mailbox` of RFC 5321, section 4.1.2) and `idn-email` (with RFC 6531's extensions).
 //!
-//! The standard asks for the grammar, which sets no bound to the lengths of the parts.
+//! The standard refers to the grammar only, which does not bound the lengths of the parts.
 
 use super::{Pieces, address, idn};
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::grammar::ExprId;
 
 /// Characters of an unquoted word, for use in a class.
 const ATEXT: &str = "!#$%&'*+/-9=?A-Z^_`a-z{|}~-";
-/// Everything that is not ASCII, for use in a class.
+/// All characters that are not ASCII, for use in a class.
 const NON_ASCII: &str = r"\u{80}-\u{10FFFF}";
 
 pub(super) fn email(p: &mut Pieces<'_, '_, '_>, international: bool) -> Result<ExprId> {
@@ -28,11 +28,11 @@ fn domain() -> String {
     format!(r"{label}(?:\.{label})*")
 }
 
-/// `[127.0.0.1]`, `[IPv6:::1]`.
+/// Returns an address literal: `[127.0.0.1]`, `[IPv6:::1]`.
 fn literal(p: &mut Pieces<'_, '_, '_>) -> Result<ExprId> {
     let v4 = address::ipv4(p)?;
     let tag = p.regex("(?i-u:IPv6):")?;
-    // here `::` stands for two groups or more
+    // here `::` means two groups or more
     let v6 = address::ipv6(p, if p.is_around() { 1 } else { 2 })?;
     let v6 = p.sequence([tag, v6]);
     let mut kinds = vec![v4, v6];

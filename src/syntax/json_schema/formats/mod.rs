@@ -1,24 +1,28 @@
-//! `format`: what each format is, as a regular expression or, where formats nest, a grammar.
+//! `format`: the definition of each format, as a regular expression or, if the format nests, as a grammar.
 //!
-//! A format is defined once, over characters; how a character is spelled is up to the caller, so that one
-//! definition makes both the content of a JSON string and the plain text. All formats of the drafts 4 to
-//! 2020-12 are known, in every draft, and three of draft 3; they hold of strings only. Other names are
-//! annotations.
+//! A format is defined once, over characters. The caller decides how characters are spelled, so one definition gives
+//! both the contents of JSON strings and plain text. All formats of the drafts 4 to 2020-12 are known in every draft,
+//! and so are `host-name` and `ip-address` of draft 3; `color` is known in draft 3 only. Formats restrict only strings.
+//! Other names are annotations.
 //!
-//! Most are regular and exact. Of the others there are two languages, [`Side::Within`] with strings that surely
-//! have the format and [`Side::Around`] with all that may have it:
+//! Most formats are regular and exact. The others have two languages: [`Side::Within`] with strings that surely have
+//! the format, and [`Side::Around`] with all strings that may have it:
 //!
-//! | format | not in `Within`, though valid (or arguably so) |
+//! | format | strings missing in `Within`, though valid (or arguably so) |
 //! |---|---|
-//! | `date-time`, `time` | leap seconds at offsets that are no multiple of a quarter of an hour |
-//! | `duration` | lower case letters (RFC 3339 reads its own grammar without regard to case) |
-//! | `email`, `idn-email` | octets with leading zeros and tags other than `IPv6` in address literals |
-//! | `hostname` | labels with `--` in the third and fourth place: A-labels (`xn--…`) must decode to valid U-labels, which is not regular |
+//! | `date-time`, `time` | leap seconds at offsets that are not a multiple of a quarter of an hour |
+//! | `duration` | lower case letters (the grammar of RFC 3339 is case-insensitive) |
+//! | `email` | address literals: octets with leading zeros, `::` for one group, tags other than `IPv6` |
+//! | `idn-email` | the same, and domains with characters that are not letters, digits or marks |
+//! | `hostname` | labels with `--` in the third and fourth place (see below) |
 //! | `idn-hostname` | see [`idn`] |
 //! | `ipv4` | octets with leading zeros |
 //! | `uri-template` | operators reserved for later (`{=x}`, `{!x}`, …) |
 //! | `relative-json-pointer` | `0+1`, of some drafts of that notation |
-//! | `regex` | see [`regex_syntax`]; every string may be one |
+//! | `regex` | see [`regex_syntax`]; there is no language around it |
+//!
+//! In a `hostname`, labels with `--` in the third and fourth place are reserved. The A-labels among them (`xn--…`) must
+//! decode to valid U-labels, which is not a regular property.
 
 mod address;
 mod color;
@@ -60,7 +64,7 @@ pub(super) enum Format {
     JsonPointer,
     RelativeJsonPointer,
     Regex,
-    /// Of draft 3 only.
+    /// Only in draft 3.
     Color,
 }
 
@@ -89,7 +93,7 @@ const NAMES: &[(&str, Format)] = &[
     ("color", Format::Color),
 ];
 
-/// Which way to err where a format is not regular.
+/// The side on which the language of a format that is not regular may differ from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Side {
     /// Every string in the language has the format.
@@ -99,19 +103,19 @@ pub(super) enum Side {
 }
 
 impl Format {
-    /// The format that a name means in a schema of draft 3 or of a later one.
+    /// Returns the format of a name, in a schema of draft 3 or of another draft.
     pub(super) fn named(name: &str, is_draft_3: bool) -> Option<Format> {
         let found = NAMES.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
         found.filter(|format| is_draft_3 || *format != Format::Color)
     }
 
-    /// Its name in the newest draft.
+    /// Returns the name of the format in the newest draft.
     pub(super) fn name(self) -> &'static str {
         NAMES.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
     }
 
-    /// The strings of the format, their characters made by `spell`; `None` if nothing is known of those
-    /// that do not have it.
+    /// Returns the strings of the format, with characters built by `spell`; `None` if there is no language on this
+    /// side.
     ///
     /// # Errors
     /// A limit of the builder.
@@ -148,16 +152,17 @@ impl Format {
     }
 }
 
-/// What [`Format::content`] has made so far, by format and side.
+/// Results of [`Format::content`], by format and side.
 static CONTENTS: LazyLock<Mutex<Contents>> = LazyLock::new(Mutex::default);
 
 type Contents = FxHashMap<(Format, Side), Option<Grammar>>;
 
 impl Format {
-    /// The same as content of JSON strings in canonical spelling. It is made once a process, and copied from there.
+    /// Returns the strings of the format as contents of JSON strings in canonical spelling. The result is built once
+    /// per process and then copied.
     ///
     /// # Errors
-    /// The same as those of [`expression`](Format::expression).
+    /// Those of [`expression`](Format::expression).
     pub(super) fn content(self, g: &mut GrammarBuilder, side: Side) -> Result<Option<ExprId>> {
         let mut contents = CONTENTS.lock().unwrap_or_else(PoisonError::into_inner);
         let content = match contents.entry((self, side)) {
@@ -178,10 +183,10 @@ impl Format {
     }
 }
 
-/// Makes the expression of one character of a set.
+/// Builds the expression of one character of a set.
 pub(super) type Spell<'s> = dyn FnMut(&mut GrammarBuilder, &CharClass) -> ExprId + 's;
 
-/// What definitions of formats are put together with.
+/// Tools for building definitions of formats.
 struct Pieces<'g, 's, 'f> {
     g: &'g mut GrammarBuilder,
     side: Side,
@@ -189,12 +194,12 @@ struct Pieces<'g, 's, 'f> {
 }
 
 impl Pieces<'_, '_, '_> {
-    /// The strings that a regular expression (in Rust's dialect) matches as a whole.
+    /// Returns the strings that a regular expression (in Rust's dialect) matches as a whole.
     fn regex(&mut self, pattern: &str) -> Result<ExprId> {
         regex::lower_into(self.g, pattern, &Options::default(), self.spell)
     }
 
-    /// A text of characters that every spelling writes as they are: no quotes, no backslashes.
+    /// Returns a text. Its characters must be the same in every spelling: no quotes, no backslashes.
     fn text(&mut self, text: &str) -> ExprId {
         self.g.text(text)
     }

@@ -1,8 +1,9 @@
-//! `regex`: patterns of ECMA-262 with its flag `u`. Groups nest, which makes this a context-free language.
+//! `regex`: patterns of ECMA-262 with the flag `u`. Groups nest, so this is a context-free language.
 //!
-//! Not in it, though valid: named groups (their names must differ), backreferences (the group must be there),
-//! `\0`; ranges in classes whose ends are not two ASCII characters, or two of `\xHH` or of `\uHHHH` that differ
-//! in the first digit; counts `{n,m}` where `n` has more than two digits, or two with the first of `m`.
+//! Missing, though valid: named groups (their names must differ), backreferences (the group must exist), `\0`; ranges
+//! in classes, unless their ends are two ASCII characters, or two of `\xHH` or of `\uHHHH` that differ in the first
+//! digit; counts `{n,m}` in which `n` has more than two digits, or has two digits and the same first digit as a
+//! two-digit `m`.
 
 use super::Pieces;
 use crate::error::Result;
@@ -30,7 +31,7 @@ pub(super) fn expression(p: &mut Pieces<'_, '_, '_>) -> Result<ExprId> {
     Ok(inside)
 }
 
-/// What may follow a backslash; `more` stands for itself.
+/// Returns the text that may follow a backslash. `more` has further characters that may be escaped.
 fn escape(more: &str) -> String {
     let simple = format!(r"[{more}DSWdsfnrtvw$(-+?\[-^{{-}}./]");
     let code = r"u\{0*(?:10[0-9A-Fa-f]{4}|[0-9A-Fa-f]{1,5})\}";
@@ -54,7 +55,7 @@ fn class() -> String {
     format!(r"\[\^?-?(?:{})*-?\]", items.join("|"))
 }
 
-/// Nothing or a quantifier.
+/// Returns nothing or a quantifier.
 fn quantifier() -> String {
     let mut counts = vec!["[0-9]+,?".to_owned(), "[1-9][0-9],[1-9][0-9]{2,}".to_owned()];
     for low in 0..10 {

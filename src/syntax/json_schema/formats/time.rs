@@ -1,14 +1,14 @@
 //! `date-time`, `date`, `time` (RFC 3339, section 5.6) and `duration` (its appendix A).
 //!
-//! Dates are those of the Gregorian calendar, the years 0000 to 9999. The second 60 is valid where it is
-//! 23:59:60 in UTC; that there was a leap second on that day is not checked.
+//! Dates are those of the Gregorian calendar, in the years 0000 to 9999. The second 60 is valid at 23:59:60 UTC.
+//! Whether that day had a leap second is not checked.
 
 use super::Pieces;
 use crate::error::Result;
 use crate::grammar::ExprId;
 
 const MINUTES_A_DAY: u32 = 24 * 60;
-/// The last minute of a day, in UTC, which alone may have a leap second.
+/// The last minute of a day in UTC, the only one that may have a leap second.
 const LAST_MINUTE: u32 = MINUTES_A_DAY - 1;
 
 pub(super) fn date_time(p: &mut Pieces<'_, '_, '_>) -> Result<ExprId> {
@@ -32,9 +32,9 @@ pub(super) fn time(p: &mut Pieces<'_, '_, '_>) -> Result<ExprId> {
     Ok(p.choice([usual, leap]))
 }
 
-/// The second 60, by the local time at which it comes: it tells the offset east and the offset west.
+/// Returns times with the second 60, by local time: it determines the offset east and the offset west.
 fn leap_second(p: &mut Pieces<'_, '_, '_>) -> Result<ExprId> {
-    // since there are leap seconds, offsets have been multiples of a quarter of an hour
+    // in the time of leap seconds, offsets have been multiples of a quarter of an hour
     let step = if p.is_around() { 1 } else { 15 };
     let fraction = p.regex(r":60(?:\.[0-9]+)?")?;
     let utc = p.regex("[Zz]")?;

@@ -1,11 +1,11 @@
-//! `uri`, `uri-reference` (RFC 3986), `iri`, `iri-reference` (RFC 3987) and `uri-template` (RFC 6570). What a
-//! scheme asks of its addresses beyond that is not checked.
+//! `uri`, `uri-reference` (RFC 3986), `iri`, `iri-reference` (RFC 3987) and `uri-template` (RFC 6570). Further rules of
+//! a scheme for its addresses are not checked.
 
 use super::{Pieces, address};
 use crate::error::Result;
 use crate::grammar::ExprId;
 
-/// Which characters may stand there without escapes.
+/// The characters that need no escape.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Characters {
     Ascii,
@@ -23,30 +23,30 @@ const ESCAPE: &str = "%[0-9A-Fa-f]{2}";
 const SCHEME: &str = "[A-Za-z][A-Za-z0-9+.-]*:";
 
 impl Characters {
-    /// One of [`PLAIN`], of `more`, or an escape.
+    /// Returns one of [`PLAIN`], one of `more`, or an escape; international identifiers also have [`UCSCHAR`].
     fn one(self, more: &str) -> String {
         let far = if self == Characters::International { UCSCHAR } else { "" };
         format!("(?:[{more}{far}{PLAIN}]|{ESCAPE})")
     }
 }
 
-/// An absolute one, with a scheme.
+/// Returns an absolute identifier, with a scheme.
 pub(super) fn identifier(p: &mut Pieces<'_, '_, '_>, characters: Characters) -> Result<ExprId> {
     let scheme = p.regex(SCHEME)?;
     let rest = after_scheme(p, characters, ":@")?;
     Ok(p.sequence([scheme, rest]))
 }
 
-/// An absolute or a relative one.
+/// Returns an absolute identifier or a relative reference.
 pub(super) fn reference(p: &mut Pieces<'_, '_, '_>, characters: Characters) -> Result<ExprId> {
     let absolute = identifier(p, characters)?;
-    // a colon in the first segment would make a scheme of what is before it
+    // a colon in the first segment would turn the text before it into a scheme
     let relative = after_scheme(p, characters, "@")?;
     Ok(p.choice([absolute, relative]))
 }
 
-/// What follows the scheme; `first` are the characters, beside the plain ones, of a first segment that has no
-/// slash before it.
+/// Returns the part after the scheme. `first` has the characters, in addition to the plain ones, of a first segment
+/// without a slash before it.
 fn after_scheme(p: &mut Pieces<'_, '_, '_>, characters: Characters, first: &str) -> Result<ExprId> {
     let (first, segment, path) = (characters.one(first), characters.one(":@"), characters.one(":@/"));
     let slashes = p.text("//");
@@ -75,7 +75,7 @@ fn authority(p: &mut Pieces<'_, '_, '_>, characters: Characters) -> Result<ExprI
     Ok(p.sequence([user, host, port]))
 }
 
-/// Literal text (with the apostrophe, which an erratum adds) and expressions.
+/// Returns a template: literal text (including the apostrophe, which an erratum adds) and expressions.
 pub(super) fn template(p: &mut Pieces<'_, '_, '_>) -> Result<ExprId> {
     let operator = if p.is_around() { "[+#./;?&=,!@|]?" } else { "[+#./;?&]?" };
     let letter = format!("(?:[0-9A-Z_a-z]|{ESCAPE})");

@@ -1,5 +1,5 @@
-//! `items`, `prefixItems`, `minItems`, `maxItems`, `contains` with its bounds, `uniqueItems`; and the tuples of
-//! older drafts, `items` as a list with `additionalItems`.
+//! `items`, `prefixItems`, `minItems`, `maxItems`, `contains` with its bounds, `uniqueItems`, and the tuples of older
+//! drafts: `items` as a list, with `additionalItems`.
 
 use super::Keywords;
 use crate::error::Result;
@@ -17,7 +17,7 @@ pub(super) fn read<'a>(
     let (mut prefix, mut contains) = (Vec::new(), Vec::new());
     let (tuple, rest) = match keywords.get("items") {
         Some(Value::Array(_)) if keywords.get("prefixItems").is_none() => ("items", "additionalItems"),
-        // without a list of items, `additionalItems` means nothing
+        // `additionalItems` has no effect without a list of items
         _ => ("prefixItems", "items"),
     };
     if let Some(list) = keywords.array(tuple, "a list of schemas")? {

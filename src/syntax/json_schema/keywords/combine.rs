@@ -1,4 +1,4 @@
-//! The keywords that apply schemas to the same value.
+//! The keywords that apply schemas to the same value: references, `allOf`, `anyOf`, `oneOf`, `not`, `if`.
 
 use super::Keywords;
 use crate::error::Result;

@@ -33,7 +33,7 @@ pub(super) fn read<'a>(
     Ok(())
 }
 
-/// A list of names; in draft 3 also a single one.
+/// Reads a list of names, or a single name (draft 3).
 fn names<'a>(keywords: &Keywords<'a, '_>, keyword: &str, value: &'a Value<'a>) -> Result<Vec<&'a str>> {
     let list = match value {
         Value::Array(list) => list,

@@ -1,4 +1,4 @@
-//! What only draft 3 has: `extends`, and `divisibleBy`, which is `multipleOf` later.
+//! Keywords of draft 3 only: `extends`, and `divisibleBy`, which became `multipleOf`.
 
 use super::{Keywords, number};
 use crate::error::Result;
@@ -21,7 +21,7 @@ pub(super) fn read<'a>(
                 schema.conjuncts.push(reader.child(keywords.location, &path, value));
             }
         }
-        // some write the name of something there
+        // some schemas have a name there
         Some(Value::String(_)) => {
             reader.warn(errors::unknown_keyword(&keywords.pointer("extends"), "extends", false))
         }

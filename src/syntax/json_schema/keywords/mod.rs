@@ -1,5 +1,5 @@
-//! The keywords, one file a family. The table has every keyword of every draft: it is supported, or an annotation. A word of
-//! no draft is an annotation as well, with a warning.
+//! Reading of keywords, one file for each family. The table has every keyword of every draft: each is supported or an
+//! annotation. Other words are annotations too; they cause a warning unless they begin with `x-`.
 
 mod array;
 mod combine;
@@ -26,13 +26,13 @@ use std::borrow::Cow;
 use table::Status::{Annotation, Assertion};
 use table::{Family, Keyword, Status};
 
-/// A word that stands in schemas.
+/// A word that occurs as a key of schemas.
 pub(super) struct Word {
-    /// In how many.
+    /// Number of schemas that have it.
     pub(super) count: usize,
-    /// The keyword that it is, in some drafts.
+    /// The keyword of this name, if any draft has it.
     known: Option<&'static Keyword>,
-    /// The place of its warning, and how often it was not a keyword of the schema's draft.
+    /// If it was not a keyword of the schema's draft: the index of its warning, and the number of such occurrences.
     unknown: Option<(usize, usize)>,
 }
 
@@ -41,39 +41,39 @@ impl Word {
         Word { count: 0, known: table::keyword(word), unknown: None }
     }
 
-    /// What becomes of it in a document of a draft; `None` if the draft does not have it.
+    /// Returns the family and status of the keyword in a document of a draft; `None` if the draft does not have it.
     fn status(&self, draft: Draft) -> Option<(Family, Status)> {
         let keyword = self.known.filter(|keyword| draft.is_within(keyword.drafts))?;
         Some((keyword.family, keyword.status))
     }
 
-    /// The word for a report.
+    /// Returns the word for a report.
     pub(super) fn text(&self, word: &str) -> Cow<'static, str> {
         self.known.map_or_else(|| word.to_owned().into(), |known| known.name.into())
     }
 }
 
-/// The keywords of one schema object, for the families to read from.
+/// The keywords of one schema object, which the families read.
 struct Keywords<'a, 'l> {
     location: &'l Location<'a>,
-    /// Those that the draft has and that are no annotations. They are few: a look at each is quicker than the object's
-    /// index.
+    /// The keywords that the draft has and that are not annotations. They are few, so a linear search is faster than
+    /// the object's index.
     known: SmallVec<[(&'a str, &'a Value<'a>); 8]>,
     draft: Draft,
 }
 
 impl<'a> Keywords<'a, '_> {
-    /// The value of a keyword, if it is there and the draft has it.
+    /// Returns the value of a keyword, if the schema has it and the draft knows it.
     fn get(&self, keyword: &str) -> Option<&'a Value<'a>> {
         self.known.iter().find(|(known, _)| *known == keyword).map(|(_, value)| *value)
     }
 
-    /// The pointer of the keyword.
+    /// Returns the pointer of a keyword.
     fn pointer(&self, keyword: &str) -> String {
         join(self.location.pointer, keyword)
     }
 
-    /// The error that the keyword's value is not what it must be.
+    /// Returns the error for an invalid value of a keyword.
     fn invalid(&self, keyword: &str, found: &Value<'_>, allowed: &str) -> crate::Error {
         errors::invalid_keyword(&self.pointer(keyword), keyword, found, allowed)
     }
@@ -86,8 +86,8 @@ impl<'a> Keywords<'a, '_> {
         }
     }
 
-    /// A count: an integer from 0. One that is too big to count to is an error for a minimum and, with a
-    /// warning, no bound for a maximum.
+    /// Reads a count, an integer from 0. A value above `u32::MAX` is an error for a minimum; for a maximum it is no
+    /// bound, with a warning.
     fn count(&self, reader: &mut Reader<'_, '_>, keyword: &str) -> Result<Option<u32>> {
         let Some(value) = self.get(keyword) else { return Ok(None) };
         let number = match value {
@@ -112,8 +112,7 @@ impl<'a> Keywords<'a, '_> {
 /// Reads one schema object.
 ///
 /// # Errors
-/// A keyword that is not supported, or whose value is not what the standard asks for; a reference that does
-/// not resolve.
+/// A keyword with an invalid value, or a number that is too large; a reference that does not resolve.
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,
     location: &Location<'a>,
@@ -139,7 +138,7 @@ pub(super) fn read<'a>(
                 keywords.known.push((keyword, value));
             }
             None if alone => {}
-            // an extension by its name
+            // extensions by convention
             None if keyword.starts_with("x-") => {}
             None => warn_of_unknown(reader, &keywords.pointer(keyword), keyword),
         }

@@ -1,5 +1,5 @@
-//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum` (the last two also in their boolean form of
-//! draft 4) and `multipleOf`.
+//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum` (the last two also as the booleans of draft 4) and
+//! `multipleOf`.
 
 use super::Keywords;
 use crate::error::Result;
@@ -38,7 +38,7 @@ pub(super) fn read_divisor(
     Ok(())
 }
 
-/// The bounds of a keyword and its exclusive twin. As a boolean, the twin makes the other exclusive.
+/// Returns the bounds of a keyword and of its exclusive twin. A boolean twin makes the other bound exclusive.
 fn pair(keywords: &Keywords<'_, '_>, plain: &str, twin: &str) -> Result<(Option<Bound>, Option<Bound>)> {
     let mut bound = number(keywords, plain)?.map(|value| Bound { value, exclusive: false });
     match keywords.get(twin) {

@@ -1,5 +1,5 @@
-//! `properties`, `required`, `patternProperties`, `additionalProperties`, `propertyNames`, and how many members
-//! there are.
+//! `properties`, `required`, `patternProperties`, `additionalProperties`, `propertyNames`, `minProperties` and
+//! `maxProperties`.
 
 use super::Keywords;
 use crate::error::Result;
@@ -28,7 +28,7 @@ pub(super) fn read<'a>(
         patterns.push((pattern, id));
     }
     let names = match keywords.get("required") {
-        // read with the object that has the member
+        // the schema of the object that has this member has read it
         Some(Value::Bool(_)) if keywords.draft.is_third() => &[],
         _ => keywords.array("required", "a list of property names")?.unwrap_or_default(),
     };

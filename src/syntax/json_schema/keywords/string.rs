@@ -31,7 +31,7 @@ pub(super) fn read<'a>(
         Some(Value::String(name)) if reader.formats() == Formats::Assert => {
             match Format::named(name, keywords.draft.is_third()) {
                 Some(format) => tests.push((StringTest::Format(format), true)),
-                // a pattern next to it says what the format is
+                // a pattern next to an unknown format probably defines it
                 None if keywords.get("pattern").is_some() => {}
                 None => reader.warn(errors::unknown_format(&keywords.pointer("format"), name)),
             }

@@ -1,4 +1,4 @@
-//! All keywords of the drafts 3 to 2020-12, with everything that depends on a keyword's name alone.
+//! The table of all keywords of the drafts 3 to 2020-12, with everything that depends only on a keyword's name.
 
 use crate::syntax::json_schema::draft::Version::{Draft3, Draft4, Draft6, Draft7, Draft2019, Draft2020};
 use crate::syntax::json_schema::draft::Versions;
@@ -14,14 +14,14 @@ pub(in super::super) struct Keyword {
     pub(super) status: Status,
     /// The drafts that have it.
     pub(super) drafts: Versions,
-    /// Where the schemas in its value are.
+    /// The places of schemas in its value.
     pub(in super::super) schemas: Schemas,
-    /// What it evaluates.
-    #[allow(dead_code)] // the tests below hold the pass `unevaluated` to it
+    /// The members or items that it evaluates.
+    #[allow(dead_code)] // only the tests below use it, to check the pass `unevaluated`
     evaluates: Evaluates,
 }
 
-/// Who reads a keyword: the files of this folder.
+/// The file of this folder that reads a keyword.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Family {
     Types,
@@ -37,18 +37,18 @@ pub(super) enum Family {
     Other,
 }
 
-/// What becomes of a keyword.
+/// The role of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Status {
-    /// Read by its family.
+    /// An assertion of the schema itself; read by its family.
     Assertion,
     /// Applies schemas to the same value.
     Applicator,
-    /// Says nothing about which values are valid.
+    /// Does not restrict values.
     Annotation,
 }
 
-/// Where the value of a keyword holds schemas.
+/// The places of schemas in the value of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in super::super) enum Schemas {
     Nowhere,
@@ -58,7 +58,8 @@ pub(in super::super) enum Schemas {
     Members,
 }
 
-/// What a keyword evaluates: `unevaluatedProperties` and `unevaluatedItems` next to it do not apply to that.
+/// The members or items that a keyword evaluates: `unevaluatedProperties` and `unevaluatedItems` next to it do not
+/// apply to these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Evaluates {
     Nothing,
@@ -66,7 +67,7 @@ enum Evaluates {
     Members,
     /// Some items.
     Items,
-    /// What the schemas evaluate that the keyword applies to the same value.
+    /// What its schemas evaluate, which it applies to the same value.
     Same,
 }
 
@@ -94,7 +95,8 @@ use Family::{Array, Combine, Dependent, Number, Object, Other, String, Types, Va
 use Schemas::{Members, Nowhere, Value};
 use Status::{Annotation, Applicator, Assertion};
 
-/// The table. The last column is about drafts since 2019-09, which have `unevaluatedProperties` and `unevaluatedItems`.
+/// The table. Its last column is about the drafts since 2019-09, which have `unevaluatedProperties` and
+/// `unevaluatedItems`.
 #[rustfmt::skip]
 const KEYWORDS: &[Keyword] = &[
     row("type", Types, Assertion, ALL, Value, Nothing),
@@ -115,7 +117,7 @@ const KEYWORDS: &[Keyword] = &[
     row("maxItems", Array, Assertion, ALL, Nowhere, Nothing),
     row("uniqueItems", Array, Assertion, ALL, Nowhere, Nothing),
     row("additionalItems", Array, Assertion, Versions::until(Draft2019), Value, Items),
-    // evaluates since 2020-12
+    // it evaluates since 2020-12
     row("contains", Array, Assertion, SINCE_6, Value, Items),
     row("minContains", Array, Assertion, SINCE_2019, Nowhere, Nothing),
     row("maxContains", Array, Assertion, SINCE_2019, Nowhere, Nothing),
@@ -170,12 +172,12 @@ const KEYWORDS: &[Keyword] = &[
 static BY_NAME: LazyLock<FxHashMap<&str, &Keyword>> =
     LazyLock::new(|| KEYWORDS.iter().map(|keyword| (keyword.name, keyword)).collect());
 
-/// The keyword of a name; `None` for a word of no draft.
+/// Returns the keyword of a name; `None` for a word of no draft.
 pub(in super::super) fn keyword(name: &str) -> Option<&'static Keyword> {
     BY_NAME.get(name).copied()
 }
 
-/// The names of all keywords.
+/// Returns the names of all keywords.
 pub(in super::super) fn names() -> impl Iterator<Item = &'static str> {
     KEYWORDS.iter().map(|keyword| keyword.name)
 }
@@ -186,7 +188,7 @@ mod tests {
     use crate::syntax::json_schema::{Options, compile_value, refs};
     use serde_json::{Value as Json, json};
 
-    /// Whether a value is admitted by a schema of 2020-12, or of no draft, so that it may use all keywords.
+    /// Whether a schema admits a value. The schema names no draft or 2020-12, so it may use all keywords.
     fn admits(mut schema: Json, value: &Json) -> bool {
         schema["const"] = value.clone();
         match compile_value(&schema, &Options::default()) {
@@ -196,7 +198,7 @@ mod tests {
         }
     }
 
-    /// A schema with a keyword, which applies `inner` if it applies schemas to the same value.
+    /// Returns a schema with a keyword; if the keyword applies schemas to the same value, it applies `inner`.
     fn with(keyword: &Keyword, inner: &Json) -> Option<Json> {
         let name = keyword.name;
         let mut schema = json!({});
@@ -223,7 +225,7 @@ mod tests {
         match name {
             "then" => schema["if"] = json!(true),
             "else" => schema["if"] = json!(false),
-            // means nothing without a list of items
+            // has no effect without a list of items
             "additionalItems" => schema["items"] = json!([]),
             _ if schema[name] == json!("#/$defs/inner") => schema["$defs"] = json!({ "inner": inner }),
             _ => {}
@@ -256,7 +258,7 @@ mod tests {
                 };
                 assert!(admits(schema.clone(), &value), "{}", keyword.name);
                 schema[unevaluated] = json!(false);
-                // members decide whether a dependency applies
+                // whether a dependency applies depends on members, so not for arrays
                 let applies = keyword.family != Dependent || kind == Evaluates::Members;
                 let expected = keyword.evaluates == kind || keyword.evaluates == Same && applies;
                 assert_eq!(admits(schema.clone(), &value), expected, "{schema} {value}");

@@ -1,4 +1,4 @@
-//! `type`, and its opposite of draft 3, `disallow`.
+//! `type`, and `disallow` of draft 3, which is its negation.
 
 use super::Keywords;
 use crate::error::Result;
@@ -14,13 +14,13 @@ const ALLOWED: &str =
 const ALLOWED_IN_THIRD: &str =
     "the name of a type (\"any\" is all of them), or a list of such names and of schemas";
 
-/// What one of the two keywords lists.
+/// The types and schemas that one of the two keywords lists.
 #[derive(Default)]
 struct Listed {
     types: TypeSet,
-    /// Whether the numbers among them are integers.
+    /// Whether the numbers must be integers.
     integers: bool,
-    /// Draft 3 has schemas in the place of types.
+    /// Schemas in place of types, which draft 3 allows.
     schemas: Vec<SchemaId>,
 }
 

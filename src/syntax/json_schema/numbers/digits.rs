@@ -1,14 +1,14 @@
-//! Bounds on the digits of numbers that have none.
+//! Bounds on runs of digits that are not bounded otherwise.
 
 use crate::grammar::{ExprId, Expression, GrammarBuilder};
 use rustc_hash::FxHashMap;
 
-/// The numbers of an expression with at most `most` digits in each run that nothing bounds; a run that needs more keeps
-/// what it needs. A loop of digits mostly follows a first one, so its bound is one less, which after a point and in an
-/// exponent leaves one digit fewer.
+/// Returns the numbers of an expression with at most `most` digits in each unbounded run; a run that requires more
+/// keeps what it requires. A loop of digits usually follows a first digit. So its bound is one less, but at least one.
+/// After a point and in an exponent this leaves one digit less.
 ///
-/// Complements stay as they are: they stand in intersections with what is bounded. Multiples are followed by the
-/// remainders of their digits, which have no bound.
+/// Complements are not changed, since they are intersected with bounded expressions. Automata of multiples are bounded
+/// in part only: states that are used several times are rules, which are not changed.
 pub(in crate::syntax::json_schema) fn bounded(g: &mut GrammarBuilder, all: ExprId, most: u32) -> ExprId {
     let most = most.max(1);
     let mut made: FxHashMap<ExprId, ExprId> = FxHashMap::default();

@@ -4,11 +4,11 @@ use super::Bound;
 use super::{Part, any_digits, digit, some_digits};
 use crate::grammar::{ExprId, GrammarBuilder};
 
-/// A bound by its digits.
+/// A bound as digits.
 pub(super) struct Side {
-    /// Before the point.
+    /// Digits before the point.
     pub(super) whole: Vec<u8>,
-    /// After the point, without trailing zeros.
+    /// Digits after the point, without trailing zeros.
     pub(super) fraction: Vec<u8>,
     pub(super) exclusive: bool,
 }
@@ -20,13 +20,13 @@ impl Side {
     }
 }
 
-/// Digits after the point: whether none may stand there, and what may, if any do.
+/// The digits, or remaining digits, after the point: whether there may be none, and the expression of one or more.
 struct Tail {
     none: bool,
     some: ExprId,
 }
 
-/// The magnitudes of `part`, without scientific notation.
+/// Returns the magnitudes of `part`, without scientific notation.
 pub(super) fn plain(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     let whole_only = part.integer;
     let lower = Side::of(&part.lower);
@@ -46,7 +46,7 @@ pub(super) fn plain(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     g.choice([low, middle, high])
 }
 
-/// Every number whose count of digits before the point is within bounds, the lower more than one.
+/// Returns every number whose count of digits before the point is within bounds. `least` is at least two.
 fn of_lengths(g: &mut GrammarBuilder, least: usize, most: Option<usize>, whole_only: bool) -> ExprId {
     if most.is_some_and(|most| most < least) {
         return g.never();
@@ -57,7 +57,7 @@ fn of_lengths(g: &mut GrammarBuilder, least: usize, most: Option<usize>, whole_o
     g.sequence([first, more, end])
 }
 
-/// `count` free digits, then any end.
+/// Returns `count` arbitrary digits and any fraction.
 fn free(g: &mut GrammarBuilder, count: usize, whole_only: bool) -> ExprId {
     let any = digit(g, 0, 9);
     let digits = g.repeat(any, count as u32, Some(count as u32));
@@ -65,7 +65,7 @@ fn free(g: &mut GrammarBuilder, count: usize, whole_only: bool) -> ExprId {
     g.sequence([digits, end])
 }
 
-/// Nothing, or a point and digits.
+/// Returns nothing, or a point and digits.
 fn free_end(g: &mut GrammarBuilder, whole_only: bool) -> ExprId {
     let some = some_digits(g);
     end(g, &Tail { none: true, some }, whole_only)
@@ -78,7 +78,7 @@ fn end(g: &mut GrammarBuilder, tail: &Tail, whole_only: bool) -> ExprId {
     g.choice([none, fraction])
 }
 
-/// As many digits before the point as the bound has, and at least the bound.
+/// Returns the numbers that have as many digits before the point as the bound and are not below it.
 pub(super) fn at_least(g: &mut GrammarBuilder, bound: &Side, whole_only: bool) -> ExprId {
     let tail = fraction_at_least(g, bound, 0);
     let mut rest = end(g, &tail, whole_only);
@@ -91,12 +91,12 @@ pub(super) fn at_least(g: &mut GrammarBuilder, bound: &Side, whole_only: bool) -
     rest
 }
 
-/// As many digits before the point as the bound has, and at most the bound.
+/// Returns the numbers that have as many digits before the point as the bound and are not above it.
 fn at_most(g: &mut GrammarBuilder, bound: &Side, whole_only: bool) -> ExprId {
     at_most_from(g, bound, 0, whole_only)
 }
 
-/// The same for what follows the first `start` digits, which are those of the bound.
+/// Like [`at_most`], for the rest after the first `start` digits, which are those of the bound.
 fn at_most_from(g: &mut GrammarBuilder, bound: &Side, start: usize, whole_only: bool) -> ExprId {
     let tail = fraction_at_most(g, bound, 0);
     let mut rest = end(g, &tail, whole_only);
@@ -111,12 +111,12 @@ fn at_most_from(g: &mut GrammarBuilder, bound: &Side, start: usize, whole_only: 
     rest
 }
 
-/// The lowest digit at `index` of `length`: no zero leads, unless alone.
+/// Returns the lowest digit at `index` of `length` digits: the first digit is not zero, unless it is the only one.
 fn lowest(index: usize, length: usize) -> u8 {
     u8::from(index == 0 && length > 1)
 }
 
-/// Between two bounds with equally many digits before the point.
+/// Returns the numbers between two bounds with the same number of digits before the point.
 pub(super) fn between(g: &mut GrammarBuilder, lower: &Side, upper: &Side, whole_only: bool) -> ExprId {
     let length = lower.whole.len();
     let Some(split) = lower.whole.iter().zip(&upper.whole).position(|(l, u)| l != u) else {
@@ -142,21 +142,21 @@ pub(super) fn between(g: &mut GrammarBuilder, lower: &Side, upper: &Side, whole_
     after(g, &lower.whole[..split], rest)
 }
 
-/// The digits, then `rest`.
+/// Returns the digits, followed by `rest`.
 fn after(g: &mut GrammarBuilder, digits: &[u8], rest: ExprId) -> ExprId {
     let text: Vec<u8> = digits.iter().map(|d| b'0' + d).collect();
     let digits = g.bytes(text);
     g.sequence([digits, rest])
 }
 
-/// One digit of a fraction and then `tail`, as what `Tail::some` holds.
+/// Returns one digit of a fraction followed by `tail`, in the form of [`Tail::some`].
 fn step(g: &mut GrammarBuilder, digit: ExprId, tail: &Tail) -> ExprId {
     let none = if tail.none { g.empty() } else { g.never() };
     let rest = g.choice([none, tail.some]);
     g.sequence([digit, rest])
 }
 
-/// Fraction digits that follow the bound's first `start` ones and make at least the bound.
+/// Returns fraction digits that follow the bound's first `start` ones and are not below the bound.
 fn fraction_at_least(g: &mut GrammarBuilder, bound: &Side, start: usize) -> Tail {
     let any = any_digits(g);
     let mut tail = if bound.exclusive {
@@ -175,7 +175,7 @@ fn fraction_at_least(g: &mut GrammarBuilder, bound: &Side, start: usize) -> Tail
     tail
 }
 
-/// Fraction digits that follow the bound's first `start` ones and make at most the bound.
+/// Returns fraction digits that follow the bound's first `start` ones and are not above the bound.
 fn fraction_at_most(g: &mut GrammarBuilder, bound: &Side, start: usize) -> Tail {
     let any = any_digits(g);
     let mut tail = if bound.exclusive {
@@ -194,10 +194,10 @@ fn fraction_at_most(g: &mut GrammarBuilder, bound: &Side, start: usize) -> Tail 
     tail
 }
 
-/// Fraction digits between two bounds that are equal before the point.
+/// Returns fraction digits between two bounds that are equal before the point.
 fn fraction_between(g: &mut GrammarBuilder, lower: &Side, upper: &Side) -> Tail {
     let at = |side: &Side, index: usize| side.fraction.get(index).copied().unwrap_or(0);
-    // whether no further digits leave the number inside, once `index` digits are those of both bounds
+    // whether the number may end after `index` digits that are those of both bounds
     let may_end = |index: usize| {
         let above = lower.fraction.len() <= index && !lower.exclusive;
         above && (upper.fraction.len() > index || !upper.exclusive)

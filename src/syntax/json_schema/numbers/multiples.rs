@@ -1,8 +1,8 @@
-//! Multiples of decimals in plain notation: a deterministic automaton over digits, whose states have the
-//! remainder of the digits so far beside how they compare with the bounds.
+//! Multiples of decimals in plain notation, as a deterministic automaton over digits. A state has the remainder of the
+//! digits so far, and how they compare with the bounds.
 //!
-//! In units of the last digit that any divisor has after the point, divisors are integers. Digits beyond that
-//! one must be zeros in multiples, and make every number a non-multiple if one of them is not zero.
+//! The unit is the last digit after the point of any divisor; in units, divisors are integers. In multiples, later
+//! digits must be zeros. A later digit that is not zero makes a number a non-multiple.
 
 use super::super::decimal::Decimal;
 use super::super::errors;
@@ -16,34 +16,36 @@ use crate::syntax::deterministic::Automaton;
 use num_bigint::BigInt;
 use std::cmp::Ordering;
 
-/// States of the automaton of one range, before it is made minimal.
+/// Greatest number of states of the automaton of one range, before minimisation.
 const MAX_STATES: usize = 50_000;
-/// Steps of work that a state takes: one for each symbol.
+/// Steps of work for a state: one for each symbol.
 const STATE_WORK: usize = 11;
-/// The symbol of the point; the digits are their values.
+/// The symbol of the point. The symbols of the digits are their values.
 const POINT: u8 = 10;
 
 /// Divisors and non-divisors.
 pub(super) struct Divided<'p> {
-    /// Digits after the point that count.
+    /// Number of digits after the point that are counted in the remainder.
     scale: usize,
-    /// Remainders are taken by `modulus` times ten to the `zeros`.
+    /// Remainders are taken modulo `modulus` times ten to the power of `zeros`.
     modulus: u64,
-    /// How many zeros a multiple ends in (in units).
+    /// Number of zeros at the end of a multiple, in units.
     zeros: u32,
     has_divisor: bool,
-    /// In units; remainders are taken by a multiple of them.
+    /// The divisor in units, without its `zeros` at the end. It divides `modulus`, like each of `others`.
     divisor: u64,
     others: Vec<u64>,
-    /// Whether multiples are written without a point.
+    /// Whether numbers are written without a point.
     whole_only: bool,
     asker: Asker<'p>,
     shown: String,
 }
 
 impl<'p> Divided<'p> {
+    /// Prepares the automaton of multiples of `divisor` that are not multiples of `others`.
+    ///
     /// # Errors
-    /// A number of remainders beyond what is supported.
+    /// There are too many remainders.
     pub(super) fn new(
         divisor: Option<Decimal>,
         others: &[Decimal],
@@ -66,7 +68,7 @@ impl<'p> Divided<'p> {
         let bounded = |number: &BigInt| u64::try_from(number).ok().filter(|&n| n as usize <= MAX_STATES);
         let too_many = || errors::too_many_remainders(asker.pointer, &shown, MAX_STATES);
         let modulus = bounded(&modulus).ok_or_else(too_many)?;
-        // divisors of the modulus, if there are others
+        // if there are non-divisors, these divide the modulus
         let units = |d: &Decimal| bounded(&d.in_units(scale));
         let others: Option<Vec<u64>> = others.iter().map(units).collect();
         let has_divisor = divisor.is_some();
@@ -80,7 +82,10 @@ impl<'p> Divided<'p> {
         Ok(Divided { scale, modulus, zeros, has_divisor, divisor, others, whole_only, asker, shown })
     }
 
-    /// The magnitudes of `part` that are divided so.
+    /// Returns the magnitudes of `part` that satisfy the divisors.
+    ///
+    /// # Errors
+    /// There are too many states; the work budget is exhausted.
     pub(super) fn expression(&self, g: &mut GrammarBuilder, part: &Part) -> Result<ExprId> {
         let (lower, upper) = (Side::of(&part.lower), part.upper.as_ref().map(Side::of));
         let sides = [Some(lower), upper];
@@ -112,7 +117,7 @@ impl<'p> Divided<'p> {
         }))
     }
 
-    /// The remainder and the zeros at the end after one more digit.
+    /// Returns the remainder and the number of zeros at the end after one more digit.
     fn divide(&self, (mut remainder, zeros): (u64, u32), digit: u8) -> (u64, u32) {
         if digit == 0 && zeros < self.zeros {
             return (remainder, zeros + 1);
@@ -126,7 +131,7 @@ impl<'p> Divided<'p> {
         ((remainder + u64::from(digit)) % self.modulus, 0)
     }
 
-    /// Whether this number of further digits may make a multiple.
+    /// Whether this number of further digits may result in a multiple.
     fn may_divide(&self, (remainder, _): (u64, u32), digits: usize) -> bool {
         if !self.has_divisor || self.zeros > 0 || digits > 8 {
             return true;
@@ -142,11 +147,11 @@ impl<'p> Divided<'p> {
     }
 }
 
-/// How far a number has been read.
+/// The position in the text of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Start,
-    /// After a zero before the point, which no digit follows.
+    /// After a zero before the point, which no digit may follow.
     Zero,
     /// After this number of digits before the point.
     Whole(usize),
@@ -157,10 +162,10 @@ enum Place {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct State {
     place: Place,
-    /// How the digits compare with the same number of those of the bounds, the lower and the upper.
+    /// How the digits compare with as many digits of the lower and the upper bound.
     compared: [Ordering; 2],
     rest: (u64, u32),
-    /// Whether a digit that is not zero was read beyond those that count.
+    /// Whether a digit beyond those that are counted was not zero.
     beyond: bool,
 }
 
@@ -173,7 +178,7 @@ impl State {
 struct Reader<'r, 'p> {
     divided: &'r Divided<'p>,
     sides: [Option<Side>; 2],
-    /// Digits that are counted before the point, and after it.
+    /// Greatest number of digits that are counted before the point, and after it.
     whole: usize,
     fraction: usize,
 }
@@ -234,7 +239,7 @@ impl Reader<'_, '_> {
         self.may_be_below(&next).then_some(next)
     }
 
-    /// Whether some number that begins so is not above the upper bound.
+    /// Whether some number with this prefix is not above the upper bound.
     fn may_be_below(&self, state: &State) -> bool {
         let Some(upper) = &self.sides[1] else { return true };
         let decided = match state.place {

@@ -1,10 +1,10 @@
-//! Sets of numbers: bounds, divisors and non-divisors, by exact decimal arithmetic.
+//! Sets of numbers: bounds, divisors and non-divisors, in exact decimal arithmetic.
 
 use super::super::decimal::Decimal;
 use num_bigint::BigInt;
 use std::cmp::Ordering;
 
-/// Multiples that are examined, one by one, to see whether all of them are excluded.
+/// Greatest number of multiples that are examined one by one to see whether all are excluded.
 const MAX_LOOKED_AT: u32 = 10_000;
 
 /// One end of a range of numbers.
@@ -15,30 +15,30 @@ pub(in super::super) struct Bound {
     pub(in super::super) exclusive: bool,
 }
 
-/// Numbers between two bounds, multiples of some numbers and not of others. Integers are the multiples of one.
+/// Numbers between two bounds that are multiples of some numbers and not of others. Integers are the multiples of one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub(in super::super) struct NumberRange {
     pub(in super::super) lower: Option<Bound>,
     pub(in super::super) upper: Option<Bound>,
-    /// All of which divide it; positive.
+    /// Divisors, all positive: the numbers are multiples of each.
     pub(in super::super) multiple_of: Vec<Decimal>,
-    /// None of which divides it; positive.
+    /// Non-divisors, all positive: the numbers are multiples of none.
     pub(in super::super) not_multiple_of: Vec<Decimal>,
-    /// How the numbers are written.
+    /// The notation of the numbers.
     pub(in super::super) notation: Notation,
 }
 
-/// Notations of numbers: up to draft 4, `2.0` is no integer, though it is equal to `2`.
+/// Notations of numbers. Up to draft 4, `2.0` is not an integer, though it equals `2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(in super::super) enum Notation {
-    /// Any.
+    /// Any notation.
     #[default]
     Any,
-    /// Digits, without a point and without an exponent.
+    /// Digits without a point and without an exponent.
     Digits,
     /// With a point or an exponent.
     Marked,
-    /// None: with and without.
+    /// No notation: contradictory notations are required.
     None,
 }
 
@@ -64,24 +64,24 @@ impl Notation {
 }
 
 impl NumberRange {
-    /// The integers; only those in digits if `is_plain`.
+    /// Returns the range of all integers, in digits only if `is_plain`.
     pub(in super::super) fn integers(is_plain: bool) -> NumberRange {
         let notation = if is_plain { Notation::Digits } else { Notation::Any };
         NumberRange { multiple_of: vec![Decimal::one()], notation, ..NumberRange::default() }
     }
 
-    /// Whether everything in it is an integer.
+    /// Whether a divisor is an integer, so that the range has only integers.
     pub(in super::super) fn is_integer(&self) -> bool {
         self.multiple_of.iter().any(Decimal::is_integer)
     }
 
-    /// The least number of which exactly the multiples of all `multiple_of` are multiples.
+    /// Returns the least common multiple of all divisors; `None` if there are none.
     pub(super) fn divisor(&self) -> Option<Decimal> {
         self.multiple_of.iter().cloned().reduce(|a, b| a.least_common_multiple(&b))
     }
 }
 
-/// The ranges that together have the numbers that are not in this one.
+/// Returns ranges whose union is the complement of this one. Its notation is not [`Notation::None`].
 pub(in super::super) fn failures(range: &NumberRange) -> Vec<NumberRange> {
     let outside = |bound: &Bound| Some(Bound { value: bound.value.clone(), exclusive: !bound.exclusive });
     let NumberRange { lower, upper, multiple_of, not_multiple_of, notation } = range;
@@ -109,7 +109,7 @@ pub(in super::super) fn failures(range: &NumberRange) -> Vec<NumberRange> {
     failures
 }
 
-/// Whether a number is in the range.
+/// Whether a number is in the range, regardless of its notation.
 pub(in super::super) fn contains(range: &NumberRange, number: &Decimal) -> bool {
     // the notation is not a property of the value: callers use `Notation::admits`
     let NumberRange { lower, upper, multiple_of, not_multiple_of, notation: _ } = range;
@@ -119,7 +119,7 @@ pub(in super::super) fn contains(range: &NumberRange, number: &Decimal) -> bool 
         && !not_multiple_of.iter().any(|divisor| number.is_multiple_of(divisor))
 }
 
-/// The numbers in both.
+/// Returns the intersection of two ranges.
 pub(in super::super) fn intersection(a: &NumberRange, b: &NumberRange) -> NumberRange {
     let tighter = |a: &Option<Bound>, b: &Option<Bound>, keep: Ordering| match (a, b) {
         (Some(a), Some(b)) => Some(match a.value.cmp(&b.value) {
@@ -144,7 +144,7 @@ pub(in super::super) fn intersection(a: &NumberRange, b: &NumberRange) -> Number
     }
 }
 
-/// Whether surely no number is in the range.
+/// Whether surely no number is in the range. False if this is not known.
 pub(in super::super) fn is_empty(range: &NumberRange) -> bool {
     // `divisor` handles `multiple_of`
     let NumberRange { lower, upper, multiple_of: _, not_multiple_of, notation } = range;
@@ -154,7 +154,7 @@ pub(in super::super) fn is_empty(range: &NumberRange) -> bool {
     let Some(divisor) = range.divisor() else {
         let (Some(lower), Some(upper)) = (lower, upper) else { return false };
         return match lower.value.cmp(&upper.value) {
-            // between two different numbers there are multiples of nothing that is listed
+            // between two different numbers there are infinitely many that are not multiples of the listed ones
             Ordering::Less => false,
             Ordering::Equal => !contains(range, &lower.value),
             Ordering::Greater => true,

@@ -1,6 +1,5 @@
-//! Magnitudes between two bounds in normalised scientific notation: `d.ddde±x` with `d` not zero; and zero
-//! with any exponent. Normalised, numbers compare by their exponents first, which makes the texts of a range
-//! a regular language.
+//! Magnitudes between two bounds in normalised scientific notation: `d.ddde±x` with `d` not zero, and zero with any
+//! exponent. Normalised numbers compare by their exponents first, so the texts of a range are a regular language.
 
 use super::super::decimal::Decimal;
 use super::Bound;
@@ -8,7 +7,7 @@ use super::magnitude::{Side, at_least, between, plain};
 use super::{Part, digit, some_digits, zero_fraction};
 use crate::grammar::{ByteSet, ExprId, GrammarBuilder};
 
-/// `e`, a sign or none, digits.
+/// Returns `e` or `E`, an optional sign, and digits.
 pub(super) fn any_exponent(g: &mut GrammarBuilder) -> ExprId {
     let e = g.byte_set(ByteSet::from_iter(*b"eE"));
     let sign = g.byte_set(ByteSet::from_iter(*b"+-"));
@@ -16,7 +15,7 @@ pub(super) fn any_exponent(g: &mut GrammarBuilder) -> ExprId {
     g.sequence([e, sign, digits])
 }
 
-/// The magnitudes of `part`.
+/// Returns the magnitudes of `part`.
 pub(super) fn expression(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     let lower = side(&part.lower);
     let upper = part.upper.as_ref().map(side);
@@ -25,7 +24,7 @@ pub(super) fn expression(g: &mut GrammarBuilder, part: &Part) -> ExprId {
         alternatives.push(zero(g));
     }
     match (lower, upper) {
-        // nothing but zero
+        // only zero
         (_, Some(None)) => {}
         (None, None) => {
             let (any, exponent) = (any_mantissa(g), any_exponent(g));
@@ -60,14 +59,14 @@ pub(super) fn expression(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     g.choice(alternatives)
 }
 
-/// A point or none, zeros and an exponent that is not negative, after each digit from 1 to 9 of integers of
-/// `part`; zero with any exponent.
+/// Returns the integers of `part` that are one digit from 1 to 9, an optional fraction of zeros, and a non-negative
+/// exponent; and zero with any exponent if `part` contains it.
 pub(super) fn whole(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     let mut alternatives = Vec::new();
     if part.lower.value.is_zero() {
         alternatives.push(zero(g));
     }
-    // the bounds rounded to one digit, inwards
+    // the bounds rounded inwards to one digit
     let (low, least) = match part.lower.value.scientific() {
         None => (1, 0),
         Some((digit, [], exponent)) => (digit, exponent),
@@ -76,7 +75,7 @@ pub(super) fn whole(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     };
     let upper = part.upper.as_ref().map(|bound| bound.value.scientific());
     let (high, most) = match upper {
-        // nothing but zero
+        // only zero
         Some(None) => return g.choice(alternatives),
         Some(Some((digit, _, exponent))) => (digit, Some(exponent)),
         None => (9, None),
@@ -101,26 +100,26 @@ pub(super) fn whole(g: &mut GrammarBuilder, part: &Part) -> ExprId {
     g.choice(alternatives)
 }
 
-/// `e`, a plus sign or none, digits.
+/// Returns `e` or `E`, an optional plus sign, and digits.
 pub(super) fn positive_exponent(g: &mut GrammarBuilder) -> ExprId {
     let (e, plus) = (g.byte_set(ByteSet::from_iter(*b"eE")), g.text("+"));
     let (plus, digits) = (g.optional(plus), some_digits(g));
     g.sequence([e, plus, digits])
 }
 
-/// The bound's mantissa and exponent; `None` for zero.
+/// Returns the bound's mantissa and exponent; `None` for zero.
 fn side(bound: &Bound) -> Option<(Side, i64)> {
     let (first, rest, exponent) = bound.value.scientific()?;
     Some((Side { whole: vec![first], fraction: rest.to_vec(), exclusive: bound.exclusive }, exponent))
 }
 
-/// From 1 to the bound: a mantissa does not start with zero.
+/// Returns mantissas from 1 to the bound, since a mantissa does not begin with zero.
 fn at_most(g: &mut GrammarBuilder, bound: &Side) -> ExprId {
     let one = Side { whole: vec![1], fraction: Vec::new(), exclusive: false };
     between(g, &one, bound, false)
 }
 
-/// `0e5`, `0.00E-1`.
+/// Returns zero with any exponent: `0e5`, `0.00E-1`.
 pub(super) fn zero(g: &mut GrammarBuilder) -> ExprId {
     let (zero, point) = (g.text("0"), g.text("."));
     let zeros = g.plus(zero);
@@ -137,7 +136,7 @@ fn any_mantissa(g: &mut GrammarBuilder) -> ExprId {
     g.sequence([first, fraction])
 }
 
-/// The mantissa with an exponent between `least` and `most`, whose text may have leading zeros.
+/// Returns the mantissa with an exponent between `least` and `most`, whose text may have leading zeros.
 fn scaled(g: &mut GrammarBuilder, mantissa: ExprId, least: Option<i64>, most: Option<i64>) -> ExprId {
     let integers =
         |lower: i64, upper: Option<i64>| Part { lower: bound(lower), upper: upper.map(bound), integer: true };
