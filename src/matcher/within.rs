@@ -106,8 +106,8 @@ impl Matcher {
         Ok(self.with_promised(mask))
     }
 
-    /// A budget from which on the [mask within a budget](Matcher::mask_within) equals the mask without one here, if the
-    /// grammar shows such a budget. It is an upper bound: smaller budgets may suffice.
+    /// A budget at and above which the [mask within a budget](Matcher::mask_within) equals the mask without a budget
+    /// here, if the grammar shows one. It is an upper bound: smaller budgets may suffice.
     ///
     /// # Errors
     /// Limits.

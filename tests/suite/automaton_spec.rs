@@ -56,7 +56,7 @@ struct Machine {
 }
 
 const STATES: usize = 3;
-/// Texts of which one is a prefix of another, but which can be read in one way only.
+/// Texts, one of which is a prefix of the other, whose sequences can be read in only one way.
 const TEXTS: [&str; 2] = ["x", "xy"];
 
 fn machines() -> impl Strategy<Value = Machine> {

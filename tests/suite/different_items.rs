@@ -180,7 +180,7 @@ fn items_that_cannot_be_are_no_way_on() {
     }
 }
 
-/// Prefixes of lists: what was read of the last item can become another value than those before it, or not.
+/// Prefixes of lists: whether the read part of the last item can become a value that differs from the earlier items.
 #[test]
 fn an_item_goes_on_as_long_as_it_can_differ() {
     let list = |items: Value| json!({"type": "array", "items": items, "uniqueItems": true});

@@ -350,7 +350,7 @@ fn first_row(archive: &[u8]) -> usize {
     u64::from_le_bytes(archive[128 + 8..128 + 16].try_into().unwrap()) as usize
 }
 
-/// An archive in which a number of the first row, and the checksums with it, was changed.
+/// A copy of an archive with a changed number in the first row, and with correct checksums.
 fn forged(good: &[u8], field: usize, number: u64) -> MaskArchive {
     let rows = first_row(good);
     let mut bytes = good.to_vec();

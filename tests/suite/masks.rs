@@ -268,7 +268,7 @@ fn classes_of_a_pattern_give_the_bits_of_the_walk() {
         r#"{"not": "abx"}"#,
     ];
     check(&grammar, &texts.map(str::as_bytes), "counted words");
-    // words that are searched for, of which one and no other must come: parts that nearly all tokens are allowed in
+    // searches for words, exactly one of which must occur, and parts that allow nearly all tokens
     let schema = r#"{"type": "object", "properties": {
         "scope": {"oneOf": [{"pattern": "admin"}, {"pattern": "maker"}, {"pattern": "[0-9]{3}é"}], "type": "string"},
         "pair": {"type": "string", "pattern": "^[^:,\\s]+:[^:,&]*(,\\s*[^:,]+:\\S*)*$", "maxLength": 40}

@@ -102,7 +102,7 @@ fn inputs(topic: &str) -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics").join(topic);
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let inputs = files.filter(|path| path.extension().is_some_and(|extension| extension == "in"));
-    // what is no text is no input of these functions
+    // these functions take only texts, so other files are skipped
     inputs.filter_map(|path| Some((path.clone(), std::fs::read_to_string(&path).ok()?))).collect()
 }
 

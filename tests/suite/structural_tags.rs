@@ -364,7 +364,7 @@ impl Reader<'_> {
         self.then(&begun, |at| self.tag_after(tag, at))
     }
 
-    /// Text from a place on in which triggers begin something else.
+    /// Reads text from a place on, in which triggers begin other content.
     fn triggered(
         &self,
         from: usize,

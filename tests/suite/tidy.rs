@@ -209,7 +209,7 @@ fn rooms_use_only_rooms_before_them() {
     for (path, text) in product() {
         let room = room(&path);
         let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else { continue };
-        // tests may use what is there for tests
+        // tests may use items that exist for tests
         let is_test = path.ends_with("tests.rs");
         let (module, is_parent) = module_of(&path);
         for named in named(&module, is_parent, &text).iter().filter(|named| !named.is_child) {

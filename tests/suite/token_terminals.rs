@@ -1,4 +1,4 @@
-//! Token terminals: walks by hand over a small vocabulary, what is refused, and masks on a real tokenizer.
+//! Token terminals: walks over a small vocabulary, refused grammars, and masks on a real tokenizer.
 
 use crate::tables;
 use grammata::automaton::words;
@@ -486,7 +486,7 @@ fn token_terminals_of_single_bytes_are_sets_of_bytes() {
     }
 }
 
-/// A thought may say what it likes; the object after it has each name once, also when tables are dropped on the way.
+/// A thought may be any text. The object after it has each name once, even if tables are dropped in the meantime.
 #[test]
 fn names_of_objects_are_followed_after_a_thought() {
     let letters = ["{", "}", "\"", "a", "b", ":", ",", "1", "\"a\":1", "{\"a\":1,", "x"];

@@ -70,8 +70,8 @@ mod against_the_tokenizers_crate {
             let wanted = normalized(&vocabulary, &tokenizer, metaspace, &text);
             assert_eq!(spelt, wanted, "{} {text:?}", path.display());
         }
-        // a token in front keeps the decoder from stripping a leading space; added tokens are literal, and the
-        // crate cannot show a byte that is no character
+        // a token in front keeps the decoder from stripping a leading space; added tokens are literal, and the crate
+        // cannot show a byte that is not a character
         let front = vocabulary.encode_greedy(b"x").unwrap()[0];
         let added: HashSet<u32> = tokenizer.get_added_vocabulary().get_vocab().values().copied().collect();
         let shown = |bytes: &[u8]| bytes.len() > 1 || bytes[0] < 0x80;
@@ -188,7 +188,7 @@ fn specials_are_never_bytes() {
     // an added token that is not special is the bytes of its content
     let tool = vocabulary.tokens().find(|(_, bytes)| bytes == b"<tool>");
     assert!(tool.is_some());
-    // a Unigram model's unknown token is special though it is no added token
+    // a Unigram model's unknown token is special although it is not an added token
     assert_eq!(load_fixture("unigram.json").special(id(0)), Some("<unk>"));
 }
 
@@ -223,7 +223,7 @@ fn without_a_decoder_the_pre_tokenizer_decides() {
 #[test]
 fn tekken() {
     let vocabulary = load_fixture("tekken.json");
-    // 24 special ids, then the tokens as far as `default_vocab_size` goes
+    // 24 special ids, then the tokens up to `default_vocab_size`
     assert_eq!((vocabulary.width(), vocabulary.len(), vocabulary.eos()), (286, 286, &[id(2)][..]));
     let specials: Vec<&str> = vocabulary.specials().map(|(_, name)| name).collect();
     assert_eq!((specials.len(), &specials[3..6]), (24, &["[INST]", "[/INST]", "<SPECIAL_5>"][..]));

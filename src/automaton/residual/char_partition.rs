@@ -57,7 +57,7 @@ impl CharPartition {
     }
 }
 
-/// The results of reading characters, each with the groups of which some characters have this result.
+/// The results of reading characters. Each result has the groups that contain some character with this result.
 #[derive(Clone, Debug)]
 pub(crate) struct Images<T> {
     pub(crate) all: SmallVec<[(T, BlockSet); 2]>,

@@ -224,7 +224,8 @@ impl<'s> Runs<'s, '_> {
         self.repeated(&same).unwrap_or(same)
     }
 
-    /// Rewrites an unbounded repetition of alternatives of which one ends in text; `None` if the part stays as it is.
+    /// Rewrites an unbounded repetition of alternatives, if an alternative ends in text. `None` if the part stays as it
+    /// is.
     fn repeated(&mut self, part: &Part<'s>) -> Option<Part<'s>> {
         if part.max.is_some() || self.depth >= MAX_NAMES || !self.names.has_ways(&part.item) {
             return None;

@@ -74,7 +74,7 @@ fn keywords_listed_as_read_are() {
     let keywords: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
     assert!(keywords.len() >= 40, "{keywords:?}");
     for keyword in keywords {
-        // what is not supported is refused whatever its value
+        // an unsupported keyword is refused for all values
         let is_refused = |value: &&str| {
             let error = compile(&format!("{{{keyword:?}: {value}}}"), &json_schema::Options::default());
             error.is_err_and(|error| error.code() == "json-schema/unsupported-keyword")

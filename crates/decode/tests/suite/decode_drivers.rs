@@ -523,7 +523,7 @@ fn a_stop_string_ends_a_hypothesis() {
 
 #[test]
 fn dead_ends_are_errors_only_where_nothing_is_left() {
-    // every logit of what is allowed is NaN after "a", none after "b"
+    // the logits of all allowed tokens are NaN after "a", and of none after "b"
     let mut model = Function::new(TOKENS, |sequence: &[u32]| {
         let dead = sequence.last() == Some(&u32::from(b'a'));
         vec![if dead { f32::NAN } else { 1.0 }; TOKENS]

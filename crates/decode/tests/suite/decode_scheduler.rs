@@ -237,7 +237,7 @@ fn a_deadline_counts_the_wait() {
     scheduler.close(&mut model);
 }
 
-/// Samples of one prompt: it is fed once, and later turns of a conversation feed only what is new.
+/// Samples of one prompt. The prompt is fed once, and later turns of a conversation feed only new tokens.
 #[test]
 fn prefixes_are_fed_once() {
     let (bytes, mut model) = (Bytes::new(), model());

@@ -64,7 +64,7 @@ enum Style {
     Long,
 }
 
-/// A server of taxis that speaks streamable HTTP. Returns its address, and what it got.
+/// Starts a taxi server that uses streamable HTTP. Returns its address and the messages that it receives.
 fn server(style: Style) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());

@@ -77,7 +77,7 @@ impl<'g> Recogniser<'g> {
     /// The most items that a search inside an intersection or complement makes before it gives up. The search for a
     /// completion may make ten times as many, that for the fewest tokens a quarter.
     const SEARCH_WORK: usize = 200_000;
-    /// The most items that all searches make together; after that every search gives up at once.
+    /// Maximum number of items that all searches make together. Beyond it, every search gives up immediately.
     const ALL_SEARCH_WORK: usize = 3_000_000;
 
     /// Builds the recogniser of a grammar.

@@ -96,7 +96,7 @@ impl DiskIndex {
     }
 }
 
-/// A tool of which only the id, the category and the document are known.
+/// A tool that has only an id, a category and a document.
 fn record(id: &str, category: &str, document: String) -> Tool {
     Tool { id: id.to_owned(), category: category.to_owned(), description: document, ..Tool::default() }
 }
