@@ -44,7 +44,7 @@ struct Task {
     wanted: Vec<&'static str>,
 }
 
-/// One weight for each action, last action and wanted output.
+/// One weight for each action in each context: what was done last and what the task asks for.
 #[derive(Default)]
 struct Policy(HashMap<(String, usize), f64>);
 

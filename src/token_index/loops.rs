@@ -107,7 +107,7 @@ pub(crate) struct Lengths {
     pub(crate) long: TrieId,
 }
 
-/// The id of one of a vocabulary's tries: that of all tokens, or one of suffixes or of some tokens.
+/// The id of a trie of a vocabulary: the trie of all tokens, or a trie of suffixes or of some tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TrieId(u16);
 

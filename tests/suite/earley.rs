@@ -273,7 +273,8 @@ fn compare(grammar: &Grammar, alphabet: &[u8], length: usize) -> Result<bool, Te
         prop_assert!(recogniser.accepts(&word));
         let shortest = words.iter().filter(|other| other.starts_with(&string)).map(Vec::len).min();
         prop_assert!(shortest.is_none_or(|shortest| word.len() <= shortest), "{:?} is not a shortest", word);
-        // of no listed word only the prefix of one that is long, or not of this alphabet
+        // a word that is not listed may be a prefix only of a long word, or of a word with other bytes than the
+        // alphabet
         let listed = word.len() <= length && word.iter().all(|byte| alphabet.contains(byte));
         prop_assert_eq!(words.contains(&word), listed, "{:?}", word);
     }

@@ -115,7 +115,7 @@ impl<T> Images<T> {
         Images { all, unknown }
     }
 
-    /// Extends each result by that of `other` for the same characters.
+    /// Extends each result by the result of `other` for the same characters.
     pub(in crate::automaton) fn extended<U>(
         mut self,
         other: &Images<U>,

@@ -460,7 +460,7 @@ impl MaskCache {
         self.completions.renew_work();
     }
 
-    /// Swaps the budget of work of the mask with that of its searches.
+    /// Swaps the mask's work budget with the work budget of its searches.
     pub(crate) fn exchange_search_work(&mut self, automaton: &Automaton) {
         self.completions.exchange_work(automaton.limits(), &mut self.tables);
     }

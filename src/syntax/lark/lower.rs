@@ -418,7 +418,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         (made, self.shapes.open(&bytes, lexeme, &self.lazies, begins.iter().copied()))
     }
 
-    /// The shape of a lazy lexeme, or of one that no lazy rule competes with.
+    /// The shape of a lazy lexeme, or of a lexeme without competing lazy rules.
     fn closed(&mut self, item: &Item<'s>) -> Shape {
         if self.firsts.is_empty() {
             return Shape::EMPTY;

@@ -21,7 +21,7 @@ use super::any_text::Names;
 use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How long a chain of names may be that stand for each other.
+/// Maximum length of a chain of names that are expanded one after another.
 const MAX_NAMES: usize = 64;
 
 /// How many parts of rules may be copied into the places where the rules are repeated.

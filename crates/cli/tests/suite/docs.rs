@@ -156,7 +156,7 @@ fn every_limit_is_in_the_page_on_security() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The code of the pages is that of the examples, which are compiled.
+/// The code of the pages equals the code of the examples, which are compiled.
 #[test]
 fn code_is_compiled() {
     let text = ["README.md", "docs/library.md", "docs/plans.md", "docs/retrieval.md", "docs/security.md"]

@@ -149,7 +149,7 @@ fn what_cannot_be_written_to_is_said() {
         assert!(error.starts_with(&format!("error[{code}]")), "{error}");
     };
     for extension in ["gmask", "gmasks"] {
-        // a folder of the name, a folder that is a file, and one that is not there
+        // the name of a folder, a name below a file, and a name in a missing folder
         let folder = format!("folder.{extension}");
         std::fs::create_dir(place.made.join(&folder)).unwrap();
         refused(&folder, "io/no-file");

@@ -435,7 +435,7 @@ fn decoders_in_batches_equal_decoders_alone() {
             Decoder::new(&mut model, &bytes, Some(constraint), prompt, options).unwrap()
         })
         .collect();
-    // one that fails: its constraint is in a state without continuation
+    // a request that fails: its constraint is in a state without continuation
     let mut stuck = Words::new(&["ab"]);
     stuck.taken = vec![1];
     decoders.push(

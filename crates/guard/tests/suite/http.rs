@@ -461,7 +461,7 @@ fn requests_that_are_none_are_refused() {
             assert!(error["error"]["message"].is_string(), "{body}");
         }
     }
-    // one session too many, and then one that has room
+    // one session too many, and then a session for which there is room
     let second = listening.begin();
     assert_eq!(listening.post(None, &request(0, "initialize", json!({}))).0, 503);
     listening.raw(&listening.head("DELETE", Some(&second), "\r\n"));

@@ -226,14 +226,14 @@ fn calls_come_one_after_another() {
         }
         let first = bench.take_for_server();
         assert_eq!(first.len(), 1);
-        // one that waits is cancelled and never reaches the server
+        // a waiting call is cancelled and never reaches the server
         let cancel = |id: u64| {
             json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
                 .to_string()
         };
         bench.client(cancel(2));
         assert!(bench.take_for_server().is_empty());
-        // the one that runs is cancelled, and the next one begins
+        // the running call is cancelled, and the next one begins
         bench.client(cancel(1));
         let sent = bench.take_for_server();
         assert_eq!(sent[0]["params"]["requestId"], first[0]["id"]);
