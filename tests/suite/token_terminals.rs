@@ -133,7 +133,7 @@ fn a_rejection_names_the_token_terminals_that_were_expected() {
     assert!(explanation.is_viable() && explanation.expected_text().starts_with("`b`"));
 }
 
-/// What a compiler refuses, with the place.
+/// Grammars that a compiler refuses, with the places of the errors.
 #[test]
 fn what_a_vocabulary_does_not_have_is_refused_with_the_rule() {
     let cases = [
@@ -148,7 +148,7 @@ fn what_a_vocabulary_does_not_have_is_refused_with_the_rule() {
         let shown = error.to_string();
         assert!(shown.contains("rule `other`") && shown.contains(text), "{source}: {shown}");
     }
-    // what nothing leads to is not looked up
+    // tokens of unreachable parts are not looked up
     let compiled = gbnf::compile("root ::= \"a\"\nother ::= <thnk>", &gbnf::Options::default()).unwrap();
     Compiler::new(vocabulary()).compile(&compiled.grammar).unwrap();
 }
@@ -160,7 +160,7 @@ fn many_terminals_and_long_lists_are_bounded() {
         let sets: Vec<String> = (0..count).map(|id| format!("!<[{id}]>")).collect();
         compiler.compile(&grammar(&format!("root ::= {}", sets.join(" | "))))
     };
-    // all but those that end a sequence: each set has what another leaves out
+    // all tokens but those that end a sequence: each set has the tokens that another one omits
     let mask = many(1_000).unwrap().matcher().mask().unwrap();
     assert_eq!(mask.len(), 49156 - 2);
     let error = many(20_000).unwrap_err();

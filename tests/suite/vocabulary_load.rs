@@ -1,5 +1,4 @@
-//! Reading tokenizer files: what the tokens' bytes are, against the tokenizers crate; damaged and hostile
-//! files.
+//! Reading tokenizer files: the tokens' bytes, compared with the tokenizers crate; damaged and hostile files.
 
 use grammata::vocabulary::load::EOS_NAMES;
 use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
@@ -39,7 +38,7 @@ mod against_the_tokenizers_crate {
     use std::collections::HashSet;
     use tokenizers::{NormalizedString, Normalizer, Tokenizer};
 
-    /// What the tokenizer makes of the text before it splits it; spaces are spaces. Bytes without a token of
+    /// The text after the tokenizer's normalisation, before it is split; spaces are spaces. Bytes without a token of
     /// their own are dropped: BPE without an unknown token does that, and no text has them in longer ones.
     fn normalized(vocabulary: &Vocabulary, tokenizer: &Tokenizer, metaspace: bool, text: &str) -> Vec<u8> {
         let mut normalized = NormalizedString::from(text);
@@ -59,7 +58,7 @@ mod against_the_tokenizers_crate {
         bytes.copied().collect()
     }
 
-    /// The encoding of each text spells it; each token's bytes are what the crate decodes it to.
+    /// The encoding of each text spells it; each token's bytes equal the crate's decoding of it.
     fn check(path: &Path) {
         let vocabulary = Vocabulary::from_file(path, &options()).unwrap();
         let tokenizer = Tokenizer::from_file(path).unwrap();
