@@ -12,7 +12,7 @@ use super::{TokenId, Vocabulary};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 
-/// Marks an absent node or token: a byte with which no token begins, or a node at which no token ends.
+/// Marks an absent node or token: a byte that no token begins with, or a node at which no token ends.
 const NONE: u32 = u32::MAX;
 
 /// The prefix tree of a vocabulary's tokens. Valid node ids are those returned by its methods, from 0 to

@@ -174,7 +174,7 @@ impl Oracle<'_> {
         (0..).zip(self.tokens).filter(|(id, token)| allowed(*id, token)).map(|(id, _)| id).collect()
     }
 
-    /// The bytes by which all words that begin with `text` continue.
+    /// The bytes that follow `text` in all words that begin with it.
     fn forced(&self, text: &[u8]) -> Vec<u8> {
         match self.beginning(text) {
             [] => Vec::new(),

@@ -127,8 +127,8 @@ impl Snapshot {
         self.masks.get(self.id(at)?.index())?.get()
     }
 
-    /// The configuration after some bytes (possibly the dead one), and the indices of the bytes with which names end;
-    /// `None` if it is unknown.
+    /// The configuration after some bytes (possibly the dead one), and the indices of the bytes that end names; `None`
+    /// if it is unknown.
     pub(crate) fn run(
         &self,
         automaton: &Automaton,

@@ -338,7 +338,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok((if min == 0 { self.builder.optional(all) } else { all }, shape))
     }
 
-    /// Lowers one occurrence of a part, followed by what is ignored.
+    /// Lowers one occurrence of a part, followed by the ignored terminals.
     fn element(&mut self, part: &Part<'s>, in_terminal: bool, begins: &[u32], ends: &[u32]) -> Result<Made> {
         let is_lexeme = match &part.item {
             Item::Group(_) | Item::Lark(_) | Item::Beside(_) => false,

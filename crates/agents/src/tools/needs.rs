@@ -91,7 +91,7 @@ impl<'s> Givers<'s> {
             }
             if http.outputs.iter().any(|output| plain(output) == "id") {
                 let last = http.path.rsplit('/').find(|part| !part.is_empty() && !part.contains('{'));
-                // a search names in its response what it found
+                // the response of a search names the found object
                 let found = http.outputs.iter().filter(|_| is_search(http)).map(String::as_str);
                 let entities = last.into_iter().chain(found).map(|name| singular(&plain(name)));
                 for entity in entities.collect::<FxHashSet<String>>() {

@@ -73,7 +73,7 @@ pub struct Hypothesis {
     pub tokens: Vec<u32>,
     /// Natural log-probability that the model gives the tokens, among all of its tokens, not only the allowed ones.
     pub log_probability: f64,
-    /// The value by which hypotheses are ranked, greatest first.
+    /// The ranking value of the hypothesis; greater is better.
     pub score: f64,
     /// Why it ended.
     pub finish: FinishReason,

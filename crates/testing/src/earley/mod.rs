@@ -41,7 +41,7 @@ pub struct Recogniser<'g> {
     least: Least,
     /// One representative of each class of bytes that the grammar does not distinguish.
     alphabet: Vec<u8>,
-    /// The number of items made and columns copied so far, by which searches measure their cost.
+    /// The number of items made and columns copied so far, as a measure of the cost of searches.
     work: Cell<usize>,
     /// The part of the work done by searches.
     searched: Cell<usize>,

@@ -53,7 +53,7 @@ impl Talk {
         text
     }
 
-    /// What was written, as a reply.
+    /// Converts a written message to a reply.
     pub(super) fn reply(&mut self, written: &str) -> Reply {
         // what the bound on tokens cuts may end with a blank, or within the end
         let text = written.trim_end().to_owned();
