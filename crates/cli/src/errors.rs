@@ -433,8 +433,7 @@ pub(super) fn guard_writes_messages() -> Error {
     )
 }
 
-/// `cli/serve-output`: an output format was requested for a server of tools, whose output has the messages of a
-/// protocol.
+/// The output of a server of tools is that of a protocol.
 pub(super) fn serve_writes_messages() -> Error {
     usage(
         Diagnostic::new("cli/serve-output", "standard output of `serve` has the messages of the protocol")

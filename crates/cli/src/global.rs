@@ -90,7 +90,7 @@ impl Early {
         early
     }
 
-    /// Returns clap's choice of colours, and sets the same choice for the messages.
+    /// Returns clap's choice of colours, and sets that of the messages to the same.
     pub(super) fn color_choice(self) -> clap::ColorChoice {
         let (messages, clap) = match self.color {
             Color::Auto => (anstream::ColorChoice::Auto, clap::ColorChoice::Auto),

@@ -202,8 +202,8 @@ impl Loaded {
         self.text.warn(self.warnings.clone());
     }
 
-    /// Adds the file to an error of the grammar, and the line of its place. If the error has no place, this is the line
-    /// of the root rule.
+    /// Adds the file to an error of the grammar, and the line of its place: that of the root rule if the error has no
+    /// place.
     pub(super) fn locate(&self, error: Error) -> Error {
         let root = &self.grammar.rule(self.grammar.root()).name;
         self.text.locate(error.or_at(&Place::Rule(root.to_string())))
