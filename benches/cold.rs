@@ -2,9 +2,9 @@
 //!
 //! `cargo bench --bench cold -- [--tokenizer tokenizer.json] [--seconds S]`; the default tokenizer is the one in
 //! `tests/data`. One thread requests the masks of 256 sequences in turn, all of which are known, and times each. Next
-//! to it runs nothing; a thread that only counts, which shows the cost of the machine itself; one that repeatedly
-//! compiles a slow grammar and draws random texts of it; or one that draws new texts of the grammar of the sequences.
-//! Each mask of a random text is new.
+//! to it there is no other thread; or a thread that only counts, which shows the cost of the machine itself; or a
+//! thread that repeatedly compiles a slow grammar and draws random texts of it; or a thread that draws new texts of the
+//! grammar of the sequences. Each mask of a random text is new.
 //!
 //! Then it measures the wait for the lock of a grammar: alone, while the grammar is warmed up on a separate thread, and
 //! while another sequence explores it.

@@ -1,6 +1,6 @@
-//! A decode loop of your own, and what else a matcher can do: `cargo run --example decode_loop`.
+//! A decode loop of your own, and other uses of a matcher: `cargo run --example decode_loop`.
 //!
-//! In place of a model stands a random number generator, so what comes out is a random word of the grammar.
+//! A random number generator replaces the model, so the output is a random word of the grammar.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::serve::{GrammarCache, accept_tokens, fill_masks};
@@ -78,7 +78,8 @@ fn generate_within(compiled: &CompiledGrammar, model: &mut Model, budget: usize)
     Ok(String::from_utf8_lossy(&matcher.bytes()).into_owned())
 }
 
-/// Stands for a model and its sampler: takes allowed tokens at random, short ones of ASCII to keep the output short.
+/// Replaces a model and its sampler. Chooses allowed tokens at random, preferring short ASCII tokens to keep the output
+/// short.
 struct Model(u64);
 
 impl Model {
@@ -123,7 +124,7 @@ fn explain(compiled: &CompiledGrammar) -> Result<()> {
     Ok(())
 }
 
-/// Where only one way leads on, the model need not be asked.
+/// Where only one continuation is possible, the model need not be called.
 fn jump_forward(compiled: &CompiledGrammar) -> Result<()> {
     let mut matcher = compiled.matcher();
     assert_eq!(matcher.forced_bytes()?, br#"{"name":""#);

@@ -20,7 +20,7 @@ mod modalities;
 
 const ROUNDS: usize = 400;
 const RATE: f64 = 0.5;
-/// Choices after which a plan that has not come to an end is given up.
+/// Maximum number of choices of a plan; an unfinished plan is then given up.
 const LONGEST: usize = 24;
 
 /// What the words of a task ask for, each with the tool that does it.
@@ -44,7 +44,7 @@ struct Task {
     wanted: Vec<&'static str>,
 }
 
-/// One weight for each action after what was done last and what the task asks for.
+/// One weight for each action in each context: what was done last and what the task asks for.
 #[derive(Default)]
 struct Policy(HashMap<(String, usize), f64>);
 

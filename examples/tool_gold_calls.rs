@@ -53,7 +53,7 @@ fn inner(value: &Value) -> Value {
     }
 }
 
-/// Whether a call is a word; else what is wrong with it.
+/// Checks that a call is a word of the grammar. An error says what is wrong with it.
 fn verdict(set: &ToolSet, compiled: &CompiledGrammar, name: &str, gold: &Value) -> Result<(), String> {
     let arguments = first_alternatives(gold);
     let Some(tool) = set.tool(name) else { return Err("no tool of this name".to_owned()) };
@@ -159,7 +159,8 @@ fn endpoints(tasks: &str, document: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How many plans of several steps lie in the closure of their last step: what it needs, and what that needs.
+/// Prints how many plans of several steps are within the closure of their last step: the tools that it needs, and
+/// transitively the tools that those need.
 fn closures(set: &ToolSet, tasks: &[Value], documented: &BTreeMap<String, String>) -> Result<(), Failure> {
     let format = CallFormat::named("endpoint").ok_or("no format")?;
     let (mut plans, mut whole, mut size) = (0, 0, 0);

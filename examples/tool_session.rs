@@ -35,7 +35,7 @@ fn main() -> grammata::Result<()> {
     assert!(matches!(events.last(), Some(Event::Finished(_))));
     assert_eq!(session.turns()[0].calls[0].arguments["id"], "7");
 
-    // what the host says is no call, whatever it is
+    // a text of the host is never a call, even if it looks like one
     session.observe(r#"{"playing": "<tool_call>"}"#)?;
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Many tools: `cargo run --profile quick --example tools_scale -- TOKENIZER DOCUMENT... COUNT... [--different]`
 //!
-//! Takes COUNT tools from the documents, and copies of them under other names where they have fewer (with `--different` under other
-//! schemas too, of which each is then checked and kept for itself); measures on one thread, the
-//! median of five: reading, compiling, masks before, within and after a name, a subset of 20 (of names that the machine's caches do not
-//! hold, and the same again), memory. What takes longer than 20 ms is counted in time of the processor where Linux tells it,
-//! so that other programs do not count.
+//! Takes COUNT tools from the documents. If they have fewer, copies of the tools get other names. With `--different`,
+//! the copies also get other schemas, each of which is then checked and stored separately. Measures on one thread, as
+//! the median of five: reading; compiling; masks before, within and after a name; a subset of 20 tools (first with
+//! names that are not in the machine's caches, then the same again); memory. Durations over 20 ms are CPU time on
+//! Linux, so that other programs do not count.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::vocabulary::Vocabulary;
@@ -120,8 +120,8 @@ fn measure(set: &Arc<ToolSet>, compiler: &Compiler, row: &mut Row) -> grammata::
     Ok((memory, compiled.memory_usage() + tools.memory_usage()))
 }
 
-/// A tool whose argument is one of 5,000 texts, many of which begin others: microseconds to compile it, of the mask where the value begins,
-/// and of one within it.
+/// Returns the microseconds to compile a tool whose argument is one of 5,000 texts, many of which are prefixes of
+/// others, to compute the mask where the value begins, and to compute a mask within it.
 fn listed(compiler: &Compiler) -> grammata::Result<[f64; 3]> {
     let values: Vec<String> = (0..5_000).map(|number| number.to_string()).collect();
     let schema = json!({"type": "object", "properties": {"x": {"enum": values}}, "required": ["x"]});

@@ -58,7 +58,7 @@ pub(crate) struct Record {
     pub(crate) measured: Measured,
 }
 
-/// The bands of masks by time: a name, and the thousandths from which and to which it goes.
+/// The bands of masks, sorted by time: the name of a band, and the thousandths at which it begins and ends.
 pub(crate) const BANDS: [(&str, usize, usize); 6] = [
     ("all", 0, 1000),
     ("to p50", 0, 500),

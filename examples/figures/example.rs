@@ -17,7 +17,7 @@ pub const SCHEMA: &str = r##"{"anyOf": [
                    "tags": {"type": "array", "items": {"$ref": "#/$defs/name"}, "maxItems": 3}}}],
  "$defs": {"name": {"type": "string", "maxLength": 200}}}"##;
 
-/// What was written so far, with both alternatives open.
+/// The text so far, after which both alternatives are open.
 pub const TEXT: &str = r#"{"name":"A"#;
 
 /// The byte of the step.
@@ -28,7 +28,7 @@ pub(crate) struct Example {
     pub(crate) grammar: Grammar,
     pub(crate) compiled: CompiledGrammar,
     pub(crate) vocabulary: Arc<Vocabulary>,
-    /// Bytes of the longest token: no mask depends on what comes after so many.
+    /// Bytes of the longest token. No mask depends on text beyond this length.
     pub(crate) longest: u32,
 }
 

@@ -8,13 +8,13 @@ use grammata::vocabulary::TokenTrie;
 use grammata::{Result, TokenId};
 use std::collections::BTreeSet;
 
-/// What a residual allows, found by trying every token.
+/// The tokens of a residual, found by trying every token.
 struct Part {
-    /// Tokens that end within it: allowed whatever is below.
+    /// Tokens that end within it. They are allowed for all stacks below it.
     inside: BTreeSet<TokenId>,
-    /// Tokens in which it returns, and the configuration after the return goes on to the end of the token.
+    /// Tokens inside which it returns, and whose rest is allowed after the return.
     continued: BTreeSet<TokenId>,
-    /// Tokens in which it returns, and what follows does not go on.
+    /// Tokens inside which it returns, and whose rest is not allowed after the return.
     refused: BTreeSet<TokenId>,
     /// The register that stays with it, in words.
     register: String,

@@ -5,11 +5,11 @@ use std::error::Error;
 
 /// A row of `docs/figures/mask-strategies.tsv`.
 struct Row<'a> {
-    /// What is shared out: masks, or records that a mask needs.
+    /// The items that the strategies divide among them: masks, or records that a mask needs.
     of: &'a str,
     /// The question whose answer is yes here; empty: what is left.
     question: &'a str,
-    /// What is done.
+    /// The action in this case.
     outcome: &'a str,
     /// Per cent.
     share: &'a str,

@@ -15,7 +15,7 @@ pub(crate) const LINE: i32 = 16;
 /// A drawing.
 pub(crate) struct Svg {
     width: i32,
-    /// May be set when what is drawn is known.
+    /// May be set after the content is drawn.
     pub(crate) height: i32,
     body: String,
 }
@@ -78,7 +78,7 @@ impl Svg {
         );
     }
 
-    /// An arrow; a dashed one does not own what it leads to.
+    /// Draws an arrow. A dashed arrow does not own its target.
     pub(crate) fn arrow(&mut self, from: (i32, i32), to: (i32, i32), is_dashed: bool) {
         let dashes = if is_dashed { r#" stroke-dasharray="5 4""# } else { "" };
         let ((x1, y1), (x2, y2)) = (from, to);

@@ -1,9 +1,9 @@
-//! Tasks of the OpenAGI benchmark: what there is and what is wanted, by the words of a description.
+//! Tasks of the OpenAGI benchmark: the given inputs and the wanted output, found by words of a description.
 //!
-//! A description says what is *given*, and after a colon or after `how to`, what is *wanted*: `Given a noisy image: write
-//! a caption in German.` or the benchmark's own `Given noisy image, how to return the caption in German step by step?`.
-//! What is given is an image if the word `image` is there, and a text if one of `text`, `document`, `query` and
-//! `question` is. What is wanted is an image if the word `image` is there, else a text.
+//! A description says what is *given* and, after a colon or `how to`, what is *wanted*: `Given a noisy image: write a
+//! caption in German.` or the benchmark's own `Given noisy image, how to return the caption in German step by step?`.
+//! An image is given if that part has the word `image`, and a text if it has `text`, `document`, `query` or `question`.
+//! An image is wanted if that part has the word `image`, otherwise a text.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub fn task(description: &str) -> Option<Value> {
     Some(json!({ "task": description, "parameters": { "inputs": inputs.join(","), "output": output } }))
 }
 
-/// What there is and what is wanted.
+/// The given inputs and the wanted output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Modalities {
     /// `image`, `text` or both.

@@ -1,4 +1,4 @@
-//! What is asked of a trip, as the benchmark writes it.
+//! Queries of the benchmark: the requirements of a trip.
 
 use super::errors;
 use grammata::Result;
@@ -17,20 +17,20 @@ pub struct Query {
     pub date: Vec<String>,
     /// How many people.
     pub people_number: u64,
-    /// What is asked for beside.
+    /// Constraints on rooms, food and transport.
     #[serde(default)]
     pub local_constraint: LocalConstraint,
     /// What the trip may cost in all.
     pub budget: Option<u64>,
 }
 
-/// What is asked of rooms, food and transport.
+/// The constraints of a query on rooms, food and transport.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct LocalConstraint {
     /// What must not be forbidden: `parties`, `smoking`, `children under 10`, `visitors`, `pets`.
     #[serde(rename = "house rule")]
     pub house_rule: Option<String>,
-    /// Cuisines each of which is wanted at least once.
+    /// Cuisines, each of which must occur at least once.
     pub cuisine: Option<Vec<String>>,
     /// `shared room`, `not shared room`, `private room`, `entire room`.
     #[serde(rename = "room type")]

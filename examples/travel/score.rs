@@ -130,7 +130,7 @@ fn means(transportation: &str) -> Option<&'static str> {
     ["flight", "self-driving", "taxi"].into_iter().find(|mode| lower.contains(mode))
 }
 
-/// The name and the city of what is written as `NAME, CITY`.
+/// Returns the name and the city in a text `NAME, CITY`.
 fn name_and_city(text: &str) -> (&str, &str) {
     text.rsplit_once(", ").unwrap_or((text, ""))
 }

@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 /// The slots of a day after its transport.
 const SLOTS: [&str; 4] = ["breakfast", "lunch", "attraction", "dinner"];
 
-/// A stay in a city has at most so many days, and no city is stayed in twice: what is a candidate on different days, counted
-/// modulo this, cannot come twice.
+/// Maximum number of days of a stay in a city. A city has only one stay. Each day offers the candidates whose index
+/// equals the day modulo this number, so no candidate can be chosen twice.
 const STAY: usize = 3;
 
-/// The plan spec of a query over tables, in JSON, with at most so many candidates for each slot.
+/// Returns the plan spec of a query over tables, in JSON, with at most `candidates` candidates for each slot.
 ///
 /// # Errors
 /// `plan/travel`: the tables have no city of the query.

@@ -1,8 +1,8 @@
-//! Tables that one thread extends while others read them without a lock, under all interleavings of the threads and all
-//! reorderings that the memory model allows, as far as [loom] explores them.
+//! Tables that one thread extends while others read them without a lock. The tests run them under all interleavings of
+//! the threads, and all reorderings that the memory model allows, that [loom] explores.
 //!
 //! The files that do this in grammata are included as they are; `sync` has loom's atomics in place of those of the
-//! standard library, and what else the files name is replaced by the least that compiles.
+//! standard library, and everything else that the files name is replaced by a minimal version that compiles.
 
 pub mod models;
 

@@ -18,7 +18,8 @@ fn explore(model: impl Fn() + Sync + Send + 'static) {
 /// The first index of the second segment.
 const SECOND: usize = 256;
 
-/// An entry is what it was made or what was stored in it; a later one that is there shows that the earlier one is.
+/// An entry has its initial value or a value that was stored in it. If a later entry is visible, so are the earlier
+/// ones.
 pub fn entries_are_seen_in_the_order_of_writing() {
     explore(|| {
         let list: Arc<AppendVec<AtomicU64>> = Arc::default();
@@ -51,7 +52,7 @@ pub fn a_segment_is_made_once() {
     });
 }
 
-/// Whoever gets a successor from a row sees what is known of it.
+/// A thread that reads a successor from a row also sees the known properties of that successor.
 pub fn a_successor_is_there_before_it_is_named() {
     explore(|| {
         let transitions: Arc<Transitions> = Arc::default();

@@ -16,7 +16,7 @@ const ALTERNATIVES: usize = 16;
 /// Maximum number of repetitions, even if more are required.
 const ROUNDS: u32 = 64;
 
-/// The choices by which a document is made.
+/// The choices that determine a document.
 #[derive(Clone, Copy, Debug)]
 struct Style {
     /// The index of the alternative taken of each choice, modulo their number.

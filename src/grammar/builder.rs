@@ -42,7 +42,7 @@ pub struct GrammarBuilder {
     rules: Vec<(Box<str>, Option<ExprId>)>,
     labels: Labels,
     limits: Limits,
-    /// What is left of the budget for the work of compiling this grammar.
+    /// The budget for the work of compiling this grammar.
     work: Budget,
     error: Option<crate::Error>,
 }
@@ -424,9 +424,9 @@ impl GrammarBuilder {
     }
 
     /// The words of `part` during which at most `most` tokens begin. The matcher enforces this bound, since it depends
-    /// on where tokens begin. A token counts for the part in which it begins: a token that only ends in the part does
-    /// not count, and one that begins in it and ends after it does. In an ambiguous grammar the bound applies to each
-    /// reading: a text is allowed if one of its readings is.
+    /// on where tokens begin. A token counts for the part in which it begins. A token that only ends in the part does
+    /// not count; a token that begins in the part and ends after it counts. In an ambiguous grammar the bound applies
+    /// to each reading: a text is allowed if one of its readings is.
     ///
     /// A part contains no other part, no names of objects and no lists of different items, and is contained in none of
     /// these and in no intersection. Compilation refuses a grammar that violates this, and a part that cannot end

@@ -1,10 +1,10 @@
 //! Free text that runs until a trigger.
 //!
 //! Strings are found with the automaton of Aho and Corasick (1975) over bytes, in product with the automaton of valid
-//! UTF-8. The start state, and each state that several states lead to, becomes a rule. Of the others, a state between
-//! two characters becomes an expression, and a state inside a character a node of a word graph; states inside a
-//! character in which no string has begun are always nodes, copied into each graph. So text is right-linear: it adds no
-//! frames to a stack, and a configuration in text returns to itself.
+//! UTF-8. The start state, and each state that several states lead to, becomes a rule. Of the other states, a state
+//! between two characters becomes an expression, and a state inside a character becomes a node of a word graph. A state
+//! inside a character is always a node, copied into each graph, if no string has begun. So text is right-linear: it
+//! adds no frames to a stack, and a configuration in text returns to itself.
 
 use super::builder::GrammarBuilder;
 use super::errors;

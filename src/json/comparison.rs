@@ -12,7 +12,7 @@ pub(crate) struct Comparison {
     at: At,
 }
 
-/// What was read of a container: the number of items of an array, or a bit per member of an object.
+/// The part of a container that was read: the number of items of an array, or a bit per member of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Came {
     Items(u32),

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The indices of the bytes of a text with which names of objects end.
+/// The indices of the bytes of a text that end names of objects.
 pub(crate) type NameEnds = SmallVec<[usize; 2]>;
 
 /// A place in a mask file, or [`NONE`](BaseState::NONE).
@@ -73,7 +73,7 @@ impl Base {
         })
     }
 
-    /// The place after some bytes, and the indices of the bytes with which names end. The place is `None` if no word
+    /// The place after some bytes, and the indices of the bytes that end names. The place is `None` if no word
     /// continues with the bytes. Returns `None` if this was not explored.
     pub(crate) fn run(&self, at: BaseState, bytes: &[u8]) -> Option<(Option<BaseState>, NameEnds)> {
         // the last state is loaded here already: the next query about it hits the CPU's cache

@@ -92,8 +92,8 @@ pub(in crate::mask) const ASKS_BEFORE_JUDGED: u32 = 128;
 /// The most tokens that a walk lists before they are converted to words.
 pub(in crate::mask) const ADDED_BEFORE_COMPACT: usize = 1 << 13;
 
-/// The most tokens by which a mask may differ from shared words. With more it gets words of its own, 16 KiB for 128,000
-/// tokens.
+/// Maximum number of tokens by which a mask may differ from shared words. With more, the mask gets its own words, 16
+/// KiB for 128,000 tokens.
 pub(in crate::mask) const NEAR: usize = 512;
 
 /// The longest list of tokens that is deduplicated by sorting rather than by marking.

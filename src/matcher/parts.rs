@@ -365,8 +365,8 @@ impl Locked<'_> {
         Ok(Arc::new(TokenMask::near(all.into(), Vec::new(), Vec::new(), width)))
     }
 
-    /// The tokens that may come next in a reading and after which a way to continue is known, if `rest` tokens are then
-    /// left for its part. Also returns the value of `rest` from which on these are all tokens of the mask, if known.
+    /// The tokens that may come next in a reading, and after which a way to continue is known if `rest` tokens are then
+    /// left for its part. Also returns the smallest known `rest` with which these are all tokens of the mask, if any.
     fn tokens_within(&mut self, from: ConfigurationId, rest: usize) -> Result<(Vec<TokenId>, Option<usize>)> {
         let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
         let before = self.cache.places_searched();

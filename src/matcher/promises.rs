@@ -78,7 +78,7 @@ impl Promises {
         self.leads = (!leads.is_empty()).then(|| (steps, leads.into()));
     }
 
-    /// Takes over what is known at the nodes of a draft. The first node is where the matcher is, and each node comes
+    /// Takes over the promises at the nodes of a draft. The first node is where the matcher is, and each node comes
     /// after its parent.
     pub(super) fn draft(&mut self, nodes: Vec<Drafted>) {
         if let Some(root) = nodes.first() {

@@ -24,7 +24,7 @@ pub(super) struct Alike {
 
 impl Locked<'_> {
     /// The tokens of a mask, grouped by the configurations that they lead to; the key states there, empty if all equal
-    /// that of `from`; and whether the groups are complete.
+    /// the key state of `from`; and whether the groups are complete.
     pub(super) fn kept_or_new_groups(
         &mut self,
         from: Cursor,

@@ -106,8 +106,8 @@ impl Matcher {
         Ok(self.with_promised(mask))
     }
 
-    /// A budget from which on the [mask within a budget](Matcher::mask_within) equals the mask without one here, if the
-    /// grammar shows such a budget. It is an upper bound: smaller budgets may suffice.
+    /// A budget at and above which the [mask within a budget](Matcher::mask_within) equals the mask without a budget
+    /// here, if the grammar shows one. It is an upper bound: smaller budgets may suffice.
     ///
     /// # Errors
     /// Limits.
@@ -329,8 +329,8 @@ impl Locked<'_> {
         Ok(self.sufficient(at)?.is_some_and(|letters| letters <= most))
     }
 
-    /// An upper bound on the letters of a completion, if known: that of the configuration, plus the letters of a name
-    /// that must differ from those already read.
+    /// An upper bound on the letters of a completion, if known: the bound of the configuration, plus the letters of a
+    /// name that must differ from the names already read.
     fn sufficient(&mut self, at: Cursor) -> Result<Option<usize>> {
         let Some(names) = self.letters_of_names(at, 0) else { return Ok(None) };
         let sufficient = Arc::clone(self.compiled.sufficient());
@@ -416,7 +416,7 @@ impl Locked<'_> {
             let needed = ahead.tokens.known();
             let is_within = |needed: Option<usize>| needed.is_some_and(|needed| needed <= rest);
             within.tokens.extend(is_within(needed).then_some(first));
-            // a second name may equal the one that is unfinished at this place
+            // a second name may equal the unfinished name at this place
             let alike = ahead.names <= 1;
             within.ceiling = match alike && (at.key_state.is_outside() || ahead.names == 0) {
                 true => within.ceiling.zip(needed).map(|(most, needed)| most.max(needed)),

@@ -122,8 +122,9 @@ impl GrammarCache {
         GrammarCache { compiler, max_bytes, entries: Mutex::default(), archive: None, folder: None }
     }
 
-    /// Adds an archive of mask files: a grammar that is not in memory is loaded from its file there, if it has one that
-    /// can be read. Its masks are trusted. A [folder](GrammarCache::with_folder) is looked up after it.
+    /// Adds an archive of mask files. A grammar that is not in memory is loaded from its file in the archive, if there
+    /// is one that can be read. The masks of the archive are trusted. A [folder](GrammarCache::with_folder) is looked
+    /// up after it.
     ///
     /// # Errors
     /// `mask-file/other-vocabulary`.

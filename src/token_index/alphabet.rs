@@ -34,7 +34,8 @@ const SOME: [Characters; 3] = [
     &[('\u{2028}', '\u{2029}')],
 ];
 
-/// The number of kinds beyond ASCII, including that of all others but not that of [incomplete characters](ANY_BEYOND).
+/// The number of kinds beyond ASCII, including the kind of all other characters, but not the kind of [incomplete
+/// characters](ANY_BEYOND).
 const BEYOND_ASCII: usize = SOME.len() + 1;
 
 /// Per kind, the UTF-8 sequences of its characters.

@@ -42,8 +42,8 @@ fn spell(bytes: &[u8], spelling: &mut Vec<u8>) -> bool {
 }
 
 impl ClassTrie {
-    /// The trie of some tokens. Each must consist of characters, of which only the last may be incomplete. Tokens with
-    /// a character without a kind are left out.
+    /// The trie of some tokens. Each token must consist of characters; only the last one may be incomplete. Tokens that
+    /// contain a character without a kind are omitted.
     pub(crate) fn new(tokens: impl Iterator<Item = TokenId>, vocabulary: &Vocabulary) -> ClassTrie {
         let (mut spellings, mut spelled) = (Vec::new(), Vec::new());
         for token in tokens {

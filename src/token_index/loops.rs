@@ -107,7 +107,7 @@ pub(crate) struct Lengths {
     pub(crate) long: TrieId,
 }
 
-/// The id of one of a vocabulary's tries: that of all tokens, or one of suffixes or of some tokens.
+/// The id of a trie of a vocabulary: the trie of all tokens, or a trie of suffixes or of some tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TrieId(u16);
 
@@ -134,7 +134,7 @@ pub(crate) struct LoopLanguage {
     pub(crate) places: Option<Vec<u32>>,
     /// Per state, the suffixes of the tokens that leave the loop there, if there are any.
     pub(crate) suffixes: Suffixes,
-    /// The tokens that leave the loop, whole, by the [group](escape_group) of the byte with which they leave.
+    /// The tokens that leave the loop, whole, by the [group](escape_group) of the byte at which they leave.
     pub(crate) escaping: [Option<TrieId>; ESCAPES],
     /// `None` for loops that grammars do not count.
     pub(crate) by_length: Option<ByLength>,
@@ -143,7 +143,7 @@ pub(crate) struct LoopLanguage {
 /// Per state, a trie of token suffixes.
 pub(crate) type Suffixes = Vec<Option<TrieId>>;
 
-/// The number of groups of tokens that leave a loop, by the byte with which they leave.
+/// The number of groups of tokens that leave a loop, by the byte at which they leave.
 pub(crate) const ESCAPES: usize = 3;
 
 /// The group of a byte: quotes, backslashes, or all others.

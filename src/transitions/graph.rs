@@ -26,7 +26,7 @@ pub struct GraphEdge<L> {
     pub labels: Vec<L>,
 }
 
-/// The states that the fewest letters lead to, and their transitions.
+/// The states that are reached with the fewest letters, and their transitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph<S, L> {
     /// The states in breadth-first order.

@@ -243,7 +243,7 @@ impl<T: Letters> Reversed<T> {
         Ok(Some(reversed))
     }
 
-    /// The states from which one letter leads to a state, each with the choice.
+    /// The predecessors of a state by one letter, each with the choice.
     fn before(&self, system: &T, (state, used): &Marked<T>) -> Vec<(T::Choice, Marked<T>)> {
         let (mut found, mut choices) = (Vec::new(), Vec::new());
         for Transition { label, to: before } in self.before.get(state).into_iter().flatten() {

@@ -12,7 +12,7 @@ use super::{TokenId, Vocabulary};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 
-/// Marks an absent node or token: a byte with which no token begins, or a node at which no token ends.
+/// Marks an absent node or token: a byte that no token begins with, or a node at which no token ends.
 const NONE: u32 = u32::MAX;
 
 /// The prefix tree of a vocabulary's tokens. Valid node ids are those returned by its methods, from 0 to
@@ -393,8 +393,8 @@ impl Building {
 
     /// The `child_starts` and children of the trie: the children of each node in the order of their bytes.
     fn children(&self) -> (Vec<u32>, Vec<u32>) {
-        // counting sort of the nodes by parent; children of one parent keep the order of insertion, which is that of
-        // their bytes
+        // counting sort of the nodes by parent; children of one parent keep the order of insertion, which is the order
+        // of their bytes
         let nodes = self.bytes.len();
         let mut starts = vec![0u32; nodes + 1];
         for &parent in &self.parents[1..] {

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 const BLANKS: [char; 4] = [' ', '\n', '\t', '\r'];
 
-/// How a style writes an element: before the name, after it, before the value, the words of the kinds (text, number, boolean,
-/// null, array, object), what ends the value, and whether the name comes again.
+/// A style's notation of an element: the texts before and after the name and before the value, the words of the kinds
+/// (text, number, boolean, null, array, object), the text after the value, and whether the name is repeated.
 struct Written {
     before: &'static str,
     after: &'static str,
@@ -117,7 +117,7 @@ impl Written {
         format!("{}{inside}{}{end}", self.kinds[kind(value)], self.stop)
     }
 
-    /// The objects that a text may be read as, each with the rest of the text.
+    /// Returns the possible objects at the beginning of a text, each with the rest of the text.
     fn read<'t>(&self, text: &'t str) -> Vec<(Map<String, Value>, &'t str)> {
         let mut open = vec![(Map::new(), text)];
         let mut all = Vec::new();

@@ -56,7 +56,7 @@ struct Machine {
 }
 
 const STATES: usize = 3;
-/// Texts of which one is a prefix of another, but which can be read in one way only.
+/// Texts, one of which is a prefix of the other, whose sequences can be read in only one way.
 const TEXTS: [&str; 2] = ["x", "xy"];
 
 fn machines() -> impl Strategy<Value = Machine> {
@@ -187,7 +187,7 @@ proptest! {
         let spec = machine.spec();
         match compile(&spec, &Options::default()) {
             Ok(compiled) => {
-                // a stack that grows without end may leave it open whether limited symbols can be met
+                // if a stack grows without bound, it may remain undecided whether limited symbols can be reached
                 let limits = Limits::default().lockstep_search(2_000);
                 let Some(language) = Language::within(&compiled.grammar, &limits) else { return Ok(()) };
                 for word in symbol_words(4) {
@@ -206,7 +206,7 @@ proptest! {
                     prop_assert_ne!(machine.accepts(&word), Some(true), "{:?} of\n{}", word, spec);
                 }
             }
-            // a random transition may take off what nothing puts on
+            // a random transition may pop a symbol that no transition pushes
             Err(error) => prop_assert!(error.diagnostic().message().starts_with("no such stack symbol"), "{}", error),
         }
     }
@@ -473,8 +473,8 @@ fn sizes_are_limited() {
 
 // ---- diagnostics, pinned whole ----
 
-/// Each case is `<case>.in`, read as JSON if its name begins with `json`; a line `#! name=value` gives a
-/// parameter. `<case>.out` is what compiling it says. `UPDATE_DIAGNOSTICS=1` writes the `.out` files.
+/// Each case is `<case>.in`, read as JSON if its name begins with `json`; a line `#! name=value` gives a parameter.
+/// `<case>.out` is the output of compiling it. `UPDATE_DIAGNOSTICS=1` writes the `.out` files.
 #[test]
 fn diagnostics() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics/automaton-spec");

@@ -104,7 +104,7 @@ fn a_budget_of_the_whole_text_counts_beside_the_bound_of_a_part() {
     matcher.rollback(1).unwrap();
     accept(&mut matcher, "a");
     accept(&mut matcher, "b");
-    // the bound of the part says more than a great budget
+    // the bound of the part is stricter than a large budget
     assert_eq!(within(&mut matcher, 1 << 40), ["<>"]);
     accept(&mut matcher, "<>");
     assert_eq!(within(&mut matcher, 2), ["ab", "ba"]);
@@ -144,10 +144,10 @@ fn allows(source: &str, tokens: &[&str], after: &[(&[&str], &[&str])]) {
 
 #[test]
 fn the_last_token_of_a_part_may_end_behind_it() {
-    // `bbb` reads `bb` in the part, though no token ends the part so
+    // `bbb` reads `bb` in the part, although no token ends the part with `bb`
     let part = "root ::= [a-c] @max_tokens(1, \"c\" | \"bb\" | \"aa\") \"b\"*";
     allows(part, &["a", "b", "c", "bbb"], &[(&["a"], &["c", "bbb"]), (&["a", "bbb"], &["b", "bbb", "end"])]);
-    // the same where a token before it leads into the part
+    // the same, if the token before it begins in the part
     let part = "root ::= @max_tokens(2, \"abac\" | \"c\") \"d\"";
     let tokens = ["a", "b", "c", "d", "ab", "acd"];
     allows(part, &tokens, &[(&[], &["c", "ab"]), (&["ab"], &["acd"]), (&["ab", "acd"], &["end"])]);

@@ -250,7 +250,7 @@ fn assertions_that_are_too_many_have_a_place() {
     assert_eq!(error.diagnostic().place(), &Place::LineColumn { line: 2, column: 1 }, "{error}");
 }
 
-/// A spec of one state with `symbols`, each an action, and what else is to be said.
+/// A spec with one state, `symbols` symbols, each of which is an action, and the further members `more`.
 fn spec(symbols: usize, more: &str) -> String {
     let list: Vec<String> = (0..symbols).map(|i| format!("\"s{i}.\"")).collect();
     let list = list.join(",");

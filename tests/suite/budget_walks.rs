@@ -210,8 +210,8 @@ fn walks_through_a_thought_to_an_answer_end_in_time() {
     assert!(thoughts > 0, "{thoughts}");
 }
 
-/// Of the schemas of a file of MaskBench, given by `GRAMMATA_SCHEMAS` (a JSON object a line, compressed with gzip), 300 that lie evenly
-/// among those that compile; `GRAMMATA_WALKS` walks over them, 5,000 by default.
+/// Walks over 300 schemas of a file of MaskBench, evenly spaced among those that compile. `GRAMMATA_SCHEMAS` names the
+/// file (one JSON object per line, compressed with gzip). `GRAMMATA_WALKS` is the number of walks, 5,000 by default.
 #[test]
 fn walks_over_schemas_of_a_file_end_in_time() {
     // takes long, and the file is not part of the repository

@@ -107,7 +107,7 @@ impl Node {
             }
             Node::Repeat(body, min, max) => {
                 let (mut all, mut at) = (nowhere(), starts.to_vec());
-                // after as many rounds as places and the least number, all that could be met has been met
+                // the minimum number of rounds, and then one round per place, reach every place that can be reached
                 for round in 0..=max.unwrap_or(min + text.len() as u32 + 1) {
                     if round >= *min {
                         all = either(&all, &at);

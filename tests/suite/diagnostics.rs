@@ -91,7 +91,7 @@ fn regex_ecma_texts() {
     check("regex-ecma", |bytes| run_regex(bytes, regex::Dialect::Ecma262));
 }
 
-/// What only shows when a grammar is lowered: schemas, with room for 400 states.
+/// Errors that only lowering a grammar finds: schemas, with a limit of 400 states.
 #[test]
 fn engine_texts() {
     check("engine", |bytes| {

@@ -93,7 +93,8 @@ fn items_that_are_no_json_are_compared_byte_by_byte() {
     }
 }
 
-/// Else each place of a text would be another, and searches for ways to the end of few tokens would go through all of them.
+/// Otherwise each position of a text would be a different configuration, and searches for short completions would visit
+/// all of them.
 #[test]
 fn white_space_between_the_parts_of_an_item_is_not_remembered() {
     let schema = json!({"type": "array", "uniqueItems": true, "minItems": 2, "items": {"type": "object", "properties":
@@ -129,7 +130,7 @@ fn a_byte_is_allowed_if_some_word_goes_on_with_it() {
     for (min, max) in [(0, 6), (0, 20), (2, 3), (5, 6), (6, 6)] {
         check_language("strings", &list(few.clone(), min, max), &words(&strings, min, max));
     }
-    // one of its kind only after the first character
+    // `aa` is distinct from the other items only after its first character
     let twins = json!({"type": "string", "pattern": "^(aa|bb|bc)$"});
     check_language("twins", &list(twins, 0, 9), &words(&each(&["\"aa\"", "\"bb\"", "\"bc\""]), 0, 9));
     let objects = json!({"type": "object", "additionalProperties": false,
@@ -153,7 +154,7 @@ fn a_byte_is_allowed_if_some_word_goes_on_with_it() {
     }
 }
 
-/// What seems to hold strings without end holds nothing that an item could be.
+/// Schemas that seem to allow infinitely many strings, but allow no item.
 #[test]
 fn items_that_cannot_be_are_no_way_on() {
     let none = json!({"type": "array", "items": {"type": "number"}, "contains": {"type": "string"}});
@@ -180,7 +181,7 @@ fn items_that_cannot_be_are_no_way_on() {
     }
 }
 
-/// Prefixes of lists: what was read of the last item can become another value than those before it, or not.
+/// Prefixes of lists: whether the read part of the last item can become a value that differs from the earlier items.
 #[test]
 fn an_item_goes_on_as_long_as_it_can_differ() {
     let list = |items: Value| json!({"type": "array", "items": items, "uniqueItems": true});

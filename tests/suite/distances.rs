@@ -145,7 +145,7 @@ fn searches_that_reach_their_limit_say_so() {
     let limits = Limits::default().completion_search(3);
     let mut matcher = compiled("(a|b[a-c]{2}){20}", limits).matcher();
     assert_eq!(matcher.distance(), Ok(Distance::Unknown));
-    // how long a text is at most is read off the grammar
+    // the maximum length of a text is known from the grammar
     assert_eq!(matcher.mask_within(1 << 40), matcher.mask());
     let error = matcher.mask_within(12).unwrap_err();
     assert!(error.to_string().contains("none that is known"), "{error}");
@@ -202,7 +202,8 @@ fn a_distance_that_the_oracle_once_took_to_be_longer() {
     distances_agree(&bytes, &GrammarShape::default()).unwrap();
 }
 
-/// The upper bound of a node that another stands in for ignores the other's edge of a byte that the node reads itself.
+/// The upper bound of a node with a fallback node ignores an edge of the fallback for a byte that the node reads
+/// itself.
 #[test]
 fn the_bound_of_a_node_is_not_that_of_an_edge_it_hides() {
     let edge = |byte, to| WordEdge { low: byte, high: byte, to };
@@ -224,8 +225,8 @@ fn the_bound_of_a_node_is_not_that_of_an_edge_it_hides() {
     assert_eq!(ids(&matcher.mask_within(2).unwrap()), [0, 1]);
 }
 
-/// In a key that several members share, only those that may come in declared order bound the way to the end from above: here
-/// `nb` would be as short as `x`, and may not come before it.
+/// Inside a key that several members share, only the members that may follow in the declared order give an upper bound
+/// of the distance. Here `nb` would be as short as `x`, but it may not precede `x`.
 #[test]
 fn a_member_behind_a_required_one_is_no_way_to_the_end() {
     let schema = r#"{"type": "object", "additionalProperties": false, "required": ["x", "nb"],

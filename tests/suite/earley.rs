@@ -1,4 +1,4 @@
-//! The naive recogniser against something more naive still: all words up to some length, as sets.
+//! The naive recogniser against an even simpler oracle: sets of all words up to some length.
 
 use grammata::grammar::{
     ExprId, Expression, Grammar, GrammarBuilder, Member, Members, Order, RuleId, WordTarget,
@@ -273,7 +273,8 @@ fn compare(grammar: &Grammar, alphabet: &[u8], length: usize) -> Result<bool, Te
         prop_assert!(recogniser.accepts(&word));
         let shortest = words.iter().filter(|other| other.starts_with(&string)).map(Vec::len).min();
         prop_assert!(shortest.is_none_or(|shortest| word.len() <= shortest), "{:?} is not a shortest", word);
-        // of no listed word only the prefix of one that is long, or not of this alphabet
+        // a word that is not listed may be a prefix only of a long word, or of a word with other bytes than the
+        // alphabet
         let listed = word.len() <= length && word.iter().all(|byte| alphabet.contains(byte));
         prop_assert_eq!(words.contains(&word), listed, "{:?}", word);
     }
@@ -406,7 +407,8 @@ fn an_intersection_of_stack_languages_is_followed_exactly() {
     assert!(!recogniser.accepts(b"ab"));
     assert_eq!(recogniser.viable_prefix(b"aab"), Some(true));
     assert_eq!(recogniser.viable_prefix(b"ab"), Some(false));
-    // a third a can never be met by only two b, but that takes an endless search: undecided, not wrong
+    // a third `a` cannot be matched by only two `b`, but finding this out takes an infinite search: undecided, not
+    // wrong
     assert_eq!(recogniser.viable_prefix(b"aaab"), Some(false));
     assert_ne!(recogniser.viable_prefix(b"aaa"), Some(true));
 }
@@ -481,8 +483,8 @@ fn members_in_any_order_with_keys_that_are_prefixes() {
     assert_eq!(recogniser.viable_prefix(b"a,ab,aab,"), Some(false));
 }
 
-/// What follows "bt" is what follows "ccct", and the longer way is examined first: of the intersection, which goes on from
-/// "ccc" too, no length is known.
+/// The same words follow "b" and "ccc", and the longer way is examined first, because the length of the intersection,
+/// which continues "ccc" too, is not known.
 #[test]
 fn a_completion_is_a_shortest_where_a_longer_way_is_examined_first() {
     let mut g = GrammarBuilder::new();

@@ -215,7 +215,8 @@ fn an_intersection_that_contains_itself_is_an_error() {
     assert_eq!((error.kind(), error.code()), (ErrorKind::Grammar, "automaton/cyclic-lockstep"));
 }
 
-/// Without a separator the required member must come alone: what begins another one has no completion.
+/// If the separator has no words, the required member must be the only one: a text that begins another member has no
+/// completion.
 #[test]
 fn members_whose_separator_has_no_words() {
     for order in [Order::Declared, Order::Any] {

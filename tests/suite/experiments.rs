@@ -1,9 +1,10 @@
-//! What reproduces papers and compares methods is in the laboratory, which no crate of the product knows.
+//! Code that reproduces papers or compares methods is in the laboratory, on which no crate of the product depends.
 
 use crate::imports::{module_of, named, product};
 use std::path::Path;
 
-/// Modules of the product that still are of an experiment, each with who imports it and why. As of 26 November 2026.
+/// Modules of the product that still belong to an experiment, each with its importers and the reason. As of 26 November
+/// 2026.
 const REST: &[(&str, &[&str], &str)] = &[
     ("cli::plan::reward", &["cli::plan::run"], "`--reward` is an option of `plan run`"),
     ("plan::episodes", &["cli::plan::reward", "cli::plan::run"], "`plan run` writes data for training"),

@@ -1,5 +1,5 @@
-//! The formats of strings: cases as data, held to the grammars, to listed values and, where it reads the RFCs
-//! in the same way, to the `jsonschema` crate.
+//! The formats of strings. Cases are data; they are compared with the grammars, with listed values and, where it reads
+//! the RFCs in the same way, with the `jsonschema` crate.
 
 use crate::language::Language;
 use grammata::syntax::json_schema::{self, Formats, compile_value};
@@ -13,10 +13,11 @@ struct Case {
     format: String,
     valid: Vec<String>,
     invalid: Vec<String>,
-    /// Valid, or so by some reading, but not regular: not in the language, nor known to be invalid.
+    /// Values that are valid by some reading but not regular. They are not in the language, but are not known to be
+    /// invalid.
     #[serde(default)]
     not_generated: Vec<String>,
-    /// Where the other validator differs; of `not_generated`, what it refuses.
+    /// Values for which the other validator differs; of `not_generated`, the values that it refuses.
     #[serde(default)]
     theirs: Vec<String>,
 }

@@ -146,7 +146,8 @@ fn text_goes_on_after_a_call() {
     rejected.iter().for_each(|word| assert!(!language.accepts(word.as_bytes()), "{word}"));
 }
 
-/// A part that may nest without an end keeps what closes it: each place offers what its bound has room for.
+/// A part with unbounded nesting reserves the bytes that close it: each position offers only what fits within the
+/// bound.
 #[test]
 fn a_part_of_bounded_length_closes_what_it_opens() {
     for most in [1, 2, 7, 40, 201] {

@@ -159,7 +159,7 @@ fn errors_are_reported_up_to_a_bound() {
     let many = compile(&source(100_000), &Options::default()).unwrap_err();
     assert_eq!((many.diagnostics().count(), many.is_cut()), (20, true));
     assert!(many.to_string().ends_with("there may be more errors: reading stopped here"), "{many}");
-    // what one unclosed literal takes in is read again, line by line
+    // the text that an unclosed literal consumes is read again, line by line
     let unclosed = "root ::= \"a\nb ::= [z-a]\nc ::= \"x\" d\n";
     let error = compile(unclosed, &Options::default()).unwrap_err();
     let codes: Vec<&str> = error.diagnostics().map(|d| d.code()).collect();

@@ -46,7 +46,7 @@ pub(crate) struct Named {
     pub(crate) path: Vec<String>,
     /// Whether it is exported again.
     pub(crate) is_exported: bool,
-    /// Whether it begins with a module below that of the file.
+    /// Whether it begins with a submodule of the file's module.
     pub(crate) is_child: bool,
 }
 

@@ -28,7 +28,7 @@ const PARTS: &[&str] = &[
     "Evaluated",
 ];
 
-/// The passes: file, function, and the parts of which it names all fields.
+/// The passes: file, function, and the parts whose fields the function must all name.
 const PASSES: &[(&str, &str, &[&str])] = &[
     // `unevaluatedProperties` and `unevaluatedItems`
     ("unevaluated.rs", "keyword_of", &["Unevaluated"]),

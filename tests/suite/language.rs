@@ -1,4 +1,4 @@
-//! The language of a grammar, by the engine, which the properties hold to the naive oracles.
+//! The language of a grammar according to the engine. The properties compare it with the naive oracles.
 
 use grammata::automaton::words::Letter;
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};

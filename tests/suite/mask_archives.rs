@@ -1,4 +1,5 @@
-//! Archives of mask files: what goes in comes out, from memory, mapped and read from disk, whole and damaged.
+//! Archives of mask files: files are extracted as they were added, from memory, from a mapped file and read from disk,
+//! from whole and damaged archives.
 
 use grammata::explore::ExploreBudget;
 use grammata::mask_file::{ArchiveBuilder, MaskArchive, resealed};
@@ -182,7 +183,7 @@ fn what_is_no_token_index_is_refused() {
         let fresh = bytes_alone();
         assert_eq!(fresh.prepare_from(wrong).unwrap_err().code(), "mask-file/token-index");
         assert!(fresh.token_index().unwrap() == index);
-        // who is prepared needs none
+        // a prepared compiler does not read the index
         fresh.prepare_from(wrong).unwrap();
     }
     let mut small = Limits::default();
@@ -350,7 +351,7 @@ fn first_row(archive: &[u8]) -> usize {
     u64::from_le_bytes(archive[128 + 8..128 + 16].try_into().unwrap()) as usize
 }
 
-/// An archive in which a number of the first row, and the checksums with it, was changed.
+/// A copy of an archive with a changed number in the first row, and with correct checksums.
 fn forged(good: &[u8], field: usize, number: u64) -> MaskArchive {
     let rows = first_row(good);
     let mut bytes = good.to_vec();
@@ -372,7 +373,7 @@ fn rows_that_lie_are_refused() {
             assert!(archive.check().is_err(), "{field}");
         }
     }
-    // another grammar than the hash says
+    // the grammar is not the one of the hash
     let archive = forged(&good, 0, 0);
     let found = archive.of_grammar(&grammar(SCHEMAS[2].1));
     assert!(found.is_err() || found.unwrap().is_none());
@@ -394,7 +395,7 @@ fn a_cache_with_an_archive_begins_with_its_files() {
     let with_two = cache(&bytes);
     let found: Vec<bool> = SCHEMAS.iter().map(|(_, schema)| is_explored(&with_two, schema)).collect();
     assert_eq!(found, [true, true, false, false, false]);
-    // what cannot be read is as if it were not there
+    // entries that cannot be read count as absent
     let rows = first_row(&bytes);
     bytes[rows] ^= 1;
     let damaged = cache(&bytes);

@@ -126,7 +126,7 @@ fn a_matcher_comes_back_to_what_was_explored() {
 fn the_same_grammar_makes_the_same_bytes_on_any_thread() {
     let compiler = bytes_alone();
     let first = explored(&compiler, 300);
-    // what other grammars have found out makes no difference
+    // tables computed for other grammars have no effect
     compiler
         .compile(&parse(&Source::json_schema(SCHEMA)).unwrap().grammar)
         .unwrap()
@@ -292,7 +292,7 @@ fn texts() -> Vec<Vec<u8>> {
     DOCUMENTS.iter().flat_map(beginnings).chain(nowhere.map(<[u8]>::to_vec)).collect()
 }
 
-/// What `tests/mask_file_reader.py` says of a text, said by the library.
+/// The library's version of the output of `tests/mask_file_reader.py` for a text.
 fn said(matcher: &mut Matcher, text: &[u8]) -> String {
     if matcher.accept_bytes(text).is_err() {
         return "dead".to_owned();
@@ -307,7 +307,7 @@ fn said(matcher: &mut Matcher, text: &[u8]) -> String {
     format!("accepting={accepting} tokens={tokens} crc={:08x}", crc.sum())
 }
 
-/// The schema without names of objects that the grammar does not list, which the format leaves to its readers.
+/// The schema without undeclared names of objects, because the format leaves these to its readers.
 fn listed_names() -> grammata::grammar::Grammar {
     let schema = SCHEMA.replace("{\"type\": \"boolean\"}", "false");
     parse(&Source::json_schema(schema)).unwrap().grammar
@@ -346,7 +346,8 @@ fn a_second_reader_reads_the_same() {
     }
 }
 
-/// Files of each format version that was released are read, and right. `UPDATE_MASK_FILES=1` writes that of this version.
+/// Files of each released format version can be read, and their masks are right. `UPDATE_MASK_FILES=1` writes the file
+/// of this version.
 #[test]
 fn files_of_earlier_versions_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/mask_files");
@@ -386,7 +387,7 @@ fn a_cache_with_a_folder_begins_with_its_files() {
     // a file that is not a mask file is ignored
     std::fs::write(files().next().unwrap(), b"half a file").unwrap();
     assert!(!cache().get(&source).unwrap().compiled.matcher().is_explored());
-    // past the bound files go
+    // files beyond the bound are removed
     let small = GrammarCache::new(bytes_alone(), 64 << 20);
     let small = small.with_folder(folder.path().join("small"), budget, 100).unwrap();
     small.get(&source).unwrap();

@@ -14,7 +14,7 @@ static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     Arc::new(Vocabulary::from_file(&path, &Default::default()).expect("the committed tokenizer is read"))
 });
 
-/// Finds out for each grammar what others before it have not.
+/// The compiler of all tests here, so that tables are shared between grammars.
 static COMPILER: LazyLock<Compiler> = LazyLock::new(|| Compiler::new(Arc::clone(&VOCABULARY)));
 
 /// Whether no word of the grammar has a name twice in an object.
@@ -195,7 +195,7 @@ fn completions_that_are_far_away_are_found() {
     };
     let texts = ["\"", "\"x", "\"12-", "\"12--ab", "\"1234567890-0123456789abcdef-ab"];
     check(&schema(60), &texts.map(str::as_bytes), "60");
-    // what may still come is just as long as it must be
+    // the rest of the text must have exactly the remaining length
     let texts = ["\"", "\"12345678", "\"12345678-", "\"xxxxxxxx1--", "\"xxxxxxxx"];
     check(&schema(35), &texts.map(str::as_bytes), "35");
     let too_short = r#"{"type": "string", "maxLength": 26, "pattern": "[0-9]+-[a-f]*-[A-Fa-f0-9]{24}"}"#;
@@ -204,7 +204,7 @@ fn completions_that_are_far_away_are_found() {
     assert_eq!(error.code(), "automaton/empty-language", "{error}");
 }
 
-/// Whether names can run out takes more than one mask to find out: it makes no difference to the masks.
+/// More than one mask is needed to find out whether names can run out. This does not affect the masks.
 #[test]
 fn names_of_many_configurations_give_the_bits_of_each_token() {
     for names in ["^[ab]{1,90}$", "^([ab]{90})*$", "^(.{50}x)*$"] {
@@ -268,7 +268,7 @@ fn classes_of_a_pattern_give_the_bits_of_the_walk() {
         r#"{"not": "abx"}"#,
     ];
     check(&grammar, &texts.map(str::as_bytes), "counted words");
-    // words that are searched for, of which one and no other must come: parts that nearly all tokens are allowed in
+    // searches for words, exactly one of which must occur, and parts that allow nearly all tokens
     let schema = r#"{"type": "object", "properties": {
         "scope": {"oneOf": [{"pattern": "admin"}, {"pattern": "maker"}, {"pattern": "[0-9]{3}é"}], "type": "string"},
         "pair": {"type": "string", "pattern": "^[^:,\\s]+:[^:,&]*(,\\s*[^:,]+:\\S*)*$", "maxLength": 40}

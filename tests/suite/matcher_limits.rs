@@ -49,7 +49,7 @@ impl Random {
         ((self.0 >> 33) as usize) % limit.max(1)
     }
 
-    /// Few of them are large.
+    /// Returns a random number, which is rarely large.
     fn scale(&mut self, most: u32) -> usize {
         let bits = self.below(most as usize) as u32;
         (1 << bits) + self.below(1 << bits)
@@ -79,7 +79,7 @@ fn within<T>(result: Result<T>) -> Option<T> {
     }
 }
 
-/// What can be seen of a place without work.
+/// The observable state of a place that takes no work to compute.
 fn place(matcher: &Matcher) -> (Vec<u8>, usize, bool, bool) {
     (matcher.bytes(), matcher.steps(), matcher.is_accepting(), matcher.is_finished())
 }
@@ -167,7 +167,7 @@ fn walk(mut tight: Matcher, mut ample: Matcher, is_bounded: bool, random: &mut R
     (at_steps, at_questions)
 }
 
-/// Walks under a grammar with limits of all kinds; how many errors there were at steps, and at questions.
+/// Walks under a grammar with limits of all kinds. Returns the numbers of errors at steps and at questions.
 fn walks(grammar: &Grammar, is_bounded: bool, seed: u64) -> (usize, usize) {
     let compiler = compiler();
     let ample = compiler.compile(grammar).unwrap();

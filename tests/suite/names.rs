@@ -239,7 +239,7 @@ fn walk(compiled: &CompiledGrammar, choices: &[u16], text: &str) -> Vec<u8> {
         if found.is_empty() {
             break;
         }
-        // along the text as far as that goes
+        // along the text, up to its end
         let wanted = text.as_bytes().get(before.len()..).unwrap_or_default();
         let along: Vec<TokenId> = found
             .iter()
@@ -290,7 +290,7 @@ proptest! {
     }
 }
 
-/// Text before an object is no JSON: a quote in it opens no string.
+/// Text before an object is not JSON: a quote in it does not begin a string.
 #[test]
 fn an_object_after_a_quote_has_no_name_twice() {
     let options = json_schema::Options::default().whitespace(Whitespace::Compact);
@@ -332,7 +332,7 @@ fn masks_of_a_real_vocabulary() {
     }
 }
 
-/// Thousands of names are no slower one by one than a few.
+/// With thousands of names, each name takes as long as with a few.
 #[test]
 fn objects_may_have_thousands_of_names() {
     let vocabulary = vocabulary(&[]);
@@ -356,14 +356,15 @@ fn objects_may_have_thousands_of_names() {
     assert!(words.iter().all(|word| !has_repeated_name(word)));
 }
 
-/// Ends of a thousand names, of which the first is the least.
+/// The suffixes of a thousand names; the first one is the least.
 fn ends() -> Vec<String> {
     let letter = |number: usize| char::from_digit((number % 36) as u32, 36).unwrap();
     let end = |number: usize| [number, number / 36, number / 1296].map(letter).iter().collect();
     (0..1_000).map(|number| end(number * 7919 % 46_656)).collect()
 }
 
-/// Within a name of an object that has a thousand, all with one long prefix, of which all but the least came.
+/// A matcher inside a name of an object. The object may have a thousand names with one long prefix, and all of them but
+/// the least were read.
 fn nearly_exhausted(limits: Limits) -> grammata::Matcher {
     let prefix = "a".repeat(100);
     let names = ends().join("|");

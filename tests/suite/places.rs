@@ -102,7 +102,7 @@ fn inputs(topic: &str) -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics").join(topic);
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let inputs = files.filter(|path| path.extension().is_some_and(|extension| extension == "in"));
-    // what is no text is no input of these functions
+    // these functions take only texts, so other files are skipped
     inputs.filter_map(|path| Some((path.clone(), std::fs::read_to_string(&path).ok()?))).collect()
 }
 
@@ -235,7 +235,7 @@ fn constructors_without_a_place_are_known() {
     for (path, text) in product() {
         let text = text.split("#[cfg(test)]").next().unwrap();
         for function in text.split("\nfn ").flat_map(|part| part.split("\npub")) {
-            // a test of the diagnostics themselves, or one that is given a place or a file
+            // a test of the diagnostics themselves, or a diagnostic that is given a place or a file
             let has_place = [".at(", " at(", "(at(", ".in_file(", "at_span(", "at_offset("];
             for made in function.split("Diagnostic::new(").skip(1) {
                 seen += 1;

@@ -42,7 +42,7 @@ fn find(text: &[u8], wanted: &str) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted.as_bytes())
 }
 
-/// Compares a mask with what is said of the bytes of each token and with tokens by their ids.
+/// Compares a mask with a function of the bytes of each token, and with tokens that are allowed by id.
 fn expect(
     vocabulary: &Vocabulary,
     at: &mut grammata::Matcher,

@@ -42,7 +42,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(crate::ROOT).join("grammars")
 }
 
-/// Folders of what is no grammar by itself: their own tests read them.
+/// Folders whose files are not grammars by themselves; their own tests read them.
 pub(crate) const OTHERS: [&str; 3] = ["calls", "flows", "procedures"];
 
 pub(crate) fn folders() -> Vec<PathBuf> {

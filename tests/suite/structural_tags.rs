@@ -283,10 +283,10 @@ fn random_format(draw: &mut Choices<'_>, depth: usize) -> Value {
 /// Places in a word.
 type Places = BTreeSet<usize>;
 
-/// What follows a trigger from a place on.
+/// Reads the content after a trigger from a place on.
 type Tail<'t> = dyn Fn(&str, usize) -> Places + 't;
 
-/// What the tag around a format ends with, if the format stands at the end of its content.
+/// The end of the tag around a format, if the format is at the end of the tag's content.
 #[derive(Clone, Default)]
 struct Around {
     texts: Vec<String>,
@@ -364,7 +364,7 @@ impl Reader<'_> {
         self.then(&begun, |at| self.tag_after(tag, at))
     }
 
-    /// Text from a place on in which triggers begin something else.
+    /// Reads text from a place on, in which triggers begin other content.
     fn triggered(
         &self,
         from: usize,

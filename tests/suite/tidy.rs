@@ -209,7 +209,7 @@ fn rooms_use_only_rooms_before_them() {
     for (path, text) in product() {
         let room = room(&path);
         let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else { continue };
-        // tests may use what is there for tests
+        // tests may use items that exist for tests
         let is_test = path.ends_with("tests.rs");
         let (module, is_parent) = module_of(&path);
         for named in named(&module, is_parent, &text).iter().filter(|named| !named.is_child) {
@@ -282,7 +282,7 @@ fn folders_of_procedures_go_one_way() {
     assert!(wrong.is_empty() && seen > 100, "{seen} imports: {wrong:#?}");
 }
 
-/// Methods of a type whose room is before theirs: each is a way from one to the next that users look for at the type.
+/// Methods whose room comes after the room of their type: each is a step to a later room that users expect at the type.
 const METHODS_ABOVE: &[(&str, &str)] = &[
     ("matcher", "CompiledGrammar"),
     // defined in its room by a macro
@@ -380,10 +380,10 @@ fn imports(rooms: &[&str]) -> (Vec<Vec<String>>, Vec<Vec<usize>>) {
     (modules, edges)
 }
 
-/// Files of the engine that may import each other, each circle a recursion of the data: clauses are decided by a search over
-/// clauses.
+/// Maximum number of engine files that import each other. Each cycle is a recursion of the data: clauses are decided by
+/// a search over clauses.
 const CIRCLES: usize = 2;
-/// Files of the whole tree that may import each other.
+/// Maximum number of files of the whole tree that import each other.
 const CIRCLES_OF_TREE: usize = 28;
 
 /// The files of some rooms that import each other, directly or not.

@@ -1,4 +1,4 @@
-//! Token terminals: walks by hand over a small vocabulary, what is refused, and masks on a real tokenizer.
+//! Token terminals: walks over a small vocabulary, refused grammars, and masks on a real tokenizer.
 
 use crate::tables;
 use grammata::automaton::words;
@@ -133,7 +133,7 @@ fn a_rejection_names_the_token_terminals_that_were_expected() {
     assert!(explanation.is_viable() && explanation.expected_text().starts_with("`b`"));
 }
 
-/// What a compiler refuses, with the place.
+/// Grammars that a compiler refuses, with the places of the errors.
 #[test]
 fn what_a_vocabulary_does_not_have_is_refused_with_the_rule() {
     let cases = [
@@ -148,7 +148,7 @@ fn what_a_vocabulary_does_not_have_is_refused_with_the_rule() {
         let shown = error.to_string();
         assert!(shown.contains("rule `other`") && shown.contains(text), "{source}: {shown}");
     }
-    // what nothing leads to is not looked up
+    // tokens of unreachable parts are not looked up
     let compiled = gbnf::compile("root ::= \"a\"\nother ::= <thnk>", &gbnf::Options::default()).unwrap();
     Compiler::new(vocabulary()).compile(&compiled.grammar).unwrap();
 }
@@ -160,7 +160,7 @@ fn many_terminals_and_long_lists_are_bounded() {
         let sets: Vec<String> = (0..count).map(|id| format!("!<[{id}]>")).collect();
         compiler.compile(&grammar(&format!("root ::= {}", sets.join(" | "))))
     };
-    // all but those that end a sequence: each set has what another leaves out
+    // all tokens but those that end a sequence: each set has the tokens that another one omits
     let mask = many(1_000).unwrap().matcher().mask().unwrap();
     assert_eq!(mask.len(), 49156 - 2);
     let error = many(20_000).unwrap_err();
@@ -486,7 +486,7 @@ fn token_terminals_of_single_bytes_are_sets_of_bytes() {
     }
 }
 
-/// A thought may say what it likes; the object after it has each name once, also when tables are dropped on the way.
+/// A thought may be any text. The object after it has each name once, even if tables are dropped in the meantime.
 #[test]
 fn names_of_objects_are_followed_after_a_thought() {
     let letters = ["{", "}", "\"", "a", "b", ":", ",", "1", "\"a\":1", "{\"a\":1,", "x"];

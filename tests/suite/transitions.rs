@@ -1,7 +1,8 @@
 //! Algorithms on transition systems against brute force, over small random tables.
 //!
-//! A table has symbols with several letters each, and a pool of letters each of which may come once; a state of the system
-//! knows only how many of these came. The brute force runs over which ones did, and knows nothing of classes.
+//! A table has symbols with several letters each, and a pool of letters, each of which may occur once. A state of the
+//! system knows only how many letters of the pool occurred. The brute force distinguishes which ones occurred, and does
+//! not use classes.
 
 mod properties;
 
@@ -121,7 +122,7 @@ impl TransitionSystem for Table {
     }
 }
 
-/// The table with what is known of the distances of its states.
+/// The table with the known distances of its states.
 struct System {
     table: Table,
     distances: Distances,
@@ -209,7 +210,7 @@ impl Letters for System {
     }
 }
 
-/// A word, of which letters of one symbol may be left out.
+/// A word whose letters of one symbol may be omitted.
 struct Written<'a> {
     word: &'a [Letter],
     implied: Option<usize>,
@@ -280,7 +281,7 @@ impl Table {
         words
     }
 
-    /// All concrete states that can be reached, and of these the ones from which acceptance can.
+    /// All reachable concrete states, and those of them that can reach acceptance.
     fn concrete(&self) -> (BTreeSet<Concrete>, BTreeSet<Concrete>) {
         let mut all = BTreeSet::from([(0, BTreeSet::new())]);
         loop {

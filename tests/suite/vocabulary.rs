@@ -166,7 +166,7 @@ fn fingerprint_changes_with_each_ingredient() {
     for (i, print) in prints.iter().enumerate() {
         assert!(!prints[..i].contains(print), "vocabulary {i} has the fingerprint of an earlier one");
     }
-    // and with nothing else: where padding begins, and in which order things were said
+    // the fingerprint depends on nothing else, such as where padding begins or the order of calls of the builder
     let same = token([b"a", b"b", b"ab", b"\xFF\xFE"]).eos([id(5), id(5)]).build().unwrap();
     assert_eq!(same.fingerprint(), prints[0]);
     assert_eq!(same, small().build().unwrap());

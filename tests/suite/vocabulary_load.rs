@@ -1,5 +1,4 @@
-//! Reading tokenizer files: what the tokens' bytes are, against the tokenizers crate; damaged and hostile
-//! files.
+//! Reading tokenizer files: the tokens' bytes, compared with the tokenizers crate; damaged and hostile files.
 
 use grammata::vocabulary::load::EOS_NAMES;
 use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
@@ -39,7 +38,7 @@ mod against_the_tokenizers_crate {
     use std::collections::HashSet;
     use tokenizers::{NormalizedString, Normalizer, Tokenizer};
 
-    /// What the tokenizer makes of the text before it splits it; spaces are spaces. Bytes without a token of
+    /// The text after the tokenizer's normalisation, before it is split; spaces are spaces. Bytes without a token of
     /// their own are dropped: BPE without an unknown token does that, and no text has them in longer ones.
     fn normalized(vocabulary: &Vocabulary, tokenizer: &Tokenizer, metaspace: bool, text: &str) -> Vec<u8> {
         let mut normalized = NormalizedString::from(text);
@@ -59,7 +58,7 @@ mod against_the_tokenizers_crate {
         bytes.copied().collect()
     }
 
-    /// The encoding of each text spells it; each token's bytes are what the crate decodes it to.
+    /// The encoding of each text spells it; each token's bytes equal the crate's decoding of it.
     fn check(path: &Path) {
         let vocabulary = Vocabulary::from_file(path, &options()).unwrap();
         let tokenizer = Tokenizer::from_file(path).unwrap();
@@ -70,8 +69,8 @@ mod against_the_tokenizers_crate {
             let wanted = normalized(&vocabulary, &tokenizer, metaspace, &text);
             assert_eq!(spelt, wanted, "{} {text:?}", path.display());
         }
-        // a token in front keeps the decoder from stripping a leading space; added tokens are literal, and the
-        // crate cannot show a byte that is no character
+        // a token in front keeps the decoder from stripping a leading space; added tokens are literal, and the crate
+        // cannot show a byte that is not a character
         let front = vocabulary.encode_greedy(b"x").unwrap()[0];
         let added: HashSet<u32> = tokenizer.get_added_vocabulary().get_vocab().values().copied().collect();
         let shown = |bytes: &[u8]| bytes.len() > 1 || bytes[0] < 0x80;
@@ -188,7 +187,7 @@ fn specials_are_never_bytes() {
     // an added token that is not special is the bytes of its content
     let tool = vocabulary.tokens().find(|(_, bytes)| bytes == b"<tool>");
     assert!(tool.is_some());
-    // a Unigram model's unknown token is special though it is no added token
+    // a Unigram model's unknown token is special although it is not an added token
     assert_eq!(load_fixture("unigram.json").special(id(0)), Some("<unk>"));
 }
 
@@ -223,7 +222,7 @@ fn without_a_decoder_the_pre_tokenizer_decides() {
 #[test]
 fn tekken() {
     let vocabulary = load_fixture("tekken.json");
-    // 24 special ids, then the tokens as far as `default_vocab_size` goes
+    // 24 special ids, then the tokens up to `default_vocab_size`
     assert_eq!((vocabulary.width(), vocabulary.len(), vocabulary.eos()), (286, 286, &[id(2)][..]));
     let specials: Vec<&str> = vocabulary.specials().map(|(_, name)| name).collect();
     assert_eq!((specials.len(), &specials[3..6]), (24, &["[INST]", "[/INST]", "<SPECIAL_5>"][..]));

@@ -1,4 +1,4 @@
-//! Word graphs: what they say, what is refused, and the ones that JSON Schema makes of names.
+//! Word graphs: their languages, invalid graphs, and the graphs that JSON Schema makes of names.
 
 use crate::language::Language;
 use grammata::grammar::{GrammarBuilder, WordEdge, WordGraph, WordTarget};
@@ -74,7 +74,8 @@ fn graphs_that_are_not_in_order_are_refused() {
     }
 }
 
-/// Undeclared names are all but the declared ones, canonical as far as they go with one of these.
+/// Undeclared names are all names but the declared ones. The part that such a name shares with a declared one must be
+/// spelled canonically.
 #[test]
 fn names_of_further_members() {
     let declared = ["a", "ab", "b\u{e9}", "\n", "\\", "\"q", "\u{1}\u{1F}", "\u{1F600}", "\u{FFFF}x", ""];

@@ -2,7 +2,7 @@
 
 use crate::command::{self, Result, cargo};
 
-/// Number of threads per grammar: so many that they often wait for each other.
+/// Number of threads per grammar. It is large enough that the threads often wait for each other.
 const THREADS: &str = "16";
 
 /// Sizes of the cache in bytes: tables are evicted all the time, often, and sometimes.

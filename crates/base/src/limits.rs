@@ -66,8 +66,8 @@ pub struct Limits {
     /// Bytes of one formula of `requires` in a spec. Formulas are evaluated at every step of a plan. Default 16 KiB.
     pub formula_bytes: usize,
     /// States of a plan automaton, and entries of its tables. The limit also bounds memory: all states together may
-    /// take 200 bytes per unit of the limit, and so may what is computed from them, such as counts of plans. Default
-    /// 2,000,000; 400 MB.
+    /// take 200 bytes per unit of the limit, and data computed from them, such as counts of plans, may take as much
+    /// again. Default 2,000,000; 400 MB.
     pub plan_states: usize,
     /// APIs and answers of one procedure. Each stores a bit for every other one: whether it requires it, directly or
     /// not. Default 16,384.

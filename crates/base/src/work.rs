@@ -75,7 +75,7 @@ impl Budget {
 
     /// The budget for repeating `steps` steps of a text together: one mask's work, and for each step a 256th of it, but
     /// at least 16,384 units if a mask's work has as many. Each step originally fitted in the work of a mask, but few
-    /// take more than some hundred units. What is done before the budget is exhausted need not be repeated.
+    /// take more than some hundred units. Steps completed before the budget is exhausted need not be repeated.
     pub fn of_steps(limits: &Limits, steps: usize) -> Budget {
         const MUCH: u64 = 1 << 14;
         let of_mask = limits.mask_work as u64;

@@ -93,8 +93,8 @@ pub fn run() -> ExitCode {
     ExitCode::from(run_on(std::env::args_os().collect()))
 }
 
-/// Runs the program on arguments, the first of which is its own name, and the process's standard input and output.
-/// Returns its exit code. For programs that embed this one.
+/// Runs the program on arguments, with the process's standard input and output. The first argument is the program's
+/// name. Returns the exit code. For programs that embed this one.
 pub fn run_on(arguments: Vec<OsString>) -> u8 {
     run_program(arguments, |program: Program, output| program.command.run(output))
 }

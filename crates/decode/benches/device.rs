@@ -81,7 +81,7 @@ fn run() -> Result<usize> {
     Ok(wrong)
 }
 
-/// Choices of the device beside those of the host.
+/// Compares the choices of the device with those of the host.
 fn choices(device: Device, quick: bool) -> Result<usize> {
     println!("## Choices, compared with the host\n");
     println!(
@@ -156,7 +156,7 @@ fn sequences(device: Device) -> Result<usize> {
     Ok(wrong)
 }
 
-/// A model that notes what it is fed.
+/// A model that records its input.
 struct Recorder<'m> {
     model: &'m mut OrtModel,
     /// of each run the sequences, their tokens and the number of rows wanted
@@ -293,8 +293,8 @@ fn generations(device: Device, folder: &Path, quick: bool) -> Result<usize> {
     Ok(wrong)
 }
 
-/// Generates under the schemas of a file, in batches of 32 with random limits, until there are a thousand outputs, each of which
-/// is written with its limit as a line of JSON; then some greedily with speculation and without.
+/// Generates a thousand outputs under the schemas of a file, in batches of 32 with random limits. Each output is
+/// written with its limit as a line of JSON. Then generates some greedily, with speculation and without.
 fn many(device: Device, folder: &Path, jobs: &Path) -> Result<usize> {
     let limits = Limits::default();
     let parts = ModelFolder::open(folder, &limits)?;

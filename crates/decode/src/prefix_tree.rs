@@ -275,7 +275,7 @@ mod tests {
         assert_eq!((drawn.step.token, drawn.child), (1, Some(child)));
         tree.refuse(Some((child, 0)));
         assert!((tree.live(root) - 0.5).abs() < 1e-7);
-        // what is refused is not drawn, not even at the very end
+        // refused tokens are not drawn, not even at the end of the range
         assert_eq!(tree.draw(root, 0.5).unwrap().step.token, 0);
         tree.refuse(Some((root, 0)));
         assert_eq!((tree.live(root), tree.len()), (0.0, 4));

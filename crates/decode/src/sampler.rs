@@ -43,7 +43,7 @@ impl Sampler {
         self.random = ChaCha8Rng::seed_from_u64(seed);
     }
 
-    /// Notes a token of the prompt or one that was chosen, for the repetition penalty.
+    /// Records a token of the prompt or a chosen token, for the repetition penalty.
     pub fn observe(&mut self, token: u32) {
         if self.settings.repetition_penalty == 1.0 || self.settings.repetition_window == 0 {
             return;

@@ -1,41 +1,41 @@
-//! Answers of a model: texts and calls of tools.
+//! Answers of a model, and counts of requests.
 
 use serde_json::Value;
 use std::time::Duration;
 
-/// A call of a tool, as the model wrote it, unchecked.
+/// A call of a tool, as the model wrote it. It is not checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// The name of the tool.
     pub name: String,
-    /// The arguments; a text if they are not JSON.
+    /// The arguments, of any JSON type. If the model's text is not JSON, that text.
     pub arguments: Value,
 }
 
-/// An answer of a model.
+/// An answer of a model: a text, calls of tools, or both.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// The text.
+    /// The text; empty if there is none.
     pub text: String,
-    /// The calls of tools.
+    /// The calls of tools, in the model's order.
     pub calls: Vec<Call>,
-    /// Whether the bound on tokens ended the answer early.
+    /// Whether the answer is truncated by a bound on tokens.
     pub is_cut: bool,
 }
 
-/// Counts of requests, tokens and time.
+/// Counts of requests and tokens, and time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Requests that were answered.
+    /// Number of requests that were answered.
     pub answers: u64,
-    /// Requests that were sent, including failed and refused ones.
+    /// Number of requests that were sent, including failed and refused ones.
     pub sent: u64,
     /// Tokens of prompts, as the server counts them.
     pub prompt_tokens: u64,
     /// Tokens of answers, as the server counts them.
     pub answer_tokens: u64,
-    /// Answers without a count of tokens.
+    /// Number of answers without a count of tokens.
     pub uncounted: u64,
-    /// Time until the answers were complete, including failed tries.
+    /// Time spent on requests, including failed ones and pauses between tries.
     pub time: Duration,
 }

@@ -1,26 +1,26 @@
-//! Requests as JSON, and the answers that a model's messages encode.
+//! Encodes requests as JSON, and decodes the answers in a model's messages.
 
 use crate::answer::{Answer, Call};
 use crate::dialect::Encoding;
 use crate::request::{ANSWER, CALLS, Form, Request};
 use serde_json::{Map, Value, json};
 
-/// The members of a request in addition to the messages and the form.
+/// The members of a request other than messages, form and bound on tokens.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings<'s> {
     pub(crate) model: Option<&'s str>,
     pub(crate) temperature: f32,
     pub(crate) seed: u64,
     pub(crate) stream: bool,
-    /// Names of optional members that the server has refused; they are left out.
+    /// Names of optional members that the server has refused. They are omitted.
     pub(crate) dropped: &'s [&'static str],
 }
 
-/// Optional members of a request. One that a server refuses by name is not sent again.
+/// Optional members of a request. If a server refuses one by name, that one is not sent again.
 pub(crate) const OPTIONAL: [&str; 5] =
     ["stream_options", "parallel_tool_calls", "temperature", "seed", "max_tokens"];
 
-/// Returns the body of a request.
+/// Returns the body of a request, as JSON.
 pub(crate) fn body(request: &Request, encoding: Encoding, settings: &Settings<'_>) -> String {
     let mut members = Map::new();
     let mut put = |name: &str, value: Value| {
@@ -43,15 +43,15 @@ pub(crate) fn body(request: &Request, encoding: Encoding, settings: &Settings<'_
     for name in settings.dropped {
         let value = members.shift_remove(*name);
         if let (Some(value), "max_tokens") = (value, *name) {
-            // the name of the same bound for models that think before they answer
+            // models that think before they answer know the bound by another name
             members.insert("max_completion_tokens".to_owned(), value);
         }
     }
     Value::Object(members).to_string()
 }
 
-/// Returns the messages. If the encoding does not name the form (`Prompt`, `JsonObject`), a description of it is
-/// appended to the last message.
+/// Returns the messages of a request. With `Prompt` and `JsonObject`, which do not have the form in a member, a
+/// description of the form is appended to the last message.
 fn messages(request: &Request, encoding: Encoding) -> Value {
     let mut messages: Vec<Value> = request
         .messages
@@ -68,7 +68,7 @@ fn messages(request: &Request, encoding: Encoding) -> Value {
     messages.into()
 }
 
-/// Returns the form in words; `None` for any text.
+/// Returns a description of the form for the model; `None` for [`Form::Text`].
 fn said(form: &Form, encoding: Encoding) -> Option<String> {
     let is_json = encoding == Encoding::JsonObject || matches!(form, Form::Json { .. } | Form::Tools { .. });
     Some(match form {
@@ -90,7 +90,7 @@ fn said(form: &Form, encoding: Encoding) -> Option<String> {
     })
 }
 
-/// Returns the members of an encoding for a form.
+/// Returns the names and values of the members that encode a form.
 fn form(form: &Form, encoding: Encoding) -> Vec<(&'static str, Value)> {
     match (encoding, form) {
         (Encoding::StrictSchema | Encoding::Schema, form) => {
@@ -136,7 +136,7 @@ fn form(form: &Form, encoding: Encoding) -> Vec<(&'static str, Value)> {
     }
 }
 
-/// Returns vLLM's name of a form, and its value.
+/// Returns vLLM's name and value of a form; `None` for [`Form::Text`].
 fn structured(form: &Form) -> Option<(&'static str, Value)> {
     Some(match form {
         Form::Choice(texts) => ("choice", json!(texts)),
@@ -148,7 +148,7 @@ fn structured(form: &Form) -> Option<(&'static str, Value)> {
     })
 }
 
-/// Returns a grammar in GBNF whose words are exactly `texts`.
+/// Returns a GBNF grammar of exactly these texts.
 fn alternatives(texts: &[String]) -> String {
     let quoted = |text: &String| {
         let mut quoted = String::from("\"");
@@ -168,20 +168,20 @@ fn alternatives(texts: &[String]) -> String {
     format!("root ::= {}\n", texts.join(" | "))
 }
 
-/// A message of the model as received.
+/// A message of the model as received, not decoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Written {
     pub(crate) text: String,
-    /// Names and arguments, the latter as JSON texts.
+    /// The names and the arguments of the calls. Arguments are texts, JSON if the model wrote them correctly.
     pub(crate) calls: Vec<(String, String)>,
     pub(crate) is_cut: bool,
-    /// Tokens of the prompt and of the answer.
+    /// Numbers of tokens of the prompt and of the answer; `None` if the server did not send them.
     pub(crate) tokens: Option<(u64, u64)>,
 }
 
 impl Written {
-    /// Decodes the answer by the encoding of the form. A message without the requested shape stays a text, which the
-    /// caller refuses.
+    /// Decodes the answer according to the encoding of the form. A message without the requested shape remains a text,
+    /// which the caller must check.
     pub(crate) fn answer(self, form: &Form, encoding: Encoding) -> Answer {
         let json = |text: String| serde_json::from_str(&text).unwrap_or(Value::String(text));
         let calls: Vec<Call> = self
@@ -212,8 +212,8 @@ impl Written {
     }
 }
 
-/// Reads the calls of a JSON object with the member `calls`; `None` if the text or one of the calls does not have this
-/// shape.
+/// Parses the calls in a JSON object with the member `calls`, a list of objects with `name` and `arguments`. `None` if
+/// the text does not have this shape.
 fn listed(text: &str) -> Option<Vec<Call>> {
     let value: Value = serde_json::from_str(unfenced(text)).ok()?;
     let calls = value.get(CALLS)?.as_array()?;
@@ -228,7 +228,7 @@ fn listed(text: &str) -> Option<Vec<Call>> {
         .collect()
 }
 
-/// Returns a text, trimmed, without the code fence of Markdown that models write around JSON.
+/// Returns a text, trimmed, without the Markdown code fence that models write around JSON.
 fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));

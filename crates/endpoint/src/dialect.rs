@@ -1,37 +1,37 @@
-//! Dialects: which forms of an answer a server accepts, and how each is written. A dialect is a row of [`DIALECTS`].
+//! Dialects: the forms of answers that a server accepts, and their encodings. A dialect is a row of [`DIALECTS`].
 
 use crate::request::FormKind;
 
-/// How the form of an answer is written in a request.
+/// An encoding of the form of an answer in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// `response_format` with a JSON Schema and `strict`.
     StrictSchema,
     /// `response_format` with a JSON Schema.
     Schema,
-    /// `response_format` of any JSON object; the schema is in the prompt.
+    /// `response_format` for any JSON object. The prompt has the schema.
     JsonObject,
     /// `structured_outputs` of vLLM, with `choice`, `json`, `regex` or `grammar`.
     Structured,
     /// `guided_choice`, `guided_json`, `guided_regex`, `guided_grammar` of vLLM before 0.11.
     Guided,
-    /// `grammar` of llama.cpp: GBNF.
+    /// `grammar` of llama.cpp, in GBNF.
     Grammar,
     /// `tools` with `strict`.
     StrictTools,
     /// `tools`.
     Tools,
-    /// Nothing: the form is in the prompt.
+    /// No member: only the prompt describes the form.
     Prompt,
 }
 
-/// The encodings that a server accepts for each kind of form, the strongest first. The last one is always
+/// The encodings that a server may accept for each kind of form, strongest first. The last one is always
 /// [`Encoding::Prompt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// The name.
+    /// The name by which users select the dialect.
     pub name: &'static str,
-    /// The servers that it is for.
+    /// The servers of the dialect, and the members that they accept.
     pub about: &'static str,
     choice: &'static [Encoding],
     json: &'static [Encoding],
@@ -42,7 +42,7 @@ pub struct Dialect {
 
 use Encoding::{Grammar, Guided, JsonObject, Prompt, Schema, StrictSchema, StrictTools, Structured, Tools};
 
-/// The dialects.
+/// The known dialects. The first one is the default.
 pub const DIALECTS: [Dialect; 4] = [
     Dialect {
         name: "openai",
@@ -83,12 +83,12 @@ pub const DIALECTS: [Dialect; 4] = [
 ];
 
 impl Dialect {
-    /// Returns the dialect of a name.
+    /// Returns the dialect with a name; `None` if there is no such dialect.
     pub fn named(name: &str) -> Option<&'static Dialect> {
         DIALECTS.iter().find(|dialect| dialect.name == name)
     }
 
-    /// Returns the encodings of a kind of form, the strongest first.
+    /// Returns the encodings of a kind of form, strongest first.
     pub fn encodings(&self, kind: FormKind) -> &'static [Encoding] {
         match kind {
             FormKind::Text => &[Prompt],

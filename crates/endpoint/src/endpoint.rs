@@ -1,4 +1,4 @@
-//! A chat server that gets each request in the strongest form that it accepts.
+//! A client of a chat server, which sends each request in the strongest encoding that the server accepts.
 
 use crate::body::{self, OPTIONAL, Settings};
 use crate::http::{Http, Options, Outcome};
@@ -6,34 +6,35 @@ use crate::{Answer, Chat, FormKind, Request, Usage, errors};
 use grammata_base::error::Result;
 use std::time::Instant;
 
-/// A chat server.
+/// A client of a chat server.
 ///
 /// The first request of each kind of form is sent in the strongest encoding of the dialect. If the server refuses it
-/// (status 400 or 422), the next weaker one is sent, and the accepted one is remembered. Another member that the server
-/// refuses by name (`temperature`, `seed`, …) is not sent again.
+/// (status 400 or 422), the request is sent again in the next weaker encoding. The accepted encoding is used for later
+/// requests of that kind. If the refusal names another member (`temperature`, `seed`, …), the request is sent again
+/// without that member, which is then never sent again.
 #[derive(Debug)]
 pub struct Endpoint {
     http: Http,
     options: Options,
-    /// By kind of form, the index of the encoding that the server accepts.
+    /// The index of the accepted encoding, by kind of form.
     accepted: Vec<(FormKind, usize)>,
     dropped: Vec<&'static str>,
     usage: Usage,
 }
 
 impl Endpoint {
-    /// Creates a client of the server at a URL. `/chat/completions` is appended unless the URL ends with it. Sends
-    /// nothing.
+    /// Creates a client of the server at a URL. Sends nothing. `/chat/completions` is appended to the URL unless it
+    /// ends with that.
     ///
     /// # Errors
-    /// `endpoint/url`: not an address of a server; `endpoint/certificates`: an address with `https`, but the system has
-    /// no trusted certificates.
+    /// `endpoint/url`: the URL is not the address of a server; `endpoint/certificates`: the URL has `https`, and the
+    /// system has no trusted certificates.
     pub fn new(url: &str, options: Options) -> Result<Endpoint> {
         let http = Http::new(url, &options)?;
         Ok(Endpoint { http, options, accepted: Vec::new(), dropped: Vec::new(), usage: Usage::default() })
     }
 
-    /// Returns the address to which requests are sent.
+    /// Returns the URL to which requests are sent.
     pub fn url(&self) -> &str {
         self.http.url()
     }

@@ -21,7 +21,7 @@ fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }
 
-/// Not an address of a server.
+/// `endpoint/url`: a text is not the address of a server.
 pub(crate) fn url(found: &str) -> Error {
     usage(
         Diagnostic::new("endpoint/url", "not the address of a chat server")
@@ -31,7 +31,7 @@ pub(crate) fn url(found: &str) -> Error {
     )
 }
 
-/// A key that cannot be sent in a header.
+/// `endpoint/key`: the key cannot be sent in a header. The error does not show the key.
 pub(crate) fn key() -> Error {
     usage(
         Diagnostic::new("endpoint/key", "the key of the chat server cannot be sent")
@@ -40,14 +40,14 @@ pub(crate) fn key() -> Error {
     )
 }
 
-/// No trusted certificates.
+/// `endpoint/certificates`: the system has no trusted certificates.
 pub(crate) fn certificates(cause: impl Display) -> Error {
     io(Diagnostic::new("endpoint/certificates", "this system has no certificates to check a server by")
         .cause(cause)
         .help("install the system's certificates (`ca-certificates`), or name a file by SSL_CERT_FILE"))
 }
 
-/// There is no connection, or it broke.
+/// `endpoint/unreachable`: there is no connection, or the connection broke, after this number of tries.
 pub(crate) fn unreachable(url: &str, tries: u32, cause: impl Display) -> Error {
     io(Diagnostic::new("endpoint/unreachable", "the chat server cannot be reached")
         .in_file(url)
@@ -57,7 +57,7 @@ pub(crate) fn unreachable(url: &str, tries: u32, cause: impl Display) -> Error {
         .help("check the address, and that the server runs"))
 }
 
-/// No complete answer in time.
+/// `endpoint/deadline`: `what`, a part of the exchange, did not arrive within the time `allowed`.
 pub(crate) fn deadline(url: &str, what: &str, allowed: Duration) -> Error {
     io(Diagnostic::new("endpoint/deadline", "the chat server did not answer in time")
         .in_file(url)
@@ -66,7 +66,7 @@ pub(crate) fn deadline(url: &str, what: &str, allowed: Duration) -> Error {
         .help("allow more time, or ask a faster model"))
 }
 
-/// An error status.
+/// `endpoint/status`: the server answered with an error status. `message` is the server's; it may be empty.
 pub(crate) fn status(url: &str, status: u16, message: &str) -> Error {
     let help = match status {
         401 | 403 => "check the key: its environment variable is named by `--endpoint-key-env`",
@@ -88,7 +88,7 @@ pub(crate) fn status(url: &str, status: u16, message: &str) -> Error {
     io(diagnostic)
 }
 
-/// A server that asks to wait too long.
+/// `endpoint/wait`: the server asks to wait longer than `most`.
 pub(crate) fn wait(url: &str, status: u16, wait: Duration, most: Duration) -> Error {
     io(Diagnostic::new("endpoint/wait", "the chat server asks to wait too long")
         .in_file(url)
@@ -97,7 +97,8 @@ pub(crate) fn wait(url: &str, status: u16, wait: Duration, most: Duration) -> Er
         .help("try again later, or ask for a higher limit of requests"))
 }
 
-/// A redirection. It is not followed, because the key is meant for this server only.
+/// `endpoint/redirect`: the server redirects the request. Redirections are not followed, because the key is meant only
+/// for this server.
 pub(crate) fn redirect(url: &str, status: u16, location: &str) -> Error {
     io(Diagnostic::new("endpoint/redirect", "the chat server redirects the request")
         .in_file(url)
@@ -106,7 +107,7 @@ pub(crate) fn redirect(url: &str, status: u16, location: &str) -> Error {
         .help("give the other address, if you trust it"))
 }
 
-/// An answer that cannot be read.
+/// `endpoint/answer`: the server's answer cannot be read. `found` is an excerpt of it or describes it.
 pub(crate) fn answer(url: &str, found: &str, cause: impl Display) -> Error {
     model(
         Diagnostic::new("endpoint/answer", "the chat server's answer cannot be read")
@@ -118,7 +119,7 @@ pub(crate) fn answer(url: &str, found: &str, cause: impl Display) -> Error {
     )
 }
 
-/// An answer that is too long.
+/// `endpoint/too-long`: the server's answer has more than `most` bytes.
 pub(crate) fn too_long(url: &str, most: u64) -> Error {
     let diagnostic = Diagnostic::new("endpoint/too-long", "the chat server's answer is too long")
         .in_file(url)

@@ -1,4 +1,4 @@
-//! Requests by HTTP: deadlines, bounds and retries.
+//! Sends requests by HTTP, with deadlines, bounds and retries.
 
 use crate::body::Written;
 use crate::dialect::{DIALECTS, Dialect};
@@ -9,22 +9,23 @@ use std::sync::Arc;
 use std::time::Duration;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// A secret that a server requires. It is never shown.
+/// A secret key that a server requires. `Debug` output does not show it, and messages of the server are shown without
+/// it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
 impl Key {
-    /// Wraps a key.
+    /// Creates a key from its text.
     ///
     /// # Errors
-    /// `endpoint/key`: the key is empty, or has other characters than visible ASCII.
+    /// `endpoint/key`: the text is empty, or has characters other than visible ASCII.
     pub fn new(key: impl Into<String>) -> Result<Key> {
         let key = key.into();
         let is_sendable = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
         if is_sendable { Ok(Key(key)) } else { Err(errors::key()) }
     }
 
-    /// The value of the header `Authorization` that sends the key.
+    /// Returns the value of the header `Authorization` with the key: `Bearer KEY`.
     pub fn bearer(&self) -> String {
         format!("Bearer {}", self.0)
     }
@@ -36,37 +37,37 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// Options of requests to a server.
+/// Options of the requests to a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// The name of the model; servers with one model need none.
+    /// The name of the model; none by default. Servers with only one model need none.
     pub model: Option<String>,
     /// The key, sent as `Authorization: Bearer KEY`; none by default.
     pub key: Option<Key>,
-    /// The forms of answers that the server accepts. The first of [`DIALECTS`] by default.
+    /// The forms of answers that the server accepts, with their encodings. The first of [`DIALECTS`] by default.
     pub dialect: &'static Dialect,
-    /// Whether answers are requested in parts as they are written. False by default.
+    /// Whether the server is asked to send an answer in parts while the model writes it. False by default.
     pub stream: bool,
-    /// How the model chooses tokens: 0, the default, takes the most probable one.
+    /// The sampling temperature. With 0, the default, the model takes the most probable token.
     pub temperature: f32,
-    /// The seed. Equal seeds give equal answers if the server supports it. 0 by default.
+    /// The seed of the sampling. Equal seeds give equal answers if the server supports seeds. 0 by default.
     pub seed: u64,
-    /// The most tries of a request that fails for a temporary reason: no connection, a connection or stream that breaks
-    /// off, or a status 429, 500, 502, 503 or 504. 4 by default; 0 means 1.
+    /// Maximum number of tries of a request that fails for a temporary reason: no connection, a connection or stream
+    /// that breaks off, or a status 429, 500, 502, 503 or 504. 4 by default; 0 means 1.
     pub tries: u32,
-    /// The pause before the second try, doubled for each further one up to `most_pause`, if the server names none
-    /// (`Retry-After`). 0.5 s by default.
+    /// The pause before the second try. It doubles for each further try, up to `most_pause`. If the server names a
+    /// pause (`Retry-After`), that is used instead. 0.5 s by default.
     pub pause: Duration,
-    /// The longest pause; a server that asks for a longer one is an error. 30 s by default.
+    /// Maximum pause. If the server asks for a longer one, the request fails. 30 s by default.
     pub most_pause: Duration,
-    /// The longest time to resolve the server's name, and again to connect. 10 s by default.
+    /// Timeout for resolving the server's name, and another one for connecting. 10 s by default.
     pub connect: Duration,
-    /// The longest time until an answer begins; without `stream` it begins when the model has ended. 120 s by default.
+    /// Timeout until an answer begins. Without `stream`, an answer begins when the model has ended. 120 s by default.
     pub first_byte: Duration,
-    /// The longest time of one try, up to the last byte. 300 s by default.
+    /// Timeout of one try, up to the last byte of its answer. 300 s by default.
     pub deadline: Duration,
-    /// The most bytes of an answer. 8 MiB by default.
+    /// Maximum bytes of an answer. 8 MiB by default.
     pub answer_bytes: u64,
 }
 
@@ -106,26 +107,26 @@ grammata_base::setters!(Options {
     answer_bytes: u64,
 });
 
-/// The most bytes of an error's body that are read.
+/// Maximum bytes that are read of the body of an error response.
 const MOST_ERROR: u64 = 1 << 16;
 
-/// A server's response to a request.
+/// A server's response to a request: a message of the model, or a refusal.
 pub(crate) enum Outcome {
     Written(Written),
-    /// The server refuses the request: the status, 400 or 422, and the server's message.
+    /// The server refused the request with this status, 400 or 422, and this message.
     Refused(u16, String),
 }
 
-/// The result of one try.
+/// The result of one try of a request.
 enum Try {
     Done(Outcome),
     Failed(Error),
-    /// A later try may succeed: the error, and the status and pause of a server that asks for one.
+    /// A later try may succeed. The error and, if the server asks for a pause, the status and the pause.
     Again(Error, Option<(u16, Duration)>),
 }
 
-/// A client of a server: HTTP/1.1, with TLS by the certificates of the system. It does not use proxies of the
-/// environment, and does not follow redirections.
+/// An HTTP/1.1 client of a chat server. TLS trusts the certificates of the system. Proxies of the environment are not
+/// used, and redirections are not followed.
 #[derive(Debug)]
 pub(crate) struct Http {
     url: String,
@@ -133,10 +134,11 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// Creates a client of the server at a URL.
+    /// Creates a client of the server at a URL. Appends `/chat/completions` to the URL unless it ends with that.
     ///
     /// # Errors
-    /// `endpoint/url`, `endpoint/certificates`.
+    /// `endpoint/url`: the URL is not the address of a server; `endpoint/certificates`: the URL has `https`, and the
+    /// system has no trusted certificates.
     pub(crate) fn new(url: &str, options: &Options) -> Result<Http> {
         let base = url.trim_end_matches('/');
         let timeouts = Timeouts {
@@ -147,7 +149,7 @@ impl Http {
         let agent = agent(base, &timeouts)?.ok_or_else(|| errors::url(url))?;
         let path = if base.ends_with("/chat/completions") { "" } else { "/chat/completions" };
         let url = format!("{base}{path}");
-        // an address that the client cannot parse is reported now
+        // report an address that the HTTP client cannot parse now, and not at the first request
         url.parse::<ureq::http::Uri>().map_err(|_| errors::url(&url))?;
         Ok(Http { url, agent })
     }
@@ -156,11 +158,11 @@ impl Http {
         &self.url
     }
 
-    /// Sends a request, and repeats it after temporary failures. Counts the tries in `sent`.
+    /// Sends a request, and repeats it after temporary failures. Adds the number of tries to `sent`.
     ///
     /// # Errors
-    /// No readable answer within the allowed time and bytes; a redirection; a status other than 200, 400 and 422; a
-    /// server that asks for a longer pause than `most_pause`.
+    /// There is no readable answer within the allowed tries, time and bytes; the server redirects the request; the
+    /// status is not 200, 400 or 422; the server asks for a longer pause than `most_pause`.
     pub(crate) fn send(&self, body: &str, options: &Options, sent: &mut u64) -> Result<Outcome> {
         for tries in 1.. {
             *sent += 1;
@@ -251,8 +253,8 @@ impl Http {
         }
     }
 
-    /// Converts a failed or incomplete exchange to the result of the try: final for deadlines after connecting, TLS and
-    /// invalid requests, otherwise worth another try.
+    /// Converts the error of a failed or incomplete exchange to the result of the try. The result is final for
+    /// deadlines after connecting, for TLS and for invalid requests. After other errors, another try may succeed.
     fn failed(&self, error: ureq::Error, options: &Options, tries: u32) -> Try {
         use ureq::{Error, Timeout};
         let url = &self.url;
@@ -267,7 +269,7 @@ impl Http {
             error @ (Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::Http(_)) => {
                 Try::Failed(errors::unreachable(url, tries, error))
             }
-            // an invalid certificate stays invalid
+            // no other try: an invalid certificate remains invalid
             Error::Io(cause) if cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
                 Try::Failed(errors::unreachable(url, tries, cause))
             }
@@ -276,23 +278,24 @@ impl Http {
     }
 }
 
-/// The most time that parts of a request may take.
+/// Timeouts of the parts of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// Until there is a connection.
+    /// For resolving the server's name, and another one for connecting.
     pub connect: Duration,
-    /// Until the answer begins.
+    /// Until the answer begins; `None` for no bound.
     pub first_byte: Option<Duration>,
-    /// Until the last byte.
+    /// For the whole request, up to the last byte of the answer; `None` for no bound.
     pub whole: Option<Duration>,
 }
 
-/// A client of the server at a URL: HTTP/1.1, with TLS by the certificates of the system. Statuses are not errors,
-/// redirections are not followed, and proxies of the environment are not used. `None` if the URL is not an address of a
-/// server: it has another scheme, no host, a user, a query or a fragment.
+/// Creates an HTTP/1.1 client for the server at a URL. TLS trusts the certificates of the system. Error statuses are
+/// not errors of the client, redirections are not followed, and proxies of the environment are not used. `None` if the
+/// URL is not the address of a server: it has a scheme other than `http` and `https`, no host, a user, a query, a
+/// fragment, a backslash, a blank or a control character.
 ///
 /// # Errors
-/// `endpoint/certificates`: an address with `https` where the system trusts nobody.
+/// `endpoint/certificates`: the URL has `https`, and the system has no trusted certificates.
 pub fn agent(url: &str, timeouts: &Timeouts) -> Result<Option<ureq::Agent>> {
     let (is_safe, rest) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
         (Some(rest), _) => (true, rest),
@@ -315,17 +318,18 @@ pub fn agent(url: &str, timeouts: &Timeouts) -> Result<Option<ureq::Agent>> {
     Ok(Some(config.build().into()))
 }
 
-/// What the body of an error says, without the key.
+/// Returns the message in the body of an error response, without the key. Without a message in JSON, this is the text
+/// of the body. At most 64 KiB are read.
 pub(crate) fn message(body: impl Read, options: &Options) -> String {
     let mut text = Vec::new();
-    // if the body breaks off, the part that was read is reported
+    // if reading fails, the part that was read is reported
     let _ = body.take(MOST_ERROR).read_to_end(&mut text);
     let text = String::from_utf8_lossy(&text);
     let said = serde_json::from_str(&text).ok().as_ref().and_then(sse::error);
     hidden(said.as_deref().unwrap_or(text.trim()), options)
 }
 
-/// Returns a text of the server without the key, which some servers repeat.
+/// Returns a text of the server, with the key replaced by `…`. Some servers repeat the key in errors.
 fn hidden(text: &str, options: &Options) -> String {
     match &options.key {
         Some(key) => text.replace(&key.0, "…"),
@@ -333,7 +337,10 @@ fn hidden(text: &str, options: &Options) -> String {
     }
 }
 
-/// TLS by the certificates that the system trusts.
+/// Returns a configuration of TLS that trusts the certificates of the system.
+///
+/// # Errors
+/// `endpoint/certificates`: the system has no trusted certificates.
 fn tls() -> Result<TlsConfig> {
     let found = rustls_native_certs::load_native_certs();
     if found.certs.is_empty() {

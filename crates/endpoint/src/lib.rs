@@ -1,9 +1,10 @@
 //! A client of chat servers that speak OpenAI's protocol (`POST /chat/completions`).
 //!
 //! A [`Request`] has messages and a [`Form`], the required form of the answer. A row of [`DIALECTS`] lists the
-//! encodings of forms that a server accepts. [`Endpoint`] sends each request in the strongest of them; if the server
-//! refuses it, the next weaker one is sent and remembered. Servers are not trusted to enforce a form: the caller checks
-//! each answer. [`Chat`] is the interface for everything else that answers such requests.
+//! encodings of forms that a server may accept. [`Endpoint`] sends each request in the strongest of them. If the server
+//! refuses it, the request is sent in the next weaker encoding, and the accepted encoding is used from then on. Servers
+//! are not trusted to enforce a form: the caller must check each answer. [`Chat`] is the interface of everything that
+//! answers such requests.
 
 // lets docs.rs show the feature that each item needs
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -35,15 +36,15 @@ pub use request::{Form, FormKind, Message, Request, Role, Tool};
 
 use grammata_base::Result;
 
-/// A source of answers to requests.
+/// A source of answers to requests, such as a chat server.
 pub trait Chat {
-    /// Returns the answer to a request. It may have any form: the caller checks it.
+    /// Returns the answer to a request. The answer may have any form, so the caller must check it.
     ///
     /// # Errors
-    /// No answer could be obtained.
+    /// There is no answer.
     fn ask(&mut self, request: &Request) -> Result<Answer>;
 
-    /// Returns the counts so far; all 0 by default.
+    /// Returns the counts of all requests so far. The default implementation returns zeros.
     fn usage(&self) -> Usage {
         Usage::default()
     }

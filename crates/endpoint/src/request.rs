@@ -1,4 +1,4 @@
-//! Requests: messages, and the form of the answer.
+//! Requests: messages, and the required form of the answer.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The name in the protocol.
+    /// Returns the name of the role in the protocol.
     pub fn name(self) -> &'static str {
         match self {
             Role::System => "system",
@@ -34,17 +34,17 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message of the system.
+    /// Creates a message with instructions.
     pub fn system(text: impl Into<String>) -> Message {
         Message { role: Role::System, text: text.into() }
     }
 
-    /// A message of the user.
+    /// Creates a message of the user.
     pub fn user(text: impl Into<String>) -> Message {
         Message { role: Role::User, text: text.into() }
     }
 
-    /// A message of the model.
+    /// Creates a message of the model.
     pub fn assistant(text: impl Into<String>) -> Message {
         Message { role: Role::Assistant, text: text.into() }
     }
@@ -66,18 +66,18 @@ pub struct Tool {
 pub enum Form {
     /// Any text.
     Text,
-    /// One of these texts.
+    /// Exactly one of these texts.
     Choice(Vec<String>),
-    /// A JSON text that a schema allows. Servers require an object at the root.
+    /// A JSON text that a schema allows. Servers require that the schema allows only objects at the root.
     Json {
-        /// A name for the schema: letters, digits, `_` and `-`, at most 64.
+        /// A name for the schema: at most 64 letters, digits, `_` and `-`.
         name: String,
         /// The schema.
         schema: Value,
     },
-    /// A text that a regular expression matches as a whole.
+    /// A text that a regular expression matches from its beginning to its end.
     Regex(String),
-    /// A word of a grammar in GBNF.
+    /// A text of a grammar in GBNF.
     Grammar(String),
     /// Calls of tools.
     Tools {
@@ -90,7 +90,7 @@ pub enum Form {
     },
 }
 
-/// The kinds of [`Form`], by which a [`Dialect`](crate::Dialect) lists its encodings.
+/// The kind of a [`Form`]. A [`Dialect`](crate::Dialect) lists encodings for each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormKind {
     /// [`Form::Text`].
@@ -107,9 +107,9 @@ pub enum FormKind {
     Tools,
 }
 
-/// The member for a text, if the server can only write a JSON object.
+/// The member with the answer's text, if the encoding requires a JSON object.
 pub(crate) const ANSWER: &str = "answer";
-/// The member for calls, if the server writes them as a JSON object.
+/// The member with the answer's calls, if the encoding requires a JSON object.
 pub(crate) const CALLS: &str = "calls";
 
 impl Form {
@@ -125,8 +125,8 @@ impl Form {
         }
     }
 
-    /// A JSON Schema of the form: its own, or one of an object with the member `answer` or `calls`. `None` for any text
-    /// and for grammars.
+    /// Returns a JSON Schema of the form: the schema of [`Form::Json`], otherwise that of an object with the member
+    /// `answer` or `calls`. `None` for [`Form::Text`] and [`Form::Grammar`].
     pub fn schema(&self) -> Option<Value> {
         let object = |name: &str, member: Value| json!({"type": "object", "properties": {name: member}, "required": [name], "additionalProperties": false});
         match self {
@@ -156,19 +156,19 @@ impl Form {
     }
 }
 
-/// A request.
+/// A request to a model: a conversation, and the required form of the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// The conversation so far; the answer is the model's next message.
+    /// The conversation so far. The answer is the model's next message.
     pub messages: Vec<Message>,
     /// The required form of the answer.
     pub form: Form,
-    /// The most tokens of the answer.
+    /// Maximum number of tokens of the answer.
     pub max_tokens: u32,
 }
 
 impl Request {
-    /// Creates a request with a question of the user.
+    /// Creates a request with one message, a question of the user.
     pub fn new(question: impl Into<String>, form: Form, max_tokens: u32) -> Request {
         Request { messages: vec![Message::user(question)], form, max_tokens }
     }

@@ -1,40 +1,40 @@
-//! Reads answers: streams of server-sent events, whose parts are put together, and whole ones.
+//! Reads answers of a server: streams of server-sent events, whose parts are concatenated, and whole answers.
 
 use crate::body::Written;
 use serde_json::Value;
 use std::io::{BufRead, Read};
 
-/// The most calls of one answer.
+/// Maximum number of calls of one answer.
 const MOST_CALLS: usize = 256;
 
-/// Why a body is not an answer.
+/// The reason why a body is not an answer.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// The body cannot be read further.
+    /// Reading the body failed.
     Broken(std::io::Error),
-    /// The body is longer than allowed.
+    /// The body has more bytes than allowed.
     TooLong,
-    /// A stream ended before the answer was complete.
+    /// The stream ended before the answer was complete.
     Ended,
-    /// A line, a part or a whole answer is malformed or is an error of the server: what was found, and what is wrong
-    /// with it.
+    /// A line, a part or a whole answer is malformed, or is an error of the server. The text that was found, and what
+    /// is wrong with it.
     Foreign(String, String),
 }
 
-/// Returns the counts of prompt and answer tokens of an answer or a part.
+/// Returns the numbers of tokens of the prompt and of the answer from a part or a whole answer; `None` if it has none.
 pub(crate) fn tokens(value: &Value) -> Option<(u64, u64)> {
     let usage = value.get("usage")?;
     Some((usage.get("prompt_tokens")?.as_u64()?, usage.get("completion_tokens")?.as_u64()?))
 }
 
-/// Returns the message of a server's error; `None` if `value` is not one.
+/// Returns the message of a server's error; `None` if `value` is not an error.
 pub(crate) fn error(value: &Value) -> Option<String> {
     let error = value.get("error").filter(|error| !error.is_null())?;
     let message = error.get("message").and_then(Value::as_str).or(error.as_str());
     Some(message.map_or_else(|| error.to_string(), str::to_owned))
 }
 
-/// Reads a stream of at most `most` bytes. The answer is complete if a part has a `finish_reason`.
+/// Reads an answer from a stream of at most `most` bytes. The answer is complete once a part has a `finish_reason`.
 pub(crate) fn read(stream: impl Read, most: u64) -> Result<Written, Fault> {
     let mut lines = std::io::BufReader::new(stream.take(most.saturating_add(1)));
     let (mut read, mut made, mut is_finished) = (0, Made::default(), false);
@@ -47,7 +47,7 @@ pub(crate) fn read(stream: impl Read, most: u64) -> Result<Written, Fault> {
             return Err(Fault::TooLong);
         }
         if length == 0 {
-            // some servers leave out the last line, `[DONE]`
+            // some servers omit the last line, `[DONE]`
             return if is_finished { Ok(made.written) } else { Err(Fault::Ended) };
         }
         let Ok(text) = std::str::from_utf8(&line) else {
@@ -81,12 +81,15 @@ pub(crate) fn read(stream: impl Read, most: u64) -> Result<Written, Fault> {
 #[derive(Default)]
 struct Made {
     written: Written,
-    /// The `id` of each call; empty if its first part has none.
+    /// The `id` of each call; empty if the first part of the call has none.
     ids: Vec<String>,
 }
 
 impl Made {
-    /// Adds a part. Returns whether the part completes the answer.
+    /// Adds a part of the answer. Returns whether the part has a `finish_reason`, which completes the answer.
+    ///
+    /// # Errors
+    /// Text that says what is wrong with the part.
     fn add(&mut self, part: &Value) -> Result<bool, String> {
         if let Some(message) = error(part) {
             return Err(message);
@@ -130,8 +133,8 @@ impl Made {
         Ok(())
     }
 
-    /// Returns the position of the call that a part without `index` belongs to. A new `id` begins a call; without one,
-    /// a name after arguments does.
+    /// Returns the index of the call to which a part without `index` belongs. A part with a new `id` begins a call. A
+    /// part without an `id` begins one if it has a name and the last call has arguments.
     fn position(&self, id: &str, name: &str) -> usize {
         let calls = &self.written.calls;
         if !id.is_empty() {
@@ -142,7 +145,7 @@ impl Made {
     }
 }
 
-/// Reads an answer that is not streamed.
+/// Reads an answer that is not a stream.
 pub(crate) fn whole(text: &[u8]) -> Result<Written, Fault> {
     let excerpt = || String::from_utf8_lossy(text.get(..200).unwrap_or(text)).into_owned();
     let foreign = |wrong: String| Fault::Foreign(excerpt(), wrong);
@@ -162,7 +165,7 @@ pub(crate) fn whole(text: &[u8]) -> Result<Written, Fault> {
     }
     let calls = listed.iter().map(|call| {
         let function = call.get("function").unwrap_or(&Value::Null);
-        // some servers write arguments as an object
+        // some servers write arguments as an object instead of a text
         let arguments = match function.get("arguments") {
             Some(object @ Value::Object(_)) => object.to_string(),
             _ => text_of(function, "arguments"),

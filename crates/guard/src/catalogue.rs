@@ -7,14 +7,14 @@ use grammata::error::{Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
-/// The most tools of a server.
+/// Maximum number of tools of a server.
 const MOST_TOOLS: usize = 10_000;
-/// The most bytes of a server's list of tools.
+/// Maximum bytes of a server's list of tools, summed over its pages.
 const MOST_BYTES: usize = 32 << 20;
-/// The most pages of a server's list.
+/// Maximum number of pages of a server's list.
 const MOST_PAGES: usize = 1_000;
 
-/// A list of tools that is read page by page.
+/// A server's list of tools while it is read page by page.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
     tools: Vec<Value>,
@@ -24,7 +24,10 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Takes a page of `bytes` bytes. Returns the cursor of the next one.
+    /// Adds a page of `bytes` bytes. Returns the cursor of the next page; `None` after the last one.
+    ///
+    /// # Errors
+    /// Text that names what is wrong: the page is malformed, or the list exceeds a bound.
     pub(crate) fn add(&mut self, page: Value, bytes: usize) -> std::result::Result<Option<String>, String> {
         let Value::Object(mut page) = page else { return Err("a result that is not an object".to_owned()) };
         let Some(Value::Array(tools)) = page.remove("tools") else {
@@ -50,17 +53,21 @@ impl Pages {
     }
 }
 
-/// The names of tools in the rules and on the server.
+/// The tools of the rules, with their names in the rules and on the server.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// In the order of the rules: the name there, the server's name, and the arguments that a call must have.
+    /// In the order of the rules: the name in the rules, the server's name, and the arguments that a call must have.
     tools: Vec<(String, String, Vec<String>)>,
-    /// By the server's name: the place in `tools`.
+    /// The index into `tools`, by the server's name.
     index: FxHashMap<String, usize>,
 }
 
 impl Names {
-    /// Creates the names of the rules' tools; `map` has pairs of a name in the rules and the server's name.
+    /// Creates the names of the rules' tools. `map` has pairs of a name in the rules and the server's name; the last
+    /// pair of a name counts. A name without a pair is the same on the server.
+    ///
+    /// # Errors
+    /// `guard/unknown-api` if the rules lack a name of `map`; `guard/shared-tool` if two names have the same tool.
     pub(crate) fn new(rules: &dyn Rules, map: &[(String, String)]) -> Result<Names> {
         let tools = rules.tools();
         if let Some((unknown, _)) = map.iter().find(|(api, _)| !tools.iter().any(|(known, _)| known == api)) {
@@ -78,13 +85,13 @@ impl Names {
         Ok(names)
     }
 
-    /// Returns the name in the rules of a tool of the server.
+    /// Returns the name that a tool of the server has in the rules; `None` if the rules do not name the tool.
     pub(crate) fn in_rules(&self, tool: &str) -> Option<&str> {
         self.index.get(tool).map(|&place| self.tools[place].0.as_str())
     }
 }
 
-/// The tools of a server.
+/// The tools of a server, with distinct names.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     tools: Vec<Value>,
@@ -96,18 +103,21 @@ fn name_of(tool: &Value) -> &str {
 }
 
 impl Catalogue {
-    /// The tools of a list that was read to its end.
+    /// Creates the catalogue of a list that was read to its end.
     pub(crate) fn new(pages: Pages) -> Catalogue {
         Catalogue { tools: pages.tools, names: pages.names }
     }
 
-    /// Whether the server has a tool.
+    /// Whether the server has a tool of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    /// Checks that the server has all tools of the rules with their required arguments, and no tool with a name of
-    /// `own`.
+    /// Checks that the server has all tools of the rules, that they take the required arguments, and that no tool of
+    /// the server has a name of `own`.
+    ///
+    /// # Errors
+    /// `guard/missing-tools`, `guard/argument`, `guard/taken-name`.
     pub(crate) fn check(&self, names: &Names, own: impl IntoIterator<Item = String>) -> Result<(), Error> {
         let pairs = names.tools.iter().map(|(api, tool, _)| (api.as_str(), tool.as_str()));
         let missing: Vec<(&str, &str)> = pairs.filter(|(_, tool)| !self.has(tool)).collect();
@@ -129,7 +139,7 @@ impl Catalogue {
         }
     }
 
-    /// The tools of the rules that are open, with narrowed arguments.
+    /// Returns the server's descriptions of the open tools of the rules, with narrowed argument schemas.
     pub(crate) fn open(&self, names: &Names, open: &[Open]) -> Vec<Value> {
         let mut shown = Vec::new();
         for tool in &self.tools {
@@ -145,19 +155,20 @@ impl Catalogue {
         shown
     }
 
-    /// The tools of the rules as the server describes them.
+    /// Returns the server's descriptions of all tools of the rules, without `execution`.
     pub(crate) fn all(&self, names: &Names) -> Vec<Value> {
         let known = |tool: &&Value| names.in_rules(name_of(tool)).is_some();
         self.tools.iter().filter(known).map(plain).collect()
     }
 
-    /// The tools that the rules do not name.
+    /// Returns the server's descriptions of the tools that the rules do not name.
     pub(crate) fn others(&self, names: &Names) -> impl Iterator<Item = &Value> {
         self.tools.iter().filter(|tool| names.in_rules(name_of(tool)).is_none())
     }
 }
 
-/// Returns a tool without the members that let a call be a task, because a task has no result to follow.
+/// Returns a tool without the member `execution`, which lets a call be a task. Rules cannot follow a task, because it
+/// has no result.
 fn plain(tool: &Value) -> Value {
     let mut tool = tool.clone();
     if let Some(fields) = tool.as_object_mut() {
@@ -166,7 +177,7 @@ fn plain(tool: &Value) -> Value {
     tool
 }
 
-/// Returns one of the guard's own tools as a server lists it.
+/// Returns one of the guard's own tools as an entry of a `tools/list` result.
 pub(crate) fn own(prefix: &str, tool: &OwnTool) -> Value {
     json!({
         "name": format!("{prefix}{}", tool.name),

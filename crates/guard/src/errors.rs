@@ -9,7 +9,8 @@ fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// The server lacks tools of the rules: pairs of a name in the rules and the tool that is meant.
+/// `guard/missing-tools`: the server lacks tools of the rules. `missing` has pairs of a name in the rules and the
+/// server's name; `tools` are the names of the server's tools, of which at most 20 are listed.
 pub(crate) fn missing_tools(missing: &[(&str, &str)], tools: &[&str]) -> Error {
     let name = |(api, tool): &(&str, &str)| match api == tool {
         true => format!("`{}`", excerpt(tool)),
@@ -27,7 +28,7 @@ pub(crate) fn missing_tools(missing: &[(&str, &str)], tools: &[&str]) -> Error {
     )
 }
 
-/// A tool has no room for an argument that the rules require.
+/// `guard/argument`: a tool does not take an argument that the rules require.
 pub(crate) fn argument(tool: &str, argument: &str) -> Error {
     usage(
         Diagnostic::new("guard/argument", format!("the tool `{}` does not take an argument", excerpt(tool)))
@@ -37,7 +38,7 @@ pub(crate) fn argument(tool: &str, argument: &str) -> Error {
     )
 }
 
-/// A name that a mapping uses does not exist.
+/// `guard/unknown-api`: the map has a name that is not in the rules. `known` are the names of the rules.
 pub(crate) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Error {
     usage(
         Diagnostic::new("guard/unknown-api", "the procedure has no such API")
@@ -47,7 +48,7 @@ pub(crate) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k st
     )
 }
 
-/// Two names are mapped to one tool.
+/// `guard/shared-tool`: two names of the rules have the same tool.
 pub(crate) fn shared_tool(tool: &str) -> Error {
     usage(
         Diagnostic::new("guard/shared-tool", "two APIs of the procedure are mapped to one tool")
@@ -57,7 +58,7 @@ pub(crate) fn shared_tool(tool: &str) -> Error {
     )
 }
 
-/// A tool of the server has the name of one of the guard's.
+/// `guard/taken-name`: a tool of the server has the name of one of the guard's own tools.
 pub(crate) fn taken_name(tool: &str) -> Error {
     usage(
         Diagnostic::new(
@@ -70,7 +71,7 @@ pub(crate) fn taken_name(tool: &str) -> Error {
     )
 }
 
-/// The schema of a slot cannot be used to check values.
+/// `guard/schema`: the schema of a slot cannot be used to check values.
 pub(crate) fn schema(slot: &str, cause: &str) -> Error {
     usage(
         Diagnostic::new("guard/schema", format!("the schema of the slot `{}` cannot be used", excerpt(slot)))
@@ -79,7 +80,7 @@ pub(crate) fn schema(slot: &str, cause: &str) -> Error {
     )
 }
 
-/// A trace that is to be continued breaks the procedure.
+/// `guard/trace`: the trace of an earlier session violates the procedure. `event` counts from 1.
 pub(crate) fn trace(event: usize, node: &str, obstacle: &str) -> Error {
     usage(
         Diagnostic::new("guard/trace", "the session cannot be continued: its log breaks the procedure")
@@ -89,7 +90,7 @@ pub(crate) fn trace(event: usize, node: &str, obstacle: &str) -> Error {
     )
 }
 
-/// The list of the server's tools cannot be read.
+/// `guard/list`: the server's list of tools cannot be read. `what` says why.
 pub(crate) fn list(what: &str) -> Error {
     usage(
         Diagnostic::new("guard/list", "the server's list of tools cannot be read")
@@ -99,7 +100,7 @@ pub(crate) fn list(what: &str) -> Error {
     )
 }
 
-/// The server does not answer.
+/// `guard/silent-server`: the server did not list its tools within the deadline.
 pub(crate) fn silent(deadline: Duration) -> Error {
     usage(
         Diagnostic::new("guard/silent-server", "the server did not list its tools in time")
@@ -109,7 +110,7 @@ pub(crate) fn silent(deadline: Duration) -> Error {
     )
 }
 
-/// The server's command cannot be started.
+/// `guard/start`: the server's command cannot be started.
 pub(crate) fn start(command: &str, cause: &std::io::Error) -> Error {
     usage(
         Diagnostic::new("guard/start", "the server cannot be started")
@@ -119,7 +120,7 @@ pub(crate) fn start(command: &str, cause: &std::io::Error) -> Error {
     )
 }
 
-/// The server ended before the client did.
+/// `guard/server-ended`: the server ended before the client. `how` is the way it ended, such as its exit status.
 pub(crate) fn server_ended(how: &str) -> Error {
     usage(
         Diagnostic::new("guard/server-ended", "the server ended before the client")
@@ -129,7 +130,7 @@ pub(crate) fn server_ended(how: &str) -> Error {
     )
 }
 
-/// One side does not read its messages.
+/// `guard/full`: more than `bytes` bytes wait for a side, because it does not read.
 pub(crate) fn full(side: &str, bytes: usize) -> Error {
     usage(
         Diagnostic::new("guard/full", format!("the {side} does not read what it is sent"))
@@ -138,7 +139,7 @@ pub(crate) fn full(side: &str, bytes: usize) -> Error {
     )
 }
 
-/// This is not the address of a server.
+/// `guard/url`: a text is not the address of a server.
 pub(crate) fn url(found: &str) -> Error {
     usage(
         Diagnostic::new("guard/url", "this is not the address of a server")
@@ -148,7 +149,7 @@ pub(crate) fn url(found: &str) -> Error {
     )
 }
 
-/// Others than this machine could reach an address.
+/// `guard/public`: other machines could reach the address.
 pub(crate) fn public(address: &SocketAddr) -> Error {
     usage(
         Diagnostic::new("guard/public", "others than this machine could reach this address")
@@ -158,7 +159,7 @@ pub(crate) fn public(address: &SocketAddr) -> Error {
     )
 }
 
-/// An address cannot be listened on.
+/// `guard/listen`: the address cannot be listened on.
 pub(crate) fn listen(address: &SocketAddr, cause: &std::io::Error) -> Error {
     usage(
         Diagnostic::new("guard/listen", "the address cannot be listened on")

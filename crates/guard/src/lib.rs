@@ -1,9 +1,9 @@
 //! A proxy for MCP servers that holds an agent to a procedure.
 //!
-//! [`Guard`] decides what each side gets, message by message; it does no input or output and reads no clock. [`proxy`]
-//! joins it to a client, on two streams or by HTTP, and to a server, which runs as a child or is reached by HTTP.
-//! [`http::Listener`] serves many clients, each with a guard of its own. What the agent is held to is a
-//! [`rules::Rules`].
+//! [`Guard`] decides, message by message, what each side receives. It does no input or output and reads no clock.
+//! [`proxy`] connects it to a client, by two streams or by HTTP, and to a server, which is a child process or is
+//! reached by HTTP. [`http::Listener`] serves many clients, each with its own guard. The guard enforces an
+//! implementation of [`rules::Rules`], such as a procedure.
 
 mod catalogue;
 mod errors;

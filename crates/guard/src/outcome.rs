@@ -1,8 +1,8 @@
-//! The outcome of a tool call.
+//! Outcomes of tool calls, read from MCP results.
 
 use serde_json::Value;
 
-/// The most characters of an error's text.
+/// Maximum number of characters of an error's text.
 const MOST_ERROR: usize = 500;
 
 /// The outcome of a tool call.
@@ -15,21 +15,22 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Creates an error with a text of bounded length.
+    /// Creates an error with a text, trimmed and truncated to 500 characters. An empty text becomes `failed`.
     pub(crate) fn error(text: &str) -> Outcome {
         let text: String = text.trim().chars().take(MOST_ERROR).collect();
         Outcome::Error(if text.is_empty() { "failed".to_owned() } else { text })
     }
 
-    /// Reads the outcome of an MCP tool result: `structuredContent`, or the first text of its content that is a JSON
-    /// object, or its first text.
+    /// Reads the outcome of an MCP tool result. The data is `structuredContent` if that is an object; otherwise the
+    /// first text of `content` that is a JSON object; otherwise the first text, parsed if it is JSON; otherwise null.
+    /// A result with `isError`, or with a `resultType` other than `complete`, is an error.
     pub(crate) fn of(result: &Value) -> Outcome {
         let items = result.get("content").and_then(Value::as_array);
         let mut texts = items.into_iter().flatten().filter_map(|item| item.get("text")?.as_str());
         if result.get("isError").and_then(Value::as_bool) == Some(true) {
             return Outcome::error(texts.next().unwrap_or_default());
         }
-        // a server of a later version may ask for more before it answers
+        // a server of a later protocol version may ask for input before it answers
         if result.get("resultType").is_some_and(|kind| kind != "complete") {
             return Outcome::error("the tool asked for input in a way that the guard does not follow");
         }

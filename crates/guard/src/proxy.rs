@@ -1,4 +1,4 @@
-//! A session: a guard between a client and a server, each on a transport of its own.
+//! Sessions: a guard between a client and a server, each on its own transport.
 
 use crate::errors;
 use crate::guard::{Action, Guard};
@@ -11,12 +11,12 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// How long the server may take for the last answers, after the client has closed its stream.
+/// How long the session waits for the server's last answers after the client has closed its stream.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// A client of a session.
 pub enum Client {
-    /// What the client writes, and what it reads.
+    /// Two streams: the one that the client writes, and the one that it reads.
     Streams(Box<dyn Read + Send>, Box<dyn Write + Send>),
     /// A client of a [`Listener`](crate::http::Listener).
     Http(SessionClient),
@@ -34,17 +34,17 @@ impl std::fmt::Debug for Client {
 /// A server of a session.
 #[derive(Debug)]
 pub enum Server<'s> {
-    /// A command, which speaks on its standard streams.
+    /// A command to start, which uses its standard input and output.
     Command(&'s mut Command),
     /// A server that is reached by HTTP.
     Http(&'s Remote),
 }
 
-/// Where a session's events and remarks go.
+/// The destinations of a session's events and remarks.
 pub struct Journal<'j> {
-    /// The log, with its name for errors.
+    /// The log and its path, which errors name; `None` to log nothing.
     pub log: Option<(&'j Path, &'j mut dyn Write)>,
-    /// Takes remarks on broken messages.
+    /// A function that receives remarks, such as those on broken messages.
     pub note: &'j mut dyn FnMut(&str),
 }
 
@@ -56,10 +56,12 @@ impl std::fmt::Debug for Journal<'_> {
     }
 }
 
-/// Guards a session until the client or the server ends. A line of a side may have `line_bytes` bytes.
+/// Runs a session until the client or the server ends. `line_bytes` is the maximum length of a message of the server,
+/// and of a line of a client on streams.
 ///
 /// # Errors
-/// `guard/start`; `guard/server-ended` if the server ends first; what stops the guard; a log that cannot be written.
+/// `guard/start` if the command cannot be started; `guard/server-ended` if the server ends first; `guard/full` if a
+/// side does not read; the error of an [`Action::Stop`]; an error if the log cannot be written.
 pub fn run(
     guard: &mut Guard<'_>,
     server: Server<'_>,
@@ -99,7 +101,7 @@ impl Proxy<'_, '_, '_> {
         let outcome = self.serve();
         if outcome.is_err() {
             let actions = self.guard.close("the guard has ended", Instant::now());
-            // the first error counts
+            // the error of `serve` is returned, not one that follows from it
             let _ = self.act(actions);
         }
         self.client.flush();
@@ -130,10 +132,10 @@ impl Proxy<'_, '_, '_> {
         }
     }
 
-    /// The next event; `None` where the time alone had an effect.
+    /// Returns the next event; `None` if a deadline of the guard passed before an event.
     fn next(&mut self) -> Result<Option<Event>> {
         let Some(deadline) = self.guard.deadline() else {
-            // both sides say when they end, and the loop is left then
+            // never disconnected: each side sends `Ended` before its sender is dropped, and `serve` then returns
             return Ok(self.events.recv().ok());
         };
         match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -146,7 +148,8 @@ impl Proxy<'_, '_, '_> {
         }
     }
 
-    /// The client has ended. What it has requested is answered, and the log has the result of the last call.
+    /// Ends the session after the client has ended. Waits up to [`LAST_ANSWERS`] for the answers to the client's
+    /// requests, so that the log has the result of the last call.
     fn client_ended(&mut self) -> Result<()> {
         let end = Instant::now() + LAST_ANSWERS;
         while self.guard.is_waiting() && Instant::now() < end {

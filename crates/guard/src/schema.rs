@@ -1,14 +1,15 @@
-//! JSON Schemas of arguments: the intersection of two, and the check of a value.
+//! JSON Schemas of arguments: intersections of schemas, and checks of values.
 
 use crate::rules::Values;
 use jsonschema::{PatternOptions, Validator};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
-/// The most steps of a backtracking pattern.
+/// Maximum number of backtracking steps in the match of a pattern. A value that needs more is not allowed.
 const BACKTRACKING: usize = 100_000;
 
-/// Keywords whose assertions do not depend on other keywords: a schema with those of two schemas asserts both.
+/// Keywords whose assertions do not depend on other keywords. Such keywords of two schemas can be put into one schema,
+/// which then asserts both.
 const INDEPENDENT: [&str; 17] = [
     "type",
     "const",
@@ -31,25 +32,29 @@ const INDEPENDENT: [&str; 17] = [
 /// Keywords that assert nothing.
 const ANNOTATIONS: [&str; 4] = ["title", "description", "examples", "default"];
 
-/// The validator of a schema. References outside of the schema are not followed.
+/// Creates the validator of a schema. References to other documents are not followed.
+///
+/// # Errors
+/// Text that says why the schema is not valid.
 pub(crate) fn validator(schema: &Value) -> Result<Validator, String> {
     let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACKING);
     let options = jsonschema::options().with_pattern_options(patterns);
     options.build(schema).map_err(|cause| cause.to_string())
 }
 
-/// Schemas whose validators are kept, at most.
+/// Maximum number of cached validators. When it is reached, the cache is cleared.
 const MOST_KEPT: usize = 256;
 
-/// Checks values, and keeps the validators of schemas: building one takes longer than all else of a call.
+/// A checker of values, with a cache of validators. Building a validator takes longer than all other work of a call.
 #[derive(Debug, Default)]
 pub(crate) struct Checker {
-    /// By the text of the schema. A schema that cannot be used allows nothing.
+    /// Validators by the text of the schema; `None` for an invalid schema, which allows no value.
     validators: FxHashMap<String, Option<Validator>>,
 }
 
 impl Checker {
-    /// Whether a schema allows a value.
+    /// Whether a schema allows a value. Of a schema with `const`, the other keywords are not checked, and numbers must
+    /// be written like the constant.
     pub(crate) fn allows(&mut self, schema: &Value, value: &Value) -> bool {
         if let Some(known) = schema.get("const") {
             return known == value;
@@ -66,7 +71,8 @@ impl Checker {
         kept.as_ref().is_some_and(|validator| validator.is_valid(value))
     }
 
-    /// The first of the arguments that its schema does not allow, with the schema.
+    /// Returns the first argument that its schema does not allow, in the order of `properties`: its name and schema.
+    /// Arguments without a schema are allowed.
     pub(crate) fn wrong<'s>(
         &mut self,
         properties: &'s Values,
@@ -78,7 +84,7 @@ impl Checker {
     }
 }
 
-/// The values of a schema that asserts `enum` and nothing else.
+/// Returns the values of `enum` if it is the only assertion of the schema.
 fn only_enum(schema: &Value) -> Option<&Vec<Value>> {
     let members = schema.as_object()?;
     let is_other = |key: &String| key != "enum" && !ANNOTATIONS.contains(&key.as_str());
@@ -86,7 +92,7 @@ fn only_enum(schema: &Value) -> Option<&Vec<Value>> {
 }
 
 /// Returns the intersection of two schemas. If both have an annotation, that of `server` is kept. Two lists in `enum`
-/// are intersected. `allOf`, which models may not know, is used only for other keywords of `own` that cannot be merged:
+/// are intersected. Models may not know `allOf`. It is therefore used only for keywords of `own` that cannot be merged:
 /// those with another value in `server`, those outside [`INDEPENDENT`], and all new ones if `server` has `$ref`.
 pub(crate) fn both(server: &Value, own: &Value) -> Value {
     let (server, own) = match (server, own) {
@@ -133,7 +139,8 @@ pub(crate) fn both(server: &Value, own: &Value) -> Value {
     Value::Object(joined)
 }
 
-/// Returns a tool's schema of arguments with narrowed properties. The top level gets no keyword that hosts refuse there
+/// Returns a tool's schema of arguments with narrowed properties and more required names. A property that `server` does
+/// not list is added, unless `additionalProperties` is `false`. The top level gets no keyword that hosts refuse there
 /// (`not`, `allOf`).
 pub(crate) fn narrowed(server: &Value, properties: &Values, required: &[String]) -> Value {
     let mut schema = server.as_object().cloned().unwrap_or_default();

@@ -1,14 +1,14 @@
-//! A small MCP server: tools of the program itself, on two streams.
+//! A small MCP server that offers tools of the program itself on two streams.
 
 use crate::rules::Values;
 use crate::wire::{self, Id, Kind, Line, Message, error, read_line};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 
-/// The versions of the protocol that are spoken, the newest first.
+/// The supported versions of the protocol, newest first.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// Carries out a call of a tool, by its name and arguments. An error is a text for the agent.
+/// A function that carries out a call, given the tool's name and the arguments. Its error is a text for the agent.
 type Call<'t> = dyn FnMut(&str, &Values) -> Result<Value, String> + 't;
 
 /// An MCP server with tools whose results are JSON objects.
@@ -26,7 +26,8 @@ impl std::fmt::Debug for ToolServer<'_> {
 }
 
 impl<'t> ToolServer<'t> {
-    /// A server with a name, what it says of itself, and its tools as `tools/list` has them.
+    /// Creates a server with a name, instructions for the client, and tools in the format of a `tools/list` result.
+    /// `call` carries out calls of these tools.
     pub fn new(
         name: &str,
         instructions: &str,
@@ -41,7 +42,8 @@ impl<'t> ToolServer<'t> {
         }
     }
 
-    /// Answers the lines of a client until it ends. A line may have `line_bytes` bytes.
+    /// Answers the lines of a client until the input ends. A line of more than `line_bytes` bytes is answered with an
+    /// error.
     ///
     /// # Errors
     /// Those of the streams.
@@ -61,7 +63,7 @@ impl<'t> ToolServer<'t> {
         Ok(())
     }
 
-    /// The answer to a line; `None` for a notification and for an answer.
+    /// Returns the answer to a line; `None` for a notification or a response, which need no answer.
     pub fn answer(&mut self, line: Line) -> Option<String> {
         let text = match line {
             Line::Text(text) => text,

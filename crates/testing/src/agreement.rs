@@ -95,8 +95,8 @@ pub fn words_are_accepted(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome,
     })
 }
 
-/// Draws a grammar and words of it, which several threads then follow at once, each in its own order. The masks must be
-/// those that a single thread gets.
+/// Draws a grammar and some of its words, which several threads then follow concurrently, each in its own order. The
+/// masks must equal those of a single thread.
 ///
 /// # Errors
 /// A description of the first disagreement and of the case.
@@ -288,7 +288,7 @@ impl<'g> Case<'g> {
         self.vocabulary.eos.contains(&token) && self.recogniser.is_accepting(after)
     }
 
-    /// Whether the text read so far is a word that is no proper prefix of another word.
+    /// Whether the text read so far is a word and not a proper prefix of another word.
     fn is_finished(&self, state: &State) -> Step<bool> {
         let viable = decided(self.recogniser.viable_bytes(state))?;
         let goes_on = !viable.is_empty() || !self.recogniser.viable_terminals(state).is_empty();
@@ -494,8 +494,8 @@ impl<'c, 'g> Walk<'c, 'g> {
         Ok(())
     }
 
-    /// Checks that the forced bytes, as far as the first 100, are the longest common prefix of all completions, and
-    /// that the forced tokens are forced and spell them.
+    /// Checks that the forced bytes, up to the first 100, are the longest common prefix of all completions, and that
+    /// the forced tokens are forced and spell them.
     fn forced(&mut self) -> Step {
         let forced = self.matcher.forced_bytes()?;
         let mut state = self.state().clone();

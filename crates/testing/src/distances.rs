@@ -36,7 +36,7 @@ pub fn distances_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, St
 }
 
 fn compare(case: &Case<'_>, matcher: &mut Matcher, state: &State, taken: &[TokenId]) -> Step {
-    // ask a fork that has computed no mask, and one that has
+    // ask a fork that has computed no mask, and then a fork that has computed one
     let mut fork = case.compiled.matcher();
     match case.sets.is_empty() {
         true => fork.accept_bytes(&matcher.bytes())?,

@@ -148,7 +148,7 @@ impl World {
                 }
                 Action::Server(line) => {
                     assert!(!line.contains(['\n', '\r']), "{line}");
-                    // what is passed on may be nested more deeply than is read here
+                    // a passed message may be nested more deeply than can be parsed here
                     let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
                     if message["method"] == "tools/call" {
                         self.judge(&message["params"]);

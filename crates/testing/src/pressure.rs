@@ -1,4 +1,5 @@
-//! Matchers under memory pressure: tables that are dropped in the middle of texts, by one thread or by several at once.
+//! Matchers under memory pressure: tables that are dropped in the middle of texts, by one thread or by several
+//! concurrently.
 //!
 //! The language is finite and its words are enumerated (each name of an object once, items that must differ different),
 //! so the right answers of a matcher follow from a sorted list of words.
@@ -58,7 +59,7 @@ fn agree(bytes: &[u8], threads: usize, from_file: bool) -> Result<Outcome, Strin
             Err(_) if finite.words.is_empty() => return Ok(Outcome::EmptyLanguage),
             Err(error) => return Err(format!("there are words: {error}")),
         };
-        // measures how much the tables need after some words, of which a part is then allowed
+        // measures how much the tables need after some words; the limit is then a part of that
         oracle.walk(&roomy, seed, OPERATIONS)?;
         let needed = roomy.statistics().cache_bytes;
         let limits = Limits::default().cache_bytes(needed / 3 + needed * share / 320);
@@ -173,7 +174,7 @@ impl Oracle<'_> {
         (0..).zip(self.tokens).filter(|(id, token)| allowed(*id, token)).map(|(id, _)| id).collect()
     }
 
-    /// The bytes by which all words that begin with `text` continue.
+    /// The bytes that follow `text` in all words that begin with it.
     fn forced(&self, text: &[u8]) -> Vec<u8> {
         match self.beginning(text) {
             [] => Vec::new(),

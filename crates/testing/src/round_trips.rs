@@ -1,5 +1,5 @@
-//! Round trips between calls, texts and requests. Each word of a call grammar reads back as a call that conforms,
-//! renders as a word and stands for one request; each call that reads back stands for the same request as before.
+//! Round trips between calls, texts and requests. Each word of a call grammar is read as a call that conforms, renders
+//! as a word and has one request. A call that is written and read again has the same request.
 
 use super::fuzz_limits::limits;
 use super::generate::Choices;
@@ -219,8 +219,7 @@ fn word(compiled: &CompiledGrammar, draw: &mut Draw<'_>) -> Option<String> {
     String::from_utf8(matcher.bytes().to_vec()).ok()
 }
 
-/// The body of a fuzz target: a document, or one that the bytes choose, whose tools write words and calls in some
-/// formats.
+/// The body of a fuzz target. The bytes are a document, or choose one. Its tools write words and calls in some formats.
 ///
 /// # Panics
 /// If a word or a call does not read back.

@@ -44,7 +44,7 @@ pub(crate) mod writer {
         transitions.fill(row, class, class, ConfigurationId(next));
     }
 
-    /// Says that all bytes lead to the same.
+    /// Records that all bytes have the same successor.
     pub(crate) fn alike(transitions: &Transitions, id: u32) {
         transitions.set_alike(ConfigurationId(id));
     }

@@ -90,7 +90,7 @@ grammata_base::setters!(FlapOptions {
 });
 
 impl FlapOptions {
-    /// Returns a variant of the paper. FLAP.1 omits the term of steps, FLAP.2 that of the query, FLAP.3 that of
+    /// Returns a variant of the paper. FLAP.1 omits the term of steps, FLAP.2 the term of the query, FLAP.3 the term of
     /// descriptions. FLAP.4, and any other number, has all terms.
     pub fn variant(number: u8) -> FlapOptions {
         let all = FlapOptions::default();
@@ -121,7 +121,7 @@ impl FlapOptions {
 pub struct FlapTerms {
     /// α times the similarity of the thought and its nearest step; 0 if that step is not permitted.
     pub step: f64,
-    /// β times the similarity of the name and that of the nearest API.
+    /// β times the similarity of the name to the nearest API.
     pub api: f64,
     /// The similarity of thought and query.
     pub input: f64,

@@ -50,7 +50,7 @@ impl Judgement {
     }
 }
 
-/// Returns arguments in the form in which they are compared: sorted, with values as text.
+/// Returns arguments in a form for comparison: sorted, with values as text.
 fn compared(arguments: &Values) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> =
         arguments.iter().map(|(slot, value)| (slot.clone(), Scalar::of(value).to_string())).collect();

@@ -80,7 +80,7 @@ fn preferences_are_between_drafts_that_differ() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Every draft is kept or counted under one reason, and what is kept is what the definition keeps.
+    /// Every draft is kept or counted under one reason, and the kept drafts are those of the definition.
     #[test]
     fn selection_is_that_of_the_definition(
         written in prop::collection::vec((0..5_usize, 0..6_u8, 0..4_usize, 0..3_usize), 0..30),

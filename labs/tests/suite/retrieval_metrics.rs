@@ -31,7 +31,7 @@ struct MetricCase {
 fn metrics_are_those_of_the_cases() {
     let near = |found: f64, expected: f64| (found - expected).abs() < 1e-6;
     for case in cases::<MetricCase>("metrics.json") {
-        // the tool at rank i is i; what is needed and not in the list is from 100 on
+        // the tool at rank i is i; needed tools that are not in the list are numbered from 100
         let list: Vec<usize> = (1..=case.length).collect();
         let missing = 100..100 + case.n - case.hits.len();
         let needed: Vec<usize> = case.hits.iter().copied().chain(missing).collect();

@@ -17,7 +17,7 @@ use crate::limits::{LimitKind, Limits};
 use hashbrown::DefaultHashBuilder;
 use rustc_hash::FxHashSet;
 
-/// What is known about names after a text: the innermost container, and the position in a name or value.
+/// The state of the names after a text: the innermost container, and the position in a name or value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct KeyState {
     /// The id of the innermost open container.

@@ -75,8 +75,8 @@ pub fn terminal_text(grammar: &Grammar, terminal: TerminalId) -> String {
     }
 }
 
-/// Lists the words of an automaton's language: a finite language in order of bytes, one that is infinite or too large
-/// to count by length, then in order of bytes.
+/// Lists the words of an automaton's language. A finite language is listed in order of bytes. A language that is
+/// infinite, or too large to count, is listed by length, and words of equal length in order of bytes.
 ///
 /// # Errors
 /// Limits. Each item may also be an error of the limits `words_work` (from one word to the next), `cache_bytes` and

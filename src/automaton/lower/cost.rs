@@ -160,7 +160,7 @@ fn inline_sizes(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {
             | Expression::Token(_)
             | Expression::Rule(_)
             | Expression::MaxTokens { .. } => 1,
-            // names of which there may be few are called
+            // names from a set that may be small are called
             Expression::Name(..) => 4,
             Expression::Bytes(bytes) => bytes.len(),
             // a character of a range has at most four bytes, and a range begins and ends in up to three sequences

@@ -1,4 +1,4 @@
-//! Parts bounded in tokens: checks of what they contain, and which expressions contain them.
+//! Parts bounded in tokens: checks of their content, and of the expressions that contain them.
 
 use super::token_terminals::has_parts;
 use crate::automaton::errors;

@@ -103,7 +103,7 @@ pub(crate) enum Role {
     Return,
     /// Marks a frame while a separator is read; nothing returns to it.
     Between,
-    /// A leaf state, which waits for a byte; the value of the register is that of the frame on top.
+    /// A leaf state, which waits for a byte. The register's value is the value of the top frame.
     Inside,
 }
 
@@ -233,7 +233,8 @@ impl Conditional {
 /// The lowered form of [`crate::grammar::Distinct`].
 #[derive(Clone, Debug)]
 pub(crate) struct UniqueItems {
-    /// Per place, the start of an item, which ends in the accepting state. The last one is that of all further places.
+    /// The start of an item, per place. The item ends in the accepting state. The last start is that of all further
+    /// places.
     pub(crate) items: Vec<StateId>,
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,

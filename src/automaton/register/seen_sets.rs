@@ -62,7 +62,7 @@ pub(in crate::automaton) struct Progress {
 /// Interned [`Progress`] of lists whose members are counted; id 0 is the beginning of a list.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct Counted {
-    /// The values other than that of the beginning.
+    /// The values other than the initial one.
     list: Interner<Progress>,
     /// Per list with conditions and value of its frame, whether the list can be finished.
     pub(in crate::automaton) finished: FxHashMap<(u32, FrameValue), bool>,

@@ -57,7 +57,7 @@ impl CharPartition {
     }
 }
 
-/// The results of reading characters, each with the groups of which some characters have this result.
+/// The results of reading characters. Each result has the groups that contain some character with this result.
 #[derive(Clone, Debug)]
 pub(crate) struct Images<T> {
     pub(crate) all: SmallVec<[(T, BlockSet); 2]>,
@@ -115,7 +115,7 @@ impl<T> Images<T> {
         Images { all, unknown }
     }
 
-    /// Extends each result by that of `other` for the same characters.
+    /// Extends each result by the result of `other` for the same characters.
     pub(in crate::automaton) fn extended<U>(
         mut self,
         other: &Images<U>,

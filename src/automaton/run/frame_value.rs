@@ -68,7 +68,7 @@ impl FrameValue {
     /// The value between items of a forgetful list.
     pub(in crate::automaton) const BETWEEN_ITEMS: FrameValue = FrameValue(16);
 
-    /// The value between items of a forgetful list in which another item may begin whatever was seen.
+    /// The value between items of a forgetful list, if another item may begin regardless of the items seen.
     pub(in crate::automaton) const BETWEEN_FREE_ITEMS: FrameValue = FrameValue(16 | FREE);
 
     /// The value of a counted loop: a set of numbers of rounds.

@@ -127,8 +127,8 @@ impl Snapshot {
         self.masks.get(self.id(at)?.index())?.get()
     }
 
-    /// The configuration after some bytes (possibly the dead one), and the indices of the bytes with which names end;
-    /// `None` if it is unknown.
+    /// The configuration after some bytes (possibly the dead one), and the indices of the bytes that end names; `None`
+    /// if it is unknown.
     pub(crate) fn run(
         &self,
         automaton: &Automaton,
@@ -460,7 +460,7 @@ impl MaskCache {
         self.completions.renew_work();
     }
 
-    /// Swaps the budget of work of the mask with that of its searches.
+    /// Swaps the mask's work budget with the work budget of its searches.
     pub(crate) fn exchange_search_work(&mut self, automaton: &Automaton) {
         self.completions.exchange_work(automaton.limits(), &mut self.tables);
     }

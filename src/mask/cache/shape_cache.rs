@@ -1,5 +1,5 @@
-//! The records of residuals by shape. Grammars for one vocabulary share strings, numbers and dates; what was computed
-//! for one grammar need not be computed for the next.
+//! The records of residuals by shape. Grammars for one vocabulary share strings, numbers and dates, so records of one
+//! grammar need not be computed again for the next.
 
 use crate::automaton::CanonicalForm;
 use crate::mask::compute::record::ResidualTokens;

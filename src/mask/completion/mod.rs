@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// the others search for one of fewer tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effort {
-    /// No search over tokens; the completion is one that a short search finds.
+    /// No search over tokens. A short search finds the completion.
     Quick,
     /// No search over tokens; the completion has the fewest bytes, unless the search for it reached its limit.
     Spelled,
@@ -154,7 +154,8 @@ impl Completions {
         self.work = None;
     }
 
-    /// Swaps the budget of work of a mask with that of its searches. The rest of the latter is kept for later searches.
+    /// Swaps a mask's work budget with the work budget of its searches. The rest of the searches' budget is kept for
+    /// later searches.
     pub(in crate::mask) fn exchange_work(&mut self, limits: &Limits, tables: &mut Cache) {
         let work = self.work.get_or_insert_with(|| Budget::of_searches(limits));
         std::mem::swap(work, &mut tables.work);

@@ -33,7 +33,7 @@ use crate::token_index::loops::TrieId;
 use records::{Lookup, ResidualMask, ResidualMasks};
 use std::sync::Arc;
 
-/// The data, in addition to the automaton, with which masks of one grammar are computed.
+/// The data, in addition to the automaton, that the masks of one grammar are computed from.
 pub(super) struct Resources<'a> {
     pub(super) records: &'a mut ResidualMasks,
     pub(super) shared: &'a ShapeCache,

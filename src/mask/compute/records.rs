@@ -44,7 +44,7 @@ pub(in crate::mask) struct ResidualMasks {
     of: FxHashMap<ResidualKey, Option<ResidualMask>>,
     /// The masks of forgetful configurations, which replace those that remember items.
     forgetful: FxHashMap<ConfigurationId, Arc<ForgetfulMask>>,
-    /// Subtrees of the trie in which the items read make no difference.
+    /// Subtrees of the trie whose tokens do not depend on the items read.
     indifferent: FxHashSet<Indifferent>,
     bytes: usize,
 }

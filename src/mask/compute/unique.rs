@@ -5,8 +5,8 @@
 //! - Tokens that spell an earlier item may be cut off where that item ends. They are found by walking the trie along
 //!   the earlier items with the forgetful configuration. Where the open item equals an earlier one, or can become
 //!   nothing else, the exact configuration is used below.
-//! - About tokens with which another item begins and ends, the forgetful configuration is *unknown*. These tokens are
-//!   tried one by one.
+//! - For tokens that begin and end another item, the forgetful configuration is *unknown*. These tokens are tried one
+//!   by one.
 
 use super::Work;
 use crate::automaton::{ConfigurationId, WatchedItem, Watches};

@@ -97,8 +97,8 @@ fn run_outside(walk: &mut Walk<'_>, configuration: ConfigurationId, out: &mut Co
     walk.run_outside(language, configuration, out)
 }
 
-/// Tokens under construction: either all tokens of strings, from which forbidden ones are removed, or none, to which
-/// allowed ones are added, whichever needs fewer changes.
+/// Tokens under construction. Either forbidden tokens are removed from all tokens of strings, or allowed ones are added
+/// to none, whichever needs fewer changes.
 enum Tokens {
     All(Vec<u32>),
     None(TokenSet),

@@ -1,5 +1,5 @@
-//! Configurations that stay within a small set under a loop, none of which is dead: for example before a word that is
-//! searched for is found, or where words are counted.
+//! Configurations that stay within a small set without dead configurations under a loop. Examples are a search for a
+//! word before it is found, and a count of words.
 //!
 //! Then all tokens of the loop are allowed. If more than [`MAX_CHARS`] characters lead to other configurations, this
 //! holds only for the tokens with at most that many characters; longer ones are walked.

@@ -31,7 +31,7 @@ pub(in crate::mask) fn base(
     if candidates.len() < MAJORITY {
         return Ok(None);
     }
-    // the configurations that bytes lead to, with the number of bytes and one of them
+    // the configurations that bytes lead to, each with the number of these bytes and one of them
     let mut counts: SmallVec<[(ConfigurationId, usize, u8); 8]> = SmallVec::new();
     for byte in (b' '..=b'~').filter(|&byte| candidates.contains(byte)) {
         let next = walk.step(configuration, byte)?;

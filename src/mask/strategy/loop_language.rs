@@ -82,8 +82,8 @@ fn entered(
     Ok(true)
 }
 
-/// Adds the tokens that begin in a loop each of whose rounds leads to one configuration: a counted loop, or the entry
-/// into an uncounted one. Returns whether the rounds do so.
+/// Adds the tokens that begin in a loop, if each round of the loop leads to a single configuration: a counted loop, or
+/// the entry into an uncounted one. Returns whether the rounds do so.
 fn counted(
     walk: &mut Walk<'_>,
     (language, parts): (&LoopLanguage, &ByLength),

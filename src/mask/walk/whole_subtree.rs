@@ -49,13 +49,14 @@ impl SubtreeAcceptance {
 /// Where characters lead from a configuration, by kind.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct CharSteps {
-    /// Kinds of which every character stays alive or is dead, with the configurations that they lead to.
+    /// The configurations that characters lead to, each with the kinds of such characters. Every character of these
+    /// kinds stays alive or is dead.
     groups: SmallVec<[(CharKinds, ConfigurationId); 4]>,
     /// All kinds in [`CharSteps::groups`] or dead: the fully known ones.
     pub(in crate::mask) told: CharKinds,
-    /// Kinds of which every character stays alive.
+    /// Kinds whose characters all stay alive.
     pub(in crate::mask) on: CharKinds,
-    /// Kinds of which no character is allowed.
+    /// Kinds whose characters are all dead.
     pub(in crate::mask) dead: CharKinds,
 }
 

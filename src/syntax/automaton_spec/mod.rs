@@ -62,14 +62,13 @@
 //! # Requirements, effects, outcomes
 //! `requires` is the condition before a symbol: a formula `"shower and (coffee or tea) and not snooze"` with `and`,
 //! `or`, `not`, parentheses and `fact == value`, `fact != value`; or a list of names that must all hold, where an inner
-//! list means that any of its names must hold. The name of a symbol holds after the symbol, that of a group after any
-//! of its symbols, that of a flag while it is true, and that of a fact while it has a value. Names with spaces are
-//! quoted.
+//! list means that any of its names must hold. The name of a symbol holds after the symbol; of a group, after any of
+//! its symbols; of a flag, while it is true; of a fact, while it has a value. Names with spaces are quoted.
 //!
 //! `effects = { set, clear }` changes flags and facts. `set` is a flag, a list of flags, or a table from flags and
 //! facts to values. `clear` makes flags false, removes the values of facts, and makes symbols count as if they had not
-//! come. `outcomes` is a table from names to such effects (or a list of names), of which the environment chooses one
-//! after each occurrence; only plans have outcomes. `facts` declares flags (`paid = false`), facts with values (`state
+//! occurred. `outcomes` is a table from names to such effects, or a list of names. The environment chooses one of them
+//! after each occurrence. Only plans have outcomes. `facts` declares flags (`paid = false`), facts with values (`state
 //! = ["open", "shut"]`, initially without a value), or either in the long form `{ values, initial }`. Flags set by some
 //! effect need not be declared. A spec with backward direction may only have `requires` with symbols and `and`.
 //!

@@ -29,7 +29,7 @@ struct States {
 }
 
 impl Requirement<'_> {
-    /// The words in which each of `symbols` comes only where `formula` holds.
+    /// The words that contain a symbol of `symbols` only where `formula` holds.
     ///
     /// # Errors
     /// The limit on work.

@@ -1,8 +1,8 @@
 //! Unique readability: whether every text can be split into symbols in only one way.
 //!
 //! Limits on symbols are checked on the text of a word, so the text must determine its symbols. This asks whether a
-//! code is uniquely decodable (Sardinas and Patterson, 1953). The search follows all pairs of readings of which one is
-//! ahead of the other by a suffix, until such a suffix is a code word.
+//! code is uniquely decodable (Sardinas and Patterson, 1953). The search follows all pairs of readings. In each pair,
+//! one reading is ahead of the other by a suffix. It ends if such a suffix is a code word.
 
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};

@@ -76,7 +76,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The rule of this name, with which texts start. Fails if there is none.
+    /// The start rule, which has this name. Fails if there is no such rule.
     pub(super) fn root(&self, source: &str, name: &str) -> Result<RuleId> {
         match self.ids.get(name) {
             Some(&id) => Ok(id),

@@ -133,7 +133,7 @@ impl<'s> Lowering<'s, '_, '_> {
         Ok(self.bounded(name, words))
     }
 
-    /// The words of a lexeme of which no prefix is a word of the lazy rules that compete with it.
+    /// The words of a lexeme that have no prefix which is a word of a competing lazy rule.
     pub(super) fn beside(&mut self, made: ExprId, lexeme: &Lexeme<'_>, beside: &[u32]) -> ExprId {
         if beside.is_empty() {
             return made;

@@ -338,7 +338,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok((if min == 0 { self.builder.optional(all) } else { all }, shape))
     }
 
-    /// Lowers one occurrence of a part, followed by what is ignored.
+    /// Lowers one occurrence of a part, followed by the ignored terminals.
     fn element(&mut self, part: &Part<'s>, in_terminal: bool, begins: &[u32], ends: &[u32]) -> Result<Made> {
         let is_lexeme = match &part.item {
             Item::Group(_) | Item::Lark(_) | Item::Beside(_) => false,
@@ -418,7 +418,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         (made, self.shapes.open(&bytes, lexeme, &self.lazies, begins.iter().copied()))
     }
 
-    /// The shape of a lazy lexeme, or of one that no lazy rule competes with.
+    /// The shape of a lazy lexeme, or of a lexeme without competing lazy rules.
     fn closed(&mut self, item: &Item<'s>) -> Shape {
         if self.firsts.is_empty() {
             return Shape::EMPTY;

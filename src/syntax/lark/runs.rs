@@ -21,7 +21,7 @@ use super::any_text::Names;
 use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How long a chain of names may be that stand for each other.
+/// Maximum length of a chain of names that are expanded one after another.
 const MAX_NAMES: usize = 64;
 
 /// How many parts of rules may be copied into the places where the rules are repeated.
@@ -224,7 +224,8 @@ impl<'s> Runs<'s, '_> {
         self.repeated(&same).unwrap_or(same)
     }
 
-    /// Rewrites an unbounded repetition of alternatives of which one ends in text; `None` if the part stays as it is.
+    /// Rewrites an unbounded repetition of alternatives, if an alternative ends in text. `None` if the part stays as it
+    /// is.
     fn repeated(&mut self, part: &Part<'s>) -> Option<Part<'s>> {
         if part.max.is_some() || self.depth >= MAX_NAMES || !self.names.has_ways(&part.item) {
             return None;

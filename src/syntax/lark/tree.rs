@@ -31,7 +31,7 @@ pub(super) enum Item<'s> {
     Ids(&'s str),
     /// A nested grammar with its own names.
     Lark(Box<Parsed<'s>>),
-    /// Chunks of text, of which any consecutive run matches.
+    /// Chunks of text. Any run of consecutive chunks matches.
     Chunks(Vec<String>),
     Group(Body<'s>),
     /// Matches nothing; the lazy rules that these alternatives begin with may begin here.

@@ -53,7 +53,7 @@ pub(super) fn translate(t: &mut Translator<'_>) -> Result<()> {
             continue;
         }
         t.advance(1);
-        // a class at the upper end writes itself at once; the order within a class does not matter
+        // a class at the upper end is written immediately; the order within a class does not matter
         let high = atom(t)?;
         match (low, high) {
             (Atom::Char(c), Atom::Set) => {

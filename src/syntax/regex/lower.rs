@@ -51,7 +51,7 @@ enum Frame<'a> {
     Alternation { rest: std::slice::Iter<'a, Ast>, branches: Vec<Part> },
 }
 
-/// A concatenation in progress. Runs of plain parts are joined at once, since only anchored parts cost more.
+/// A concatenation in progress. Runs of plain parts are joined immediately, since only anchored parts cost more.
 #[derive(Default)]
 struct Sequence {
     done: Option<Part>,

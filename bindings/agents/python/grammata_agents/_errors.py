@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions."""
+"""Exceptions of the package, and the diagnostics in them."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One message about input from outside: an error, or a warning."""
+    """A message about input from outside: an error or a warning. Fields without a value are None."""
 
     code: str
-    """Stable, of the form `room/what`."""
+    """The stable code, of the form `room/what`."""
     message: str
     """What is wrong, in one line."""
     text: str
-    """All of it, as the program prints it."""
+    """The whole diagnostic as text. The program prints `error` before that of an error."""
     place: str | None = None
-    """Where in the input, as a person reads it; the members below have it in parts."""
+    """The place in the input, as text for people; the fields below have its parts. None for the input as a whole."""
     line: int | None = None
-    """From 1."""
+    """The line of the place, from 1."""
     column: int | None = None
-    """In characters, from 1."""
+    """The column of the place in characters, from 1."""
     pointer: str | None = None
-    """A JSON Pointer into the input."""
+    """The place as a JSON Pointer (RFC 6901) into the input."""
     byte: int | None = None
-    """An offset, from 0."""
+    """The place as a byte offset, from 0."""
     rule: str | None = None
-    """A rule of a grammar."""
+    """The place as the name of a rule of a grammar."""
     file: str | None = None
-    """The file that the place is in."""
+    """The name of the file that contains the place."""
     found: str | None = None
-    """What stands there."""
+    """What was found at the place, as an excerpt."""
     cause: str | None = None
-    """What another library or the operating system said."""
+    """The message of another library or the operating system."""
     allowed: str | None = None
-    """What may stand there."""
+    """What is allowed at the place."""
     help: str | None = None
     """What to do, in one line."""
 
@@ -42,7 +42,7 @@ class Diagnostic:
 
 
 class AgentsError(Exception):
-    """An error of this package. `str()` of it is what the program prints.
+    """An error of this package. `str()` returns the text that the program prints.
 
     >>> import grammata_agents
     >>> try:
@@ -53,9 +53,9 @@ class AgentsError(Exception):
     """
 
     diagnostics: tuple[Diagnostic, ...]
-    """All that a reader that can go on after an error found, in the order of the input; 20 at most."""
+    """The diagnostics, in the order of the input. Readers that continue after an error report up to 20."""
     is_cut: bool
-    """Whether reading stopped at that bound, so that there may be more."""
+    """Whether there were more than 20 errors. Reading then stopped, so there may be further ones."""
 
     def __init__(self, text: str, diagnostics: tuple[Diagnostic, ...], is_cut: bool = False) -> None:
         super().__init__(text, diagnostics, is_cut)
@@ -72,56 +72,56 @@ class AgentsError(Exception):
 
     @property
     def code(self) -> str:
-        """The first diagnostic's stable code."""
+        """The stable code of the first diagnostic."""
         return self.diagnostic.code
 
     @property
     def place(self) -> str | None:
-        """The first diagnostic's place."""
+        """The place of the first diagnostic."""
         return self.diagnostic.place
 
     @property
     def file(self) -> str | None:
-        """The file of the first diagnostic's place."""
+        """The file of the first diagnostic."""
         return self.diagnostic.file
 
     @property
     def found(self) -> str | None:
-        """What the first diagnostic found."""
+        """What was found at the place of the first diagnostic."""
         return self.diagnostic.found
 
     @property
     def allowed(self) -> str | None:
-        """What is allowed at the first diagnostic's place."""
+        """What is allowed at the place of the first diagnostic."""
         return self.diagnostic.allowed
 
     @property
     def help(self) -> str | None:
-        """The first diagnostic's line of help."""
+        """The help of the first diagnostic: what to do, in one line."""
         return self.diagnostic.help
 
 
 class GrammarError(AgentsError):
-    """A spec, procedure, domain or document of tools cannot be read: its author can correct it."""
+    """A spec, procedure, domain or document of tools is invalid. Its author can correct it."""
 
 
 class LimitError(AgentsError):
-    """A limit on what input may cost was exceeded."""
+    """A limit on the size or cost of input was exceeded."""
 
 
 class RejectedError(AgentsError):
-    """A step, a call or a text is not allowed where it was offered."""
+    """A step, a call or a text is not allowed at this point."""
 
 
 class UsageError(AgentsError):
-    """The caller used the library in a way that cannot work: an unknown name, a result without a call."""
+    """The caller used the library wrongly, such as with an unknown name or with a result without a call."""
 
 
 class FileError(AgentsError):
     """A file cannot be read or written."""
 
 
-# where they are imported from, which is what a traceback shows
+# tracebacks then name the public module, from which the classes are imported
 for _class in (Diagnostic, AgentsError, *AgentsError.__subclasses__()):
     _class.__module__ = "grammata_agents"
 
@@ -129,7 +129,7 @@ for _class in (Diagnostic, AgentsError, *AgentsError.__subclasses__()):
 def usage_error(
     code: str, message: str, *, found: str, allowed: str, help: str, kind: type[AgentsError] = UsageError
 ) -> AgentsError:
-    """An error of the parts of this package that are Python."""
+    """Returns an error of the parts of this package that are written in Python."""
     notes = (("found", found), ("allowed", allowed), ("help", help))
     text = f"[{code}] {message}" + "".join(f"\n  {name}: {note}" for name, note in notes)
     diagnostic = Diagnostic(code, message, text, found=found, allowed=allowed, help=help)

@@ -1,43 +1,43 @@
-"""What goes wrong, as exceptions."""
+"""Exceptions of the package, and the diagnostics in them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 MOST_SHOWN = 4
-"""Matchers whose errors the text of a batch's error has."""
+"""Maximum number of matchers whose errors are in the text of a `BatchError`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One message about input from outside: an error, or a warning."""
+    """A message about input from outside: an error or a warning. Fields without a value are None."""
 
     code: str
-    """Stable, of the form `room/what`."""
+    """The stable code, of the form `room/what`."""
     message: str
     """What is wrong, in one line."""
     text: str
-    """All of it, as the program prints it."""
+    """The whole diagnostic as text. The program prints `error` before that of an error."""
     place: str | None = None
-    """Where in the input, as a person reads it; the members below have it in parts."""
+    """The place in the input, as text for people; the fields below have its parts. None for the input as a whole."""
     line: int | None = None
-    """From 1."""
+    """The line of the place, from 1."""
     column: int | None = None
-    """In characters, from 1."""
+    """The column of the place in characters, from 1."""
     pointer: str | None = None
-    """A JSON Pointer into the input."""
+    """The place as a JSON Pointer (RFC 6901) into the input."""
     byte: int | None = None
-    """An offset, from 0."""
+    """The place as a byte offset, from 0."""
     rule: str | None = None
-    """A rule of a grammar."""
+    """The place as the name of a rule of a grammar."""
     file: str | None = None
-    """The file that the place is in."""
+    """The name of the file that contains the place."""
     found: str | None = None
-    """What stands there."""
+    """What was found at the place, as an excerpt."""
     cause: str | None = None
-    """What another library or the operating system said."""
+    """The message of another library or the operating system."""
     allowed: str | None = None
-    """What may stand there."""
+    """What is allowed at the place."""
     help: str | None = None
     """What to do, in one line."""
 
@@ -46,7 +46,7 @@ class Diagnostic:
 
 
 class GrammataError(Exception):
-    """An error of this package. `str()` of it is what the program prints.
+    """An error of this package. `str()` returns the text that the program prints.
 
     >>> import grammata
     >>> try:
@@ -62,9 +62,10 @@ class GrammataError(Exception):
     """
 
     diagnostics: tuple[Diagnostic, ...]
-    """All that a reader that can go on after an error found, in the order of the input; 20 at most."""
+    """The diagnostics, in the order of the input. Readers that continue after an error report up to 20.
+    A `BatchError` has those of all failed matchers."""
     is_cut: bool
-    """Whether reading stopped at that bound, so that there may be more."""
+    """Whether there were more than 20 errors. Reading then stopped, so there may be further ones."""
 
     def __init__(self, text: str, diagnostics: tuple[Diagnostic, ...], is_cut: bool = False) -> None:
         super().__init__(text, diagnostics, is_cut)
@@ -81,32 +82,32 @@ class GrammataError(Exception):
 
     @property
     def code(self) -> str:
-        """The first diagnostic's stable code."""
+        """The stable code of the first diagnostic."""
         return self.diagnostic.code
 
     @property
     def place(self) -> str | None:
-        """The first diagnostic's place."""
+        """The place of the first diagnostic."""
         return self.diagnostic.place
 
     @property
     def found(self) -> str | None:
-        """What the first diagnostic found."""
+        """What was found at the place of the first diagnostic."""
         return self.diagnostic.found
 
     @property
     def allowed(self) -> str | None:
-        """What is allowed at the first diagnostic's place."""
+        """What is allowed at the place of the first diagnostic."""
         return self.diagnostic.allowed
 
     @property
     def help(self) -> str | None:
-        """The first diagnostic's line of help."""
+        """The help of the first diagnostic: what to do, in one line."""
         return self.diagnostic.help
 
 
 class GrammarError(GrammataError):
-    """A grammar, schema or spec cannot be read or means nothing: its author can correct it."""
+    """A grammar, schema or spec is invalid or describes nothing. Its author can correct it."""
 
 
 class VocabularyError(GrammataError):
@@ -114,15 +115,15 @@ class VocabularyError(GrammataError):
 
 
 class LimitError(GrammataError):
-    """A limit on what input may cost was exceeded."""
+    """A limit on the size or cost of input was exceeded."""
 
 
 class RejectedError(GrammataError):
-    """A token or text is not allowed where it was offered."""
+    """A token or text is not allowed at this point."""
 
 
 class UsageError(GrammataError):
-    """The caller used the library in a way that cannot work: a buffer too short, a token out of range."""
+    """The caller used the library wrongly, such as with a buffer that is too short or a token out of range."""
 
 
 class ModelError(GrammataError):
@@ -134,10 +135,10 @@ class FileError(GrammataError):
 
 
 class BatchError(GrammataError):
-    """Matchers of a batch failed. `diagnostics` are those of all of them."""
+    """One or more matchers of a batch failed. `diagnostics` are those of all failed matchers."""
 
     errors: tuple[GrammataError | None, ...]
-    """For each matcher of the batch None, or the exception with which it failed."""
+    """For each matcher of the batch: the exception with which it failed, or None."""
 
     def __init__(
         self,
@@ -155,13 +156,13 @@ class TypeWarning(UserWarning):
     """A Python type refuses values that its JSON Schema allows."""
 
 
-# where they are imported from, which is what a traceback shows
+# tracebacks then name the public module, from which the classes are imported
 for _class in (Diagnostic, TypeWarning, GrammataError, *GrammataError.__subclasses__()):
     _class.__module__ = "grammata"
 
 
 def batch_error(errors: list[GrammataError | None]) -> BatchError:
-    """The error of a batch of which at least one matcher failed."""
+    """Returns the error of a batch, given the error of each matcher. At least one must not be None."""
     failed = [(place, error) for place, error in enumerate(errors) if error is not None]
     texts = [f"matcher {place}: {error}" for place, error in failed[:MOST_SHOWN]]
     if len(failed) > MOST_SHOWN:
@@ -172,7 +173,7 @@ def batch_error(errors: list[GrammataError | None]) -> BatchError:
 
 
 def usage_error(code: str, message: str, *, found: str, allowed: str, help: str) -> UsageError:
-    """An error of the parts of this package that are Python."""
+    """Returns an error of the parts of this package that are written in Python."""
     notes = (("found", found), ("allowed", allowed), ("help", help))
     text = f"[{code}] {message}" + "".join(f"\n  {name}: {note}" for name, note in notes)
     diagnostic = Diagnostic(code, message, text, found=found, allowed=allowed, help=help)

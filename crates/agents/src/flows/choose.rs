@@ -12,7 +12,7 @@ use grammata::mask::CompiledGrammar;
 use grammata::transitions::{Transition, TransitionSystem};
 use grammata_decode::{Decoder, Event, FinishReason, GenerationOptions, Model, SamplingParams};
 
-/// The text with which a query is compared to choose a flow.
+/// The text that is compared with a query to choose a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntentText {
     /// The intent.

@@ -150,8 +150,8 @@ impl Completions {
         }
     }
 
-    /// The state and the remaining text after a complete turn, or the completions of turns of which the text is a
-    /// prefix.
+    /// The state and the remaining text after a complete turn. If the text is a prefix of turns, the completions of
+    /// these turns instead.
     fn after_turn<'t>(&self, state: usize, text: &'t str) -> Result<(usize, &'t str), Vec<String>> {
         let mut ends = Vec::new();
         for turn in &self.turns[state] {

@@ -151,7 +151,7 @@ pub struct FlowDomain {
     pub flows: Vec<Flow>,
     /// The names of data, in order of appearance.
     pub data: Vec<String>,
-    /// The step with which every plan begins, by index.
+    /// The index of the first step of every plan.
     pub prelude: usize,
     /// The API that ends a plan, by index.
     pub end: usize,

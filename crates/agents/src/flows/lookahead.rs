@@ -41,7 +41,7 @@ pub struct Lookahead {
     pub ahead: Ahead,
     /// The allowed calls, in the order of the file.
     pub feasible: Vec<FeasibleCall>,
-    /// The APIs, by index, of the calls with which every plan continues, up to the next choice or the end.
+    /// The indices of the APIs that every plan calls next, up to the next choice or the end.
     pub forced: Vec<usize>,
 }
 
@@ -97,7 +97,7 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
         Ok(Lookahead { is_accepting, ahead, feasible, forced: self.forced(state)? })
     }
 
-    /// The APIs, by index, of the calls with which every plan continues from a state, up to the next choice or the end.
+    /// Returns the indices of the APIs that every plan calls next from a state, up to the next choice or the end.
     ///
     /// # Errors
     /// Those of the automaton.

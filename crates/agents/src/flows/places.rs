@@ -362,8 +362,8 @@ impl<'d> Places<'d> {
         Ok(())
     }
 
-    /// The APIs of a position of a thread, of which those at the indices `done` were called. The threads `before` it
-    /// are closed.
+    /// Adds the APIs of a position of a thread that may be called. Those at the indices `done` were called already. The
+    /// threads `before` it are closed.
     fn in_position(
         &self,
         place: &Place,

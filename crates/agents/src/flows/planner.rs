@@ -103,7 +103,7 @@ pub struct WrittenPlan {
     pub text: String,
     /// The number of tokens. If several thoughts are sampled per call, the sampled tokens, including discarded ones.
     pub tokens: usize,
-    /// The number of these tokens with which every plan must continue.
+    /// The number of these tokens that every plan must continue with.
     pub forced: usize,
     /// The number of runs of the model over one sequence.
     pub passes: usize,

@@ -338,7 +338,7 @@ pub(super) fn now_line(domain: &FlowDomain, calls: &[Letter]) -> String {
     format!("[now] {}\n[thought] ", list.join("; "))
 }
 
-/// The text with which a stated thought of a call begins: the text of its step, or the description of an API outside of
+/// Returns the beginning of a stated thought of a call: the text of its step, or the description of an API outside of
 /// steps.
 pub(super) fn stated_text(domain: &FlowDomain, call: FlowCall) -> &str {
     match call.step {

@@ -71,8 +71,8 @@ impl PlanAutomaton {
         }
     }
 
-    /// The possible next steps, the one to try first last: unused steps of the given plan in the order in which the
-    /// spec plans (backward from the last one executed, if so), then implied ones.
+    /// The possible next steps, in reverse order of preference. Preferred are unused steps of the given plan, in the
+    /// spec's direction of planning (for a backward spec, from the last step), and then implied steps.
     fn successors(
         &mut self,
         walk: &PartialPlan,

@@ -98,7 +98,7 @@ impl PlanAutomaton {
         }
     }
 
-    /// Whether a cycle of states can be reached from which a plan can still be finished: a depth-first search.
+    /// Whether some reachable cycle of states can still be completed to a plan. Uses a depth-first search.
     fn comes_again(&mut self) -> Result<bool> {
         let start = self.start();
         if self.completable(start)? == Completable::No {

@@ -1,4 +1,4 @@
-//! A plan as a tree of data flow: which step takes the output of which.
+//! A plan as a tree of data flow, from the outputs of steps to the steps that take them.
 
 use super::step::Plan;
 use grammata::syntax::automaton_spec::{Direction, Spec};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// A tool as described in a catalogue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
-    /// The id, unique in a catalogue, by which requests refer to the tool.
+    /// The id of the tool, unique in a catalogue. Requests refer to the tool by its id.
     pub id: String,
     /// The function name used in calls, such as `get_weather`. If empty,
     /// [`Catalogue::functions`](super::Catalogue::functions) generates one.

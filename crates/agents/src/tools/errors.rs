@@ -256,7 +256,7 @@ pub(super) fn request(argument: &str, allowed: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A token or bytes with which no turn continues.
+/// A token or bytes that no turn can continue with.
 pub(super) fn rejected(place: usize, found: &str, names: Option<String>) -> Error {
     let allowed = names.map_or_else(
         || "a token that the mask allows".to_owned(),

@@ -39,9 +39,9 @@ impl ToolSet {
         all
     }
 
-    /// By tool: lists of tools of which one each gives a value that the tool needs, as
-    /// [`with_prerequisites`](ToolSet::with_prerequisites) finds them. In a cycle of needs, those of the tool that
-    /// comes first are left out, so that all tools can be called in some order.
+    /// For each tool, one list of tools per need, as [`with_prerequisites`](ToolSet::with_prerequisites) finds them.
+    /// Each tool of a list gives the needed value. In a cycle of needs, those of the first tool are omitted, so that
+    /// all tools can be called in some order.
     pub fn prerequisites(&self) -> Vec<Vec<Vec<usize>>> {
         let givers = Givers::of(self);
         let mut places = vec![0; self.tools().len()];
@@ -91,7 +91,7 @@ impl<'s> Givers<'s> {
             }
             if http.outputs.iter().any(|output| plain(output) == "id") {
                 let last = http.path.rsplit('/').find(|part| !part.is_empty() && !part.contains('{'));
-                // a search names in its response what it found
+                // the response of a search names the found object
                 let found = http.outputs.iter().filter(|_| is_search(http)).map(String::as_str);
                 let entities = last.into_iter().chain(found).map(|name| singular(&plain(name)));
                 for entity in entities.collect::<FxHashSet<String>>() {

@@ -101,7 +101,7 @@ impl Tool {
 pub struct ToolSet {
     pub(super) tools: Vec<Tool>,
     pub(super) findings: Vec<Finding>,
-    /// The limits with which the documents were read.
+    /// The limits that were used to read the documents.
     pub(super) limits: Limits,
 }
 

@@ -1,5 +1,5 @@
-//! A thousand random inputs for all readers, from a fixed seed: a table of generators, each of which either builds an
-//! input of a hostile shape or spoils a good one.
+//! A thousand random inputs for all readers, from a fixed seed. Each generator of a table either builds an input of a
+//! hostile shape or spoils a good one.
 
 use super::build;
 use super::{Case, Kind};

@@ -239,7 +239,7 @@ fn measures_of_printed_plans() {
     }
 }
 
-/// A small domain: APIs, steps, the steps of its one flow, what it assumes.
+/// A small domain with these APIs and steps, and one flow with these steps and assumptions.
 fn small(apis: &str, steps: &str, flow: &str, assumes: &str) -> Result<FlowDomain, grammata::Error> {
     let text = format!(
         "kind = 'flows'\nprelude = 'p'\nend = 'E'\n[apis]\nP = {{}}\n{apis}\n[steps]\np = {{ text = 'begin', apis = ['P'] }}\n{steps}\n\
@@ -318,7 +318,7 @@ fn domains_that_are_wrong_are_refused_with_their_places() {
         assert_eq!(error.code(), code, "{error}");
         assert!(error.to_string().contains(shown), "{shown}: {error}");
     }
-    // what is given, or made by another, opens a circle
+    // a cycle is resolved by a datum that is given, or that another API makes
     assert!(small(a_b, &(step("s", "'A', 'B'") + &end), "'s', 'e'", "'x'").is_ok());
     let third = format!("{a_b}\nC = {{ outputs = ['x'] }}");
     let domain = small(&third, &(step("s", "'A', 'B', 'C'") + &end), "'s', 'e'", "").unwrap();

@@ -1,4 +1,4 @@
-//! Typed arguments of actions, and what is refused of formulas, effects, facts and arguments.
+//! Typed arguments of actions, and invalid formulas, effects, facts and arguments.
 
 use crate::language::Language;
 use crate::plans::{plans, read};
@@ -115,7 +115,7 @@ fn actions_with_equal_rules_share_a_letter_and_are_counted_all_the_same() {
         "limits = { at_most_once = ['login', 'a', 'b', 'c', 'd'] }",
     );
     let mut automaton = plans(&source);
-    // all orders of subsets of five in which each comes after what it requires
+    // all orders of subsets of the five actions such that each action follows the actions that it requires
     let (mut expected, ids) = (0, ["login", "a", "b", "c", "d"]);
     let mut open: Vec<Vec<&str>> = vec![Vec::new()];
     while let Some(word) = open.pop() {
@@ -137,7 +137,7 @@ fn actions_with_equal_rules_share_a_letter_and_are_counted_all_the_same() {
 
 #[test]
 fn wrong_rules_are_refused_where_they_are() {
-    // symbols, more fields, code, place, a part of what is said
+    // symbols, further fields, code, place, part of the message
     let cases = [
         (
             "a = { requires = \"b and\" }\nb = {}",
@@ -343,7 +343,7 @@ fn effects_that_loop_are_plans_without_end() {
     assert_eq!(automaton.plans().unwrap().count().to_string(), count);
 }
 
-/// An action that is required, and comes without bound, is no reason to list plans by depth.
+/// A required action without a bound does not make the enumeration list plans by depth.
 #[test]
 fn a_required_action_that_repeats_is_infinite() {
     let source = "kind = 'dfa'\nstart = 's'\naccepting = ['t']\n[symbols]\na = {}\nb = { requires = ['a'] }\n\

@@ -35,7 +35,7 @@ fn mixed(seed: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// Gives each byte after a text its probability; tokens that are not named share what is left.
+/// Returns the probability of each token after a text. Tokens without an entry share the rest.
 pub(crate) fn script(after: fn(&str) -> Vec<(char, f32)>) -> impl FnMut(&[u32]) -> Vec<f32> {
     move |sequence| {
         let text: String = sequence.iter().filter_map(|&token| char::from_u32(token)).collect();
@@ -219,7 +219,7 @@ fn scores_are_averaged_over_orders() {
             assert_eq!(policy.usage().calls, count);
         }
     }
-    // without a list there is no order
+    // without a list, the order has no effect
     let mut model = Function::new(WIDTH, noise);
     let mut policy =
         ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(PromptMode::Open, 4))
@@ -228,7 +228,7 @@ fn scores_are_averaged_over_orders() {
     assert_eq!(policy.usage().calls, 1);
 }
 
-/// A model that takes the first of the list nine times out of ten, and otherwise what is right.
+/// A model that takes the first entry of the list nine times out of ten, and otherwise the right one.
 #[test]
 fn as_many_orders_as_options_leave_no_bias_to_a_place() {
     let after = |_: &str| vec![('1', 0.9), ('2', 0.02), ('3', 0.02), ('4', 0.02)];

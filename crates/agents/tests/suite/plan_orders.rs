@@ -48,7 +48,8 @@ fn orders_of_independent_steps_are_those_that_some_plan_permits() {
                     },
                 };
                 let found = automaton.find_order(&ReadPlan::of(&given, &spec), &[]).unwrap();
-                // the oracle: some plan of the spec has these steps, each after what it takes in the given order
+                // the oracle: some plan of the spec has these steps, and each step follows the steps whose outputs it
+                // takes in the given order
                 let expected = all.iter().any(|plan| {
                     let place = |number: usize| {
                         let step = plan.steps.get(number).unwrap();

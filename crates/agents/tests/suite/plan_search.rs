@@ -105,7 +105,7 @@ proptest! {
             prop_assert_eq!(outcome.plan.is_some(), !all.is_empty(), "{} on {}", name, source);
             let Some(plan) = &outcome.plan else { continue };
             prop_assert!(all.contains(plan), "{name}: {plan:?}");
-            // its own account of the plan's score is that of the plan
+            // the search reports the plan's score correctly
             prop_assert!((outcome.score.unwrap() - score(&table(), plan)).abs() < 1e-9, "{name}: {outcome:?}");
         }
         if all.is_empty() {

@@ -310,7 +310,7 @@ fn a_policy_that_answers_nonsense_is_refused() {
         let error = planner.choose(&mut Nonsense(vec![0], value.clone()), &questions).unwrap_err();
         assert_eq!(error.code(), "plan/wrong-arguments", "{value}");
     }
-    // a script without an answer, or with one that is not JSON
+    // a script without an answer, or with an answer that is not JSON
     for (answers, code) in [(vec![], "plan/no-answer"), (vec!["{cents".to_owned()], "plan/wrong-arguments")] {
         let error = planner.choose(&mut ScriptedPolicy::new(answers), &questions).unwrap_err();
         assert_eq!(error.code(), code);

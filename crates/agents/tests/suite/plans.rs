@@ -49,8 +49,8 @@ const SHIPPED: &[(&str, &[(&str, &str)])] = &[
 
 // ---- counts
 
-/// Plans in Polish prefix notation, counted by what is still to be written and which tools are used: nothing but the
-/// table of tools, written here a second time.
+/// Counts plans in Polish prefix notation by the parts that are still to be written and the tools used. It shares only
+/// the table of tools with the library, which is written here a second time.
 fn count_by_hand(
     open: &mut Vec<char>,
     used: u16,

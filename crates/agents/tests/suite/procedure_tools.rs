@@ -1,4 +1,4 @@
-//! Procedures whose APIs are tools of documents: what they take, what contradicts them, and sessions in call formats.
+//! Procedures whose APIs are tools of documents: their arguments, contradictions, and sessions in call formats.
 
 use crate::judge::judge;
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
@@ -212,8 +212,8 @@ fn accepts(grammar: &Grammar, text: &str) -> bool {
     run.is_accepting(at)
 }
 
-/// The reference agent, whose turns are checked against the grammar of what is offered and against a session of tools
-/// that is compiled once, whose subset is what is open.
+/// The reference agent. Its turns are checked against the grammar of the offered tools, and against a tool session that
+/// is compiled once and whose subset is the open tools.
 struct Checked {
     agent: RuleAgent,
     tools: grammata_agents::tools::session::CompiledTools,

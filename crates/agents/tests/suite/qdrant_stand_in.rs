@@ -13,7 +13,7 @@ struct Collection {
     size: usize,
     metadata: Value,
     indexed: Vec<String>,
-    /// By id, which is the order of equal scores: not that of insertions.
+    /// By id. Points with equal scores are in the order of ids, not of insertion.
     points: BTreeMap<String, (Vec<f32>, Value)>,
 }
 

@@ -295,7 +295,7 @@ mod http {
             let error = HttpTransport::new(url, HttpOptions::default(), &limits).unwrap_err();
             assert_eq!(error.code(), "retrieval/server-url", "{url}");
         }
-        // a port that nobody listens at any more, and one that nobody answers at
+        // a port without a listener, and a port whose listener does not answer
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let silent = format!("http://{}", listener.local_addr().unwrap());
         let closed = {

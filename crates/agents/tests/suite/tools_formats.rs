@@ -134,8 +134,8 @@ fn accepts(grammar: &Grammar, text: &str) -> bool {
     recogniser.is_accepting(&state)
 }
 
-/// All words of a small set in compact JSON: as many as the sum over its tools, and each reads and renders back. Formats that write
-/// requests have a set of operations, in which a call is a request.
+/// Enumerates the words of a small set in compact JSON. Their number is the sum over the tools, and each word is read
+/// and rendered as itself. Formats that write requests get a set of operations, so that a call is a request.
 #[test]
 fn all_words_of_a_small_set_read_back() {
     let (set, requests) = (set(SMALL), set(REQUESTS));

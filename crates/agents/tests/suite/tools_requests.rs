@@ -82,7 +82,7 @@ fn each_argument_goes_where_its_parameter_is() {
     assert_eq!(request(&set, "nothing", json!({})), Err("tools/unknown-tool"));
 }
 
-/// A set with an operation of each kind of argument, one that cannot be called and a tool of the host.
+/// A set with an operation for each kind of argument, an operation that cannot be called, and a tool of the host.
 fn shop() -> ToolSet {
     let text = json!([
         {"openapi": "3.1.0", "servers": [{"url": "https://h"}], "paths": {
@@ -236,7 +236,8 @@ fn documents_cannot_break_out_of_a_request() {
     }
 }
 
-/// A server address that no path can follow is skipped: the one that the host names is used, or none.
+/// A server address that cannot be followed by a path is skipped. The address that the host names is used instead, or
+/// none.
 #[test]
 fn servers_that_no_path_can_follow_are_passed_over() {
     for url in ["https://h/a?b=c", "https://h/a#b", "https://h/a\r\nX-Evil: 1", "https://h/v/../w"] {

@@ -187,7 +187,7 @@ fn turns_are_whole_within_budgets_before_a_name_is_chosen() {
     }
 }
 
-/// Best-first search as far as needed, compared with the sums of all names.
+/// A best-first search that stops as soon as possible, compared with the sums of all names.
 #[test]
 fn the_most_probable_names_are_those_of_all_sums() {
     let mut random = ChaCha8Rng::seed_from_u64(7);

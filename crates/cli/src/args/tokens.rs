@@ -73,7 +73,7 @@ impl TokenizerArgs {
         self.tokenizer.as_deref().map(Cow::Borrowed).or_else(|| self.model_folder().map(of_model))
     }
 
-    /// Returns the folder of the model: the named one, or that of the named file.
+    /// Returns the folder of the model: the named folder, or the folder of the named file.
     fn model_folder(&self) -> Option<&Path> {
         let path = self.model.as_deref()?;
         if path.is_file() { path.parent() } else { Some(path) }

@@ -9,7 +9,7 @@ use std::io::Write;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {}
 
-/// For each limit, what it bounds and in which unit.
+/// For each limit, the quantity that it bounds and its unit.
 const BOUNDED: &[(&str, &str)] = &[
     ("source_bytes", "bytes of a grammar, schema, spec or template"),
     ("source_depth", "levels of nesting in a source (JSON Schema: 127, fixed)"),

@@ -92,7 +92,7 @@ fn inspect_says_what_a_file_holds_and_what_differs() {
     let path = |name: &str| text(&folder.path().join(name));
     out(0, &["compile", &path("p.regex"), "-o", &path("a.gmask")]);
     out(0, &["compile", &path("p.regex"), "-o", &path("b.gmask"), "--states", "3"]);
-    // text is read here, and the error says what was given
+    // the command reads text; the error names the kind of file that was given
     let error = refused("cli/mask-file", &["schema-report", &path("a.gmask")]);
     assert!(error.contains("a.gmask") && error.contains("grammata inspect"), "{error}");
     let found = json(0, &["inspect", &path("b.gmask"), "--output-format=json"]);
@@ -118,7 +118,7 @@ fn inspect_says_what_a_file_holds_and_what_differs() {
     }
 }
 
-/// Each file of a folder, in parallel; what failed is said, and what was done before is left as it is.
+/// Compiles the files of a folder in parallel. Failures are reported, and existing results are kept.
 #[test]
 fn a_folder_of_grammars_is_compiled_and_resumed() {
     let files = [("a.regex", "a+"), ("b.json", r#"{"type": "boolean"}"#), ("c.gbnf", "root ::= \"x\"")];
@@ -136,7 +136,7 @@ fn a_folder_of_grammars_is_compiled_and_resumed() {
     assert!(other.contains("\"written\":true"), "{other}");
 }
 
-/// A folder in one archive: what is in it, and files that are taken out of it.
+/// A folder in one archive: its list of contents, and files extracted from it.
 #[test]
 fn a_folder_of_grammars_becomes_an_archive() {
     let files = [("a.regex", "a+"), ("b.json", r#"{"type": "boolean"}"#), ("c.gbnf", "root ::= \"x\"")];
@@ -146,7 +146,7 @@ fn a_folder_of_grammars_becomes_an_archive() {
     let (from, archive) = (text(folder.path()), path("all.gmasks"));
     let shown = out(0, &["compile", &from, "--archive", &archive]);
     assert!(shown.contains("3 grammars in ") && shown.contains("all.gmasks: 3 mask files in "), "{shown}");
-    // with a folder of mask files beside it the archive is the same
+    // the archive is the same if a folder of mask files is next to it
     let again = path("again.gmasks");
     for kept in ["0 left as they were", "3 left as they were"] {
         let shown = out(0, &["compile", &from, "-o", &path("masks"), "--archive", &again]);

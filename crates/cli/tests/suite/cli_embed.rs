@@ -30,7 +30,7 @@ fn expected(text: &str) -> Vec<f64> {
 fn each_text_is_a_line_with_its_vector() {
     let model = model();
     let file = model.path().join("texts.txt");
-    // more than are computed at once, the last of them too long
+    // more texts than one batch computes, and the last of them is too long
     let long = "a cat or a dog or a cat or a dog or";
     let lines: Vec<&str> = std::iter::repeat_n("a dog ran", 299).chain([long]).collect();
     std::fs::write(&file, lines.join("\n")).unwrap();
@@ -78,7 +78,7 @@ fn what_cannot_be_embedded_is_refused() {
     let model = model();
     let file = model.path().join("texts.txt");
     std::fs::write(&file, "red\n".repeat(270) + "broken\n").unwrap();
-    // what was computed before stays written
+    // output that was already computed is written
     let run_of_file = run(&arguments(&model, &["--texts", file.to_str().unwrap()]));
     assert_eq!((run_of_file.code, run_of_file.out.lines().count()), (2, 256));
     for part in ["error[decode/embedding-not-finite]", "#/270"] {

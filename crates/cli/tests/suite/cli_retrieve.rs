@@ -157,7 +157,7 @@ mod with_onnx_runtime {
             assert_eq!(found["tools"].as_array().unwrap().len(), 3);
             assert_eq!(found["tools"][0]["id"], "1", "{ranker}: {found}");
         }
-        // T19: a long request is embedded as far as the encoder reads, with a warning
+        // T19: a long request is embedded up to the encoder's maximum length, with a warning
         let long = "a cat sat on the mat ".repeat(900);
         let search = [
             "retrieve",

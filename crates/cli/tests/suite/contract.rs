@@ -125,7 +125,7 @@ fn call(path: &str, more: &[&str]) -> (Run, bool) {
     std::fs::write(folder.path().join("trace.jsonl"), "[\"user\", \"Hello\"]\n").unwrap();
     let is_of_model = call.starts_with('!');
     let call = call.trim_start_matches('!').replace("$TMP", folder.path().to_str().unwrap());
-    // what comes after `--` is another program's
+    // arguments after `--` belong to another program
     let (own, others) = call.split_once("-- ").map_or((&*call, None), |(own, others)| (own, Some(others)));
     let others = others.into_iter().flat_map(|others| std::iter::once("--").chain(words(others)));
     let arguments: Vec<&str> =

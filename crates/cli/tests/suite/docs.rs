@@ -74,7 +74,7 @@ fn keywords_listed_as_read_are() {
     let keywords: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
     assert!(keywords.len() >= 40, "{keywords:?}");
     for keyword in keywords {
-        // what is not supported is refused whatever its value
+        // an unsupported keyword is refused for all values
         let is_refused = |value: &&str| {
             let error = compile(&format!("{{{keyword:?}: {value}}}"), &json_schema::Options::default());
             error.is_err_and(|error| error.code() == "json-schema/unsupported-keyword")
@@ -156,7 +156,7 @@ fn every_limit_is_in_the_page_on_security() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The code of the pages is that of the examples, which are compiled.
+/// The code of the pages equals the code of the examples, which are compiled.
 #[test]
 fn code_is_compiled() {
     let text = ["README.md", "docs/library.md", "docs/plans.md", "docs/retrieval.md", "docs/security.md"]

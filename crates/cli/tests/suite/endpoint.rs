@@ -35,7 +35,8 @@ fn schema(body: &Value) -> &Value {
     &body["response_format"]["json_schema"]["schema"]
 }
 
-/// A customer's agent who books a room: the first of what it wants that is offered, with the values that it knows.
+/// A customer's agent who books a room. It makes the first of its wanted calls that is offered, with the values that it
+/// knows.
 fn booking(body: &Value) -> Value {
     const WANTED: [&str; 5] =
         ["room_held", "book_room", "list_rooms", "find_rooms", "request_information(day, hour)"];
@@ -132,7 +133,7 @@ impl Files {
         self.0.path().join(name).display().to_string()
     }
 
-    /// One command of each room, without what it is asked of.
+    /// One command of each room, without the arguments that name the server.
     fn rooms(&self) -> Vec<(&'static str, Vec<String>)> {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let with = |text: &str, more: &[&str]| {

@@ -1,5 +1,5 @@
-//! What is no ordinary file, given to each command that reads one: no reader waits for ever, follows a link out of a document's folder
-//! or reads without a bound.
+//! Gives each command that reads a file something that is not an ordinary file. No reader waits forever, follows a link
+//! out of a document's folder, or reads without a bound.
 
 #![cfg(unix)]
 

@@ -1,5 +1,5 @@
-//! Where mask files are written: full disks, writers that are killed or meet each other, folders that cannot be written to. Under the
-//! name of a file there is the one that was there before or the new one, and both are whole.
+//! Writing of mask files: full disks, killed writers, concurrent writers, folders that cannot be written to. A file
+//! name always has either the old file or the new one, and each is complete.
 #![cfg(unix)]
 
 use grammata::mask_file::MaskArchive;
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A folder of two grammars, and one of what is made of them, with an old file and an old archive in it.
+/// A folder with two grammars, and a folder for their mask files that has an old file and an old archive.
 struct Place {
     _folder: tempfile::TempDir,
     grammars: PathBuf,
@@ -115,7 +115,7 @@ fn who_is_killed_while_writing_leaves_the_old_file() {
     }
 }
 
-/// Processes that write the same file at once: one of the files is there at any time, and whole.
+/// Several processes write the same file concurrently: at any time, one complete file is there.
 #[test]
 fn of_processes_that_write_at_once_one_wins() {
     let place = Place::new();
@@ -149,7 +149,7 @@ fn what_cannot_be_written_to_is_said() {
         assert!(error.starts_with(&format!("error[{code}]")), "{error}");
     };
     for extension in ["gmask", "gmasks"] {
-        // a folder of the name, a folder that is a file, and one that is not there
+        // the name of a folder, a name below a file, and a name in a missing folder
         let folder = format!("folder.{extension}");
         std::fs::create_dir(place.made.join(&folder)).unwrap();
         refused(&folder, "io/no-file");
@@ -170,7 +170,7 @@ fn what_cannot_be_written_to_is_said() {
     std::fs::set_permissions(&place.made, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// What is no archive is refused as such, and nothing waits for a pipe.
+/// A file that is not an archive is refused with that reason, and no command waits for a pipe.
 #[test]
 fn what_is_no_archive_is_refused() {
     let place = Place::new();

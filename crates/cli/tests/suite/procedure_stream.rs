@@ -150,7 +150,7 @@ fn a_command_plays_the_user_and_gets_requests() {
     assert_eq!((&calls[1]["action"], &calls[1]["tool"]["name"]), (&"book".into(), &"createBooking".into()));
     assert_eq!(calls[1]["arguments"], serde_json::json!({"sailing": "AB101", "passengers": 2}));
     assert_eq!(calls[1]["tool"]["arguments"], serde_json::json!({"sailing_id": "AB101", "passengers": 2}));
-    // a user that is a command leaves at once, or writes what is no message
+    // a user that is a command leaves immediately, or writes a text that is not a message
     let left = out(3, &[&base[..], &["--user-command", "echo '[END]'"]].concat());
     assert!(left.ends_with("the session is not complete\n"), "{left}");
     let told = out(3, &[&base[..], &["--user-command", "printf 'origin: Ardmore'"]].concat());

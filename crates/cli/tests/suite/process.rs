@@ -1,4 +1,4 @@
-//! A program, run as a process in the folder of the repository: what it wrote, and how it ended.
+//! Runs a program as a process in the folder of the repository, and returns its output and exit code.
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -63,7 +63,7 @@ fn grammars_are_taken_from_the_command_line() {
     assert!(error.err.contains("at: --expression:1:10"), "{}", error.err);
 }
 
-/// A folder is descended, and what is no grammar by its name is left out with a note.
+/// Folders are read recursively. Files whose names are not those of grammars are skipped with a note.
 #[test]
 fn grammars_of_a_tree_of_folders_are_compiled() {
     let folder = tempfile::tempdir().unwrap();

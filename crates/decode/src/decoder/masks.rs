@@ -1,4 +1,4 @@
-//! How a decoder comes to the mask of its next choice: before the model runs, or while it runs.
+//! Computes the mask of a decoder's next choice, before the model runs or while it runs.
 
 use super::{Decoder, State, bounds};
 use crate::errors;

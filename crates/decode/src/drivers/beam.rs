@@ -33,10 +33,10 @@ pub struct BeamOptions {
     pub end_tokens: Vec<u32>,
     /// Texts at which a hypothesis ends; they are not part of it. None by default.
     pub stop: Vec<String>,
-    /// The length in tokens of sequences that may not be repeated: no token may complete one that prompt and hypothesis
-    /// already contain. 0, the default, permits all. If a constraint allows only such tokens, the hypothesis has no
-    /// extension; with [`complete`](BeamOptions::complete) they are then allowed, because completeness takes
-    /// precedence.
+    /// The length in tokens of sequences that may not be repeated. A token is forbidden if it completes such a sequence
+    /// that the prompt and hypothesis already contain. 0, the default, forbids none. If a constraint allows only
+    /// forbidden tokens, the hypothesis has no extension; with [`complete`](BeamOptions::complete) they are then
+    /// allowed, because completeness takes precedence.
     pub no_repeat: usize,
 }
 
@@ -73,7 +73,7 @@ pub struct Hypothesis {
     pub tokens: Vec<u32>,
     /// Natural log-probability that the model gives the tokens, among all of its tokens, not only the allowed ones.
     pub log_probability: f64,
-    /// The value by which hypotheses are ranked, greatest first.
+    /// The ranking value of the hypothesis; greater is better.
     pub score: f64,
     /// Why it ended.
     pub finish: FinishReason,

@@ -354,7 +354,7 @@ impl<'c> Scheduler<'c> {
         running.or_else(|| self.kept_for(prompt)).filter(|(_, same)| *same >= least)
     }
 
-    /// Whether a running sequence's prompt, of which a later step feeds more, begins like `prompt`.
+    /// Whether the prompt of a running sequence begins like `prompt`, and a later step will feed more of it.
     fn is_prefix_coming(&self, prompt: &[u32]) -> bool {
         let decoder = self.likest(prompt).and_then(|place| self.decoders.get(place));
         decoder.is_some_and(|decoder| {

@@ -7,7 +7,7 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use std::path::{Path, PathBuf};
 
-/// The maximum of tokens per text if the folder names none: that of BERT.
+/// The maximum number of tokens per text if the folder does not name one, as for BERT.
 const DEFAULT_TOKENS: usize = 512;
 /// The upper bound of tokens per text, whatever the folder says: attention takes memory quadratic in them.
 const MOST_TOKENS: usize = 8_192;

@@ -435,7 +435,7 @@ fn decoders_in_batches_equal_decoders_alone() {
             Decoder::new(&mut model, &bytes, Some(constraint), prompt, options).unwrap()
         })
         .collect();
-    // one that fails: its constraint is in a state without continuation
+    // a request that fails: its constraint is in a state without continuation
     let mut stuck = Words::new(&["ab"]);
     stuck.taken = vec![1];
     decoders.push(
@@ -523,7 +523,7 @@ fn a_stop_string_ends_a_hypothesis() {
 
 #[test]
 fn dead_ends_are_errors_only_where_nothing_is_left() {
-    // every logit of what is allowed is NaN after "a", none after "b"
+    // the logits of all allowed tokens are NaN after "a", and of none after "b"
     let mut model = Function::new(TOKENS, |sequence: &[u32]| {
         let dead = sequence.last() == Some(&u32::from(b'a'));
         vec![if dead { f32::NAN } else { 1.0 }; TOKENS]

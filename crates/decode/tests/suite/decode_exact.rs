@@ -202,7 +202,7 @@ fn assert_drawn_from(expected: &Distribution, outputs: &[Generation], name: &str
     total_variation(&found, expected)
 }
 
-/// Outputs that share what they find out. Printed: the table of docs/library.md.
+/// Outputs that share their knowledge of refused prefixes. Prints the table of docs/library.md.
 #[test]
 fn outputs_have_the_conditional_distribution() {
     const SAMPLES: usize = 10_000;

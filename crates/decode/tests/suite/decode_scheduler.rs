@@ -1,4 +1,4 @@
-//! Continuous batching: whatever the schedule is, each output is that of its request alone.
+//! Continuous batching. For every schedule, each output equals the output of its request alone.
 
 use crate::decode_drivers::hashed;
 use crate::models::{Bytes, END, Function, TOKENS, Words};
@@ -237,7 +237,7 @@ fn a_deadline_counts_the_wait() {
     scheduler.close(&mut model);
 }
 
-/// Samples of one prompt: it is fed once, and later turns of a conversation feed only what is new.
+/// Samples of one prompt. The prompt is fed once, and later turns of a conversation feed only new tokens.
 #[test]
 fn prefixes_are_fed_once() {
     let (bytes, mut model) = (Bytes::new(), model());
@@ -259,7 +259,7 @@ fn prefixes_are_fed_once() {
     assert!(model.sequences.is_empty());
 }
 
-/// A long prompt comes in parts; the sequence that runs gets a token in each step.
+/// A long prompt is fed in parts, and a running sequence gets a token in each step.
 #[test]
 fn a_long_prompt_is_fed_in_parts() {
     let (bytes, mut model) = (Bytes::new(), model());

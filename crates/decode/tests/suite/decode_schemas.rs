@@ -19,12 +19,12 @@ use std::sync::Arc;
 
 /// The most sequences of a batch.
 const MOST_TOGETHER: usize = 16;
-/// Of so many outputs, one is made again: greedily, with speculation and without.
+/// One in this many outputs is generated again: greedily, with speculation and without.
 const COMPARED: usize = 5;
 
 const PROMPT: &str = "Write a record as JSON.";
 
-/// A model, and what it is asked.
+/// A model and its tasks.
 struct Subject {
     model: Box<dyn Model>,
     vocabulary: Arc<Vocabulary>,

@@ -32,7 +32,8 @@ const WITH_SPECIAL_TOKENS: [&str; 4] = [
 proptest! {
     #![proptest_config(crate::properties::config(200))]
 
-    /// Drafts with special tokens, of which some are taken back, change nothing either: neither output nor where the matcher is.
+    /// Drafts with special tokens, some of which are taken back, change neither the output nor the position of the
+    /// matcher.
     #[test]
     fn drafts_with_special_tokens_change_nothing(
         (seed, source) in (any::<u64>(), prop::sample::select(&WITH_SPECIAL_TOKENS[..])),

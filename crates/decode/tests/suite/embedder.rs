@@ -253,7 +253,7 @@ mod driver {
         let error = embedder.embed(&["the cat", "a dog", "a broken tree"]).unwrap_err();
         assert_eq!(error.code(), "decode/embedding-not-finite");
         assert_eq!(error.diagnostic().place(), &Place::Pointer("/2".to_owned()));
-        // and what was wrong before does not stay
+        // and an earlier error has no effect
         assert!(embedder.embed(&["the cat"]).is_ok());
     }
 

@@ -19,7 +19,7 @@ struct Scripted {
 /// A model that wants to say `script`, one token a step, after a prompt of `prompt` tokens.
 fn speaker(script: Vec<u32>, prompt: usize, vocabulary: usize) -> Scripted {
     let logits = move |sequence: &[u32]| {
-        // ids fall slowly, so that what is allowed instead of the script is known
+        // logits fall slowly with the id, so that the token allowed instead of the script's is known
         let mut row: Vec<f32> = (0..vocabulary).map(|id| -(id as f32) / 1000.0).collect();
         if let Some(&wish) = script.get(sequence.len() - prompt) {
             row[wish as usize] = 10.0;

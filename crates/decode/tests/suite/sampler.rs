@@ -179,7 +179,7 @@ fn repeated_tokens_become_less_probable() {
     assert_eq!(sampler.sample(&logits, Some(&[0b1100])).unwrap(), 3, "-1.0 became -2.0");
     sampler.observe(2);
     assert_eq!(sampler.sample(&logits, None).unwrap(), 0, "token 0 left the window");
-    // ids that the model does not have are no trouble
+    // ids that the model does not have are ignored
     sampler.observe(4_000_000_000);
     assert_eq!(sampler.sample(&logits, None).unwrap(), 0);
 }

@@ -1,5 +1,5 @@
-//! Calls of tools. Calls that the rules judge are carried out one after another, because the rules need the result
-//! before the next call.
+//! Calls of tools. Calls of tools that the rules name, and of the guard's own tools, are carried out one after another,
+//! because the rules need the result of a call before the next one.
 
 use super::{Guard, Sent};
 use crate::guard::Action;
@@ -10,36 +10,36 @@ use grammata::diagnostic::excerpt;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// The most calls in the queue. They wait for the running call, or for the server's list of tools.
+/// Maximum number of calls in the queue. They wait for the running call, or for the server's list of tools.
 const MOST_CALLS: usize = 64;
-/// The most bytes of calls in the queue.
+/// Maximum bytes of the parameters of all calls in the queue.
 const MOST_CALLS_BYTES: usize = 8 << 20;
 
 /// The owner of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
-    /// The guard's, by its name in the rules.
+    /// The guard. The name is the one in the rules, without the prefix.
     Own(&'static str),
-    /// The server's, and the rules name it.
+    /// The server; the rules name the tool.
     Servers,
-    /// A tool that the rules do not name.
+    /// Neither: the rules do not name the tool, which the server may have.
     Other,
 }
 
-/// A call of the client.
+/// A `tools/call` request of the client.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) id: Id,
     pub(super) tool: Tool,
     pub(super) name: String,
     pub(super) arguments: Values,
-    /// Other parameters, such as `_meta`.
+    /// The parameters other than `name` and `arguments`, such as `_meta`.
     pub(super) rest: Values,
     pub(super) bytes: usize,
 }
 
 impl Call {
-    /// Returns the parameters. Each member occurs once, with the value that was judged.
+    /// Returns the parameters for the server. Each member occurs once, with the value that the rules have checked.
     fn params(self) -> Value {
         let mut params = Values::new();
         params.insert("name".to_owned(), self.name.into());
@@ -49,17 +49,17 @@ impl Call {
     }
 }
 
-/// The call that the server carries out.
+/// The checked call that the server carries out now.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) id: Id,
-    /// The id that the guard gave the request.
+    /// The id that the guard gave the request to the server.
     pub(super) number: u64,
     pub(super) name: String,
     pub(super) deadline: Instant,
 }
 
-/// A tool result with a text.
+/// Returns a tool result with a text.
 fn result(text: &str, is_error: bool) -> Value {
     json!({ "content": [{ "type": "text", "text": text }], "isError": is_error })
 }
@@ -118,7 +118,8 @@ impl Guard<'_> {
         self.actions.push(Action::Server(wire::request(number, "tools/call", &call.params())));
     }
 
-    /// A call of a tool that the rules do not name.
+    /// Passes on a call of a tool that the rules do not name, if the options allow it and the server has the tool.
+    /// Refuses other calls.
     fn pass_call(&mut self, call: Call) {
         let is_known = self.catalogue.as_ref().is_some_and(|catalogue| catalogue.has(&call.name));
         if !self.options.allow_others || !is_known {
@@ -128,7 +129,7 @@ impl Guard<'_> {
         self.actions.push(Action::Server(wire::request(number, "tools/call", &call.params())));
     }
 
-    /// Tells the client why a call is not carried out, and which steps are open.
+    /// Answers a call with the reason why it is not carried out, and the steps that are open.
     fn refused(&mut self, id: &Id, name: &str, reason: &str) {
         let text = format!("{}: {reason}", excerpt(name));
         self.log(&json!(["guide", format!("refused: {text}")]));
@@ -141,7 +142,7 @@ impl Guard<'_> {
         self.answer(id, &result(&text, true));
     }
 
-    /// The server has answered a call.
+    /// Handles the server's answer to the running call. An answer to another call is ignored.
     pub(super) fn call_answered(&mut self, number: u64, message: &Message, now: Instant) {
         let Some(running) = self.running.take_if(|running| running.number == number) else { return };
         let outcome = match (message.value("result"), message.value("error")) {
@@ -178,7 +179,7 @@ impl Guard<'_> {
         self.advance(now);
     }
 
-    /// The running call has failed without an answer. Returns it; `None` if no call runs.
+    /// Records that the running call failed without an answer, and returns it; `None` if no call is running.
     fn fail(&mut self, why: &str) -> Option<Running> {
         let running = self.running.take()?;
         self.sent.open.remove(&running.number);
@@ -210,7 +211,7 @@ impl Guard<'_> {
         self.advance(now);
     }
 
-    /// The client has cancelled the call, and expects no answer.
+    /// Records that the client has cancelled the running call. The client expects no answer.
     pub(super) fn call_cancelled(&mut self, now: Instant) {
         if self.fail("the call was cancelled").is_some() {
             self.announce(false);

@@ -7,7 +7,7 @@ use crate::wire::{self, Id, Kind, Message, error};
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Bytes of the parameters of a call, at most.
+/// Maximum bytes of the parameters of a call.
 const MOST_CALL_BYTES: usize = 1 << 20;
 
 /// Methods that the guard answers itself or changes.
@@ -30,7 +30,7 @@ impl Guard<'_> {
             },
             Kind::Notification { method } => match method.as_str() {
                 "notifications/cancelled" => self.cancelled_by_client(&message, now),
-                // a server could carry out a call that expects no answer
+                // without an id these are notifications, and a server could carry out such a call
                 method if JUDGED.contains(&method) => {
                     self.note("a request of the client without an id was dropped")
                 }
@@ -57,7 +57,7 @@ impl Guard<'_> {
         self.in_use.insert(id.clone());
         match method {
             "initialize" => self.pass(Sent::Initialize(id.clone()), message),
-            // the guard supports sessions that begin with `initialize`; clients of later versions fall back to them
+            // only sessions that begin with `initialize` are supported; clients of later versions fall back to them
             "server/discover" => self.refuse(id, error::UNKNOWN_METHOD, "begin with `initialize`"),
             "tools/list" => {
                 let cursor = message.value("params").and_then(|params| params.get("cursor").cloned());
@@ -77,7 +77,7 @@ impl Guard<'_> {
         }
     }
 
-    /// Passes a request of the client on.
+    /// Passes a request of the client on to the server, with an id of the guard.
     fn pass(&mut self, sent: Sent, message: &Message) {
         let number = self.sent.add(sent);
         self.actions.push(Action::Server(message.line(Some(&Id::Number(number.to_string())))));

@@ -1,8 +1,8 @@
-//! The guard: what each side gets for each message of the other.
+//! The guard decides what each side receives for each message of the other side.
 //!
-//! `client` has the messages of the client, `server` those of the server, `calls` the calls that the rules judge.
-//! Requests that are passed on get ids of the guard's own, so that ids of the two sides, and those of the guard, cannot
-//! be confused.
+//! `client` handles the messages of the client, `server` those of the server, and `calls` the calls of tools. Requests
+//! that are passed on get new ids from the guard, so that the ids of the client, the server and the guard cannot be
+//! confused.
 
 mod calls;
 mod client;
@@ -20,26 +20,27 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Requests of one side that wait for an answer, at most.
+/// Maximum number of requests of one side that wait for an answer.
 const MOST_WAITING: usize = 1_000;
-/// Messages of a batch, at most.
+/// Maximum number of messages of a batch.
 const MOST_BATCH: usize = 100;
-/// Remarks on broken messages, at most.
+/// Maximum number of remarks of a session; further ones are dropped.
 const MOST_NOTES: usize = 20;
 
-/// How a guard works.
+/// Options of a guard.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Pairs of a name in the rules and the tool of the server that it stands for. Other names are the tools' own.
+    /// Pairs of a name in the rules and the name of the server's tool. A name without a pair is the same on the server.
     pub map: Vec<(String, String)>,
-    /// The prefix of the names of the guard's own tools.
+    /// The prefix of the names of the guard's own tools. `guard_` by default.
     pub prefix: String,
-    /// Whether the client sees and calls tools that the rules do not name.
+    /// Whether the client sees, and may call, tools that the rules do not name. False by default.
     pub allow_others: bool,
-    /// Whether the list has all tools of the rules, as the server describes them, for clients that read it once only.
-    /// Calls are judged all the same.
+    /// Whether the client's list has all tools of the rules, as the server describes them, and not only those that may
+    /// be called now. For clients that read the list only once. Calls are checked in any case. False by default.
     pub list_all: bool,
-    /// How long the server may take for a call, and for a page of its list of tools.
+    /// How long the server may take for a call of a tool that the rules name, and for a page of its list of tools. 60 s
+    /// by default.
     pub deadline: Duration,
 }
 
@@ -55,29 +56,29 @@ impl Default for Options {
     }
 }
 
-/// What is to be done, in this order.
+/// A step that the caller must carry out. The steps of one list are carried out in order.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Send a line to the client.
     Client(String),
     /// Send a line to the server.
     Server(String),
-    /// Write a line to the log, before what comes after it.
+    /// Write a line to the log, before the steps that follow are carried out.
     Log(String),
-    /// Tell the user that a message was broken.
+    /// Tell the user a remark, such as that a message was broken.
     Note(String),
-    /// End the session.
+    /// End the session with this error.
     Stop(Error),
 }
 
-/// A request that the server has to answer.
+/// A request that the server must answer.
 #[derive(Debug)]
 enum Sent {
-    /// The client's, passed on.
+    /// A request of the client with this id, passed on.
     Passed(Id),
-    /// The client's `initialize`.
+    /// The client's `initialize`, with its id.
     Initialize(Id),
-    /// The call that the rules follow.
+    /// A call of a tool that the rules name.
     Call,
     /// The guard's own `tools/list`.
     List,
@@ -107,12 +108,12 @@ impl<T> Waiting<T> {
     }
 }
 
-/// A list of the server's tools that is being read.
+/// The server's list of tools while it is read.
 #[derive(Debug)]
 struct Reading {
     pages: Pages,
     deadline: Instant,
-    /// The server's list changed while it was read.
+    /// Whether the server's list has changed since reading it began.
     is_stale: bool,
 }
 
@@ -126,13 +127,13 @@ pub struct Guard<'r> {
     /// Ids of the client's requests that wait for an answer.
     in_use: FxHashSet<Id>,
     sent: Waiting<Sent>,
-    /// Requests of the server that the client has to answer, by the server's ids.
+    /// The server's ids of its requests that the client must answer.
     asked: Waiting<Id>,
     /// `tools/list` requests that wait for the server's list.
     lists: Vec<Id>,
     queue: VecDeque<Call>,
     running: Option<Running>,
-    /// The list as the client last could know it.
+    /// The client's list of tools, without those that the rules do not name, when it was last sent or announced.
     shown: Option<Vec<Value>>,
     notes: usize,
     actions: Vec<Action>,
@@ -145,10 +146,11 @@ impl std::fmt::Debug for Guard<'_> {
 }
 
 impl<'r> Guard<'r> {
-    /// A guard at the beginning of a session.
+    /// Creates a guard at the beginning of a session.
     ///
     /// # Errors
-    /// `guard/unknown-api`, `guard/shared-tool` for the names of the map.
+    /// `guard/unknown-api` if the rules lack a name of [`Options::map`]; `guard/shared-tool` if two names of the rules
+    /// have the same tool.
     pub fn new(rules: Box<dyn Rules + 'r>, options: Options) -> Result<Guard<'r>> {
         let names = Names::new(&*rules, &options.map)?;
         Ok(Guard {
@@ -169,7 +171,7 @@ impl<'r> Guard<'r> {
         })
     }
 
-    /// What a line of the client leads to.
+    /// Handles a line of the client. Returns the steps to carry out.
     pub fn from_client(&mut self, line: Line, now: Instant) -> Vec<Action> {
         match self.messages(line) {
             Ok(messages) => messages.iter().for_each(|message| self.client_message(message, now)),
@@ -181,7 +183,7 @@ impl<'r> Guard<'r> {
         std::mem::take(&mut self.actions)
     }
 
-    /// What a line of the server leads to.
+    /// Handles a line of the server. Returns the steps to carry out.
     pub fn from_server(&mut self, line: Line, now: Instant) -> Vec<Action> {
         match self.messages(line) {
             Ok(messages) => messages.iter().for_each(|message| self.server_message(message, now)),
@@ -190,14 +192,15 @@ impl<'r> Guard<'r> {
         std::mem::take(&mut self.actions)
     }
 
-    /// When [`tick`](Guard::tick) is to be called, if nothing comes before.
+    /// Returns the time at which [`tick`](Guard::tick) must be called if no line arrives before; `None` if no deadline
+    /// is set.
     pub fn deadline(&self) -> Option<Instant> {
         let list = self.reading.as_ref().map(|reading| reading.deadline);
         let call = self.running.as_ref().map(|running| running.deadline);
         list.into_iter().chain(call).min()
     }
 
-    /// What follows from the time alone.
+    /// Handles the deadlines that have passed. Returns the steps to carry out.
     pub fn tick(&mut self, now: Instant) -> Vec<Action> {
         if self.running.as_ref().is_some_and(|running| running.deadline <= now) {
             self.call_timed_out(now);
@@ -217,8 +220,8 @@ impl<'r> Guard<'r> {
         self.running.is_some() || !self.in_use.is_empty()
     }
 
-    /// What is left to do where one side is gone: requests of the client get an error with this text, and a call that
-    /// waits counts as failed.
+    /// Ends the session after one side has ended. Returns the steps to carry out: open requests of the client get an
+    /// error with the text `why`, and the running call counts as failed.
     pub fn close(&mut self, why: &str, now: Instant) -> Vec<Action> {
         self.queue.clear();
         self.lists.clear();
@@ -226,7 +229,7 @@ impl<'r> Guard<'r> {
         if self.running.is_some() {
             self.call_failed(why, now);
         }
-        // what the server answers now has nobody to go to
+        // later answers of the server have no receiver
         self.sent.open.clear();
         for id in std::mem::take(&mut self.in_use) {
             let line = wire::error::line(Some(&id), wire::error::UNAVAILABLE, why);
@@ -235,7 +238,10 @@ impl<'r> Guard<'r> {
         std::mem::take(&mut self.actions)
     }
 
-    /// The messages of a line: one, or those of a batch.
+    /// Returns the messages of a line: one, or those of a batch.
+    ///
+    /// # Errors
+    /// Text that says why the line has no messages.
     fn messages(&mut self, line: Line) -> std::result::Result<Vec<String>, &'static str> {
         let text = match line {
             Line::Text(text) => text,
@@ -261,7 +267,7 @@ impl<'r> Guard<'r> {
         }
     }
 
-    /// Logs an event, if the log of the rules has such events.
+    /// Logs an event, if the rules have a log line for it.
     fn log(&mut self, event: &Value) {
         let line = self.rules.line(event);
         self.actions.extend(line.map(Action::Log));
@@ -292,7 +298,8 @@ impl<'r> Guard<'r> {
         self.actions.push(Action::Client(wire::error::line(Some(id), code, text)));
     }
 
-    /// Asks the server for a page of its tools, the first one without a cursor.
+    /// Requests a page of the server's list of tools. Without a cursor this is the first page, and reading starts
+    /// again.
     fn ask_for_tools(&mut self, cursor: Option<String>, now: Instant) {
         let pages = match cursor {
             Some(_) => self.reading.take().map(|reading| reading.pages),
@@ -305,19 +312,19 @@ impl<'r> Guard<'r> {
         self.actions.push(Action::Server(wire::request(number, "tools/list", &params)));
     }
 
-    /// Reads the server's tools, unless that has begun.
+    /// Begins to read the server's list of tools, unless it was read or is being read.
     fn begin(&mut self, now: Instant) {
         if self.catalogue.is_none() && self.reading.is_none() {
             self.ask_for_tools(None, now);
         }
     }
 
-    /// The names of the guard's own tools as the client sees them.
+    /// Returns the names of all own tools of the guard, with the prefix.
     fn own_names(&self) -> Vec<String> {
         self.rules.own_names().iter().map(|name| format!("{}{name}", self.options.prefix)).collect()
     }
 
-    /// The tools that the client sees, but for those that the rules do not name.
+    /// Returns the tools that the client sees, without those that the rules do not name.
     fn visible(&self, catalogue: &Catalogue) -> Vec<Value> {
         let mut tools = match self.options.list_all {
             true => catalogue.all(&self.names),
@@ -327,7 +334,7 @@ impl<'r> Guard<'r> {
         tools
     }
 
-    /// The client's list of tools.
+    /// Answers a `tools/list` request of the client. Does nothing before the server's list was read.
     fn list(&mut self, id: &Id) {
         let Some(catalogue) = &self.catalogue else { return };
         let visible = self.visible(catalogue);
@@ -339,7 +346,9 @@ impl<'r> Guard<'r> {
         self.answer(id, &json!({ "tools": tools }));
     }
 
-    /// Tells the client that its list of tools has changed, if it has, or if the server's own list has.
+    /// Sends `notifications/tools/list_changed` if the client's list differs from the one last sent or announced, or
+    /// always if `is_servers`, which means that the server's own list has changed. Sends nothing before the client has
+    /// read a list.
     fn announce(&mut self, is_servers: bool) {
         let (Some(catalogue), Some(shown)) = (&self.catalogue, &self.shown) else { return };
         let visible = self.visible(catalogue);

@@ -20,7 +20,7 @@ impl Guard<'_> {
         match &message.kind {
             Kind::Response { id } => match self.sent.take(id) {
                 Some((number, sent)) => self.answered(number, sent, &message, now),
-                // late, after a cancellation or a deadline
+                // the answer may be late, after a cancellation or a deadline
                 None => self.note("an answer of the server to no request was dropped"),
             },
             Kind::Notification { method } => match method.as_str() {
@@ -60,7 +60,8 @@ impl Guard<'_> {
         }
     }
 
-    /// Returns the result of `initialize` with the guard's additions.
+    /// Returns the server's result of `initialize`, changed for the client: the guard announces changes of the list,
+    /// does not offer calls as tasks, and adds its instructions.
     fn initialized(&self, mut result: Map<String, Value>) -> Value {
         let capabilities = result.entry("capabilities").or_insert_with(|| json!({}));
         if let Some(capabilities) = capabilities.as_object_mut() {
@@ -69,7 +70,7 @@ impl Guard<'_> {
                 Some(tools) => drop(tools.insert("listChanged".to_owned(), true.into())),
                 None => *tools = json!({ "listChanged": true }),
             }
-            // a task has no result that the rules could follow
+            // rules cannot follow a task, because it has no result
             let requests = capabilities.get_mut("tasks").and_then(|tasks| tasks.get_mut("requests"));
             if let Some(requests) = requests.and_then(Value::as_object_mut) {
                 requests.shift_remove("tools");
@@ -92,7 +93,7 @@ impl Guard<'_> {
         }
     }
 
-    /// A page of the server's tools.
+    /// Handles a page of the server's list of tools.
     fn listed(&mut self, message: &Message, now: Instant) {
         let Some(reading) = &mut self.reading else { return };
         let page = message.value("result").ok_or_else(|| match message.value("error") {

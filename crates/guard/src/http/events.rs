@@ -1,18 +1,19 @@
-//! Server-sent events.
+//! Reads and writes server-sent events.
 
 use super::MOST_ID;
 use crate::wire::{Line, read_piece};
 use std::io::{self, BufRead};
 
-/// An event: its data, with lines joined by newlines, and its id if it has a valid one.
+/// An event: its data, with lines joined by newlines, and its id if it has a valid one. Other fields are dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) data: Line,
     pub(super) id: Option<String>,
 }
 
-/// Reads the next event that has data; longer data than `most` bytes are [`Line::TooLong`]. Returns `None` at the end
-/// of the stream. An event that the end cuts off is dropped.
+/// Reads the next event with a data field, which may be empty. The data is [`Line::TooLong`] if it has more than `most`
+/// bytes, or if a line of the event has more than `most + 64` bytes. Lines that are not UTF-8 are skipped. Returns
+/// `None` at the end of the stream; an event that is not complete there is dropped.
 ///
 /// # Errors
 /// Those of the stream.
@@ -55,7 +56,7 @@ pub(super) fn read(input: &mut impl BufRead, most: usize) -> io::Result<Option<E
     }
 }
 
-/// Writes a message, which has one line, as an event.
+/// Returns a message of one line as an event.
 pub(super) fn written(message: &str) -> String {
     format!("event: message\ndata: {message}\n\n")
 }
@@ -77,7 +78,7 @@ mod tests {
             ("data: [\ndata: 1]\n\ndata\n\n".to_owned(), vec![text("[\n1]", None), text("", None), None]),
             ("id: 1\n\ndata: a\n\n".to_owned(), vec![text("a", None)]),
             ("id: a b\ndata: a\n\n".to_owned(), vec![text("a", None)]),
-            // an event that the stream cuts is none
+            // an event that the end of the stream truncates is dropped
             ("data: a\n".to_owned(), vec![None]),
             ("data: a".to_owned(), vec![None]),
             (format!("data: {big}\n\ndata: a\n\n"), vec![long.clone(), text("a", None)]),

@@ -18,20 +18,20 @@ use std::time::{Duration, Instant};
 
 /// The path to which clients send messages.
 const PATH: &str = "/mcp";
-/// Maximum number of concurrent connections; further ones are closed.
+/// Maximum number of concurrent connections; further ones are closed without an answer.
 const MOST_CONNECTIONS: usize = 256;
 /// Timeout for reading a request, and for each write of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Timeout of a request that waits for its answer. The guard has its own deadline for calls.
+/// How long a request of a client waits for its answer. The guard has its own deadline for calls.
 const MOST_WAIT: Duration = Duration::from_secs(15 * 60);
-/// How long the rest of a refused request is read.
+/// How long the rest of a request that could not be read is received and dropped.
 const LINGER: Duration = Duration::from_secs(1);
-/// The interval at which a stream without messages gets a comment, which shows whether the client is there.
+/// The interval at which a stream without messages gets a comment. Writing it fails if the client is gone.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The interval between searches for idle sessions.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Access rules and bounds of a listener.
+/// Access rules and bounds of a [`Listener`].
 #[derive(Clone, Debug)]
 pub struct ListenOptions {
     /// Whether the listener may use an address that other machines can reach. By default it may not.
@@ -68,7 +68,7 @@ struct Session {
     requests: Arc<AtomicUsize>,
 }
 
-/// A listening socket with the sessions of its clients.
+/// A server for clients that use streamable HTTP: a listening socket with the sessions of the clients.
 #[derive(Debug)]
 pub struct Listener {
     listener: TcpListener,
@@ -79,11 +79,11 @@ pub struct Listener {
     connections: AtomicUsize,
 }
 
-/// A function that runs the session with an id to its end.
+/// A function that runs a session to its end, given the session's id and client.
 type Run<'r> = dyn Fn(&str, SessionClient) + Sync + 'r;
 
 impl Listener {
-    /// Listens on an address.
+    /// Opens a socket that listens on an address.
     ///
     /// # Errors
     /// `guard/public`: other machines could reach the address, and the options forbid that; `guard/listen`: the address
@@ -103,14 +103,14 @@ impl Listener {
         })
     }
 
-    /// The URL to which clients send messages.
+    /// Returns the URL to which clients send messages.
     pub fn url(&self) -> String {
         let address = self.listener.local_addr();
         address.map_or_else(|_| PATH.to_owned(), |address| format!("http://{address}{PATH}"))
     }
 
-    /// Serves clients; never returns. `run` runs a session to its end, on a thread of its own. Connections that cannot
-    /// be accepted are skipped.
+    /// Serves clients; never returns. Each session has its own thread, on which `run` must run it to its end.
+    /// Connections that cannot be accepted are skipped.
     ///
     /// # Errors
     /// None at present.
@@ -159,7 +159,7 @@ impl Listener {
         }
     }
 
-    /// Reads and answers the one request of a connection.
+    /// Reads and answers the request of a connection. Each connection has only one.
     fn connection<'s>(&'s self, stream: &TcpStream, scope: &'s std::thread::Scope<'s, '_>, run: &'s Run<'_>) {
         let timeouts = stream.set_write_timeout(Some(PATIENCE)).and_then(|()| stream.set_nodelay(true));
         if timeouts.is_err() {
@@ -188,12 +188,13 @@ impl Listener {
         }
     }
 
-    /// Checks the origin, the host and the path of a request.
+    /// Checks the origin, the host and the path of a request. The host is checked only if the listener's address is a
+    /// loopback address.
     ///
     /// # Errors
     /// The status and text of the refusal.
     fn admit(&self, request: &Request) -> std::result::Result<(), (u16, &'static str)> {
-        // a page in a browser can reach this machine, but cannot hide its origin
+        // a web page in a browser of this machine can reach the listener, but cannot hide its origin
         let is_origin = |origin: &str| {
             let host = origin.split_once("://").map(|(_, host)| host);
             self.options.origins.iter().any(|known| known == origin) || host.is_some_and(is_this_machine)
@@ -201,7 +202,7 @@ impl Listener {
         if request.header("origin").is_some_and(|origin| !is_origin(origin)) {
             return Err((403, "this origin is not allowed"));
         }
-        // DNS rebinding: a name of the page's domain that points to this machine shows in `Host`
+        // against DNS rebinding: `Host` has the domain name of the page, although that resolves to this machine
         if self.is_loopback && !request.header("host").is_some_and(is_this_machine) {
             return Err((403, "this host is not allowed"));
         }
@@ -212,10 +213,11 @@ impl Listener {
         Ok(())
     }
 
-    /// The session that a request names. Records that it is used.
+    /// Returns the session that a request names, with its id, and records that it was used.
     ///
     /// # Errors
-    /// The status and text of the refusal: no or an unknown session, or another version of the protocol.
+    /// The status and text of the refusal: the request names no session or an unknown one, or another version of the
+    /// protocol than the session's.
     fn session(&self, request: &Request) -> std::result::Result<(String, Session), (u16, &'static str)> {
         let Some(id) = request.header(SESSION) else {
             return Err((400, "begin with `initialize`, and send the header `Mcp-Session-Id` after it"));
@@ -356,14 +358,14 @@ impl Listener {
     }
 }
 
-/// The id of the request that a message cancels; `None` if it is not a valid `notifications/cancelled`.
+/// Returns the id of the request that a message cancels; `None` if it is not a valid `notifications/cancelled`.
 fn cancelled(message: &Message) -> Option<Id> {
     let is_cancel =
         matches!(&message.kind, Kind::Notification { method } if method == "notifications/cancelled");
     Id::of(message.value("params").filter(|_| is_cancel)?.get("requestId")?)
 }
 
-/// Whether a client accepts a content type. Without the header `Accept` it accepts all; weights are ignored.
+/// Whether a client accepts a content type. Without the header `Accept`, it accepts all types. Weights are ignored.
 fn accepts(request: &Request, kind: &str) -> bool {
     let Some(accept) = request.header("accept") else { return true };
     let group = kind.split('/').next().unwrap_or_default();
@@ -383,8 +385,8 @@ fn is_this_machine(host: &str) -> bool {
         || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
-/// Reads the rest of a request for at most [`LINGER`]. If the connection were closed before, the client could lose the
-/// answer.
+/// Receives and drops the rest of a request for at most [`LINGER`]. If the connection were closed earlier, the client
+/// could lose the answer.
 fn linger(stream: &TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let mut timed = Timed { stream, deadline: Instant::now() + LINGER };
@@ -392,13 +394,13 @@ fn linger(stream: &TcpStream) {
     while timed.read(&mut piece).is_ok_and(|read| read > 0) {}
 }
 
-/// Answers with a status and a JSON-RPC error.
+/// Answers a request with a status and a JSON-RPC error.
 fn refuse(stream: &TcpStream, status: u16, id: Option<&Id>, text: &str) {
-    // a client that cannot be answered is gone
+    // if the write fails, the client is gone
     let _ = respond::whole(stream, status, "", &error::line(id, error::INVALID_REQUEST, text));
 }
 
-/// The HTTP response to a message of a client.
+/// The HTTP response to a message of a client: the connection, and the content types that the client accepts.
 struct Answer<'a> {
     stream: &'a TcpStream,
     takes_json: bool,
@@ -407,8 +409,8 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Passes a message to the session. Answers a request with the session's messages for it, and other messages with
-    /// status 202.
+    /// Passes a message to the session and writes the response. A request, with `id`, is answered with the session's
+    /// messages for it, up to its answer. Any other message is answered with status 202.
     fn post(&self, session: &Session, id: Option<&Id>, text: String) {
         let give = || session.to.send(Event::Line(Side::Client, Line::Text(text))).is_ok();
         let Some(id) = id else {
@@ -441,7 +443,7 @@ impl Answer<'_> {
                     written
                 }
                 Err(RecvTimeoutError::Timeout) if Instant::now() > end => break,
-                // a client that does not accept streams can be sent nothing before the answer
+                // a client that does not accept streams can receive only the answer
                 Err(RecvTimeoutError::Timeout) if !self.takes_stream => Ok(()),
                 Err(RecvTimeoutError::Timeout) => {
                     self.begin(&mut is_begun).and_then(|()| respond::comment(self.stream))

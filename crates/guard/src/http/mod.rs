@@ -1,6 +1,6 @@
 //! Streamable HTTP, the transport of the Model Context Protocol for servers that are not child processes. Each message
-//! of the client is an HTTP request; its response is one message or a stream of messages. A separate stream carries
-//! other messages of the server.
+//! of the client is an HTTP request; its response is one message or a stream of messages. The server's other messages
+//! are sent on a separate stream.
 
 mod events;
 mod listen;

@@ -1,4 +1,4 @@
-//! The side of a session that is a server behind streamable HTTP.
+//! The server's side of a session, for a server that is reached by streamable HTTP.
 
 use super::{JSON, MOST_ID, SESSION, STREAM, VERSION, events};
 use crate::errors;
@@ -15,24 +15,24 @@ use std::time::{Duration, Instant};
 use ureq::http::Response;
 use ureq::{Agent, Body, RequestBuilder};
 
-/// Maximum number of concurrent requests; further ones wait.
+/// Maximum number of concurrent requests of a session; further ones wait.
 const MOST_POSTS: usize = 32;
 /// Timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
-/// Timeout of an answer, up to its last byte. The guard has its own deadline for calls.
+/// Timeout of a request, up to the last byte of its answer. The guard has its own deadline for calls.
 const ANSWER: Duration = Duration::from_secs(15 * 60);
-/// Time after which the stream of the server's own messages is opened again.
+/// Timeout of the stream of the server's own messages, which is then opened again.
 const STREAMING: Duration = Duration::from_secs(5 * 60);
-/// The pause before that stream is opened again if it lasted longer than [`MOST_PAUSE`]. The pause doubles each time
-/// the stream ended sooner.
+/// The pause before that stream is opened again, if it lasted longer than [`MOST_PAUSE`]. Each time the stream ends
+/// sooner, the pause doubles.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The longest such pause.
 const MOST_PAUSE: Duration = Duration::from_secs(30);
-/// Maximum bytes that are read of the body of an error.
+/// Maximum bytes that are read of the body of an error response.
 const MOST_ERROR: u64 = 1 << 12;
 
-/// The address of a server, its key and its HTTP client. Clones share the client, but each session with the server is
-/// separate.
+/// A server that is reached by streamable HTTP: its address, its key and an HTTP client. Clones share the HTTP client,
+/// but each session with the server is separate.
 #[derive(Clone, Debug)]
 pub struct Remote {
     url: String,
@@ -41,7 +41,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Creates a server at a URL. The key is sent as `Authorization: Bearer KEY`. Nothing is sent yet.
+    /// Describes the server at a URL. Sends nothing. The key will be sent as `Authorization: Bearer KEY`.
     ///
     /// # Errors
     /// `guard/url`: the URL is not an HTTP address; `endpoint/certificates`: the URL has `https`, and the system has no
@@ -59,15 +59,15 @@ struct Shared {
     remote: Remote,
     line_bytes: usize,
     events: SyncSender<Event>,
-    /// The id of the session and the version of the protocol, from the server's answer to `initialize`; `None` before
-    /// it, or if the answer has no valid one.
+    /// The id of the session and the version of the protocol, from the server's answer to `initialize`. Each is `None`
+    /// before that answer, or if the answer has no valid one.
     session: Mutex<(Option<String>, Option<String>)>,
     posts: Mutex<usize>,
     post_ended: Condvar,
     is_closed: AtomicBool,
 }
 
-/// A session with a server that is reached by HTTP.
+/// A session with a [`Remote`] server. Dropping it ends the session on the server.
 pub(crate) struct RemoteServer {
     shared: Arc<Shared>,
     outbox: Outbox,
@@ -116,16 +116,16 @@ impl Drop for RemoteServer {
         if self.shared.session().0.is_some() {
             let remote = &self.shared.remote;
             let request = self.shared.with_headers(remote.agent.delete(&remote.url));
-            // servers may refuse to end a session; that is no problem
+            // a server may refuse to end a session, which has no consequences here
             let _ = request.config().timeout_global(Some(GRACE)).build().call();
         }
     }
 }
 
-/// Sends a message. For `initialize`, notifications and responses, it waits for the answer before the next message is
-/// sent. Each other request is sent on its own thread.
+/// Sends a message. `initialize`, notifications and responses are sent on this thread, which then waits for the answer.
+/// Each other request is sent on its own thread.
 fn post_in_order(shared: &Arc<Shared>, line: String) {
-    // the guard sends nothing but valid messages
+    // the guard sends only valid messages
     let Ok(message) = Message::read(&line) else { return };
     match message.kind {
         Kind::Request { id, method } if method == "initialize" => shared.post(&line, Some(&id), true),
@@ -177,8 +177,9 @@ impl Shared {
         self.events.send(Event::Line(Side::Server, line)).is_ok()
     }
 
-    /// Sends a message and passes the server's answer to the guard. If a request gets no answer, the guard gets an
-    /// error with its id. If the server no longer knows the session, the session ends.
+    /// Sends a message and passes the server's answer to the guard. If a request, with `id`, gets no answer, the guard
+    /// gets an error response with this id. If the server no longer knows the session, the session ends. `is_first`
+    /// says that the message is `initialize`.
     fn post(&self, line: &str, id: Option<&Id>, is_first: bool) {
         let failed = |what: &str| {
             if let Some(id) = id {
@@ -242,7 +243,7 @@ impl Shared {
         }
     }
 
-    /// Reads the stream of the server's own messages and opens it again when it ends, until the session ends or the
+    /// Reads the stream of the server's own messages. Opens it again when it ends, until the session ends or the
     /// server refuses the stream with a status from 400 to 499.
     fn listen(&self) {
         let (mut last, mut pause) = (None, PAUSE);
@@ -270,7 +271,8 @@ impl Shared {
         }
     }
 
-    /// Reads a stream to its end. Stores the id of the latest event in `last`. Returns whether the session continues.
+    /// Passes the messages of a stream to the guard until the stream ends. Stores the id of the latest event with an id
+    /// in `last`. Returns whether the session continues.
     fn stream(&self, body: &mut impl BufRead, last: &mut Option<String>) -> bool {
         while let Ok(Some(event)) = events::read(body, self.line_bytes) {
             if event.id.is_some() {
@@ -288,15 +290,16 @@ fn header(response: &Response<Body>, name: &str) -> Option<String> {
     response.headers().get(name)?.to_str().ok().map(str::to_owned)
 }
 
-/// An excerpt of the body of an error.
+/// Returns an excerpt of the body of an error response.
 fn said(response: Response<Body>) -> String {
     let mut text = Vec::new();
-    // an incomplete body is shown as far as it was read
+    // if reading fails, the part that was read is shown
     let _ = response.into_body().into_reader().take(MOST_ERROR).read_to_end(&mut text);
     grammata::diagnostic::excerpt(&String::from_utf8_lossy(&text))
 }
 
-/// Returns the response to the request with this id: the message itself, or one of a batch.
+/// Returns the response to the request with this id: the message `text`, or a message of the batch `text`. `None` if
+/// there is no such response.
 fn answers(text: &str, id: &Id) -> Option<Message> {
     let is_answer = |message: &Message| matches!(&message.kind, Kind::Response { id: found } if found == id);
     if text.trim_start().starts_with('[') {
@@ -306,8 +309,8 @@ fn answers(text: &str, id: &Id) -> Option<Message> {
     Message::read(text).ok().filter(is_answer)
 }
 
-/// The version of the protocol in an answer to `initialize`; `None` if it is missing, too long, or has bytes other than
-/// printable ASCII.
+/// Returns the version of the protocol in an answer to `initialize`; `None` if it is missing, longer than [`MOST_ID`]
+/// bytes, or has characters other than visible ASCII.
 pub(super) fn version(answer: &Message) -> Option<String> {
     let result = answer.value("result")?;
     let version = result.get("protocolVersion").and_then(Value::as_str)?;

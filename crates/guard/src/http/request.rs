@@ -1,4 +1,4 @@
-//! Requests of HTTP/1.1, read within bounds and a deadline. `httparse` reads the head.
+//! Reads HTTP/1.1 requests within bounds and a deadline. `httparse` parses the head.
 
 use std::io::{self, Read};
 use std::net::TcpStream;
@@ -9,17 +9,17 @@ const MOST_HEAD: usize = 16 << 10;
 /// Maximum number of headers.
 const MOST_HEADERS: usize = 64;
 
-/// A request.
+/// An HTTP request with its body.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) method: String,
     pub(super) path: String,
-    /// Names in lower case, with trimmed values. Only `accept` may occur more than once.
+    /// Names in lower case, and trimmed values. Only `accept` may occur more than once.
     headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
-/// Why a request cannot be read: the status and text of the answer, or the client is gone.
+/// The reason why a request cannot be read: the status and text of the answer, or that the client is gone.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
     Answer(u16, &'static str),
@@ -38,12 +38,16 @@ impl From<io::Error> for Wrong {
 }
 
 impl Request {
-    /// The first value of a header, by its name in lower case; `None` if it is missing.
+    /// Returns the first value of a header, given its name in lower case; `None` if it is missing.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// Reads a request with a body of at most `most` bytes. Bytes after the body are ignored.
+    ///
+    /// # Errors
+    /// An answer with status 400, 408, 411, 413 or 431 for a request that is malformed, late or too large; otherwise
+    /// [`Wrong::Gone`].
     pub(super) fn read(stream: &mut impl Read, most: usize) -> Result<Request, Wrong> {
         let mut bytes = Vec::new();
         let mut piece = [0; 4096];
@@ -64,7 +68,7 @@ impl Request {
             return Err(Wrong::Answer(413, "the body is too long"));
         }
         request.body = bytes.split_off(length);
-        // bytes after the body would be another request; a connection has only one here
+        // bytes after the body would be another request, but each connection has only one
         request.body.truncate(body);
         while request.body.len() < body {
             let wanted = (body - request.body.len()).min(piece.len());
@@ -77,7 +81,7 @@ impl Request {
         Ok(request)
     }
 
-    /// The length of the body in bytes. Headers from which a proxy could read another length are refused.
+    /// Returns the length of the body in bytes. Headers from which a proxy could read another length are refused.
     fn body_length(&self) -> Result<usize, Wrong> {
         if self.header("transfer-encoding").is_some() {
             return Err(Wrong::Answer(411, "the body must have a `Content-Length`"));
@@ -105,7 +109,7 @@ fn head(bytes: &[u8]) -> Result<Option<(Request, usize)>, Wrong> {
     for header in parsed.headers.iter() {
         let value = str::from_utf8(header.value).map_err(|_| Wrong::Answer(400, "a header is not UTF-8"))?;
         let name = header.name.to_ascii_lowercase();
-        // a proxy could use another one of two values
+        // of two values, a proxy could use the other one
         if name != "accept" && read.header(&name).is_some() {
             return Err(Wrong::Answer(400, "a header is there twice"));
         }

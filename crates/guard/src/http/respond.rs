@@ -1,10 +1,10 @@
-//! Writes HTTP/1.1 responses. Each connection has one.
+//! Writes HTTP/1.1 responses. Each connection has only one.
 
 use super::{JSON, STREAM, events};
 use std::io::{self, Write};
 use std::net::TcpStream;
 
-/// The reason phrase of a status; that of 503 for statuses that are not used here.
+/// Returns the reason phrase of a status. Statuses that are not used here get the phrase of 503.
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
@@ -23,7 +23,8 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Writes a response with a JSON body, which may be empty. `headers` are further header lines, each with its line end.
+/// Writes a response with a JSON body or, if `body` is empty, without one. `headers` are further header lines, each
+/// with its line end.
 pub(super) fn whole(mut stream: &TcpStream, status: u16, headers: &str, body: &str) -> io::Result<()> {
     let kind = if body.is_empty() { String::new() } else { format!("content-type: {JSON}\r\n") };
     let (reason, length) = (reason(status), body.len());
@@ -33,7 +34,8 @@ pub(super) fn whole(mut stream: &TcpStream, status: u16, headers: &str, body: &s
     stream.write_all(text.as_bytes())
 }
 
-/// Begins a response that is a stream of events. It ends with the connection. `headers` are as for [`whole`].
+/// Writes the head of a response that is a stream of events. The stream ends with the connection. `headers` are as for
+/// [`whole`].
 pub(super) fn begin_stream(mut stream: &TcpStream, headers: &str) -> io::Result<()> {
     let text = format!(
         "HTTP/1.1 200 OK\r\n{headers}content-type: {STREAM}\r\ncache-control: no-cache\r\nconnection: close\r\n\r\n"
@@ -41,7 +43,7 @@ pub(super) fn begin_stream(mut stream: &TcpStream, headers: &str) -> io::Result<
     stream.write_all(text.as_bytes())
 }
 
-/// Writes a message to a stream of events.
+/// Writes a message to a stream of events, as one event.
 pub(super) fn event(mut stream: &TcpStream, message: &str) -> io::Result<()> {
     stream.write_all(events::written(message).as_bytes())
 }

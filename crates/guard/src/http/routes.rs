@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of messages that wait for a stream. If there are more, the oldest are dropped.
+/// Maximum number of messages held for the client's next stream. If there are more, the oldest are dropped.
 const MOST_HELD: usize = 256;
-/// Maximum bytes of such messages.
+/// Maximum bytes of these messages. If there are more, the oldest are dropped.
 const MOST_HELD_BYTES: usize = 1 << 20;
 
 /// A message for an HTTP request of the client, and whether it is the last one of that request.
@@ -18,15 +18,15 @@ pub(super) type Sent = (String, bool);
 
 #[derive(Debug, Default)]
 struct Open {
-    /// HTTP requests that wait for the answer to a message, with its id, in order of arrival. `true`: other messages
-    /// may be sent there too.
+    /// HTTP requests that wait for the answer to a message, in order of arrival: the id of the message, whether other
+    /// messages may be sent to the request too, and its sender.
     posts: Vec<(Id, bool, Sender<Sent>)>,
-    /// The stream of the server's own messages, with its number.
+    /// The number and the sender of the stream for the server's own messages.
     stream: Option<(u64, Sender<Sent>)>,
     streams: u64,
     held: VecDeque<String>,
     held_bytes: usize,
-    /// The version of the protocol, from the server's first answer that has one.
+    /// The version of the protocol, from the first answer that has one.
     version: Option<String>,
     is_closed: bool,
 }
@@ -54,8 +54,9 @@ impl Routes {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a request that waits for the answer to a message. Returns `None` if another request waits for the same
-    /// id, or if the session has ended.
+    /// Registers an HTTP request that waits for the answer to the message `id`, and returns the receiver of its
+    /// messages. With `takes_others`, other messages may be sent to it too. Returns `None` if another request waits for
+    /// the same id, or if the session has ended.
     pub(super) fn expect(&self, id: &Id, takes_others: bool) -> Option<Receiver<Sent>> {
         let mut open = self.open();
         if open.is_closed || open.posts.iter().any(|(known, ..)| known == id) {
@@ -66,13 +67,14 @@ impl Routes {
         Some(from)
     }
 
-    /// Ends the wait for an answer. Other messages that the client did not get are held for its next stream.
+    /// Ends the wait for the answer to the message `id`. Other messages that were sent to `from` and that the client
+    /// did not get are held for its next stream.
     pub(super) fn forget(&self, id: &Id, from: &Receiver<Sent>) {
         self.open().posts.retain(|(known, ..)| known != id);
         self.keep(from);
     }
 
-    /// Ends the wait for an answer after the client has cancelled the request.
+    /// Ends the wait for the answer to the message `id`, after the client has cancelled it.
     pub(super) fn cancel(&self, id: &Id) {
         self.open().posts.retain(|(known, ..)| known != id);
     }
@@ -82,8 +84,8 @@ impl Routes {
         self.open().is_closed
     }
 
-    /// Opens the stream of the server's own messages in place of an earlier one, and sends the held messages. Returns
-    /// its number; `None` if the session has ended.
+    /// Opens the stream of the server's own messages, which replaces an earlier one, and sends the held messages to it.
+    /// Returns its number and receiver; `None` if the session has ended.
     pub(super) fn stream(&self) -> Option<(u64, Receiver<Sent>)> {
         let mut open = self.open();
         if open.is_closed {
@@ -101,7 +103,7 @@ impl Routes {
         Some((open.streams, from))
     }
 
-    /// Closes a stream, and holds the messages that the client did not get.
+    /// Closes the stream with a number, and holds the messages that the client did not get from it.
     pub(super) fn close_stream(&self, number: u64, from: &Receiver<Sent>) {
         let mut open = self.open();
         if open.stream.as_ref().is_some_and(|(known, _)| *known == number) {
@@ -111,7 +113,7 @@ impl Routes {
         self.keep(from);
     }
 
-    /// Holds the messages that a client did not get, except answers, for which no other request waits.
+    /// Holds the messages that a client did not get. Answers are dropped, because no other request waits for them.
     fn keep(&self, from: &Receiver<Sent>) {
         for (line, is_last) in from.try_iter() {
             self.taken(line.len());
@@ -121,17 +123,17 @@ impl Routes {
         }
     }
 
-    /// Holds a message for the next stream.
+    /// Holds a message for the client's next stream.
     pub(super) fn hold(&self, line: String) {
         self.open().hold(line);
     }
 
-    /// Records that a message of this length was written or dropped.
+    /// Records that a message of `length` bytes was written or dropped.
     pub(super) fn taken(&self, length: usize) {
         self.waiting.remove(length);
     }
 
-    /// Whether a header names the session's version of the protocol; always before the version is known.
+    /// Whether `named` is the session's version of the protocol. True while that version is not known.
     pub(super) fn has_version(&self, named: &str) -> bool {
         self.open().version.as_ref().is_none_or(|version| version == named)
     }
@@ -177,7 +179,7 @@ impl Routes {
         Ok(())
     }
 
-    /// Ends the session: open requests get no more messages, and no new ones are registered.
+    /// Ends the session: open HTTP requests get no more messages, and new ones are refused.
     pub(super) fn close(&self) {
         let mut open = self.open();
         open.is_closed = true;
@@ -186,7 +188,7 @@ impl Routes {
     }
 }
 
-/// A client that uses a session by HTTP.
+/// A client of a session that uses HTTP, from a [`Listener`](super::Listener).
 #[derive(Debug)]
 pub struct SessionClient {
     routes: Routes,
@@ -195,7 +197,7 @@ pub struct SessionClient {
 }
 
 impl SessionClient {
-    /// Creates a client. Returns it with its routes and the sender of its events.
+    /// Creates a client. Returns it with its routes, and the sender for its events.
     pub(super) fn new() -> (SessionClient, Routes, SyncSender<Event>) {
         let (to, from) = sync_channel(MOST_READ);
         let routes = Routes::default();
@@ -207,7 +209,7 @@ impl SessionClient {
     }
 }
 
-/// The client as a side of a session. Dropping it ends the session's open requests.
+/// The client's side of a session. Dropping it ends the session and its open requests.
 struct HttpPeer(Routes);
 
 impl Peer for HttpPeer {

@@ -1,4 +1,5 @@
-//! A domain of flows as the rules of an agent: a tool for each API. The end of a plan is a tool of the guard.
+//! A domain of flows as the rules of an agent. Each API is a tool of the server. The end of a plan is a tool of the
+//! guard.
 
 use super::observed::{failure, open_lines, outcome, step_line};
 use super::{Open, OwnTool, Rules, Values};
@@ -11,30 +12,30 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 
 const END: &str = "end";
-/// Maximum number of values of a datum that are kept. If there are more, the oldest is dropped.
+/// Maximum number of stored values of a datum. If there are more, the oldest is dropped.
 const MOST_VALUES: usize = 100;
 
-/// The rules of a domain of flows, at a point of a plan.
+/// The rules of a domain of flows, with the current state of a plan.
 #[derive(Debug)]
 pub struct FlowRules<'d> {
     domain: &'d FlowDomain,
     automaton: FlowAutomaton<'d>,
-    /// The calls that may come next, after the prelude.
+    /// The calls that may follow once the prelude is complete.
     next: Vec<Transition<FlowState, FlowCall>>,
-    /// APIs of the prelude that are still to be called, in this order.
+    /// The APIs of the prelude that must still be called, in this order.
     prelude: VecDeque<usize>,
-    /// The API whose result must follow.
+    /// The API that was called and whose result must be recorded next.
     pending: Option<usize>,
-    /// By datum, the values in results, without duplicates, the oldest first.
+    /// The values of each datum in the results so far, without duplicates, oldest first.
     values: Vec<Vec<Value>>,
     checker: Checker,
 }
 
 impl<'d> FlowRules<'d> {
-    /// The rules at the beginning of a plan.
+    /// Creates the rules at the beginning of a plan.
     ///
     /// # Errors
-    /// A domain that has no plan under the options; limits.
+    /// Those of [`FlowAutomaton::new`]; limits.
     pub fn new(domain: &'d FlowDomain, options: FlowOptions) -> Fallible<FlowRules<'d>> {
         let automaton = FlowAutomaton::new(domain, options.by_step(false))?;
         let start = automaton.start();
@@ -58,7 +59,7 @@ impl<'d> FlowRules<'d> {
         Ok(())
     }
 
-    /// The APIs that may be called, without the end: in the prelude only its next one.
+    /// Returns the APIs that may be called now, without the end. During the prelude, this is only its next API.
     fn apis(&self) -> Vec<usize> {
         if let Some(&first) = self.prelude.front() {
             return vec![first];
@@ -74,8 +75,8 @@ impl<'d> FlowRules<'d> {
         self.next.iter().find(|next| is_open && next.label.api == self.domain.end)
     }
 
-    /// By name of a datum that is an input of an API, the schema of the values that results had. Data without a value
-    /// are left out.
+    /// Returns, for each input datum of an API, its name and a schema that allows the values in the results so far.
+    /// Data without such a value are omitted.
     fn known(&self, api: usize) -> Values {
         let inputs = self.domain.apis[api].inputs.iter().flat_map(|input| input.any_of.iter());
         let known = inputs.filter(|&&data| !self.values[data].is_empty());
@@ -85,7 +86,8 @@ impl<'d> FlowRules<'d> {
     /// Continues the plan with a successful result of an API. Returns the text of the call.
     ///
     /// # Errors
-    /// The reason why no plan continues, or that the result names no declared outcome.
+    /// A reason in one line: the result names no declared outcome, no plan continues after the result, or a limit was
+    /// exceeded.
     fn follow(&mut self, api: usize, data: &Value) -> Result<String, String> {
         let declared = &self.domain.apis[api];
         let names = || declared.outcomes.iter().map(|outcome| outcome.name.as_str());

@@ -1,4 +1,4 @@
-//! The rules that a guard enforces on an agent: the trait [`Rules`] and its implementations.
+//! Rules that a guard enforces on an agent: the trait [`Rules`] and its implementations.
 
 mod flow;
 mod observed;
@@ -22,13 +22,13 @@ pub type Values = Map<String, Value>;
 pub struct Open {
     /// The name of the tool in the rules.
     pub tool: String,
-    /// By argument, the schema of its allowed values.
+    /// The schema of the allowed values of each argument, by its name.
     pub properties: Values,
     /// Arguments that a call must have.
     pub required: Vec<String>,
 }
 
-/// A tool that the guard adds to those of the server.
+/// A tool that the guard adds to the server's tools.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnTool {
     /// The name, without the guard's prefix.
@@ -39,46 +39,46 @@ pub struct OwnTool {
     pub schema: Value,
 }
 
-/// The rules of an agent's calls, at a point of a session. Texts of refusals give the reason in one line.
+/// The rules of an agent's calls, with the current state of a session. The text of a refusal is a reason in one line.
 pub trait Rules {
-    /// Instructions for the agent, for the beginning of a session.
+    /// Returns instructions for the agent, which are sent at the beginning of a session.
     fn about(&self) -> String;
 
-    /// The names of the tools that the rules know, each with the arguments that a call must have.
+    /// Returns the names of all tools of the rules, each with the arguments that a call must have.
     fn tools(&self) -> Vec<(String, Vec<String>)>;
 
-    /// The tools that may be called now.
+    /// Returns the tools of the rules that may be called now.
     fn open(&self) -> Vec<Open>;
 
-    /// Checks a call and records it. Its result must follow.
+    /// Checks a call and records it. [`result`](Rules::result) must be called next.
     ///
     /// # Errors
     /// The reason why the call is not allowed; the state is then unchanged.
     fn call(&mut self, tool: &str, arguments: &Values) -> Result<(), String>;
 
-    /// Records the result of the last call. Returns the result for the log.
+    /// Records the result of the last call. Returns the data of the result's event for the log.
     ///
     /// # Errors
-    /// The rules cannot continue with this result, so the call counts as failed. The error has the result for the log
-    /// and the reason.
+    /// The rules cannot continue with this result, so the call counts as failed. The error has the data of the event
+    /// for the log, and the reason.
     fn result(&mut self, outcome: Outcome) -> Result<Values, (Values, String)>;
 
-    /// The guard's own tools that may be called now, without the guard's prefix.
+    /// Returns the guard's own tools that may be called now, without the guard's prefix.
     fn own(&self) -> Vec<OwnTool>;
 
-    /// The names of all tools that the guard may add at some time, without the guard's prefix.
+    /// Returns the names of all tools that the guard may add during a session, without the guard's prefix.
     fn own_names(&self) -> Vec<&'static str>;
 
-    /// Carries out a call of one of the guard's own tools. Returns the event for the log, and the text for the agent.
+    /// Carries out a call of one of the guard's own tools. Returns the event for the log and the text for the agent.
     ///
     /// # Errors
     /// The reason why the call is not allowed; the state is then unchanged.
     fn act(&mut self, tool: &str, arguments: &Values) -> Result<(Value, String), String>;
 
-    /// Lines for the agent: what is allowed now and, for procedures, why the rest is not.
+    /// Returns lines for the agent: what is allowed now and, for procedures, why the rest is not.
     fn feedback(&self) -> String;
 
-    /// The line of the log for an event; `None` if such events are not logged. By default, the event in JSON.
+    /// Returns the log line of an event: by default, the event in JSON. `None` if such events are not logged.
     fn line(&self, event: &Value) -> Option<String> {
         Some(event.to_string())
     }

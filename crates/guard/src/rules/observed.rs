@@ -1,10 +1,11 @@
-//! Outcomes of calls, read from their results, and texts that several rules share.
+//! Reads outcomes of calls from their results, and formats texts that several rules share.
 
 use crate::rules::Values;
 use serde_json::Value;
 
-/// The one of `names` that the data of a result has: in the member `outcome`, otherwise in `result`, otherwise as the
-/// whole. Booleans and numbers are compared as JSON text. `None` if the data has none of the names.
+/// Returns the name of the outcome in the data of a result. The name is the member `outcome`; without it, the member
+/// `result`; without both, the whole data. Booleans and numbers are compared as JSON text. `None` if the name is not
+/// one of `names`.
 pub(super) fn outcome<'n>(data: &Value, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let said = data.get("outcome").or_else(|| data.get("result")).unwrap_or(data);
     let text = match said {
@@ -15,17 +16,17 @@ pub(super) fn outcome<'n>(data: &Value, names: impl IntoIterator<Item = &'n str>
     names.into_iter().find(|name| *name == text)
 }
 
-/// A result that counts as failed.
+/// Returns the log data of a result that counts as failed.
 pub(super) fn failure(text: &str) -> Values {
     Values::from_iter([("error".to_owned(), text.into())])
 }
 
-/// The member `step` of an event's data, for the log; `None` for an event without one.
+/// Returns the log line of an event: the member `step` of its data. `None` for an event without it.
 pub(super) fn step_line(event: &Value) -> Option<String> {
     event.get(1)?.get("step")?.as_str().map(str::to_owned)
 }
 
-/// Lines with the names of the open tools, and `end` if the plan may end.
+/// Returns lines with the names of the open tools, and with `end`, which is `None` if the plan may not end now.
 pub(super) fn open_lines<'n>(open: impl IntoIterator<Item = &'n str>, end: Option<&'n str>) -> String {
     let mut lines = String::from("open:\n");
     for name in open.into_iter().chain(end) {

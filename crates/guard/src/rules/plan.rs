@@ -1,4 +1,4 @@
-//! A plan spec as the rules of an agent: a tool for each action.
+//! A plan spec as the rules of an agent. Each action is a tool of the server.
 
 use super::observed::{failure, open_lines, outcome, step_line};
 use super::{Open, OwnTool, Rules, Values};
@@ -7,14 +7,14 @@ use grammata::error::{Error, Result as Fallible};
 use grammata_agents::plan::{Observation, PlanAutomaton, Planner, Step};
 use serde_json::{Value, json};
 
-/// The rules of a plan spec, at a step of a plan.
+/// The rules of a plan spec, with the current state of a plan.
 #[derive(Debug)]
 pub struct PlanRules {
     planner: Planner,
-    /// The actions that may come next.
+    /// The actions that may follow.
     open: Vec<usize>,
     may_end: bool,
-    /// The step whose result must follow.
+    /// The step that was called and whose result must be recorded next.
     pending: Option<Step>,
 }
 
@@ -26,7 +26,7 @@ fn reason(error: &Error) -> String {
 }
 
 impl PlanRules {
-    /// The rules at the beginning of a plan.
+    /// Creates the rules at the beginning of a plan.
     ///
     /// # Errors
     /// `plan/backward` for a spec whose words name the last step first; `plan/none` for a spec without plans; limits.
@@ -48,8 +48,8 @@ impl PlanRules {
         self.planner.spec().symbols().get(action).map_or("", |symbol| symbol.id.as_str())
     }
 
-    /// The schemas of an action's arguments by name, and the required names. A set-valued action has one argument,
-    /// `elements`.
+    /// Returns the schemas of an action's arguments by name, and the required names. An action with a set has one
+    /// argument, `elements`.
     fn arguments(&self, action: usize) -> (Values, Vec<String>) {
         let spec = self.planner.spec();
         if let Some(schema) = spec.arguments_schema(action) {
@@ -70,10 +70,10 @@ impl PlanRules {
         (Values::from_iter([("elements".to_owned(), elements)]), vec!["elements".to_owned()])
     }
 
-    /// Converts a call to a step.
+    /// Converts a call of an action to a step.
     ///
     /// # Errors
-    /// The reason why `elements` is not a list of different elements of the action's set.
+    /// A reason in one line: `elements` is not a list of distinct elements of the action's set.
     fn step(&self, action: usize, arguments: &Values) -> Result<Step, String> {
         let spec = self.planner.spec();
         let mut step = Step::of(action);
@@ -94,7 +94,7 @@ impl PlanRules {
         Ok(step)
     }
 
-    /// The observation of a step from the data of its result: the outcome, and the member `facts`.
+    /// Returns the observation of a step from the data of its result: the outcome, the member `facts`, and the data.
     fn observation(&self, action: usize, data: Value) -> Observation {
         let names = self.planner.spec().symbols().get(action).map_or(&[][..], |symbol| &symbol.outcomes);
         let outcome = outcome(&data, names.iter().map(String::as_str)).map(str::to_owned);

@@ -14,32 +14,33 @@ const SAY: &str = "say";
 const DECIDE: &str = "decide";
 const USER: &str = "user";
 
-/// Maximum bytes of all messages of the user; more are refused. The bound is needed because arguments may quote any
-/// sequence of their words.
+/// Maximum bytes of all messages of the user; further messages are refused. The bound is needed because arguments may
+/// quote any sequence of words of the messages.
 const MOST_HEARD: usize = 20_000;
-/// Maximum number of values that a shown schema lists. Calls are checked against all values in any case.
+/// Maximum number of values that a schema shown to the agent lists. Calls are checked against all values in any case.
 const MOST_LISTED: usize = 100;
 
-/// Options of the rules of a procedure.
+/// Options of [`ProcedureRules`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProcedureOptions {
     /// Whether the guard has a tool with which the agent reports the user's messages. Arguments whose source is the
-    /// user must then quote them. If `false`, open their sources with `Procedure::open_sources`.
+    /// user must then quote these messages. If `false`, open their sources with `Procedure::open_sources`. False by
+    /// default.
     pub hears_user: bool,
 }
 
-/// The rules of a procedure, at a point of a conversation.
+/// The rules of a procedure, with the current state of a conversation.
 #[derive(Debug)]
 pub struct ProcedureRules<'p> {
     session: Session<'p>,
     options: ProcedureOptions,
-    /// The API whose result must follow.
+    /// The API that was called and whose result must be recorded next.
     pending: Option<usize>,
     checker: Checker,
 }
 
 impl<'p> ProcedureRules<'p> {
-    /// The rules at the beginning of a conversation.
+    /// Creates the rules of a session.
     ///
     /// # Errors
     /// `guard/schema` for a slot whose schema is not a valid JSON Schema.
@@ -51,8 +52,8 @@ impl<'p> ProcedureRules<'p> {
         Ok(ProcedureRules { session, options, pending: None, checker: Checker::default() })
     }
 
-    /// Replays the events of an earlier session. If the last call has no result, it counts as failed; the event of that
-    /// result is returned, for the log.
+    /// Replays the events of an earlier session. If the last call has no result, it counts as failed, and the event of
+    /// that result is returned for the log; otherwise `None`.
     ///
     /// # Errors
     /// `guard/trace` for a trace that violates the procedure.
@@ -75,7 +76,7 @@ impl<'p> ProcedureRules<'p> {
         self.session.procedure()
     }
 
-    /// The nodes of the answers that may be given now.
+    /// Returns the nodes of the answers that may be given now.
     fn answers(&self) -> Vec<usize> {
         let nodes = self.procedure().nodes();
         let mut open = self.session.open();
@@ -83,7 +84,7 @@ impl<'p> ProcedureRules<'p> {
         open
     }
 
-    /// The slots that the user may decide now: those of answers that were given and not taken back since.
+    /// Returns the slots that the user may decide now: those of answers that were given and were not taken back since.
     fn decisions(&self) -> Vec<&'p str> {
         let procedure = self.procedure();
         let mut slots: Vec<&str> = Vec::new();
@@ -166,7 +167,7 @@ impl<'p> ProcedureRules<'p> {
     }
 }
 
-/// Shortens a text from outside for an error.
+/// Returns an excerpt of a text from outside, for an error.
 fn short(text: &str) -> String {
     grammata::diagnostic::excerpt(text)
 }
@@ -186,7 +187,8 @@ fn failure(text: &str) -> Values {
     Map::from_iter([("error".to_owned(), text.into())])
 }
 
-/// The schemas of arguments by name, as shown to the agent: long lists of values are replaced by a description.
+/// Returns the schemas of arguments by name, as shown to the agent: a list of more than [`MOST_LISTED`] values is
+/// replaced by a description.
 fn properties(arguments: &Arguments) -> Values {
     let mut schema = arguments.schema();
     let properties = schema.get_mut("properties").map(Value::take);
@@ -384,9 +386,9 @@ impl Rules for ProcedureRules<'_> {
     }
 }
 
-/// The slots of a response in the data of a result, and `error`; other members are dropped. The value of a response
-/// with one slot may also be the data itself, if it is not an object, or its member `result`, in which servers wrap
-/// such values.
+/// Returns the slots of a response in the data of a result, and `error`; other members are dropped. If the response has
+/// only one slot, its value may also be the data itself, unless that is an object or null, or the member `result`,
+/// because servers wrap such values in it.
 fn slots(response: &[String], data: Value) -> Values {
     match (response, data) {
         ([only], Value::Object(mut data)) if !data.contains_key(only) && !data.contains_key("error") => {

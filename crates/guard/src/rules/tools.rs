@@ -1,5 +1,5 @@
-//! Tools with prerequisites as the rules of an agent: a tool opens once tools that provide what it needs have
-//! succeeded.
+//! Tools with prerequisites as the rules of an agent. A tool may be called once calls of tools that provide its needs
+//! have succeeded.
 
 use super::observed::{failure, open_lines};
 use super::{Open, OwnTool, Rules, Values};
@@ -8,20 +8,20 @@ use crate::schema::Checker;
 use grammata_agents::tools::ToolSet;
 use serde_json::Value;
 
-/// The rules of a set of tools, at a point of a session.
+/// The rules of a set of tools, with the current state of a session.
 #[derive(Debug)]
 pub struct ToolRules<'s> {
     set: &'s ToolSet,
-    /// By tool, its needs: a call of one tool of each list must have succeeded.
+    /// The needs of each tool, as lists of tools: a call of one tool of each list must have succeeded.
     needs: Vec<Vec<Vec<usize>>>,
     has_succeeded: Vec<bool>,
-    /// The tool whose result must follow.
+    /// The tool that was called and whose result must be recorded next.
     pending: Option<usize>,
     checker: Checker,
 }
 
 impl<'s> ToolRules<'s> {
-    /// The rules at the beginning of a session.
+    /// Creates the rules at the beginning of a session.
     pub fn new(set: &'s ToolSet) -> ToolRules<'s> {
         let has_succeeded = vec![false; set.tools().len()];
         ToolRules {
@@ -33,7 +33,7 @@ impl<'s> ToolRules<'s> {
         }
     }
 
-    /// The first need of a tool that no successful call has met; `None` if all are met.
+    /// Returns the first need of a tool that no successful call has met; `None` if all are met.
     fn missing(&self, tool: usize) -> Option<&[usize]> {
         let needs = self.needs.get(tool)?.iter();
         needs.map(Vec::as_slice).find(|any| !any.iter().any(|&giver| self.has_succeeded[giver]))

@@ -1,4 +1,4 @@
-//! A server that runs as a child process and uses its standard streams.
+//! The server's side of a session, for a server that runs as a child process and uses its standard streams.
 
 use super::outbox::{GRACE, Outbox, POLL, reader};
 use super::peer::{Event, Peer, Side};
@@ -8,18 +8,18 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
-/// A server that runs as a child process. Dropping it closes the standard input, and kills a child that does not end
-/// within [`GRACE`].
+/// A server that runs as a child process. Dropping it closes the child's standard input, and kills a child that does
+/// not end within [`GRACE`].
 pub(crate) struct ChildServer {
     child: Child,
     outbox: Outbox,
 }
 
 impl ChildServer {
-    /// Starts the server.
+    /// Starts a command as the server. The lines that the server writes are sent to `events`.
     ///
     /// # Errors
-    /// `guard/start`.
+    /// `guard/start` if the command cannot be started.
     pub(crate) fn start(
         command: &mut Command,
         line_bytes: usize,
@@ -38,7 +38,8 @@ impl ChildServer {
         Ok(ChildServer { child, outbox })
     }
 
-    /// Waits at most [`GRACE`] for the child to end. Returns its status; `None` if it still runs.
+    /// Waits at most [`GRACE`] for the child to end. Returns its exit status; `None` if the child still runs, or if its
+    /// status is not known.
     fn ended(&mut self) -> Option<ExitStatus> {
         let start = Instant::now();
         loop {

@@ -1,7 +1,8 @@
-//! The sides of a session, which exchange lines: the trait of a side, and sides on two streams.
+//! The sides of a session, which exchange lines: the trait [`Peer`], a client on two streams, and a server that is a
+//! child process.
 //!
-//! Each side is read and written on threads of its own, so that neither side can block the other. The queues of lines
-//! that wait to be read or written are bounded.
+//! Each side is read and written on its own threads, so that neither side can block the other. The queues of lines that
+//! wait to be read or written are bounded.
 
 mod child;
 mod outbox;

@@ -1,4 +1,4 @@
-//! Threads that write queued lines to a side, and the thread that reads one.
+//! Threads that write queued lines to a side, and threads that read its lines.
 
 use super::peer::{Event, Side};
 use crate::errors;
@@ -10,33 +10,33 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::time::{Duration, Instant};
 
-/// Bytes that may wait to be written to a side before another line is an error.
+/// Maximum bytes that wait for a side. If more wait, another line is an error.
 const MOST_WRITTEN: usize = 64 << 20;
-/// How long a flush waits for a side to read, and a session for a server to end.
+/// How long a flush waits for a side to read, and how long the end of a session waits for the server to end.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
-/// The interval at which a wait checks whether all lines are written, or a child has ended.
+/// The interval of checks whether all lines are written, or whether a child has ended.
 pub(crate) const POLL: Duration = Duration::from_millis(10);
 
-/// The bytes of lines that wait for a side.
+/// A counter of the bytes of lines that wait for a side. Clones share the count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting(Arc<AtomicUsize>);
 
 impl Waiting {
-    /// Adds the length of a line for a side.
+    /// Adds the length of a line for a side, also on error.
     ///
     /// # Errors
-    /// `guard/full`.
+    /// `guard/full` if more than [`MOST_WRITTEN`] bytes waited before.
     pub(crate) fn add(&self, side: &str, line: &str) -> Result<()> {
         let before = self.0.fetch_add(line.len(), Ordering::Acquire);
         if before <= MOST_WRITTEN { Ok(()) } else { Err(errors::full(side, MOST_WRITTEN)) }
     }
 
-    /// Subtracts the length of a line that was sent or dropped.
+    /// Subtracts the length in bytes of a line that was sent or dropped.
     pub(crate) fn remove(&self, length: usize) {
         self.0.fetch_sub(length, Ordering::Release);
     }
 
-    /// Waits at most [`GRACE`] until no line waits.
+    /// Waits until no line waits, at most [`GRACE`].
     pub(crate) fn flush(&self) {
         let start = Instant::now();
         while self.0.load(Ordering::Acquire) > 0 && start.elapsed() < GRACE {
@@ -45,7 +45,7 @@ impl Waiting {
     }
 }
 
-/// A queue of lines for a side, with the thread that writes them.
+/// A queue of lines for a side, whose thread writes them in order.
 pub(crate) struct Outbox {
     side: &'static str,
     lines: Option<Sender<String>>,
@@ -57,7 +57,7 @@ impl Outbox {
     pub(crate) fn of_stream(side: &'static str, mut stream: impl Write + Send + 'static) -> Outbox {
         let mut is_open = true;
         Outbox::new(side, move |line| {
-            // lines for a side that is gone are dropped
+            // after a failed write the side is gone, and its lines are dropped
             is_open = is_open
                 && stream.write_all(line.as_bytes()).is_ok()
                 && stream.write_all(b"\n").is_ok()
@@ -65,7 +65,7 @@ impl Outbox {
         })
     }
 
-    /// Creates an outbox that passes each line to a function, on a new thread.
+    /// Creates an outbox that passes each line to `take`, in order, on a new thread.
     pub(crate) fn new(side: &'static str, mut take: impl FnMut(String) + Send + 'static) -> Outbox {
         let (lines, to_take) = channel::<String>();
         let waiting = Waiting::default();
@@ -83,7 +83,7 @@ impl Outbox {
     /// Queues a line.
     ///
     /// # Errors
-    /// `guard/full`.
+    /// `guard/full` if too many bytes wait.
     pub(crate) fn send(&self, line: String) -> Result<()> {
         self.waiting.add(self.side, &line)?;
         if let Some(lines) = &self.lines {
@@ -96,14 +96,14 @@ impl Outbox {
         self.waiting.flush();
     }
 
-    /// Lets the thread end after the queued lines. Later lines are dropped.
+    /// Lets the thread end after it has written the queued lines. Later lines are dropped.
     pub(crate) fn close(&mut self) {
         self.lines = None;
     }
 }
 
-/// Reads the lines of a side on a new thread. Sends an event per line, `Line::TooLong` for one of more than `most`
-/// bytes, and an event at the end of the stream or after a read error.
+/// Reads the lines of a side on a new thread. Sends an event for each line that is not blank, and one at the end of the
+/// stream or after a read error. A line of more than `most` bytes is [`Line::TooLong`](crate::wire::Line::TooLong).
 pub(crate) fn reader(side: Side, stream: impl Read + Send + 'static, most: usize, to: SyncSender<Event>) {
     std::thread::spawn(move || {
         let mut stream = BufReader::new(stream);

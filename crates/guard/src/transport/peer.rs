@@ -3,36 +3,36 @@
 use crate::wire::Line;
 use grammata::error::Result;
 
-/// Maximum number of events that wait for the session. Readers block when it is reached.
+/// Maximum number of events that wait for the session. Readers block while it is reached.
 pub(crate) const MOST_READ: usize = 4;
 
-/// A side of a session.
+/// The client or the server of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Client,
     Server,
 }
 
-/// An event of a side: a line, or its end.
+/// An event of a side: a line, or the end of the side.
 #[derive(Debug)]
 pub(crate) enum Event {
     Line(Side, Line),
-    /// The side has ended; with the reason, if it is known.
+    /// The end of the side, with the reason if it is known.
     Ended(Side, Option<String>),
 }
 
 /// A side of a session, to which lines can be sent.
 pub(crate) trait Peer {
-    /// Sends a line, without waiting for the side.
+    /// Queues a line for the side, without waiting for it.
     ///
     /// # Errors
     /// `guard/full`: too many bytes wait, because the side does not read.
     fn send(&mut self, line: String) -> Result<()>;
 
-    /// Waits a bounded time until all lines are sent.
+    /// Waits until all lines are sent, for a bounded time.
     fn flush(&mut self);
 
-    /// Returns how the side ended, for an error.
+    /// Returns how the side ended, as the text of an error.
     fn how_ended(&mut self) -> String {
         "it closed its stream".to_owned()
     }

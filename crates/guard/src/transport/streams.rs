@@ -1,4 +1,4 @@
-//! A client on an input and an output stream, such as standard input and output.
+//! The client's side of a session on two streams, such as standard input and output.
 
 use super::outbox::{Outbox, reader};
 use super::peer::{Event, Peer, Side};
@@ -6,7 +6,7 @@ use grammata::error::Result;
 use std::io::{Read, Write};
 use std::sync::mpsc::SyncSender;
 
-/// A client on two streams. Its lines are read from the creation on.
+/// A client on two streams. Reading its lines begins when it is created.
 pub(crate) struct StreamClient(Outbox);
 
 impl StreamClient {

@@ -1,19 +1,20 @@
-//! Lines of a stream, of bounded length.
+//! Reads lines of bounded length from a stream.
 
 use std::io::{self, BufRead};
 
 /// A line of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// The text without its line break.
+    /// The text without the `\n` at its end. A `\r` before that is kept.
     Text(String),
-    /// The line had more bytes than allowed. They were read and dropped.
+    /// The line has more bytes than allowed. They were read and dropped.
     TooLong,
     /// The line is not UTF-8.
     NotUtf8,
 }
 
-/// Reads the next line that is not blank. `None` at the end of the stream. The end of the stream also ends a line.
+/// Reads the next line that is not blank, of at most `most` bytes. Returns `None` at the end of the stream. The end of
+/// the stream also ends a line.
 ///
 /// # Errors
 /// Those of the stream.
@@ -26,7 +27,7 @@ pub fn read_line(input: &mut impl BufRead, most: usize) -> io::Result<Option<Lin
     }
 }
 
-/// Reads the next line, which may be blank, within the same bounds.
+/// Reads the next line, which may be blank, of at most `most` bytes. Returns `None` at the end of the stream.
 ///
 /// # Errors
 /// Those of the stream.

@@ -1,4 +1,4 @@
-//! JSON-RPC messages, whose members keep the text that they were written with.
+//! JSON-RPC messages. The values of their members keep their original text.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
@@ -6,12 +6,12 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// The most members of a message. JSON-RPC has six.
+/// Maximum number of members of a message. JSON-RPC has six.
 const MOST_MEMBERS: usize = 16;
-/// The most bytes of an id, because ids are kept while requests wait.
+/// Maximum bytes of an id in JSON. The bound is needed because ids are stored while requests wait.
 const MOST_ID_BYTES: usize = 256;
 
-/// The id of a request: a number as it was written, or a text.
+/// The id of a request: the original text of a number, or a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Id {
     Number(String),
@@ -19,7 +19,7 @@ pub(crate) enum Id {
 }
 
 impl Id {
-    /// Reads an id; `None` if it is null, of another type, or too long.
+    /// Parses an id from JSON; `None` if it is null, of another type, or too long.
     fn read(text: &str) -> Option<Id> {
         if text.len() > MOST_ID_BYTES {
             return None;
@@ -27,7 +27,7 @@ impl Id {
         Id::of(&serde_json::from_str(text).ok()?)
     }
 
-    /// Reads an id from a value.
+    /// Converts a value to an id; `None` if it is neither a number nor a text.
     pub(crate) fn of(value: &Value) -> Option<Id> {
         match value {
             Value::Number(number) => Some(Id::Number(number.to_string())),
@@ -36,7 +36,7 @@ impl Id {
         }
     }
 
-    /// The number of a request that the guard has sent.
+    /// Returns the id as a number that the guard may have given to a request; `None` for other ids.
     pub(crate) fn number(&self) -> Option<u64> {
         match self {
             Id::Number(number) => number.parse().ok(),
@@ -54,7 +54,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// The kind of a message.
+/// The kind of a message, with its id and its method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Request { id: Id, method: String },
@@ -62,7 +62,8 @@ pub(crate) enum Kind {
     Response { id: Id },
 }
 
-/// Why a line is not a message: the code and the text of the error that is the reply.
+/// The reason why a line is not a message: the id, code and text of the error response. The id is `None` if it is not
+/// known or not valid.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Invalid {
     pub(crate) id: Option<Id>,
@@ -70,7 +71,7 @@ pub(crate) struct Invalid {
     pub(crate) text: String,
 }
 
-/// A message. Each member occurs once, so both sides read the same.
+/// A JSON-RPC message. Each member occurs only once, so that the guard and the other side read the same values.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) kind: Kind,
@@ -78,7 +79,11 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// Reads a message.
+    /// Parses a message.
+    ///
+    /// # Errors
+    /// The text is not JSON, or not a request, notification or response of JSON-RPC 2.0; a member occurs twice; there
+    /// are more than 16 members; the id has more than 256 bytes.
     pub(crate) fn read(text: &str) -> Result<Message, Invalid> {
         let members: Members = serde_json::from_str(text).map_err(|cause| {
             let code = if cause.is_data() { error::INVALID_REQUEST } else { error::PARSE };
@@ -107,17 +112,17 @@ impl Message {
         Ok(Message { kind, members })
     }
 
-    /// The value of a member. `None` if it is missing, or nested too deeply to be read.
+    /// Returns the value of a member; `None` if it is missing, or nested too deeply to be parsed.
     pub(crate) fn value(&self, name: &str) -> Option<Value> {
         serde_json::from_str(self.members.get(name)?.get()).ok()
     }
 
-    /// The bytes of a member.
+    /// Returns the length in bytes of a member's value; 0 if it is missing.
     pub(crate) fn bytes(&self, name: &str) -> usize {
         self.members.get(name).map_or(0, |member| member.get().len())
     }
 
-    /// The message as a line, with another id if one is given.
+    /// Returns the message as a line, with its id replaced by `id` if that is given.
     pub(crate) fn line(&self, id: Option<&Id>) -> String {
         let mut line = String::from("{");
         for (name, value) in &self.members.0 {
@@ -132,12 +137,12 @@ impl Message {
             }
         }
         line.push('}');
-        // line breaks are only allowed between the tokens of JSON
+        // JSON allows line breaks only between its tokens, so a blank can replace them
         if line.contains(['\n', '\r']) { line.replace(['\n', '\r'], " ") } else { line }
     }
 }
 
-/// The members in their order.
+/// The members of a message in their original order.
 #[derive(Debug)]
 struct Members(Vec<(String, Box<RawValue>)>);
 
@@ -172,12 +177,12 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
-/// The line of a request.
+/// Returns the line of a request.
 pub(crate) fn request(id: u64, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
-/// The line of a notification.
+/// Returns the line of a notification.
 pub(crate) fn notification(method: &str, params: Option<Value>) -> String {
     let mut message = json!({ "jsonrpc": "2.0", "method": method });
     if let Some(params) = params {
@@ -186,7 +191,7 @@ pub(crate) fn notification(method: &str, params: Option<Value>) -> String {
     message.to_string()
 }
 
-/// The line of a response.
+/// Returns the line of a response with a result.
 pub(crate) fn response(id: &Id, result: &Value) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
@@ -200,10 +205,10 @@ pub(crate) mod error {
     pub(crate) const INVALID_REQUEST: i32 = -32600;
     pub(crate) const UNKNOWN_METHOD: i32 = -32601;
     pub(crate) const INVALID_PARAMS: i32 = -32602;
-    /// The server or the guard cannot answer.
+    /// The server or the guard cannot answer. The number is from the range that JSON-RPC reserves for servers.
     pub(crate) const UNAVAILABLE: i32 = -32000;
 
-    /// The line of an error response.
+    /// Returns the line of an error response. Without an id, that of the response is null.
     pub(crate) fn line(id: Option<&Id>, code: i32, text: &str) -> String {
         let id = id.map_or_else(|| "null".to_owned(), Id::to_string);
         let error = json!({ "code": code, "message": text });

@@ -1,4 +1,4 @@
-//! Lines and JSON-RPC messages, read within bounds.
+//! Lines and JSON-RPC messages, which are read within bounds.
 
 mod line;
 mod message;

@@ -64,7 +64,7 @@ enum Style {
     Long,
 }
 
-/// A server of taxis that speaks streamable HTTP. Returns its address, and what it got.
+/// Starts a taxi server that uses streamable HTTP. Returns its address and the messages that it receives.
 fn server(style: Style) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -461,7 +461,7 @@ fn requests_that_are_none_are_refused() {
             assert!(error["error"]["message"].is_string(), "{body}");
         }
     }
-    // one session too many, and then one that has room
+    // one session too many, and then a session for which there is room
     let second = listening.begin();
     assert_eq!(listening.post(None, &request(0, "initialize", json!({}))).0, 503);
     listening.raw(&listening.head("DELETE", Some(&second), "\r\n"));

@@ -73,7 +73,7 @@ pub(crate) fn structured(data: &Map<String, Value>) -> Value {
     json!({ "content": [{ "type": "text", "text": text }], "structuredContent": data })
 }
 
-/// A guard with what it sent so far.
+/// A guard with its messages so far.
 pub(crate) struct Bench<'p> {
     pub(crate) guard: Guard<'p>,
     pub(crate) now: Instant,
@@ -101,7 +101,7 @@ impl<'p> Bench<'p> {
     pub(crate) fn act(&mut self, actions: Vec<Action>) {
         let read = |line: String| -> Value {
             assert!(!line.contains('\n'), "{line}");
-            // what is passed on may be nested more deeply than is read here
+            // a passed message may be nested more deeply than can be parsed here
             let is_deep = |cause: &serde_json::Error| cause.to_string().starts_with("recursion limit");
             serde_json::from_str(&line).unwrap_or_else(|cause| match is_deep(&cause) {
                 true => json!({ "method": "deep" }),

@@ -124,7 +124,7 @@ fn servers_that_die_are_reported() {
     let ran = run("read -r a; exit 3", &client(), LONG);
     assert_eq!(code(&ran), Some("guard/server-ended"));
     assert!(ran.outcome.unwrap_err().to_string().contains('3'));
-    // what was requested is answered
+    // the open request is answered
     assert!(ran.client.iter().any(|message| message["id"] == 1 && message.get("error").is_some()));
     let ran = run(&server("", "exit 0"), &client(), LONG);
     assert_eq!(code(&ran), Some("guard/server-ended"));

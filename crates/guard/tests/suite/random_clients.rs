@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const MODES: [Mode; 3] = [Mode::Guarded, Mode::Graph, Mode::Strict];
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Lines that are no messages, or messages that say nothing.
+/// Lines that are not messages, or messages without effect.
 const BROKEN: [&str; 17] = [
     "{",
     "[]",
@@ -60,7 +60,7 @@ struct World<'w, 'p> {
     /// Requests of the client that wait, by their ids.
     waiting: BTreeSet<u64>,
     cancelled: BTreeSet<u64>,
-    /// Requests that the server has, with what is to be answered.
+    /// Open requests of the server.
     asked: Vec<Value>,
     /// The list of tools that the client saw last.
     listed: Vec<Value>,

@@ -1,4 +1,4 @@
-//! One session step by step, and what is passed on as it is.
+//! One session step by step, and messages that are passed on unchanged.
 
 use crate::parts::{self, Bench, call, notification, request, response, structured};
 use grammata_agents::procedures::{Mode, read_trace};
@@ -206,7 +206,7 @@ fn all_else_is_passed_on() {
         let params = r#"{"name":"order_ride","name":"weather","arguments":{}}"#;
         bench.client(format!(r#"{{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{params}}}"#));
         assert_eq!(bench.take_for_server()[0]["params"], json!({ "name": "weather", "arguments": {} }));
-        // the server cancels what it asked for
+        // the server cancels its own request
         bench.server(request("s", "sampling/createMessage", json!({})));
         let asked = bench.take_for_client();
         let cancelled =
@@ -226,14 +226,14 @@ fn calls_come_one_after_another() {
         }
         let first = bench.take_for_server();
         assert_eq!(first.len(), 1);
-        // one that waits is cancelled and never reaches the server
+        // a waiting call is cancelled and never reaches the server
         let cancel = |id: u64| {
             json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
                 .to_string()
         };
         bench.client(cancel(2));
         assert!(bench.take_for_server().is_empty());
-        // the one that runs is cancelled, and the next one begins
+        // the running call is cancelled, and the next one begins
         bench.client(cancel(1));
         let sent = bench.take_for_server();
         assert_eq!(sent[0]["params"]["requestId"], first[0]["id"]);

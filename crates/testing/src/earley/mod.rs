@@ -41,7 +41,7 @@ pub struct Recogniser<'g> {
     least: Least,
     /// One representative of each class of bytes that the grammar does not distinguish.
     alphabet: Vec<u8>,
-    /// The number of items made and columns copied so far, by which searches measure their cost.
+    /// The number of items made and columns copied so far, as a measure of the cost of searches.
     work: Cell<usize>,
     /// The part of the work done by searches.
     searched: Cell<usize>,
@@ -77,7 +77,7 @@ impl<'g> Recogniser<'g> {
     /// The most items that a search inside an intersection or complement makes before it gives up. The search for a
     /// completion may make ten times as many, that for the fewest tokens a quarter.
     const SEARCH_WORK: usize = 200_000;
-    /// The most items that all searches make together; after that every search gives up at once.
+    /// Maximum number of items that all searches make together. Beyond it, every search gives up immediately.
     const ALL_SEARCH_WORK: usize = 3_000_000;
 
     /// Builds the recogniser of a grammar.

@@ -36,7 +36,7 @@ impl<'a> Choices<'a> {
         self.byte() % 100 >= 100 - percent.min(100)
     }
 
-    /// An element of a list, of which the first is the simplest.
+    /// Chooses an element of a list. The first element is the simplest.
     ///
     /// # Panics
     /// If the list is empty.

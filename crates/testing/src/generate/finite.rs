@@ -163,8 +163,8 @@ impl Node {
     }
 }
 
-/// All lists of some parts in which no two exclude each other; if there are more than [`WORDS`], or too many to list, a
-/// list of `WORDS + 1` texts, of which some are empty.
+/// All lists of some parts such that no two parts of a list exclude each other. If there are more than [`WORDS`] lists,
+/// or too many to enumerate, `WORDS + 1` texts, some of which are empty.
 fn lists<T>(
     parts: &[(T, String)],
     exclude: impl Fn(&(T, String), &(T, String)) -> bool,

@@ -38,7 +38,7 @@ impl RandomVocabulary {
 }
 
 /// Draws a vocabulary: each byte of `alphabet` as a token, and more tokens made of pieces of `words` and of bytes of
-/// the alphabet, some of them twice. Special tokens, ends of sequence and padding lie in between.
+/// the alphabet, some of them twice. Special tokens, end-of-sequence tokens and padding are in between.
 pub fn random_vocabulary(choices: &mut Choices<'_>, alphabet: &[u8], words: &[Vec<u8>]) -> RandomVocabulary {
     let mut tokens: Vec<Option<Vec<u8>>> = alphabet.iter().map(|&byte| Some(vec![byte])).collect();
     for _ in 0..choices.below(60) {

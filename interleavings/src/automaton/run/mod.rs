@@ -1,4 +1,4 @@
-//! What is known of configurations.
+//! Known properties of configurations.
 
 pub(crate) mod configuration;
 #[path = "../../../../src/automaton/run/transitions.rs"]

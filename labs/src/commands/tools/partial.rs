@@ -118,7 +118,7 @@ pub(super) fn without_types(set: &ToolSet) -> Result<ToolSet> {
         json!({"name": tool.name, "description": tool.description, "inputSchema": schema})
     });
     let text = json!({"tools": tools.collect::<Vec<_>>()}).to_string();
-    // objects of arguments declare what they forbid; objects in values forbid nothing
+    // objects of arguments declare what they forbid; objects inside values forbid no members
     read([Document { label: "structure", text: &text }], &ReadOptions::default().open_objects(true))
 }
 

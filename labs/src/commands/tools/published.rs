@@ -2,9 +2,9 @@
 //! are compared with it.
 //!
 //! Text is free until a token `Action` is chosen. Fixed sections, a name and the arguments follow, each checked by
-//! decoding all text of the section so far. Arguments are tried in falling order of the logits, and the first token
-//! with which the text can still become arguments is taken. The end of the sequence adds no text, so it is always
-//! possible.
+//! decoding all text of the section so far. Tokens of arguments are tried in descending order of the logits, and the
+//! first one is taken after which the text can still become arguments. The end of the sequence adds no text, so it is
+//! always possible.
 
 use grammata::error::Result;
 use grammata::vocabulary::{TokenId, Vocabulary};

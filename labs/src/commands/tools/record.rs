@@ -86,7 +86,7 @@ pub(super) struct Record {
     #[serde(skip)]
     pub(super) has_path: Option<bool>,
     pub(super) tokens: usize,
-    /// Runs of the model, including that of the prompt.
+    /// Number of runs of the model, including the run of the prompt.
     pub(super) model_calls: usize,
     pub(super) forced_tokens: usize,
     pub(super) mask_ms: f64,

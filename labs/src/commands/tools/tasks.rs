@@ -49,8 +49,8 @@ impl Gold {
 
 impl Gold {
     /// Returns whether calls of these tools contain the whole path of endpoints, all steps in their order: other calls
-    /// may stand before, between and after them, and a step that the path has twice is called twice. `None` if the
-    /// answer is no path.
+    /// may occur before, between and after them, and a step that the path has twice is called twice. `None` if the
+    /// answer is not a path.
     ///
     /// This is RestBench's correct path rate over one output.
     pub(super) fn has_path<'n>(
@@ -217,9 +217,9 @@ mod tests {
         const CREDITS: &str = "GET /movie/{movie_id}/credits ";
         for (path, calls, expected) in [
             (&[SEARCH, CREDITS][..], &["search", "credits"][..], true),
-            // calls beside the path are allowed anywhere
+            // calls that are not of the path are allowed anywhere
             (&[SEARCH, CREDITS], &["movie", "search", "movie", "credits", "search"], true),
-            // the first step alone is no path
+            // the first step alone is not the path
             (&[SEARCH, CREDITS], &["search"], false),
             (&[SEARCH, CREDITS], &["credits"], false),
             (&[SEARCH, CREDITS], &["credits", "search"], false),

@@ -78,7 +78,7 @@ impl<F: Fn(&str) -> Vec<(u32, f32)>> Model for Wishes<F> {
     }
 }
 
-/// Wishes for the next byte of a text, part of which is already written after the last question mark.
+/// Returns preferences for the next byte of the target, part of which already follows the last question mark of `text`.
 fn next(target: &str, text: &str) -> Vec<(u32, f32)> {
     let written = text.rsplit('?').next().unwrap_or_default().len();
     vec![(target.as_bytes().get(written).map_or(END, |&byte| u32::from(byte)), 9.0)]

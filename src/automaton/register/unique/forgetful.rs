@@ -132,7 +132,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// The forgetful form of a configuration. It allows everything that the configuration allows, except for what is
+    /// The forgetful form of a configuration. It allows everything that the configuration allows, except where it is
     /// unknown.
     pub(crate) fn forgetful(&mut self, id: ConfigurationId) -> Result<ConfigurationId> {
         let automaton = self.automaton;

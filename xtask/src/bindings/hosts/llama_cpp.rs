@@ -15,7 +15,7 @@ const SUITE: &str = "bindings/python/hosts/llama_cpp/suite.py";
 /// The folder of llama.cpp, its build and the outputs.
 const FOLDER: &str = "target/llama-cpp";
 
-/// The profile of libraries that are measured: that of users, except for link-time optimisation.
+/// The profile of the measured libraries. It equals the users' profile, except for link-time optimisation.
 const PROFILE: &str = "quick";
 
 /// Builds the libraries and the Python package, and runs the suite.

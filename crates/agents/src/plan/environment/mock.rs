@@ -31,8 +31,8 @@ struct Answer {
 /// Gives predefined answers, read from TOML: a list for each action.
 ///
 /// Only answers whose `when` matches the arguments are candidates. Each is given once, in order; the last one is
-/// repeated. Without a candidate, the step of an action with outcomes fails, and that of another action has an empty
-/// observation.
+/// repeated. If no answer is a candidate, the step of an action with outcomes fails; the step of another action has an
+/// empty observation.
 /// ```toml
 /// [[check]]
 /// when = { order = "AB-1" }

@@ -35,7 +35,7 @@ use serde_json::Value;
 pub struct Answer {
     /// The places of the choices taken, in rising order: one, or as many as a set may have.
     pub places: Vec<usize>,
-    /// The natural logarithm of the probability with which the policy gives this answer, if it knows it.
+    /// The natural logarithm of the policy's probability of this answer, if the policy knows it.
     pub log_probability: Option<f64>,
     /// The natural logarithms of the probabilities of the tokens of the answer's text after the question, among all tokens
     /// of a model's vocabulary, if a model was asked for them.

@@ -14,7 +14,7 @@ pub trait Heuristic {
     /// The heuristic fails.
     fn scores(&mut self, question: &Question) -> Result<Vec<f64>>;
 
-    /// What it needs to know about the choices.
+    /// Returns which data about the choices the heuristic needs.
     fn needs(&self) -> Needs {
         Needs::default()
     }

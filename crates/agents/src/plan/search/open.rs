@@ -17,7 +17,7 @@ pub(super) struct Open {
     pub(super) is_finished: bool,
     /// The index of its last decision in [`Decisions`].
     decision: Option<usize>,
-    /// The number of choices from which its last step was chosen.
+    /// The number of choices that were offered for its last step.
     choices: usize,
 }
 

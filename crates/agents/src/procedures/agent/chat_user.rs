@@ -9,8 +9,9 @@ use grammata::error::Result;
 use grammata::grammar::Grammar;
 use grammata::limits::Limits;
 
-/// A user whose messages a server or a command writes, as those of a [`ModelUser`](super::ModelUser). An answer that
-/// is no message is asked for once more, and then an error; one with `[END]` in it is the end.
+/// A user whose messages a server or a command writes, as those of a [`ModelUser`](super::ModelUser). If an answer is
+/// not a message, it is requested once more; a second such answer is an error. An answer that contains `[END]` ends the
+/// conversation.
 pub struct ChatUser<'m> {
     model: &'m mut dyn Chat,
     message: Grammar,

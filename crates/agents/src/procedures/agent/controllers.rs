@@ -25,7 +25,7 @@ pub struct Quirks {
 pub struct Controllers {
     /// Preconditions are judged.
     pub dependency: bool,
-    /// The number of equal calls in a row of which the last is refused; 0 allows any repetition.
+    /// The number of equal calls in a row at which the call is refused; 0 allows any repetition.
     pub duplicates: usize,
     /// The most tries of one turn.
     pub most_tries: usize,

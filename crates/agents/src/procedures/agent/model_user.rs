@@ -22,7 +22,7 @@ pub(super) const MOST_TOKENS: usize = 96;
 /// Lines of the conversation that a prompt shows, at most.
 const SHOWN: usize = 12;
 
-/// What a user who is played by a model knows and wants, and what was said so far.
+/// The knowledge and goals of a user who is played by a model, and the conversation so far.
 pub(super) struct Talk {
     task: String,
     open: String,
@@ -53,7 +53,7 @@ impl Talk {
         text
     }
 
-    /// What was written, as a reply.
+    /// Converts a written message to a reply.
     pub(super) fn reply(&mut self, written: &str) -> Reply {
         // what the bound on tokens cuts may end with a blank, or within the end
         let text = written.trim_end().to_owned();
@@ -70,9 +70,9 @@ pub(super) fn message(limits: &Limits) -> Result<Grammar> {
     regex::compile(&format!("^({MESSAGE})$"), &regex::Options::default().limits(limits.clone()))
 }
 
-/// A user whose messages a model writes: the first one is that of the script, of which the model also sees what the user knows
-/// and wants. Under a grammar a message is one line of 1 to 160 characters without brackets, or the end. Which values a
-/// message tells is not known.
+/// A user whose messages a model writes. The first message is that of the script. The model also sees the script's
+/// description of what the user knows and wants. Under a grammar a message is one line of 1 to 160 characters without
+/// brackets, or the end. Which values a message tells is not known.
 pub struct ModelUser<'m> {
     policy: ModelPolicy<'m>,
     message: CompiledGrammar,

@@ -39,7 +39,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Creates a message of which only the words are known.
+    /// Creates a message with only a text.
     pub fn text(text: impl Into<String>) -> Reply {
         Reply::Message { text: text.into(), kind: None, tells: Vec::new() }
     }

@@ -163,7 +163,7 @@ fn writes(nodes: &[Node], targets: &[Vec<String>], registers: &Registers) -> Vec
             writes[api].push(id as u32);
         }
     }
-    // in the order of the response, the register of the call before that of the slot's last value
+    // in the order of the response; the register of the call precedes the register of the slot's last value
     for (node, writes) in nodes.iter().zip(&mut writes) {
         let place = |&register: &u32| {
             let register = &registers.list[register as usize];

@@ -22,7 +22,7 @@ pub struct Report {
     pub size: Option<Size>,
     /// The most acts of an agent that keeps the pace, in the mode `guarded`.
     pub bounds: Option<Bounds>,
-    /// The limit because of which the automaton was not checked.
+    /// The error of the limit that prevented the check of the automaton, if any.
     pub unchecked: Option<Error>,
 }
 

@@ -37,7 +37,7 @@ pub enum Obstacle {
     Again,
     /// The user dropped the request, and the call has an effect in the world.
     Cancelled,
-    /// An outcome of the node, which is named, leads to a state from which reaching a closing answer is not certain.
+    /// The named outcome of the node leads to a state that may not reach a closing answer.
     Blocking(String),
 }
 

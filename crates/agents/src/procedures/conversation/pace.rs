@@ -11,9 +11,9 @@ use serde_json::Value;
 pub(in crate::procedures) struct Pace {
     /// The lowest rank since the last news.
     pub(in crate::procedures) lowest: Option<u32>,
-    /// Calls of this turn that did not lower it.
+    /// Number of calls of this turn that did not lower the rank.
     pub(in crate::procedures) aside: usize,
-    /// Turns since the last news in which it did not fall.
+    /// Number of turns since the last news in which the rank did not fall.
     pub(in crate::procedures) idle: usize,
     has_fallen: bool,
     /// The words that the user said.

@@ -1,4 +1,4 @@
-//! The words, numbers, times and days of a text, with which values of arguments are compared.
+//! The words, numbers, times and days of a text, for comparison with values of arguments.
 
 use rustc_hash::FxHashSet;
 use serde_json::Value;

@@ -87,9 +87,9 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Creates a conversation without nodes of which some outcome leaves the supremal controllable and nonblocking set
-    /// of states. In a state that the automaton lacks (a response lacked a slot that conditions test, or an error was
-    /// not caught), only the rules of the mode hold.
+    /// Creates a conversation that forbids a node if one of its outcomes leaves the supremal controllable and
+    /// nonblocking set of states. In a state that the automaton lacks (a response lacked a slot that conditions test,
+    /// or an error was not caught), only the rules of the mode hold.
     pub fn supervised(supervisor: &'p Supervisor<'p>) -> Session<'p> {
         let session = Session::new(supervisor.procedure(), supervisor.mode());
         Session { supervisor: Some(supervisor), ..session }

@@ -46,7 +46,7 @@ impl NodeKind {
 pub struct Node {
     /// The name, with `_` for spaces.
     pub name: String,
-    /// What it is.
+    /// The kind of the node.
     pub kind: NodeKind,
     /// What an API does; the reference text of an answer, with `$slot` for values.
     pub description: String,

@@ -86,8 +86,8 @@ impl<'f> Documents<'f> {
         Documents { folder, limits, read: FxHashMap::default() }
     }
 
-    /// Returns the tool of a reference `FILE#NAME`, or an error at `place`: a malformed reference, an unreadable or one
-    /// too many document, an unknown tool, or one that cannot be called.
+    /// Returns the tool of a reference `FILE#NAME`, or an error at `place`: the reference is malformed, the document
+    /// cannot be read or is one too many, or the tool is unknown or cannot be called.
     pub(super) fn tool(
         &mut self,
         reference: &str,

@@ -15,8 +15,8 @@ pub enum Literal {
     Text(String),
 }
 
-/// A value in the form in which values are compared: numbers as numbers, even if they were written as texts; everything
-/// else as case-insensitive text, so `true` and `"True"` are equal.
+/// A value, normalised for comparison. Numbers are compared as numbers, even if they were written as texts. Everything
+/// else is compared as case-insensitive text, so `true` and `"True"` are equal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
     /// A finite number.
@@ -79,7 +79,7 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// The truth of a condition of which some values may be unknown.
+/// The truth of a condition whose values may be partly unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::procedures) enum Truth {
     True,

@@ -80,7 +80,7 @@ pub fn read_trace(text: &str, limits: &Limits) -> Result<Vec<Event>> {
 /// A line of a stream of conversations.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TraceLine {
-    /// An event of the conversation that goes on.
+    /// An event of the current conversation.
     Event(Event),
     /// A whole conversation: a list of events, or an object with `events` and perhaps an `id`.
     Session {

@@ -152,7 +152,7 @@ fn name_calls(nodes: &[Node], program: &mut Program, findings: &mut Findings) {
 /// Returns for each statement whether no call, branch or loop follows it up to a `return` or the end of the text.
 fn last_statements(program: &Program) -> Vec<bool> {
     let mut is_last = vec![false; program.statements.len()];
-    // that of the current block; below it those of the surrounding statements
+    // `here` belongs to the current block, `outer` to the surrounding statements
     let (mut here, mut outer) = (true, Vec::new());
     for (at, statement) in program.statements.iter().enumerate().rev() {
         is_last[at] = here;

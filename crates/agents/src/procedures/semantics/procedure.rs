@@ -129,8 +129,8 @@ impl Procedure {
             && !self.targets.iter().flatten().any(|target| target == slot)
     }
 
-    /// Makes conditions on decisions of the user open until the user has decided; by default they are closed. For
-    /// records that do not tell what was decided.
+    /// Makes conditions on decisions of the user open until the user has decided; by default they are closed. Used for
+    /// records that do not contain the decisions.
     pub fn open_decisions(&mut self) {
         self.registers.iter_mut().for_each(|register| register.waits = !register.writers.is_empty());
     }

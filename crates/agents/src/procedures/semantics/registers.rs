@@ -22,7 +22,7 @@ pub(in crate::procedures) struct Register {
     pub(in crate::procedures) cells: Vec<Scalar>,
     /// Whether the condition of some site tests it.
     pub(in crate::procedures) is_tested: bool,
-    /// The literals with which conditions of sites compare it.
+    /// The literals that conditions of sites compare the register with.
     pub(in crate::procedures) literals: Vec<Literal>,
 }
 

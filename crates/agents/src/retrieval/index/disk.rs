@@ -96,7 +96,7 @@ impl DiskIndex {
     }
 }
 
-/// A tool of which only the id, the category and the document are known.
+/// A tool that has only an id, a category and a document.
 fn record(id: &str, category: &str, document: String) -> Tool {
     Tool { id: id.to_owned(), category: category.to_owned(), description: document, ..Tool::default() }
 }
@@ -122,7 +122,7 @@ impl ToolIndex for DiskIndex {
             (0..).zip(&records).map(|(place, tool)| (tool.id.clone(), place)).collect();
         for tool in tools {
             let vector = tool.vector.ok_or_else(|| errors::no_vectors("a vector of each tool"))?;
-            // check each dimension, because later only that of all rows together is checked
+            // check each dimension here, because later only the total of all rows is checked
             Embeddings::new(self.store.vectors().dimension()).push_unit(vector)?;
             let record = record(tool.id, tool.category, tool.document.to_owned());
             let place = *places.entry(record.id.clone()).or_insert(records.len());

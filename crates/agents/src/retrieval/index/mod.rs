@@ -50,7 +50,7 @@ pub struct Query<'q> {
 pub struct Match {
     /// The id of the tool.
     pub id: String,
-    /// The score by which the index ranks: a positive BM25 score, or a cosine.
+    /// The ranking score of the index: a positive BM25 score, or a cosine.
     pub score: f64,
 }
 

@@ -34,7 +34,7 @@ pub enum Mode {
     Intents,
     /// As zero-shot, after up to three examples with answers.
     FewShot,
-    /// As zero-shot, after a line in which the model states what the request needs.
+    /// As zero-shot, but the model first states the needs of the request in one line.
     Reasoned,
 }
 

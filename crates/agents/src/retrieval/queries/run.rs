@@ -91,7 +91,7 @@ pub struct Ranked {
 pub struct RunTool {
     /// The tool's id.
     pub id: String,
-    /// The name by which the tool is called ([`Catalogue::functions`]).
+    /// The function name of the tool ([`Catalogue::functions`]).
     #[serde(default)]
     pub function: String,
     /// The rank of the tool in the result, from 1.

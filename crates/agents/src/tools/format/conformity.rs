@@ -13,7 +13,7 @@ pub(super) fn conforms(schema: &Value, value: &Value) -> bool {
     compiled(schema).holds(value)
 }
 
-/// The values of a schema, as far as known.
+/// The known part of a schema's set of values.
 enum Language {
     Words(CompiledGrammar),
     Nothing,

@@ -50,7 +50,7 @@ const PRESETS: [(&str, &str); 17] = [
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallFormat {
-    /// Which models write it, and what it looks like.
+    /// The models that write the format, and a description of it.
     pub description: String,
     /// Where free text is allowed around calls.
     text: TextPlace,
@@ -280,8 +280,7 @@ impl CallFormat {
         pieces.map(|piece| piece.fixed_text().unwrap_or(name)).collect()
     }
 
-    /// The alternative texts with which the calls of a turn begin.
-    /// Whether a turn may be text alone.
+    /// The alternative beginnings of the calls of a turn. Whether a turn may be text alone.
     pub fn has_text(&self) -> bool {
         self.text != TextPlace::None && self.nothing.is_none() && !self.always
     }

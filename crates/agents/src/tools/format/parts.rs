@@ -160,7 +160,7 @@ impl CallFormat {
         Some(text.into_bytes())
     }
 
-    /// The text with which calls begin, in formats that write names first.
+    /// The beginning of calls, in formats that write names first.
     fn opening(&self) -> String {
         self.openings().into_iter().next().unwrap_or_default()
     }

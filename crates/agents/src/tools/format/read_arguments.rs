@@ -45,7 +45,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Parses arguments that are each written between their name and a closing text. A text that is no value of the
+    /// Parses arguments that are each written between their name and a closing text. A text that is not a value of the
     /// schema becomes a string.
     pub(super) fn elements(
         &mut self,

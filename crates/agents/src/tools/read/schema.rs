@@ -275,8 +275,8 @@ impl<'d> Schemas<'d> {
     }
 }
 
-/// Rewrites the schema of a response, whose objects may have undeclared members. `None` if it cannot be read: nothing
-/// depends on it but what is known of a result.
+/// Rewrites the schema of a response, whose objects may have undeclared members. `None` if it cannot be read. It is
+/// only used for what is known about results.
 ///
 /// # Errors
 /// The budget.

@@ -104,7 +104,7 @@ impl<'p> Judged<'p> {
         Verification::new(self.procedure, self.mode, self.arguments)
     }
 
-    /// Judges an event of the session that goes on. Returns whether it is wrong.
+    /// Judges an event of the current session. Returns whether it is wrong.
     fn event(
         &self,
         event: &Event,
