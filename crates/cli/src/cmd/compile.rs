@@ -17,7 +17,6 @@ use grammata::vocabulary::{TokenId, Vocabulary};
 use grammata_decode::PromptTokenizer;
 use rayon::prelude::*;
 use serde::Serialize;
-use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -187,8 +186,8 @@ impl Workshop<'_> {
             let name = archive.display().to_string();
             match output.is_json() {
                 true => {
-                    output
-                        .report(&json!({"archive": {"file": name, "mask_files": files, "bytes": bytes}}))?;
+                    let archive = Archive { file: &name, mask_files: files, bytes };
+                    output.report(&ArchiveReport { archive })?;
                 }
                 false => writeln!(output, "{name}: {} in {}", counted(files, "mask file"), size(bytes))?,
             }
@@ -268,6 +267,23 @@ impl Workshop<'_> {
         }
         Ok(())
     }
+}
+
+/// The end of the report, with `--archive`.
+#[derive(Serialize)]
+struct ArchiveReport<'a> {
+    archive: Archive<'a>,
+}
+
+/// The archive that was written, in JSON.
+#[derive(Serialize)]
+struct Archive<'a> {
+    /// Its path.
+    file: &'a str,
+    /// Number of mask files in it.
+    mask_files: usize,
+    /// Its size.
+    bytes: usize,
 }
 
 /// The report on one grammar. Grammars that failed are only among the diagnostics.

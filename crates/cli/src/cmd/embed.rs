@@ -71,11 +71,30 @@ mod with_model {
     use grammata::limits::Limits;
     use grammata_decode::ort::{Device, EmbedderOptions, OrtEmbedder};
     use grammata_decode::{Embedder, EmbedderFolder, Embeddings};
-    use serde_json::json;
-    use std::io::Write;
+    use serde::Serialize;
+    use std::io::{self, Write};
 
     /// Number of texts whose vectors are written before the next ones are computed.
     const CHUNK: usize = 256;
+
+    /// The vector of a text: a line of text output, an item of the member `vectors` in JSON.
+    #[derive(Serialize)]
+    struct VectorReport<'a> {
+        text: &'a str,
+        /// Of unit length.
+        vector: &'a [f32],
+        /// Number of tokens of the whole text, special ones included. Left out if the model read all of them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tokens: Option<usize>,
+    }
+
+    /// How similar a text is to the first one, in JSON.
+    #[derive(Serialize)]
+    struct SimilarityReport<'a> {
+        text: &'a str,
+        /// The cosine, from -1 to 1.
+        similarity: f64,
+    }
 
     pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
         let limits = arguments.limits.get();
@@ -125,13 +144,12 @@ mod with_model {
             let found = embed(embedder, chunk, number * CHUNK)?;
             let mut cut = found.truncated().iter().peekable();
             for (index, (text, vector)) in chunk.iter().zip(found.rows()).enumerate() {
-                let mut line = json!({ "text": text, "vector": vector });
-                if let Some(truncation) = cut.next_if(|truncation| truncation.text == index) {
-                    line["tokens"] = truncation.tokens.into();
-                }
+                let truncation = cut.next_if(|truncation| truncation.text == index);
+                let tokens = truncation.map(|truncation| truncation.tokens);
+                let line = VectorReport { text, vector, tokens };
                 match output.is_json() {
                     true => output.item(&line)?,
-                    false => writeln!(output, "{line}")?,
+                    false => writeln!(output, "{}", serde_json::to_string(&line).map_err(io::Error::from)?)?,
                 }
             }
             output.flush()?;
@@ -155,7 +173,7 @@ mod with_model {
         }
         for (cosine, text) in others {
             if output.is_json() {
-                output.item(&json!({ "text": text, "similarity": cosine }))?;
+                output.item(&SimilarityReport { text, similarity: cosine })?;
             } else {
                 writeln!(output, "{cosine:>7.4}  {}", quoted(text.as_bytes()))?;
             }

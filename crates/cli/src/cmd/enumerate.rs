@@ -9,7 +9,7 @@ use grammata::automaton::words;
 use grammata::automaton::words::Letter;
 use grammata::grammar::Grammar;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::Write;
 
 /// Each word is a line: in quotes, escaped as a JSON string; bytes that are no UTF-8 are shown as `\xNN`. A token terminal stands
@@ -34,6 +34,13 @@ pub(crate) struct Arguments {
 struct Report<'a> {
     grammar: &'a Origin,
     offset: usize,
+}
+
+/// The end of the report.
+#[derive(Serialize)]
+struct End {
+    /// Whether there are more words after those that are listed.
+    more: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -61,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         listed += 1;
         let word = word.map_err(locate)?;
         if output.is_json() {
-            output.item(&json_word(&loaded.grammar, &word))?;
+            output.item(&WordReport::new(&loaded.grammar, &word))?;
         } else if arguments.raw {
             for part in parts(&loaded.grammar, &word) {
                 output.write_all(&part.into_bytes())?;
@@ -75,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let more = words.next().transpose().map_err(locate)?.is_some();
     if output.is_json() {
-        output.report(&json!({ "more": more }))?;
+        output.report(&End { more })?;
     } else if more {
         output.flush()?;
         messages::note(&format!("there are more words after these {most} (--limit 0 lists all)"));
@@ -131,17 +138,37 @@ fn parts(grammar: &Grammar, word: &[Letter]) -> Vec<Part> {
     parts
 }
 
-/// Returns a word as JSON: its text, or a list of texts and tokens.
-fn json_word(grammar: &Grammar, word: &[Letter]) -> Value {
-    let parts = parts(grammar, word);
-    match &parts[..] {
-        [Part::Text(text)] => json_bytes(text),
-        _ => parts
-            .iter()
-            .map(|part| match part {
-                Part::Text(text) => json_bytes(text),
-                Part::Token(terminal) => json!({ "token": terminal }),
-            })
-            .collect(),
+/// A word in JSON.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WordReport {
+    /// A word without token terminals.
+    Text(Value),
+    /// Texts and token terminals, in their order.
+    Parts(Vec<PartReport>),
+}
+
+/// A part of a word, in JSON.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PartReport {
+    Text(Value),
+    Token {
+        /// The token terminal, as in the grammar.
+        token: String,
+    },
+}
+
+impl WordReport {
+    fn new(grammar: &Grammar, word: &[Letter]) -> WordReport {
+        let parts = parts(grammar, word);
+        if let [Part::Text(text)] = &parts[..] {
+            return WordReport::Text(json_bytes(text));
+        }
+        let parts = parts.into_iter().map(|part| match part {
+            Part::Text(text) => PartReport::Text(json_bytes(&text)),
+            Part::Token(token) => PartReport::Token { token },
+        });
+        WordReport::Parts(parts.collect())
     }
 }

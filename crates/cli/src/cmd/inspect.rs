@@ -7,7 +7,8 @@ use crate::io::text::{counted, hex, size};
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
 use grammata::mask_file::{ArchiveContents, Contents, MaskArchive, MaskFile, SectionSize, listed};
-use serde_json::{Value, json};
+use grammata::vocabulary::TokenId;
+use serde::{Serialize, Serializer};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -58,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     if arguments.grammar {
         let grammar = file.grammar(&limits).map_err(|error| error.in_file(&path.display().to_string()))?;
         match output.is_json() {
-            true => output.report(&json!({ "grammar": grammar.to_string() }))?,
+            true => output.report(&GrammarReport { grammar: grammar.to_string() })?,
             false => write!(output, "{grammar}")?,
         }
         return Ok(Exit::Done);
@@ -110,32 +111,29 @@ fn show_archive(arguments: &Arguments, archive: &MaskArchive, output: &mut Outpu
 
 fn show(rows: &[Row], output: &mut Output) -> Result<Exit, Failure> {
     if output.is_json() {
-        let rows = rows.iter().map(|(name, value, _)| (name.replace([' ', '-'], "_"), value.clone()));
-        output.report(&Value::Object(rows.collect()))?;
+        output.report(&Members(rows.iter().map(|row| (row.name.as_str(), &row.value)).collect()))?;
         return Ok(Exit::Done);
     }
-    for (name, _, shown) in rows {
-        writeln!(output, "{name:<20}  {shown}")?;
+    for Row { name, value } in rows {
+        writeln!(output, "{name:<20}  {}", value.shown())?;
     }
     Ok(Exit::Done)
 }
 
 fn archive_rows(archive: &MaskArchive) -> Vec<Row> {
     let ArchiveContents { bytes, sections, files, shared_words, .. } = archive.contents();
-    let count = |name: &str, count: usize| (name.to_owned(), json!(count), count.to_string());
-    let fingerprint = hex(&archive.fingerprint());
     let mut rows = vec![
-        ("vocabulary".to_owned(), json!(fingerprint), fingerprint),
-        ("bytes".to_owned(), json!(bytes), size(bytes)),
-        count("mask files", files),
-        count("shared words", shared_words),
+        Row::new("vocabulary", Cell::hash(archive.fingerprint())),
+        Row::new("bytes", Cell::FileBytes(bytes)),
+        Row::new("mask files", Cell::Count(files)),
+        Row::new("shared words", Cell::Count(shared_words)),
     ];
     rows.extend(sections.iter().map(section_row));
     rows
 }
 
 fn section_row(section: &SectionSize) -> Row {
-    (format!("section {}", section.name), json!(section.bytes), counted(section.bytes, "byte"))
+    Row { name: format!("section {}", section.name), value: Cell::SectionBytes(section.bytes) }
 }
 
 fn open(path: &Path, limits: &Limits) -> Result<MaskFile> {
@@ -144,36 +142,95 @@ fn open(path: &Path, limits: &Limits) -> Result<MaskFile> {
     Ok(file)
 }
 
-/// The name of a row, its value in JSON, and its value in text.
-type Row = (String, Value, String);
+/// The report on the grammar of a mask file (`--grammar`).
+#[derive(Serialize)]
+struct GrammarReport {
+    /// The grammar in the notation for people.
+    grammar: String,
+}
+
+/// The report on the differences of two mask files (`--diff`).
+#[derive(Serialize)]
+struct DiffReport<'r> {
+    file: &'r str,
+    other: &'r str,
+    /// For each row that differs, its value in both files: null in a file that has no such row.
+    differences: Members<'r, [Option<&'r Cell>; 2]>,
+}
+
+/// Members of a report that have the names of rows, in snake case, and their order.
+struct Members<'r, T>(Vec<(&'r str, T)>);
+
+impl<T: Serialize> Serialize for Members<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name.replace([' ', '-'], "_"), value)))
+    }
+}
+
+/// A row of what a file has.
+struct Row {
+    /// The name for people, in words.
+    name: String,
+    value: Cell,
+}
+
+/// The value of a row.
+#[derive(PartialEq, Serialize)]
+#[serde(untagged)]
+enum Cell {
+    /// A SHA-256, in hexadecimal.
+    Hash(String),
+    /// Token ids. Null if the file does not have them.
+    Ids(Option<Vec<u32>>),
+    Count(usize),
+    /// The bytes of the whole file. People see them in a unit that fits.
+    FileBytes(usize),
+    SectionBytes(usize),
+}
+
+impl Row {
+    fn new(name: &str, value: Cell) -> Row {
+        Row { name: name.to_owned(), value }
+    }
+}
+
+impl Cell {
+    fn hash(hash: [u8; 32]) -> Cell {
+        Cell::Hash(hex(&hash))
+    }
+
+    /// Formats the value for people.
+    fn shown(&self) -> String {
+        match self {
+            Cell::Hash(hash) => hash.clone(),
+            Cell::Ids(None) => "not in the file".to_owned(),
+            Cell::Ids(Some(ids)) => listed(&ids.iter().copied().map(TokenId::new).collect::<Vec<_>>()),
+            Cell::Count(count) => count.to_string(),
+            Cell::FileBytes(bytes) => size(*bytes),
+            Cell::SectionBytes(bytes) => counted(*bytes, "byte"),
+        }
+    }
+}
 
 fn rows(file: &MaskFile) -> Vec<Row> {
     let Contents { bytes, sections, states, states_with_mask, masks, forms, shared_words, .. } =
         file.contents();
-    let count = |name: &str, count: usize| (name.to_owned(), json!(count), count.to_string());
-    let hash = |name: &str, hash: [u8; 32]| (name.to_owned(), json!(hex(&hash)), hex(&hash));
+    let end_tokens = file.end_tokens().map(|ids| ids.iter().map(|id| id.get()).collect());
     let mut rows = vec![
-        hash("vocabulary", file.fingerprint()),
-        end_tokens(file),
-        hash("grammar", file.grammar_hash()),
-        ("bytes".to_owned(), json!(bytes), size(bytes)),
-        count("places", states),
-        count("places with a mask", states_with_mask),
-        count("masks", masks),
-        count("lists", forms[0]),
-        count("all but a list", forms[1]),
-        count("near shared words", forms[2]),
-        count("shared words", shared_words),
+        Row::new("vocabulary", Cell::hash(file.fingerprint())),
+        Row::new("end tokens", Cell::Ids(end_tokens)),
+        Row::new("grammar", Cell::hash(file.grammar_hash())),
+        Row::new("bytes", Cell::FileBytes(bytes)),
+        Row::new("places", Cell::Count(states)),
+        Row::new("places with a mask", Cell::Count(states_with_mask)),
+        Row::new("masks", Cell::Count(masks)),
+        Row::new("lists", Cell::Count(forms[0])),
+        Row::new("all but a list", Cell::Count(forms[1])),
+        Row::new("near shared words", Cell::Count(forms[2])),
+        Row::new("shared words", Cell::Count(shared_words)),
     ];
     rows.extend(sections.iter().map(section_row));
     rows
-}
-
-fn end_tokens(file: &MaskFile) -> Row {
-    let ids = file.end_tokens();
-    let shown = ids.as_deref().map_or_else(|| "not in the file".to_owned(), listed);
-    let ids = ids.map(|ids| ids.iter().map(|id| id.get()).collect::<Vec<_>>());
-    ("end tokens".to_owned(), json!(ids), shown)
 }
 
 fn diff(
@@ -186,16 +243,15 @@ fn diff(
     let differing = differing(rows, other);
     let exit = if differing.is_empty() { Exit::Done } else { Exit::Rejected };
     if output.is_json() {
-        let value = |row: Option<&Row>| row.map_or(Value::Null, |row| row.1.clone());
-        let differing = differing
-            .iter()
-            .map(|&(name, a, b)| (name.replace([' ', '-'], "_"), json!([value(a), value(b)])));
-        let differing: serde_json::Map<String, Value> = differing.collect();
-        output.report(&json!({ "file": name, "other": other_name, "differences": differing }))?;
+        output.report(&DiffReport {
+            file: name,
+            other: other_name,
+            differences: Members(differing.iter().map(|&(name, a, b)| (name, [a, b])).collect()),
+        })?;
         return Ok(exit);
     }
     for &(row, a, b) in &differing {
-        let shown = |row: Option<&Row>| row.map_or("none".to_owned(), |row| row.2.clone());
+        let shown = |value: Option<&Cell>| value.map_or("none".to_owned(), Cell::shown);
         writeln!(output, "{row:<20}  {} in {name}, {} in {other_name}", shown(a), shown(b))?;
     }
     if differing.is_empty() {
@@ -204,13 +260,14 @@ fn diff(
     Ok(exit)
 }
 
-/// Returns the rows whose values differ, as name and both rows, in the order of the first file; then those that only
+/// Returns the rows whose values differ, as name and both values, in the order of the first file; then those that only
 /// the other file has.
-fn differing<'r>(rows: &'r [Row], other: &'r [Row]) -> Vec<(&'r str, Option<&'r Row>, Option<&'r Row>)> {
-    let find = |rows: &'r [Row], name: &str| rows.iter().find(|row| row.0 == name);
-    let both = rows.iter().map(|row| (row.0.as_str(), Some(row), find(other, &row.0)));
-    let only_other = other.iter().filter(|row| find(rows, &row.0).is_none());
-    let only_other = only_other.map(|row| (row.0.as_str(), None, Some(row)));
-    let value = |row: Option<&'r Row>| row.map(|row| &row.1);
-    both.chain(only_other).filter(|&(_, a, b)| value(a) != value(b)).collect()
+fn differing<'r>(rows: &'r [Row], other: &'r [Row]) -> Vec<(&'r str, Option<&'r Cell>, Option<&'r Cell>)> {
+    fn find<'r>(rows: &'r [Row], name: &str) -> Option<&'r Cell> {
+        rows.iter().find(|row| row.name == name).map(|row| &row.value)
+    }
+    let both = rows.iter().map(|row| (row.name.as_str(), Some(&row.value), find(other, &row.name)));
+    let only_other = other.iter().filter(|row| find(rows, &row.name).is_none());
+    let only_other = only_other.map(|row| (row.name.as_str(), None, Some(&row.value)));
+    both.chain(only_other).filter(|(_, a, b)| a != b).collect()
 }

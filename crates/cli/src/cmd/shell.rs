@@ -3,7 +3,8 @@
 use crate::io::errors;
 use crate::io::output::{Exit, Failure, Output};
 use clap_complete::Shell;
-use serde_json::json;
+use serde::Serialize;
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -25,6 +26,20 @@ pub(crate) struct ManArgs {
     folder: PathBuf,
 }
 
+/// The report of `completions`.
+#[derive(Serialize)]
+struct ScriptReport<'a> {
+    /// The script for the shell.
+    script: Cow<'a, str>,
+}
+
+/// The report of `man`.
+#[derive(Serialize)]
+struct PagesReport<'a> {
+    /// The path of the folder with the pages.
+    folder: &'a str,
+}
+
 pub(crate) fn completions(
     arguments: &CompletionArgs,
     mut command: clap::Command,
@@ -33,7 +48,7 @@ pub(crate) fn completions(
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "grammata", &mut script);
     match output.is_json() {
-        true => output.report(&json!({ "script": String::from_utf8_lossy(&script) }))?,
+        true => output.report(&ScriptReport { script: String::from_utf8_lossy(&script) })?,
         false => output.write_all(&script)?,
     }
     Ok(Exit::Done)
@@ -46,7 +61,7 @@ pub(crate) fn man(arguments: &ManArgs, command: clap::Command, output: &mut Outp
     clap_mangen::generate_to(command, folder).map_err(io)?;
     let name = folder.display().to_string();
     match output.is_json() {
-        true => output.report(&json!({ "folder": name }))?,
+        true => output.report(&PagesReport { folder: &name })?,
         false => writeln!(output, "{name}: see {}", folder.join("grammata.1").display())?,
     }
     Ok(Exit::Done)

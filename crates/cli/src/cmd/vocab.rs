@@ -7,7 +7,7 @@ use crate::io::output::{Exit, Failure, Output, seconds};
 use crate::io::text::{hex, quoted, size};
 use grammata::vocabulary::{TokenId, Vocabulary};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ fn one_token(vocabulary: &Vocabulary, id: u32, output: &mut Output) -> Result<Ex
         return Err(errors::no_such_token(id, vocabulary.width()).into());
     }
     if output.is_json() {
-        output.report(&json!({ "token": tokens::json(vocabulary, token) }))?;
+        output.report(&TokenReport { token: tokens::json(vocabulary, token) })?;
     } else {
         writeln!(output, "{id}  {}", tokens::show(vocabulary, token))?;
     }
@@ -55,8 +55,8 @@ fn encode(vocabulary: &Vocabulary, text: &str, output: &mut Output) -> Result<Ex
     let encoded =
         vocabulary.encode_greedy(text.as_bytes()).ok_or_else(|| errors::not_encodable(text.as_bytes()))?;
     if output.is_json() {
-        let tokens: Vec<_> = encoded.iter().map(|&id| tokens::json(vocabulary, id)).collect();
-        output.report(&json!({ "text": text, "tokens": tokens }))?;
+        let tokens = encoded.iter().map(|&id| tokens::json(vocabulary, id)).collect();
+        output.report(&TextReport { text, tokens })?;
     } else {
         for &id in &encoded {
             writeln!(output, "{id:>8}  {}", tokens::show(vocabulary, id))?;
@@ -116,6 +116,21 @@ fn summary(loaded: &LoadedVocabulary, output: &mut Output) -> Result<Exit, Failu
         writeln!(output, "{id:>8}  {}{end}", quoted(name.as_bytes()))?;
     }
     Ok(Exit::Done)
+}
+
+/// The report on a token (`--token`).
+#[derive(Serialize)]
+struct TokenReport {
+    /// The id, and the bytes or the name.
+    token: Value,
+}
+
+/// The report on the tokens of a text (`--encode`).
+#[derive(Serialize)]
+struct TextReport<'a> {
+    text: &'a str,
+    /// For each token its id, and its bytes or its name.
+    tokens: Vec<Value>,
 }
 
 /// The report on a tokenizer file.

@@ -126,7 +126,7 @@ struct AheadReport {
 struct CallReport<'d> {
     /// The name of the API, with `=` and the answer if it has outcomes.
     api: String,
-    /// The ids of the steps that the call may belong to.
+    /// The ids of the steps that the call can carry out.
     steps: Vec<&'d str>,
     /// The ids of the flows that are still possible after the call.
     flows: Vec<&'d str>,

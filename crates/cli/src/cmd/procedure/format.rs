@@ -5,7 +5,7 @@ use crate::args::source;
 use crate::io::output::{Exit, Failure, Output};
 use grammata::error::Error;
 use grammata_agents::procedures;
-use serde_json::json;
+use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -25,6 +25,15 @@ pub(super) struct Arguments {
     limits: LimitArgs,
 }
 
+/// The report.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// Whether the layout of the file is another one.
+    changed: bool,
+    /// The procedure in the standard layout. Null with `--check`, and if the file itself was written.
+    text: Option<&'a str>,
+}
+
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let (path, limits) = (&arguments.file, arguments.limits.get());
     let text = source::text(path, &limits)?;
@@ -37,7 +46,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     if output.is_json() {
         let is_shown = !is_written && !arguments.check;
-        output.report(&json!({ "changed": changed, "text": is_shown.then_some(&formatted) }))?;
+        output.report(&Report { changed, text: is_shown.then_some(formatted.as_str()) })?;
     }
     if arguments.check {
         return Ok(if changed { Exit::Rejected } else { Exit::Done });

@@ -18,7 +18,8 @@ use grammata_agents::procedures::agent::{
 };
 use grammata_agents::procedures::{Procedure, StepFormat, Texts, Workflow};
 use grammata_report::{Report, Transcript, Turn};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::Value;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -322,6 +323,17 @@ fn with_agent<R>(
     session(&mut RuleAgent::new(script.slots.clone(), script.prose.clone()))
 }
 
+/// The report on a session.
+#[derive(Serialize)]
+struct SessionReport<'a> {
+    /// The name of the procedure.
+    procedure: &'a str,
+    /// Whether a closing answer was said.
+    complete: bool,
+    /// The events, as `procedure verify` reads them.
+    events: &'a [Value],
+}
+
 /// Writes the transcript, and the files of events and of the report if they are requested.
 fn write(
     arguments: &Arguments,
@@ -336,7 +348,7 @@ fn write(
     }
     if output.is_json() {
         let (procedure, complete) = (&record.procedure, record.is_complete);
-        output.report(&json!({ "procedure": procedure, "complete": complete, "events": events }))?;
+        output.report(&SessionReport { procedure, complete, events: &events })?;
     } else {
         for (depth, entry) in &record.entries {
             let (speaker, text) = entry.line();

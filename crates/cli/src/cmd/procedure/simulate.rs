@@ -9,7 +9,8 @@ use grammata::error::{Error, Result};
 use grammata::limits::Limits;
 use grammata_agents::procedures::{self, Event, Mode, NodeKind, Procedure, WalkOptions, random_walk};
 use grammata_report::statistics::{quantile, wilson};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -61,6 +62,30 @@ struct Counts {
     errors: BTreeMap<String, usize>,
 }
 
+/// The report.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// Number of sessions.
+    sessions: u64,
+    /// How much of the procedure binds the agent: `graph`, `guarded` or `strict`.
+    mode: String,
+    /// Whether the agent is kept from acts after which the end may be out of reach. False for a procedure that can be
+    /// blocked: there only the rules of the mode bind.
+    supervised: bool,
+    /// Number of sessions in which a closing answer was said when it was allowed.
+    complete: usize,
+    /// Number of calls and answers of all sessions.
+    steps: f64,
+    /// Number of steps that break the procedure.
+    wrong: usize,
+    /// For each node, how often it was called or said.
+    taken: &'a BTreeMap<String, usize>,
+    /// For each API, how many of its results are errors.
+    errors: &'a BTreeMap<String, usize>,
+    /// The APIs and informs that no session reached.
+    never: &'a [&'a str],
+}
+
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.file.limits.get();
     let procedure = arguments.file.read()?;
@@ -88,18 +113,17 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let never = never(&procedure, &counts);
     if output.is_json() {
-        let value = json!({
-            "sessions": arguments.sessions,
-            "mode": mode.to_string(),
-            "supervised": is_supervised,
-            "complete": counts.complete,
-            "steps": counts.steps.iter().sum::<f64>(),
-            "wrong": counts.wrong,
-            "taken": counts.taken,
-            "errors": counts.errors,
-            "never": never,
-        });
-        output.report(&value)?;
+        output.report(&Report {
+            sessions: arguments.sessions,
+            mode: mode.to_string(),
+            supervised: is_supervised,
+            complete: counts.complete,
+            steps: counts.steps.iter().sum(),
+            wrong: counts.wrong,
+            taken: &counts.taken,
+            errors: &counts.errors,
+            never: &never,
+        })?;
     } else {
         counts.write(arguments, mode, is_supervised, output)?;
         if !never.is_empty() {

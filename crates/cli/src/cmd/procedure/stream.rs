@@ -31,17 +31,31 @@ struct SessionReport<'a> {
     violations: Vec<ViolationReport>,
 }
 
+/// The verdict on a step of a session whose events are lines of their own, in JSON.
+#[derive(Serialize)]
+struct EventReport {
+    /// The number of the line, from 1.
+    line: usize,
+    valid: bool,
+    /// Null if the step is valid.
+    violation: Option<ViolationReport>,
+}
+
 /// A step that breaks the procedure, in JSON.
 #[derive(Serialize)]
-struct ViolationReport {
+pub(super) struct ViolationReport {
+    /// The number of the event in its session, from 1.
     event: usize,
+    /// The name of the API or answer.
     node: String,
+    /// The kind of the reason, in one word.
     reason: &'static str,
+    /// The reason in words.
     text: String,
 }
 
 impl ViolationReport {
-    fn of(violation: &Violation) -> ViolationReport {
+    pub(super) fn of(violation: &Violation) -> ViolationReport {
         ViolationReport {
             event: violation.event + 1,
             node: violation.node.clone(),
@@ -118,9 +132,7 @@ impl<'p> Judged<'p> {
             let is_step = verification.steps() > before;
             if is_step {
                 let wrong = violation.as_ref().map(ViolationReport::of);
-                output.item(
-                    &serde_json::json!({ "line": line, "valid": wrong.is_none(), "violation": wrong }),
-                )?;
+                output.item(&EventReport { line, valid: wrong.is_none(), violation: wrong })?;
             }
         } else if let Some(violation) = &violation {
             writeln!(output, "line {line}: wrong: {}: {}", violation.node, violation.obstacle)?;

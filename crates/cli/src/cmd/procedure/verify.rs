@@ -1,11 +1,12 @@
 //! `grammata procedure verify`: checks a recorded conversation.
 
-use super::{FileArgs, ModeName, stream};
+use super::stream::{self, ViolationReport};
+use super::{FileArgs, ModeName};
 use crate::args::source;
 use crate::io::output::{Exit, Failure, Output};
 use crate::io::text::counted;
 use grammata_agents::procedures::{self, Event};
-use serde_json::json;
+use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -40,6 +41,20 @@ pub(super) struct Arguments {
     feedback: bool,
 }
 
+/// The report on a conversation.
+#[derive(Serialize)]
+struct Report {
+    /// Whether no step breaks the procedure.
+    valid: bool,
+    /// Number of calls and answers that were judged.
+    steps: usize,
+    /// Whether a closing answer was said when it was allowed.
+    complete: bool,
+    violations: Vec<ViolationReport>,
+    /// Says which nodes are open after the trace, and why the others are not. Null without `--feedback`.
+    feedback: Option<String>,
+}
+
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut procedure = arguments.file.read()?;
     if arguments.open_decisions {
@@ -65,21 +80,13 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         procedures::verify(&procedure, arguments.mode.into(), &trace, !arguments.no_arguments);
     let exit = if verdict.violations.is_empty() { Exit::Done } else { Exit::Rejected };
     if output.is_json() {
-        let violations = verdict.violations.iter().map(|violation| {
-            json!({
-                "event": violation.event + 1,
-                "node": violation.node,
-                "reason": violation.obstacle.code(),
-                "text": violation.obstacle.to_string(),
-            })
-        });
-        output.report(&json!({
-            "valid": verdict.violations.is_empty(),
-            "steps": verdict.steps,
-            "complete": verdict.is_complete,
-            "violations": violations.collect::<Vec<_>>(),
-            "feedback": arguments.feedback.then(|| session.feedback()),
-        }))?;
+        output.report(&Report {
+            valid: verdict.violations.is_empty(),
+            steps: verdict.steps,
+            complete: verdict.is_complete,
+            violations: verdict.violations.iter().map(ViolationReport::of).collect(),
+            feedback: arguments.feedback.then(|| session.feedback()),
+        })?;
         return Ok(exit);
     }
     let steps = counted(verdict.steps, "step");

@@ -6,7 +6,7 @@ use crate::args::limits::LimitArgs;
 use crate::io::messages::Progress;
 use crate::io::output::{Exit, Failure, Output};
 use grammata_agents::retrieval::store::Store;
-use serde_json::json;
+use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -25,6 +25,17 @@ pub(super) struct Arguments {
     limits: LimitArgs,
 }
 
+/// The report.
+#[derive(Serialize)]
+struct Report {
+    /// Number of tools in the file.
+    tools: usize,
+    /// Number of documents that were embedded; the vectors of the others were in the file.
+    embedded: usize,
+    /// Number of these that the embedder read the beginning of only.
+    cut: usize,
+}
+
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let limits = arguments.limits.get();
     let mut embedder = model::embedder(&arguments.embedder, &limits)?;
@@ -39,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let tools = store.catalogue().tools().len();
     let (embedded, cut) = (built.embedded, built.truncated);
     match output.is_json() {
-        true => output.report(&json!({ "tools": tools, "embedded": embedded, "cut": cut }))?,
+        true => output.report(&Report { tools, embedded, cut })?,
         false => writeln!(output, "{tools} tools; {embedded} documents embedded, {cut} of them cut")?,
     }
     Ok(Exit::Done)

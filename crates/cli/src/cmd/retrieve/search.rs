@@ -9,9 +9,9 @@ use crate::io::output::{Exit, Failure, Output};
 use crate::io::text::quoted;
 use grammata::error::Result;
 use grammata_agents::chat::Chat;
-use grammata_agents::retrieval::queries::{ChatWriter, Run, RunTool, Source};
+use grammata_agents::retrieval::queries::{ChatWriter, Dropped, Format, Run, RunQuery, RunTool, Source};
 use grammata_agents::retrieval::{Catalogue, Ranker};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::io::Write;
 use std::time::Instant;
 
@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         }
     }
     if output.is_json() {
-        output.report(&report(&found))?;
+        output.report(&Report::new(&found))?;
         return Ok(Exit::Done);
     }
     show(&found, &pipeline.catalogue, pipeline.options.ranker, output)?;
@@ -81,16 +81,67 @@ fn by_chat(arguments: &Arguments, pipeline: &mut Pipeline, model: &mut dyn Chat)
     })
 }
 
-/// Returns the run as JSON: the request, its queries, the tools, and times in seconds.
-fn report(run: &Run) -> Value {
-    let mut report = json!(run);
-    report["mode"] = kebab(run.mode.name()).into();
-    report["times"] = json!({
-        "generation_seconds": run.times.generation_ms / 1e3,
-        "embedding_seconds": run.times.embedding_ms / 1e3,
-        "search_seconds": run.times.search_ms / 1e3,
-    });
-    report
+/// The report on a search: its members are those of [`Run`], but for the form of the mode and the unit of times.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// The request.
+    utterance: &'a str,
+    /// How the queries were made, a value of `--query-mode`.
+    mode: String,
+    /// The format of the model's output. Left out without a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format>,
+    /// The SHA-256 of the prompt's text, in hexadecimal. Left out without a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<&'a str>,
+    /// The model's output, unchanged. Left out without a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raw: Option<&'a str>,
+    /// The distinct queries that were searched, in order.
+    queries: &'a [RunQuery],
+    /// Lines of the output that are not queries. Left out if there are none.
+    #[serde(skip_serializing_if = "<[Dropped]>::is_empty")]
+    dropped: &'a [Dropped],
+    /// The text that the token limit cut off. Left out if it cut nothing off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<&'a str>,
+    /// Whether the model gave no query, so that only the request was searched.
+    fallback: bool,
+    /// The tools, best first.
+    tools: &'a [RunTool],
+    times: TimesReport,
+}
+
+/// The times of the steps of a search.
+#[derive(Serialize)]
+struct TimesReport {
+    generation_seconds: f64,
+    embedding_seconds: f64,
+    search_seconds: f64,
+}
+
+impl Report<'_> {
+    fn new(run: &Run) -> Report<'_> {
+        // all members are named, so that a new one is not forgotten here
+        let Run { utterance, mode, format, prompt, raw, queries, dropped, cut, fallback, tools, times } = run;
+        Report {
+            utterance,
+            mode: kebab(mode.name()),
+            format: *format,
+            prompt: prompt.as_deref(),
+            raw: raw.as_deref(),
+            queries,
+            dropped,
+            cut: cut.as_deref(),
+            fallback: *fallback,
+            tools,
+            times: TimesReport {
+                generation_seconds: times.generation_ms / 1e3,
+                embedding_seconds: times.embedding_ms / 1e3,
+                search_seconds: times.search_ms / 1e3,
+            },
+        }
+    }
 }
 
 fn show(run: &Run, catalogue: &Catalogue, ranker: Ranker, output: &mut Output) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 use super::grammar::{self, ChoiceName};
 use super::prompt::LevelName;
+use super::request::{RequestReport, write_request};
 use super::{Loaded, SetArgs};
 use crate::args::endpoint::{self, EndpointArgs};
 use crate::args::model::ModelSettings;
@@ -15,8 +16,9 @@ use grammata::mask::Compiler;
 use grammata_agents::chat::{Chat, Message};
 use grammata_agents::retrieval::{self, Catalogue, RetrievalOptions, Retriever, Template};
 use grammata_agents::tools::session::{ToolCompiler, TurnOptions};
-use grammata_agents::tools::{GrammarOptions, ToolSet, Turn};
-use serde_json::{Value, json};
+use grammata_agents::tools::{GrammarOptions, Request, ToolSet, Turn};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -182,6 +184,28 @@ pub(super) fn found(
     Ok((names, start.elapsed()))
 }
 
+/// The report on a turn.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// The names of the tools that could be called.
+    tools: &'a [String],
+    /// What the model wrote.
+    text: &'a str,
+    /// Whether the turn is complete.
+    complete: bool,
+    /// The calls of a complete turn.
+    calls: Vec<CallReport<'a>>,
+    /// For each call its HTTP request. Null if it has none: the host executes the tool.
+    requests: Vec<Option<RequestReport<'a>>>,
+}
+
+/// A call of a tool, in JSON.
+#[derive(Serialize)]
+struct CallReport<'a> {
+    tool: &'a str,
+    arguments: &'a Map<String, Value>,
+}
+
 /// Writes a turn, and the HTTP requests for its calls.
 pub(super) fn write(
     set: &ToolSet,
@@ -191,33 +215,23 @@ pub(super) fn write(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let calls = turn.map_or(&[][..], |turn| &turn.calls);
-    let requests: Vec<Value> = calls
-        .iter()
-        .map(|call| {
-            set.request(call).map_or(Value::Null, |request| {
-                json!({"method": request.method, "url": request.url, "headers": request.headers, "body": request.body})
-            })
-        })
-        .collect();
-    let shown: Vec<Value> =
-        calls.iter().map(|call| json!({"tool": call.tool, "arguments": call.arguments})).collect();
+    let requests: Vec<Option<Request>> = calls.iter().map(|call| set.request(call).ok()).collect();
     if output.is_json() {
-        let complete = turn.is_some();
-        output.report(&json!({"tools": names, "text": text, "complete": complete, "calls": shown, "requests": requests}))?;
+        let shown = calls.iter().map(|call| CallReport { tool: &call.tool, arguments: &call.arguments });
+        let requests = requests.iter().map(|request| request.as_ref().map(RequestReport::new));
+        output.report(&Report {
+            tools: names,
+            text,
+            complete: turn.is_some(),
+            calls: shown.collect(),
+            requests: requests.collect(),
+        })?;
         return Ok(());
     }
     writeln!(output, "tools: {}", names.join(", "))?;
     writeln!(output, "{text}")?;
-    for request in requests.iter().filter(|request| !request.is_null()) {
-        let field = |name: &str| request[name].as_str().unwrap_or_default().to_owned();
-        writeln!(output, "{} {}", field("method"), field("url"))?;
-        for header in request["headers"].as_array().into_iter().flatten() {
-            let part = |at: usize| header[at].as_str().unwrap_or_default();
-            writeln!(output, "{}: {}", part(0), part(1))?;
-        }
-        if let Some(body) = request["body"].as_str() {
-            writeln!(output, "\n{body}")?;
-        }
+    for request in requests.iter().flatten() {
+        write_request(true, request, output)?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use grammata::error::{ErrorKind, Result};
 use grammata::mask::{CompiledGrammar, Compiler};
 use grammata_agents::tools::{CallFormat, CallGrammar, Choice, GrammarOptions, Markers, ToolSet};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -84,12 +84,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     if arguments.text.is_empty() {
         if output.is_json() {
             let grammar = arguments.show.then(|| made.grammar.to_string());
-            let refused = made.refused.iter().map(|(name, _)| name);
-            output.report(&json!({
-                "tools": made.tools,
-                "refused": refused.collect::<Vec<_>>(),
-                "grammar": grammar,
-            }))?;
+            let refused = made.refused.iter().map(|(name, _)| name.as_str()).collect();
+            output.report(&Report { tools: &made.tools, refused, grammar })?;
         } else if arguments.show {
             writeln!(output, "{}", made.grammar.to_string().trim_end())?;
         } else {
@@ -113,6 +109,17 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         }
     }
     Ok(exit)
+}
+
+/// The report without texts.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// The names of the tools that can be called in the format.
+    tools: &'a [String],
+    /// The names of the tools that cannot. The reasons are among the diagnostics.
+    refused: Vec<&'a str>,
+    /// The grammar in the notation for people. Null without `--show`.
+    grammar: Option<String>,
 }
 
 /// The result of reading a text.

@@ -6,7 +6,7 @@ use crate::io::report::DiagnosticReport;
 use crate::io::text::counted;
 use grammata_agents::tools::{Binding, Tool};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::Write;
 
 /// Writes one line for each tool: its name and arguments (`?`: may be left out), or why it cannot be called.
@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     if output.is_json() {
         let refused = loaded.set.tools().iter().filter(|tool| tool.refusal.is_some()).count();
         let callable = loaded.set.tools().len() - refused;
-        output.report(&json!({ "callable": callable, "not_callable": refused }))?;
+        output.report(&CountReport { callable, not_callable: refused })?;
         output.list("tools")?;
     } else if arguments.count {
         count(&loaded, output)?;
@@ -70,6 +70,13 @@ fn members(schema: &Value) -> Vec<String> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let names = properties.into_iter().flat_map(|properties| properties.keys());
     names.map(|name| if is_required(name) { name.clone() } else { format!("{name}?") }).collect()
+}
+
+/// The numbers of tools: the head of the report. The member `tools` follows.
+#[derive(Serialize)]
+struct CountReport {
+    callable: usize,
+    not_callable: usize,
 }
 
 /// A tool in JSON.

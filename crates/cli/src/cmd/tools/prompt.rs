@@ -7,7 +7,7 @@ use crate::io::text::counted;
 use clap::ValueEnum;
 use grammata_agents::tools::Level;
 use grammata_decode::PromptTokenizer;
-use serde_json::json;
+use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -52,6 +52,26 @@ impl From<LevelName> for Level {
     }
 }
 
+/// The documentation of a tool, in JSON.
+#[derive(Serialize)]
+struct TextReport<'a> {
+    /// The name of the tool.
+    name: &'a str,
+    /// Its documentation at the level of detail.
+    text: &'a str,
+}
+
+/// The length of the documentation at a level of detail, in JSON.
+#[derive(Serialize)]
+struct LevelReport<'a> {
+    /// The level, a value of `--detail`.
+    level: &'a str,
+    /// Number of tokens of all tools.
+    tokens: usize,
+    /// Number of tools.
+    tools: usize,
+}
+
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let loaded = arguments.set.load()?;
     if let Some(name) =
@@ -68,7 +88,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         for (at, tool) in tools.iter().enumerate() {
             let text = tool.documentation(arguments.detail.into(), at + 1);
             match output.is_json() {
-                true => output.item(&json!({"name": tool.name, "text": text}))?,
+                true => output.item(&TextReport { name: &tool.name, text: &text })?,
                 false => writeln!(output, "{text}")?,
             }
         }
@@ -91,7 +111,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         let mean = tokens as f64 / tools.len().max(1) as f64;
         let saved = 100.0 * (1.0 - tokens as f64 / of_full.max(1) as f64);
         match output.is_json() {
-            true => output.item(&json!({"level": name, "tokens": tokens, "tools": tools.len()}))?,
+            true => output.item(&LevelReport { level: &name, tokens, tools: tools.len() })?,
             false => {
                 let tokens = counted(tokens, "token");
                 writeln!(output, "{name:<11} {tokens}, {mean:.1} a tool, {saved:.0} % less than full")?;

@@ -6,7 +6,8 @@ use crate::io::output::{Exit, Failure, Output};
 use grammata::diagnostic::{Notation, Place, Source};
 use grammata::error::{Error, Result};
 use grammata_agents::tools::{Call, Request};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::io::Write;
 
 /// Writes the method, the address, the headers and the body of each request. Arguments are checked by the schema of their tool. Nothing is sent.
@@ -35,15 +36,28 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
+/// The HTTP request for a call, in JSON.
+#[derive(Serialize)]
+pub(super) struct RequestReport<'a> {
+    method: &'a str,
+    url: &'a str,
+    /// Names and values, in the order of the document.
+    headers: &'a [(String, String)],
+    /// Null if there is none.
+    body: Option<&'a str>,
+}
+
+impl RequestReport<'_> {
+    pub(super) fn new(request: &Request) -> RequestReport<'_> {
+        let Request { method, url, headers, body, .. } = request;
+        RequestReport { method, url, headers, body: body.as_deref() }
+    }
+}
+
 /// Writes a request in the form of HTTP, with an empty line before it unless it is the first.
-fn write_request(is_first: bool, request: &Request, output: &mut Output) -> std::io::Result<()> {
+pub(super) fn write_request(is_first: bool, request: &Request, output: &mut Output) -> std::io::Result<()> {
     if output.is_json() {
-        return output.item(&json!({
-            "method": request.method,
-            "url": request.url,
-            "headers": request.headers,
-            "body": request.body,
-        }));
+        return output.item(&RequestReport::new(request));
     }
     if !is_first {
         writeln!(output)?;
