@@ -10,8 +10,10 @@ pub fn run(filters: &[String]) -> Result {
     setup::onnx_runtime()?;
     setup::embedder()?;
     NEXTEST.install()?;
+    // examples have no tests; `lints` compiles them
+    let targets = ["--lib", "--bins", "--tests"];
     let all = ["run", "--workspace", "--features", "ort,hnsw,qdrant", "--no-fail-fast"];
-    command::run(NEXTEST.command(&all).args(filters))?;
+    command::run(NEXTEST.command(&all).args(targets).args(filters))?;
     if !filters.is_empty() {
         return Ok(());
     }
