@@ -204,7 +204,7 @@ impl Http {
             200 => {}
             300..400 => {
                 let location = header("location").unwrap_or_default();
-                return Try::Failed(errors::redirect(&self.url, status, &location));
+                return Try::Failed(errors::redirect(&self.url, status, &hidden(&location, options)));
             }
             _ => {
                 let wait = header("retry-after").and_then(|text| text.trim().parse().ok());
@@ -219,7 +219,8 @@ impl Http {
                 };
             }
         }
-        let kind = header("content-type").unwrap_or_default().to_ascii_lowercase();
+        let written_kind = header("content-type").unwrap_or_default();
+        let kind = written_kind.to_ascii_lowercase();
         let stream = response.into_body().into_reader();
         let most = options.answer_bytes;
         let read = if kind.starts_with("text/event-stream") {
@@ -232,7 +233,7 @@ impl Http {
                 Err(cause) => Err(sse::Fault::Broken(cause)),
             }
         } else {
-            let found = format!("the content type `{kind}`");
+            let found = format!("the content type `{}`", hidden(&written_kind, options));
             return Try::Failed(errors::answer(&self.url, &found, "the server sent no JSON"));
         };
         match read {
