@@ -161,9 +161,12 @@ impl Catalogue {
         self.tools.iter().filter(known).map(plain).collect()
     }
 
-    /// Returns the server's descriptions of the tools that the rules do not name.
-    pub(crate) fn others(&self, names: &Names) -> impl Iterator<Item = &Value> {
-        self.tools.iter().filter(|tool| names.in_rules(name_of(tool)).is_none())
+    /// Returns the server's descriptions of the tools that the rules do not name, without `execution`. A tool that can
+    /// be called only as a task is left out, because the guard refuses tasks.
+    pub(crate) fn others(&self, names: &Names) -> impl Iterator<Item = Value> {
+        let is_task = |tool: &Value| tool["execution"]["taskSupport"] == "required";
+        let is_other = move |tool: &&Value| names.in_rules(name_of(tool)).is_none() && !is_task(tool);
+        self.tools.iter().filter(is_other).map(plain)
     }
 }
 

@@ -53,16 +53,14 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    /// Whether a schema allows a value. Of a schema with `const`, the other keywords are not checked, and numbers must
-    /// be written like the constant.
+    /// Whether a schema allows a value. Of a schema with `const`, the other keywords are not checked.
     pub(crate) fn allows(&mut self, schema: &Value, value: &Value) -> bool {
         if let Some(known) = schema.get("const") {
-            return known == value;
+            return are_equal(known, value);
         }
         if let Some(listed) = only_enum(schema) {
             // lists of known values change with each result, so their validators are not kept
-            return listed.contains(value)
-                || validator(schema).is_ok_and(|validator| validator.is_valid(value));
+            return listed.iter().any(|known| are_equal(known, value));
         }
         if self.validators.len() >= MOST_KEPT {
             self.validators.clear();
@@ -81,6 +79,29 @@ impl Checker {
         let mut properties = properties.iter().map(|(name, schema)| (name.as_str(), schema));
         properties
             .find(|(name, schema)| arguments.get(*name).is_some_and(|value| !self.allows(schema, value)))
+    }
+}
+
+/// Returns whether two values are equal for JSON Schema: 1 and 1.0 are. Recurses over values, whose nesting the JSON
+/// reader limits.
+fn are_equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other
+                || match (one.as_i128(), other.as_i128()) {
+                    (Some(one), Some(other)) => one == other,
+                    _ => one.as_f64().is_some_and(|one| other.as_f64() == Some(one)),
+                }
+        }
+        (Value::Array(some), Value::Array(others)) => {
+            some.len() == others.len() && some.iter().zip(others).all(|(one, other)| are_equal(one, other))
+        }
+        (Value::Object(some), Value::Object(others)) => {
+            let is_in_others =
+                |(name, one): (&String, &Value)| others.get(name).is_some_and(|other| are_equal(one, other));
+            some.len() == others.len() && some.iter().all(is_in_others)
+        }
+        _ => left == right,
     }
 }
 
@@ -115,7 +136,9 @@ pub(crate) fn both(server: &Value, own: &Value) -> Value {
                 joined.insert(key.clone(), value.clone());
             }
             Some(Value::Array(known)) if key == "enum" && value.is_array() => {
-                let has = |value: &&Value| own["enum"].as_array().is_some_and(|own| own.contains(value));
+                let has = |value: &&Value| {
+                    own["enum"].as_array().is_some_and(|own| own.iter().any(|own| are_equal(own, value)))
+                };
                 let shared: Vec<&Value> = known.iter().filter(has).collect();
                 if shared.is_empty() {
                     return Value::Bool(false);
@@ -287,6 +310,7 @@ mod tests {
         let properties = json!({
             "a": {"const": "x"}, "b": {"type": "integer"}, "c": {"pattern": "^(a+)+$"}, "e": {"enum": [1, "y"]},
             "f": {"enum": [1, "y"], "type": "string"}, "g": {"type": "no type"},
+            "h": {"const": {"n": [1]}},
         });
         let properties = properties.as_object().unwrap();
         for (arguments, expected) in [
@@ -299,6 +323,9 @@ mod tests {
             (json!({"e": "z"}), Some("e")),
             (json!({"f": 1}), Some("f")),
             (json!({"g": 1}), Some("g")),
+            (json!({"h": {"n": [1.0]}}), None),
+            (json!({"h": {"n": [1.5]}}), Some("h")),
+            (json!({"h": {"n": [1], "m": 1}}), Some("h")),
         ] {
             let found = checker.wrong(properties, arguments.as_object().unwrap());
             assert_eq!(found.map(|(name, _)| name), expected, "{arguments}");

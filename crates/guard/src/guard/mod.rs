@@ -340,7 +340,7 @@ impl<'r> Guard<'r> {
         let visible = self.visible(catalogue);
         let mut tools = visible.clone();
         if self.options.allow_others {
-            tools.extend(catalogue.others(&self.names).cloned());
+            tools.extend(catalogue.others(&self.names));
         }
         self.shown = Some(visible);
         self.answer(id, &json!({ "tools": tools }));

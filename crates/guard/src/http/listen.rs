@@ -421,7 +421,10 @@ impl Answer<'_> {
             return;
         };
         let Some(from) = session.routes.expect(id, self.takes_stream) else {
-            return refuse(self.stream, 400, Some(id), "a request with this id waits already");
+            return match session.routes.is_closed() {
+                true => refuse(self.stream, 404, Some(id), "the session has ended"),
+                false => refuse(self.stream, 400, Some(id), "a request with this id waits already"),
+            };
         };
         let end = Instant::now() + MOST_WAIT;
         let (mut is_begun, mut is_answered) = (false, false);

@@ -174,6 +174,10 @@ impl Shared {
 
     /// Passes a line of the server to the guard. Returns `false` if the guard has ended.
     fn give(&self, line: Line) -> bool {
+        // servers begin a stream with an event without data, whose id is for resuming
+        if matches!(&line, Line::Text(text) if text.is_empty()) {
+            return true;
+        }
         self.events.send(Event::Line(Side::Server, line)).is_ok()
     }
 

@@ -96,6 +96,10 @@ impl Routes {
         for line in std::mem::take(&mut open.held) {
             if self.waiting.add("client", &line).is_ok() {
                 let _ = to.send((line, false));
+            } else {
+                // too much waits already: it stays for the next stream
+                self.waiting.remove(line.len());
+                open.hold(line);
             }
         }
         open.streams += 1;

@@ -42,7 +42,9 @@ fn taxi(options: Options, hears: ProcedureOptions, test: impl FnOnce(&mut Bench<
     let mut tools = parts::tools(&procedure);
     tools[1]["inputSchema"] = schema;
     tools[1]["execution"] = json!({ "taskSupport": "optional" });
-    tools.push(json!({ "name": "weather", "inputSchema": { "type": "object" } }));
+    let other = |name: &str, support: &str| json!({ "name": name, "inputSchema": { "type": "object" }, "execution": { "taskSupport": support } });
+    // the guard refuses tasks, so the second one cannot be called
+    tools.extend([other("weather", "optional"), other("survey", "required")]);
     bench.begin(tools.into());
     test(&mut bench);
 }
