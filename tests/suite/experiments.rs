@@ -6,8 +6,12 @@ use std::path::Path;
 /// Modules of the product that still belong to an experiment, each with its importers and the reason. As of 26 November
 /// 2026.
 const REST: &[(&str, &[&str], &str)] = &[
-    ("cli::plan::reward", &["cli::plan::run"], "`--reward` is an option of `plan run`"),
-    ("plan::episodes", &["cli::plan::reward", "cli::plan::run"], "`plan run` writes data for training"),
+    ("cli::cmd::plan::reward", &["cli::cmd::plan::run"], "`--reward` is an option of `plan run`"),
+    (
+        "plan::episodes",
+        &["cli::cmd::plan::reward", "cli::cmd::plan::run"],
+        "`plan run` writes data for training",
+    ),
 ];
 
 #[test]
