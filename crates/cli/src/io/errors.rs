@@ -377,6 +377,7 @@ pub(crate) fn no_tokenizer(model: &Path) -> Error {
     )
 }
 
+#[cfg(feature = "ort")]
 pub(crate) fn no_chat_template(model: &Path) -> Error {
     Error::new(
         ErrorKind::Model,

@@ -58,6 +58,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    let start = Instant::now();
     let limits = arguments.plans.limits.get();
     let domain = arguments.plans.domain()?;
     let options = arguments.plans.options(&domain)?;
@@ -89,7 +90,15 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             if output.is_json() {
                 output.report(&HelpReport { can_help: false })?;
                 output.list("calls")?;
-                output.item(&EndReport { number: 1, api: end })?;
+                let call = WrittenCall { name: end.clone(), ..WrittenCall::default() };
+                output.item(&CallReport::new(Some(1), &call, None))?;
+                output.report(&Report {
+                    finished: true,
+                    tokens: Some(0),
+                    forced_tokens: 0,
+                    model_runs: 0,
+                    seconds: seconds(start.elapsed()),
+                })?;
             } else {
                 writeln!(output, "no flow can help")?;
                 writeln!(output, "  1. {end}()")?;
@@ -138,7 +147,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     if output.is_json() {
         output.report(&Report {
             finished: plan.is_finished,
-            tokens: made.tokens,
+            tokens: Some(made.tokens),
             forced_tokens: made.forced,
             model_runs: made.passes,
             seconds: seconds(made.time),
@@ -206,7 +215,7 @@ fn with_chat(
     if output.is_json() {
         output.report(&Report {
             finished: is_finished,
-            tokens: usize::try_from(used.answer_tokens).unwrap_or(usize::MAX),
+            tokens: usize::try_from(used.answer_tokens).ok().filter(|_| used.uncounted == 0),
             forced_tokens: 0,
             model_runs: usize::try_from(used.answers).unwrap_or(usize::MAX),
             seconds: seconds(start.elapsed()),
@@ -256,18 +265,12 @@ struct HelpReport {
     can_help: bool,
 }
 
-/// The call that ends a plan without a flow.
-#[derive(Serialize)]
-struct EndReport<'a> {
-    number: usize,
-    api: &'a str,
-}
-
-/// The end of the report, after the member `calls`. Left out if no flow fits.
+/// The end of the report, after the member `calls`.
 #[derive(Serialize)]
 struct Report {
     finished: bool,
-    tokens: usize,
+    /// Null if the model's server does not count them.
+    tokens: Option<usize>,
     forced_tokens: usize,
     model_runs: usize,
     seconds: f64,

@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
             mode: mode.to_string(),
             supervised: is_supervised,
             complete: counts.complete,
-            steps: counts.steps.iter().sum(),
+            steps: counts.steps.iter().fold(0.0, |sum, steps| sum + steps),
             wrong: counts.wrong,
             taken: &counts.taken,
             errors: &counts.errors,
