@@ -269,6 +269,27 @@ fn grammars_stay_within_their_limit() {
     assert_eq!(error.code(), "limit/exceeded");
 }
 
+/// A chain of documents, each of which refers to the next.
+#[test]
+fn the_resolver_is_called_a_thousand_times_at_most() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    for (length, expected) in [(1000, None), (1001, Some("limit/exceeded")), (5000, Some("limit/exceeded"))] {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
+        let mut options = json_schema::Options::default();
+        options.documents.set_resolver(move |uri| {
+            let number = 1 + counted.fetch_add(1, Ordering::Relaxed);
+            assert_eq!(uri, format!("http://a.example/{number}"));
+            Ok(if number == length { json!(true) } else { json!({"$ref": (number + 1).to_string()}) })
+        });
+        let compiled = compile_value(&json!({"$ref": "http://a.example/1"}), &options);
+        assert_eq!(compiled.err().map(|error| error.code().to_owned()).as_deref(), expected);
+        assert_eq!(calls.load(Ordering::Relaxed), 1000, "{length}");
+    }
+}
+
 #[test]
 fn sub_schemas_are_labelled_and_shared_ones_are_rules() {
     let schema = json!({
