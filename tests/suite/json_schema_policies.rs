@@ -39,21 +39,22 @@ fn a_schema_sets_its_own_options() {
 
 #[test]
 fn what_a_schema_cannot_set_is_an_error() {
-    for own in [
-        json!("compact"),
-        json!({"propertyOrder": "sorted"}),
-        json!({"whitespace": 3}),
-        json!({"whitespace": {"max": -1}}),
-        json!({"whitespace": {"max": 1, "pattern": " "}}),
-        json!({"numbers": true}),
-        json!({"formats": null}),
-        json!({"maxDigits": 0}),
-        json!({"maxDigits": "40"}),
-        json!({"maxDepth": "9"}),
-        json!({"colour": "red"}),
+    for (own, message) in [
+        (json!("compact"), "invalid value for `x-grammata`"),
+        (json!({"propertyOrder": "sorted"}), "invalid value for `propertyOrder`"),
+        (json!({"whitespace": 3}), "invalid value for `whitespace`"),
+        (json!({"whitespace": {"max": -1}}), "invalid value for `whitespace`"),
+        (json!({"whitespace": {"max": 1, "pattern": " "}}), "invalid value for `whitespace`"),
+        (json!({"numbers": true}), "invalid value for `numbers`"),
+        (json!({"formats": null}), "invalid value for `formats`"),
+        (json!({"maxDigits": 0}), "invalid value for `maxDigits`"),
+        (json!({"maxDigits": "40"}), "invalid value for `maxDigits`"),
+        (json!({"maxDepth": "9"}), "invalid value for `maxDepth`"),
+        (json!({"colour": "red"}), "unknown option in `x-grammata`"),
     ] {
         let error = of_schema(own.clone()).expect_err(&own.to_string());
         assert_eq!(error.code(), "json-schema/invalid-policy", "{own}");
+        assert_eq!(error.diagnostic().message(), message, "{own}");
     }
     // elsewhere it is a word like any other
     let inner = r#"{"properties": {"x-grammata": {"const": {"colour": "red"}}}}"#;

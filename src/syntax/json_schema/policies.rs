@@ -92,11 +92,11 @@ impl Options {
         let Some(own) = root.get(KEYWORD) else { return Ok(()) };
         let place = join("", KEYWORD);
         let Value::Object(members) = own else {
-            return Err(errors::invalid_policy(&place, own, "an object of options"));
+            return Err(errors::invalid_policy(&place, KEYWORD, own, "an object of options"));
         };
         for (name, value) in members.iter() {
             let place = join(&place, name);
-            let invalid = |allowed| errors::invalid_policy(&place, value, allowed);
+            let invalid = |allowed| errors::invalid_policy(&place, name, value, allowed);
             match name {
                 "propertyOrder" => {
                     self.property_order = match value.as_str() {
@@ -153,7 +153,7 @@ impl Options {
                 }
                 _ => {
                     let allowed = "propertyOrder, whitespace, numbers, maxDigits, formats, undeclared, maxBytes or maxDepth";
-                    return Err(errors::invalid_policy(&place, value, allowed));
+                    return Err(errors::unknown_policy(&place, value, allowed));
                 }
             }
         }
