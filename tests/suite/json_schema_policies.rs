@@ -176,3 +176,21 @@ fn digits_are_bounded() {
         }
     }
 }
+
+/// A bound below 2 acts as 2, and 0 cannot be set in a schema.
+#[test]
+fn the_least_bound_on_digits_is_two() {
+    let words = ["0", "9", "11", "111", "1.1", "1.11", "1e1", "1e11", "-11.1e-1"];
+    for schema in
+        [json!({"type": "number"}), json!({"type": "integer"}), json!({"type": "number", "minimum": 0.5})]
+    {
+        let with = |most| {
+            let options = json_schema::Options::default().max_digits(Some(most));
+            let language = Language::new(&compile_value(&schema, &options).unwrap().grammar);
+            words.map(|word| language.accepts(word.as_bytes()))
+        };
+        assert_eq!(with(1), with(2), "{schema}");
+        assert_eq!(with(0), with(2), "{schema}");
+        assert_ne!(with(1), with(3), "{schema}");
+    }
+}

@@ -31,7 +31,7 @@ impl Options {
     /// - `propertyOrder`: `"declared"` or `"any"`
     /// - `whitespace`: `"free"`, `"compact"`, `"short"`, `"spaced"`, `{"max": 1}` or `{"pattern": " ?"}`
     /// - `numbers`: `"any"` or `"plain"`
-    /// - `maxDigits`: an integer from 1, or `null` for no bound
+    /// - `maxDigits`: an integer from 1, or `null` for no bound. 1 counts as 2.
     /// - `formats`: `"assert"` or `"annotate"`
     /// - `undeclared`: `"allowed"` or `"refused"`
     /// - `maxBytes` and `maxDepth`: integers from 0. They can only lower [`source_bytes`](crate::Limits::source_bytes)
