@@ -194,3 +194,25 @@ fn the_least_bound_on_digits_is_two() {
         assert_ne!(with(1), with(3), "{schema}");
     }
 }
+
+/// The bound holds for each run of digits, not for the number as a whole.
+#[test]
+fn marked_numbers_have_as_many_digits_as_others() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "type": "number", "not": {"type": "integer"},
+    });
+    let options = json_schema::Options::default().max_digits(Some(3));
+    let language = Language::new(&compile_value(&schema, &options).unwrap().grammar);
+    for (word, expected) in [
+        ("-111.1", true),
+        ("-111.11e-11", true),
+        ("1e-11", true),
+        ("2.0", true),
+        ("-111", false),
+        ("1111.1", false),
+        ("1e111", false),
+    ] {
+        assert_eq!(language.accepts(word.as_bytes()), expected, "{word}");
+    }
+}

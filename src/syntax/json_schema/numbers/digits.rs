@@ -21,12 +21,23 @@ pub(in crate::syntax::json_schema) fn bounded(g: &mut GrammarBuilder, all: ExprI
             Expression::Choice(parts) => g.choice(of(&parts)),
             Expression::Intersection(parts) => g.intersection(of(&parts)),
             Expression::Repeat { body, min, max } => {
+                let max = max.or_else(|| is_digit(g.expression(body)).then(|| min.max(most - 1)));
                 let body = made.get(&body).copied().unwrap_or(body);
-                g.repeat(body, min, Some(max.unwrap_or(min.max(most - 1))))
+                g.repeat(body, min, max)
             }
             _ => id,
         };
         made.insert(id, bounded);
     }
     made.get(&all).copied().unwrap_or(all)
+}
+
+/// Whether all words of an expression are single digits. Loops over other bytes only occur in intersections with bounded
+/// expressions.
+fn is_digit(expression: &Expression) -> bool {
+    match expression {
+        Expression::ByteSet(set) => set.iter().all(|byte| byte.is_ascii_digit()),
+        Expression::Bytes(text) => matches!(text[..], [b'0'..=b'9']),
+        _ => false,
+    }
 }
