@@ -9,6 +9,7 @@ mod elements;
 mod endless;
 mod excluded;
 mod object;
+mod percent;
 mod text;
 mod value;
 

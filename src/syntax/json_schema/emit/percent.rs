@@ -1,0 +1,50 @@
+//! Percent-encoding.
+
+use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder};
+use regex_syntax::utf8::Utf8Sequences;
+
+const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
+
+/// Returns one character of a class, percent-encoded.
+pub(super) fn character(g: &mut GrammarBuilder, class: &CharClass, stays: &ByteSet) -> ExprId {
+    let stays = |byte: u8| stays.contains(byte);
+    let plain: ByteSet =
+        (0..0x80_u8).filter(|&byte| stays(byte) && class.contains(char::from(byte))).collect();
+    let mut ways = vec![g.byte_set(plain)];
+    let encoded = (0..0x80_u8).filter(|&byte| !stays(byte) && class.contains(char::from(byte)));
+    ways.push(hexadecimal(g, encoded.collect()));
+    let further = class.intersection(&CharClass::new([('\u{80}', char::MAX)]));
+    for &(low, high) in further.ranges() {
+        for sequence in Utf8Sequences::new(low, high) {
+            let bytes = sequence.as_slice().iter().map(|range| (range.start..=range.end).collect());
+            let parts: Vec<ExprId> = bytes.map(|bytes| hexadecimal(g, bytes)).collect();
+            ways.push(g.sequence(parts));
+        }
+    }
+    g.choice(ways)
+}
+
+/// Returns one of some bytes as `%XX`, grouped by the first digit.
+fn hexadecimal(g: &mut GrammarBuilder, bytes: Vec<u8>) -> ExprId {
+    let digit = |value: u8| HEXADECIMAL.get(usize::from(value)).copied().unwrap_or(b'0');
+    let mut ways: Vec<(ByteSet, ByteSet)> = Vec::new();
+    for high in 0..16_u8 {
+        let lows = bytes.iter().filter(|byte| *byte >> 4 == high).map(|byte| digit(byte & 15));
+        let lows: ByteSet = lows.collect();
+        if lows.is_empty() {
+            continue;
+        }
+        match ways.iter_mut().find(|(_, known)| *known == lows) {
+            Some((highs, _)) => highs.insert(digit(high)),
+            None => ways.push((ByteSet::from_iter([digit(high)]), lows)),
+        }
+    }
+    let ways: Vec<ExprId> = ways
+        .into_iter()
+        .map(|(highs, lows)| {
+            let parts = [g.text("%"), g.byte_set(highs), g.byte_set(lows)];
+            g.sequence(parts)
+        })
+        .collect();
+    g.choice(ways)
+}
