@@ -349,7 +349,7 @@ impl<'a> Emitter<'_, 'a> {
         style: &'static Style,
         pointer: &str,
     ) -> Result<Option<(Kind, ExprId)>> {
-        if self.is_excluded(value) {
+        if self.is_excluded(value, Some(style)) {
             return Ok(None);
         }
         Ok(Some(match value {

@@ -5,6 +5,19 @@ use regex_syntax::utf8::Utf8Sequences;
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
 
+/// Returns bytes, all except those that stay as `%XX`. Only ASCII stays.
+pub(super) fn text(bytes: &[u8], stays: &ByteSet) -> String {
+    let mut written = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        if stays.contains(byte) {
+            written.push(char::from(byte));
+        } else {
+            written.extend([b'%', digit(byte >> 4), digit(byte & 15)].map(char::from));
+        }
+    }
+    written
+}
+
 /// Returns one character of a class, percent-encoded.
 pub(super) fn character(g: &mut GrammarBuilder, class: &CharClass, stays: &ByteSet) -> ExprId {
     let stays = |byte: u8| stays.contains(byte);
@@ -26,7 +39,6 @@ pub(super) fn character(g: &mut GrammarBuilder, class: &CharClass, stays: &ByteS
 
 /// Returns one of some bytes as `%XX`, grouped by the first digit.
 fn hexadecimal(g: &mut GrammarBuilder, bytes: Vec<u8>) -> ExprId {
-    let digit = |value: u8| HEXADECIMAL.get(usize::from(value)).copied().unwrap_or(b'0');
     let mut ways: Vec<(ByteSet, ByteSet)> = Vec::new();
     for high in 0..16_u8 {
         let lows = bytes.iter().filter(|byte| *byte >> 4 == high).map(|byte| digit(byte & 15));
@@ -47,4 +59,9 @@ fn hexadecimal(g: &mut GrammarBuilder, bytes: Vec<u8>) -> ExprId {
         })
         .collect();
     g.choice(ways)
+}
+
+/// Returns the hexadecimal digit of a value below 16.
+fn digit(value: u8) -> u8 {
+    HEXADECIMAL.get(usize::from(value)).copied().unwrap_or(b'0')
 }

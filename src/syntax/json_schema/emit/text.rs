@@ -10,6 +10,7 @@ use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::options::Spelling;
 use crate::syntax::json_schema::shape::{Shape, Test, Typed};
 use crate::syntax::json_schema::string_test;
+use std::borrow::Cow;
 
 impl<'a> Emitter<'_, 'a> {
     /// Returns the texts of the root's values.
@@ -21,11 +22,7 @@ impl<'a> Emitter<'_, 'a> {
             match all.shape_of(id) {
                 Shape::Values(list) => {
                     self.spend(list.len(), pointer)?;
-                    for value in list {
-                        if !self.is_excluded(value) {
-                            ways.extend(self.text_of(value));
-                        }
-                    }
+                    ways.extend(list.iter().filter_map(|value| self.text_of(value)));
                 }
                 Shape::Union(_) => {}
                 Shape::Typed(typed) => {
@@ -61,9 +58,11 @@ impl<'a> Emitter<'_, 'a> {
         match value {
             Value::String(text) => {
                 let characters = self.characters();
-                Some(self.spelled_text(text, &characters))
+                let is_excluded = self.is_excluded_text(&written(text, &characters));
+                (!is_excluded).then(|| self.spelled_text(text, &characters))
             }
             Value::Null | Value::Array(_) | Value::Object(_) if self.has_only_scalars() => None,
+            value if self.is_excluded(value, None) => None,
             value => Some(self.value(value)),
         }
     }
@@ -159,5 +158,13 @@ pub(super) fn spelled(g: &mut GrammarBuilder, class: &CharClass, characters: &Ch
             ways.push(g.char_class(class.intersection(plain)));
             g.choice(ways)
         }
+    }
+}
+
+/// Returns a text without escapes in the spelling of its characters.
+fn written<'t>(text: &'t str, characters: &Characters) -> Cow<'t, str> {
+    match characters {
+        Characters::Encoded(stays) => percent::text(text.as_bytes(), stays).into(),
+        _ => text.into(),
     }
 }

@@ -1,0 +1,78 @@
+//! Spellings other than JSON: excluded texts.
+
+use crate::language::Language;
+use grammata::syntax::json_schema::{Elements, Options, PropertyOrder, Spelling, compile_value};
+use serde_json::{Value, json};
+
+fn language(schema: &Value, options: &Options) -> Language {
+    let compiled = compile_value(schema, options).unwrap_or_else(|error| panic!("{schema}: {error}"));
+    Language::new(&compiled.grammar)
+}
+
+/// A listed string contains an excluded text exactly if a string without restrictions may not be written so.
+#[test]
+fn listed_strings_are_excluded_as_written() {
+    let cases = [
+        (Spelling::Json, "a\nb", "\\n", "\"a\\nb\"", false),
+        (Spelling::Json, "a\nb", "\n", "\"a\\nb\"", true),
+        (Spelling::Text, "a\nb", "\n", "a\nb", false),
+        (Spelling::Text, "a\nb", "\\n", "a\nb", true),
+        (Spelling::Text, "say \"hi\"", "y \"h", "say \"hi\"", false),
+        (Spelling::Line, "a\tb", "\t", "a\tb", false),
+        (Spelling::Line, "a\tb", "\\t", "a\tb", true),
+        (Spelling::Percent, "a b", "%20", "a%20b", false),
+        (Spelling::Percent, "a b", " ", "a%20b", true),
+        (Spelling::Percent, "é", "C3%A9", "%C3%A9", false),
+    ];
+    for (spelling, value, excluded, text, expected) in cases {
+        let options = Options::default().spelling(spelling).excludes(vec![excluded.to_owned()]);
+        for schema in [json!({"enum": [value, "z"]}), json!({"type": "string"})] {
+            let language = language(&schema, &options);
+            assert_eq!(language.accepts(text.as_bytes()), expected, "{schema} without {excluded:?}");
+            let other = if spelling == Spelling::Json { "\"z\"" } else { "z" };
+            assert!(language.accepts(other.as_bytes()), "{schema} without {excluded:?}");
+        }
+    }
+}
+
+/// Arrays and objects are JSON in text, and in elements of most styles.
+#[test]
+fn listed_values_inside_json_are_excluded_as_json() {
+    let element = |text: &str| format!("<parameter=a>{text}</parameter>");
+    for (excluded, json, expected) in [
+        ("\\n", "[\"a\\nb\"]", false),
+        ("\n", "[\"a\\nb\"]", true),
+        ("\\n", "{\"a\\nb\":1}", false),
+        ("\n", "{\"a\\nb\":1}", true),
+    ] {
+        let value: Value = serde_json::from_str(json).expect("JSON");
+        let options = Options::default().excludes(vec![excluded.to_owned()]);
+        let schema = json!({"enum": [value, 1]});
+        let text = language(&schema, &options.clone().spelling(Spelling::Text));
+        assert_eq!(text.accepts(json.as_bytes()), expected, "{json} without {excluded:?}");
+        let schema = json!({"type": "object", "properties": {"a": schema}, "required": ["a"]});
+        let elements = language(&schema, &options.spelling(Spelling::Elements(Elements::Qwen)));
+        assert_eq!(elements.accepts(element(json).as_bytes()), expected, "{json} without {excluded:?}");
+        assert!(elements.accepts(element("1").as_bytes()));
+    }
+}
+
+#[test]
+fn declared_names_are_excluded_as_written() {
+    let with = |schema: &Value, style: Elements, excluded: &str| {
+        let excludes = vec![excluded.to_owned()];
+        let options = Options::default().property_order(PropertyOrder::Any);
+        language(schema, &options.spelling(Spelling::Elements(style)).excludes(excludes))
+    };
+    let schema =
+        json!({"type": "object", "properties": {"a&b": {"const": 1}}, "additionalProperties": false});
+    let text = "<cofl:value name=\"a&amp;b\" type=\"json\">1</cofl:value>";
+    assert!(with(&schema, Elements::Cohere, "x").accepts(text.as_bytes()));
+    assert!(!with(&schema, Elements::Cohere, "&amp;b").accepts(text.as_bytes()));
+    let inner =
+        json!({"type": "object", "properties": {"a\nb": {"const": 1}}, "additionalProperties": false});
+    let schema = json!({"type": "object", "properties": {"c": inner}});
+    let text = "<parameter=c>{\"a\\nb\":1}</parameter>";
+    assert!(with(&schema, Elements::Qwen, "\n").accepts(text.as_bytes()));
+    assert!(!with(&schema, Elements::Qwen, "\\n").accepts(text.as_bytes()));
+}
