@@ -76,3 +76,16 @@ fn declared_names_are_excluded_as_written() {
     assert!(with(&schema, Elements::Qwen, "\n").accepts(text.as_bytes()));
     assert!(!with(&schema, Elements::Qwen, "\\n").accepts(text.as_bytes()));
 }
+
+/// The end of an element would be read within the value.
+#[test]
+fn listed_values_do_not_contain_the_end_of_their_element() {
+    let options = Options::default().spelling(Spelling::Elements(Elements::Qwen));
+    for json in ["[\"</parameter>\"]", "{\"</parameter>\":1}"] {
+        let value: Value = serde_json::from_str(json).expect("JSON");
+        let schema = json!({"type": "object", "properties": {"a": {"enum": [value, ["b"]]}}});
+        let language = language(&schema, &options);
+        assert!(!language.accepts(format!("<parameter=a>{json}</parameter>").as_bytes()), "{json}");
+        assert!(language.accepts(b"<parameter=a>[\"b\"]</parameter>"));
+    }
+}

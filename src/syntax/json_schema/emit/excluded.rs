@@ -40,9 +40,14 @@ impl Emitter<'_, '_> {
         self.options.excludes.iter().any(|excluded| written.contains(excluded.as_str()))
     }
 
-    /// Whether an excluded text occurs in a string in canonical spelling of JSON.
+    /// Whether an excluded text or the end of an element occurs in a string in canonical spelling of JSON.
     fn is_excluded_string(&self, text: &str) -> bool {
-        !self.options.excludes.is_empty() && self.is_excluded_text(&strings::content(text))
+        let stop = self.options.spelling.style().map(|style| style.stop);
+        if self.options.excludes.is_empty() && stop.is_none() {
+            return false;
+        }
+        let written = strings::content(text);
+        stop.is_some_and(|stop| written.contains(stop)) || self.is_excluded_text(&written)
     }
 
     /// Whether an excluded text occurs in the name of a member, in JSON or in a style of elements.
