@@ -89,3 +89,17 @@ fn listed_values_do_not_contain_the_end_of_their_element() {
         assert!(language.accepts(b"<parameter=a>[\"b\"]</parameter>"));
     }
 }
+
+#[test]
+fn names_of_listed_objects_are_excluded() {
+    for (style, before) in [(Elements::Qwen, "<parameter="), (Elements::MiniMax, "<parameter name=\"")] {
+        let after = if style == Elements::Qwen { ">" } else { "\">" };
+        let options = Options::default().spelling(Spelling::Elements(style)).excludes(vec!["bad".to_owned()]);
+        let language = language(&json!({"enum": [{"a bad name": 1}, {"good": 1}, {"z": "bad"}]}), &options);
+        for (name, value, expected) in [("good", "1", true), ("a bad name", "1", false), ("z", "bad", false)]
+        {
+            let text = format!("{before}{name}{after}{value}</parameter>");
+            assert_eq!(language.accepts(text.as_bytes()), expected, "{text}");
+        }
+    }
+}
