@@ -1,4 +1,4 @@
-//! Spellings other than JSON: excluded texts.
+//! Spellings other than JSON: excluded texts, and values in percent-encoding.
 
 use crate::language::Language;
 use grammata::syntax::json_schema::{Elements, Options, PropertyOrder, Spelling, compile_value};
@@ -100,6 +100,36 @@ fn names_of_listed_objects_are_excluded() {
         {
             let text = format!("{before}{name}{after}{value}</parameter>");
             assert_eq!(language.accepts(text.as_bytes()), expected, "{text}");
+        }
+    }
+}
+
+/// Every byte is encoded, whatever the type of the value.
+#[test]
+fn scalars_are_percent_encoded() {
+    let cases = [
+        (json!({"type": "number"}), None, ["1e%2B5", "-2.5E-3"], ["1e+5", "1%2E5"]),
+        (json!({"type": "integer", "minimum": 3}), None, ["3e%2B5", "30.0"], ["3e+5", "2e%2B0"]),
+        (json!({"const": 1e300}), None, ["1e%2B300", "1e300"], ["1e+300", "1e%2b300"]),
+        (json!({"type": "number"}), Some("0123456789+"), ["1%65+5", "%2D2%2E5"], ["1e+5", "-2"]),
+        (json!({"type": "number", "multipleOf": 0.5}), Some("012345"), ["1%2E5", "0%2E50"], ["1.5", "1%2E4"]),
+        (
+            json!({"type": "integer", "multipleOf": 7, "maximum": 80}),
+            Some(""),
+            ["%37%37", "%37"],
+            ["77", "%37%38"],
+        ),
+        (json!({"type": "boolean"}), Some("tue"), ["t%72ue", "%66%61%6C%73e"], ["true", "false"]),
+        (json!({"enum": [true, 5]}), Some("5"), ["%74%72%75%65", "5"], ["true", "%35"]),
+    ];
+    for (schema, unencoded, accepted, rejected) in cases {
+        let options = Options::default().spelling(Spelling::Percent).unencoded(unencoded.map(str::to_owned));
+        let language = language(&schema, &options);
+        for text in accepted {
+            assert!(language.accepts(text.as_bytes()), "{schema}: {text}");
+        }
+        for text in rejected {
+            assert!(!language.accepts(text.as_bytes()), "{schema}: {text}");
         }
     }
 }

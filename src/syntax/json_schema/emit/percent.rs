@@ -1,7 +1,8 @@
 //! Percent-encoding.
 
-use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder};
+use crate::grammar::{ByteSet, CharClass, ExprId, Expression, GrammarBuilder, RuleId};
 use regex_syntax::utf8::Utf8Sequences;
+use rustc_hash::FxHashMap;
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
 
@@ -64,4 +65,71 @@ fn hexadecimal(g: &mut GrammarBuilder, bytes: Vec<u8>) -> ExprId {
 /// Returns the hexadecimal digit of a value below 16.
 fn digit(value: u8) -> u8 {
     HEXADECIMAL.get(usize::from(value)).copied().unwrap_or(b'0')
+}
+
+/// Returns the words of an expression of bytes, every byte except those that stay as `%XX`.
+pub(super) fn expression(g: &mut GrammarBuilder, all: ExprId, stays: &ByteSet) -> ExprId {
+    let mut encoder =
+        Encoder { stays, made: FxHashMap::default(), rules: FxHashMap::default(), open: Vec::new() };
+    let all = encoder.expression(g, all);
+    while let Some((rule, copy)) = encoder.open.pop() {
+        if let Some(body) = g.body(rule) {
+            let body = encoder.expression(g, body);
+            g.define(copy, body);
+        }
+    }
+    all
+}
+
+struct Encoder<'s> {
+    stays: &'s ByteSet,
+    made: FxHashMap<ExprId, ExprId>,
+    /// The encoded copy of each rule.
+    rules: FxHashMap<RuleId, RuleId>,
+    /// Rules whose copies are not defined yet, with these.
+    open: Vec<(RuleId, RuleId)>,
+}
+
+impl Encoder<'_> {
+    fn expression(&mut self, g: &mut GrammarBuilder, root: ExprId) -> ExprId {
+        for id in g.within(root) {
+            if !self.made.contains_key(&id) {
+                let encoded = self.encoded(g, id);
+                self.made.insert(id, encoded);
+            }
+        }
+        self.of(root)
+    }
+
+    fn of(&self, id: ExprId) -> ExprId {
+        self.made.get(&id).copied().unwrap_or(id)
+    }
+
+    /// Encodes an expression whose operands are encoded.
+    fn encoded(&mut self, g: &mut GrammarBuilder, id: ExprId) -> ExprId {
+        let all = |list: &[ExprId]| list.iter().map(|id| self.of(*id)).collect::<Vec<_>>();
+        match g.expression(id).clone() {
+            Expression::Bytes(bytes) => g.text(text(&bytes, self.stays)),
+            Expression::ByteSet(set) => {
+                let plain = g.byte_set(set.intersection(self.stays));
+                let others = hexadecimal(g, set.intersection(&self.stays.complement()).iter().collect());
+                g.choice([plain, others])
+            }
+            Expression::Sequence(parts) => g.sequence(all(&parts)),
+            Expression::Choice(parts) => g.choice(all(&parts)),
+            Expression::Intersection(parts) => g.intersection(all(&parts)),
+            // in intersections with encoded expressions only
+            Expression::Complement(body) => g.complement(self.of(body)),
+            Expression::Repeat { body, min, max } => g.repeat(self.of(body), min, max),
+            Expression::Rule(rule) => {
+                let copy = *self.rules.entry(rule).or_insert_with(|| {
+                    let copy = g.declare("encoded states");
+                    self.open.push((rule, copy));
+                    copy
+                });
+                g.rule(copy)
+            }
+            _ => id,
+        }
+    }
 }

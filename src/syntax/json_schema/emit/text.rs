@@ -63,7 +63,10 @@ impl<'a> Emitter<'_, 'a> {
             }
             Value::Null | Value::Array(_) | Value::Object(_) if self.has_only_scalars() => None,
             value if self.is_excluded(value, None) => None,
-            value => Some(self.value(value)),
+            value => {
+                let value = self.value(value);
+                Some(self.spelled_scalar(value))
+            }
         }
     }
 
@@ -72,6 +75,14 @@ impl<'a> Emitter<'_, 'a> {
         let spell = |c| spelled(&mut self.g, &CharClass::new([(c, c)]), characters);
         let parts: Vec<ExprId> = text.chars().map(spell).collect();
         self.g.sequence(parts)
+    }
+
+    /// Returns the texts of numbers or booleans, percent-encoded if strings are.
+    fn spelled_scalar(&mut self, texts: ExprId) -> ExprId {
+        match self.characters() {
+            Characters::Encoded(stays) => percent::expression(&mut self.g, texts, &stays),
+            _ => texts,
+        }
     }
 
     fn typed_text(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
@@ -96,11 +107,13 @@ impl<'a> Emitter<'_, 'a> {
             ways.push(self.string_text(typed, &characters)?);
         }
         if has(TypeSet::NUMBER) {
-            ways.push(self.number(typed, pointer)?);
+            let number = self.number(typed, pointer)?;
+            ways.push(self.spelled_scalar(number));
         }
         for (one, word) in [(TypeSet::TRUE, "true"), (TypeSet::FALSE, "false"), (TypeSet::NULL, "null")] {
             if has(one) && !(one == TypeSet::NULL && self.has_only_scalars()) {
-                ways.push(self.g.text(word));
+                let word = self.g.text(word);
+                ways.push(self.spelled_scalar(word));
             }
         }
         Ok(self.g.choice(ways))
