@@ -269,6 +269,21 @@ fn grammars_stay_within_their_limit() {
     assert_eq!(error.code(), "limit/exceeded");
 }
 
+#[test]
+fn patterns_stay_within_the_limit() {
+    let limits = grammata::Limits::default().pattern_bytes(3);
+    let options = json_schema::Options::default().limits(limits);
+    for (pattern, names) in [("abcd", false), ("a(?=b)", false), ("abcd", true)] {
+        let schema = match names {
+            true => json!({"patternProperties": {pattern: {"type": "null"}}}),
+            false => json!({"type": "string", "pattern": pattern}),
+        };
+        let error = compile_value(&schema, &options).expect_err(pattern);
+        assert_eq!(error.code(), "limit/exceeded", "{schema}");
+    }
+    assert!(compile_value(&json!({"pattern": "abc"}), &options).is_ok());
+}
+
 /// A chain of documents, each of which refers to the next.
 #[test]
 fn the_resolver_is_called_a_thousand_times_at_most() {
