@@ -106,8 +106,7 @@ impl GrammarBuilder {
         &self.expressions[id.index()]
     }
 
-    /// The ids of an expression and of its direct and indirect operands, operands first. References to rules are not
-    /// followed.
+    /// The ids of an expression and of all its operands, operands first, without the bodies of rules.
     pub(crate) fn within(&self, root: ExprId) -> Vec<ExprId> {
         let mut reached = FxHashSet::default();
         let mut open = vec![root];
@@ -498,7 +497,12 @@ impl GrammarBuilder {
 
     /// Whether the rule has a body.
     pub fn is_defined(&self, rule: RuleId) -> bool {
-        self.rules[rule.index()].1.is_some()
+        self.body(rule).is_some()
+    }
+
+    /// The body of a rule, if it is defined.
+    pub(crate) fn body(&self, rule: RuleId) -> Option<ExprId> {
+        self.rules[rule.index()].1
     }
 
     /// A reference to a rule.
@@ -524,9 +528,8 @@ impl GrammarBuilder {
         }
         // operands come first, so their copies are known
         let mut copies = vec![root; reached.len()];
-        for (index, expression) in
-            grammar.expressions().iter().enumerate().filter(|(index, _)| reached[*index])
-        {
+        let expressions = grammar.expressions().iter().enumerate();
+        for (index, expression) in expressions.filter(|(index, _)| reached[*index]) {
             let copy = |id: &ExprId| copies[id.index()];
             let all = |list: &[ExprId]| list.iter().map(copy).collect::<Operands>();
             copies[index] = match expression {
@@ -575,20 +578,17 @@ impl GrammarBuilder {
     /// Builds and verifies the grammar with the given root.
     ///
     /// # Errors
-    /// The first error of the builder, such as `grammar/crossed-bounds` or `limit/exceeded`; `grammar/undefined-rule`;
-    /// or `grammar/invariant`, naming the invariant of [`verify`] that does not hold.
+    /// The first error of the builder, such as `limit/exceeded`; `grammar/undefined-rule`; or `grammar/invariant`, naming
+    /// the invariant of [`verify`] that does not hold.
     pub fn build(self, root: RuleId) -> Result<Grammar> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let rules = self
-            .rules
-            .into_iter()
-            .map(|(name, body)| match body {
-                Some(body) => Ok(Rule { name, body }),
-                None => Err(errors::undefined_rule(&name)),
-            })
-            .collect::<Result<Vec<Rule>>>()?;
+        let rules = self.rules.into_iter().map(|(name, body)| match body {
+            Some(body) => Ok(Rule { name, body }),
+            None => Err(errors::undefined_rule(&name)),
+        });
+        let rules = rules.collect::<Result<Vec<Rule>>>()?;
         let (mut expressions, labels) = (self.expressions, self.labels);
         expressions.shrink_to_fit();
         let grammar = Grammar { tables: Arc::new(Tables { expressions, rules, labels }), root };

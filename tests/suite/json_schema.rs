@@ -270,6 +270,42 @@ fn grammars_stay_within_their_limit() {
 }
 
 #[test]
+fn patterns_stay_within_the_limit() {
+    let limits = grammata::Limits::default().pattern_bytes(3);
+    let options = json_schema::Options::default().limits(limits);
+    for (pattern, names) in [("abcd", false), ("a(?=b)", false), ("abcd", true)] {
+        let schema = match names {
+            true => json!({"patternProperties": {pattern: {"type": "null"}}}),
+            false => json!({"type": "string", "pattern": pattern}),
+        };
+        let error = compile_value(&schema, &options).expect_err(pattern);
+        assert_eq!(error.code(), "limit/exceeded", "{schema}");
+    }
+    assert!(compile_value(&json!({"pattern": "abc"}), &options).is_ok());
+}
+
+/// A chain of documents, each of which refers to the next.
+#[test]
+fn the_resolver_is_called_a_thousand_times_at_most() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    for (length, expected) in [(1000, None), (1001, Some("limit/exceeded")), (5000, Some("limit/exceeded"))] {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
+        let mut options = json_schema::Options::default();
+        options.documents.set_resolver(move |uri| {
+            let number = 1 + counted.fetch_add(1, Ordering::Relaxed);
+            assert_eq!(uri, format!("http://a.example/{number}"));
+            Ok(if number == length { json!(true) } else { json!({"$ref": (number + 1).to_string()}) })
+        });
+        let compiled = compile_value(&json!({"$ref": "http://a.example/1"}), &options);
+        assert_eq!(compiled.err().map(|error| error.code().to_owned()).as_deref(), expected);
+        assert_eq!(calls.load(Ordering::Relaxed), 1000, "{length}");
+    }
+}
+
+#[test]
 fn sub_schemas_are_labelled_and_shared_ones_are_rules() {
     let schema = json!({
         "prefixItems": [{"$ref": "#/$defs/list"}, {"$ref": "#/$defs/list"}],

@@ -148,3 +148,37 @@ proptest! {
         }
     }
 }
+
+/// Bounds may have up to 4,096 digits without an exponent.
+#[test]
+fn bounds_have_up_to_4096_digits() {
+    let compiled = |bound: &str| {
+        let schema = json!({"type": "number", "minimum": number(bound), "maximum": number(bound)});
+        let options = json_schema::Options::default().numbers(Numbers::Plain);
+        compile_value(&schema, &options)
+    };
+    let digits = |count: usize| "1".repeat(count);
+    for bound in [
+        digits(2049),
+        digits(4096),
+        "1e4095".into(),
+        "1e-4096".into(),
+        format!("-{}.{}", digits(2000), digits(2096)),
+        format!("{}e-4096", digits(4096)),
+    ] {
+        let compiled = compiled(&bound).unwrap_or_else(|error| panic!("{error}"));
+        if !bound.contains('e') {
+            assert!(Language::new(&compiled.grammar).accepts(bound.as_bytes()));
+        }
+    }
+    for bound in [
+        digits(4097),
+        "1e4096".into(),
+        "1e-4097".into(),
+        format!("{}.{}", digits(2000), digits(2097)),
+        format!("{}e-4097", digits(4096)),
+    ] {
+        let error = compiled(&bound).expect_err(&bound);
+        assert_eq!(error.code(), "json-schema/bound-too-long");
+    }
+}

@@ -39,21 +39,22 @@ fn a_schema_sets_its_own_options() {
 
 #[test]
 fn what_a_schema_cannot_set_is_an_error() {
-    for own in [
-        json!("compact"),
-        json!({"propertyOrder": "sorted"}),
-        json!({"whitespace": 3}),
-        json!({"whitespace": {"max": -1}}),
-        json!({"whitespace": {"max": 1, "pattern": " "}}),
-        json!({"numbers": true}),
-        json!({"formats": null}),
-        json!({"maxDigits": 0}),
-        json!({"maxDigits": "40"}),
-        json!({"maxDepth": "9"}),
-        json!({"colour": "red"}),
+    for (own, message) in [
+        (json!("compact"), "invalid value for `x-grammata`"),
+        (json!({"propertyOrder": "sorted"}), "invalid value for `propertyOrder`"),
+        (json!({"whitespace": 3}), "invalid value for `whitespace`"),
+        (json!({"whitespace": {"max": -1}}), "invalid value for `whitespace`"),
+        (json!({"whitespace": {"max": 1, "pattern": " "}}), "invalid value for `whitespace`"),
+        (json!({"numbers": true}), "invalid value for `numbers`"),
+        (json!({"formats": null}), "invalid value for `formats`"),
+        (json!({"maxDigits": 0}), "invalid value for `maxDigits`"),
+        (json!({"maxDigits": "40"}), "invalid value for `maxDigits`"),
+        (json!({"maxDepth": "9"}), "invalid value for `maxDepth`"),
+        (json!({"colour": "red"}), "unknown option in `x-grammata`"),
     ] {
         let error = of_schema(own.clone()).expect_err(&own.to_string());
         assert_eq!(error.code(), "json-schema/invalid-policy", "{own}");
+        assert_eq!(error.diagnostic().message(), message, "{own}");
     }
     // elsewhere it is a word like any other
     let inner = r#"{"properties": {"x-grammata": {"const": {"colour": "red"}}}}"#;
@@ -173,5 +174,45 @@ fn digits_are_bounded() {
         for word in rejected {
             assert!(!bounded.accepts(word.as_bytes()), "{schema}: {word}");
         }
+    }
+}
+
+/// A bound below 2 acts as 2, and 0 cannot be set in a schema.
+#[test]
+fn the_least_bound_on_digits_is_two() {
+    let words = ["0", "9", "11", "111", "1.1", "1.11", "1e1", "1e11", "-11.1e-1"];
+    for schema in
+        [json!({"type": "number"}), json!({"type": "integer"}), json!({"type": "number", "minimum": 0.5})]
+    {
+        let with = |most| {
+            let options = json_schema::Options::default().max_digits(Some(most));
+            let language = Language::new(&compile_value(&schema, &options).unwrap().grammar);
+            words.map(|word| language.accepts(word.as_bytes()))
+        };
+        assert_eq!(with(1), with(2), "{schema}");
+        assert_eq!(with(0), with(2), "{schema}");
+        assert_ne!(with(1), with(3), "{schema}");
+    }
+}
+
+/// The bound holds for each run of digits, not for the number as a whole.
+#[test]
+fn marked_numbers_have_as_many_digits_as_others() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "type": "number", "not": {"type": "integer"},
+    });
+    let options = json_schema::Options::default().max_digits(Some(3));
+    let language = Language::new(&compile_value(&schema, &options).unwrap().grammar);
+    for (word, expected) in [
+        ("-111.1", true),
+        ("-111.11e-11", true),
+        ("1e-11", true),
+        ("2.0", true),
+        ("-111", false),
+        ("1111.1", false),
+        ("1e111", false),
+    ] {
+        assert_eq!(language.accepts(word.as_bytes()), expected, "{word}");
     }
 }

@@ -29,6 +29,7 @@ mod json_schema_numbers;
 mod json_schema_passes;
 mod json_schema_policies;
 mod json_schema_properties;
+mod json_schema_spellings;
 mod json_schema_test_suite;
 mod json_schema_unevaluated;
 mod language;

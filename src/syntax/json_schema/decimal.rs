@@ -62,10 +62,12 @@ impl Decimal {
         self.digits.len() as i64 <= self.point || self.is_zero()
     }
 
-    /// Whether the number of digits plus the absolute value of `point` is at most [`MAX_PLAIN_DIGITS`]. Then the number
-    /// has at most that many digits without an exponent, apart from a zero before the point.
+    /// Whether the number has at most [`MAX_PLAIN_DIGITS`] digits without an exponent, apart from a zero before the
+    /// point.
     pub(super) fn is_plain(&self) -> bool {
-        self.is_zero() || (self.point.abs() + self.digits.len() as i64) <= MAX_PLAIN_DIGITS
+        let digits = self.digits.len() as i64;
+        let written = digits.max(self.point).max(digits - self.point);
+        self.is_zero() || written <= MAX_PLAIN_DIGITS
     }
 
     /// Returns the absolute value.

@@ -227,9 +227,17 @@ pub(super) fn count_without_effect(pointer: &str, keyword: &str, found: &Value<'
         .help("remove the keyword")
 }
 
-pub(super) fn invalid_policy(pointer: &str, found: &Value<'_>, allowed: &str) -> Error {
+pub(super) fn unknown_policy(pointer: &str, found: &Value<'_>, allowed: &str) -> Error {
+    policy(pointer, "unknown option in `x-grammata`", found, allowed)
+}
+
+pub(super) fn invalid_policy(pointer: &str, name: &str, found: &Value<'_>, allowed: &str) -> Error {
+    policy(pointer, format!("invalid value for `{name}`"), found, allowed)
+}
+
+fn policy(pointer: &str, message: impl Into<String>, found: &Value<'_>, allowed: &str) -> Error {
     error(
-        Diagnostic::new("json-schema/invalid-policy", "unknown option in `x-grammata`")
+        Diagnostic::new("json-schema/invalid-policy", message)
             .at(at(pointer))
             .found(found.to_string())
             .allowed(allowed)

@@ -31,7 +31,7 @@ impl Options {
     /// - `propertyOrder`: `"declared"` or `"any"`
     /// - `whitespace`: `"free"`, `"compact"`, `"short"`, `"spaced"`, `{"max": 1}` or `{"pattern": " ?"}`
     /// - `numbers`: `"any"` or `"plain"`
-    /// - `maxDigits`: an integer from 1, or `null` for no bound
+    /// - `maxDigits`: an integer from 1, or `null` for no bound. 1 counts as 2.
     /// - `formats`: `"assert"` or `"annotate"`
     /// - `undeclared`: `"allowed"` or `"refused"`
     /// - `maxBytes` and `maxDepth`: integers from 0. They can only lower [`source_bytes`](crate::Limits::source_bytes)
@@ -92,11 +92,11 @@ impl Options {
         let Some(own) = root.get(KEYWORD) else { return Ok(()) };
         let place = join("", KEYWORD);
         let Value::Object(members) = own else {
-            return Err(errors::invalid_policy(&place, own, "an object of options"));
+            return Err(errors::invalid_policy(&place, KEYWORD, own, "an object of options"));
         };
         for (name, value) in members.iter() {
             let place = join(&place, name);
-            let invalid = |allowed| errors::invalid_policy(&place, value, allowed);
+            let invalid = |allowed| errors::invalid_policy(&place, name, value, allowed);
             match name {
                 "propertyOrder" => {
                     self.property_order = match value.as_str() {
@@ -153,7 +153,7 @@ impl Options {
                 }
                 _ => {
                     let allowed = "propertyOrder, whitespace, numbers, maxDigits, formats, undeclared, maxBytes or maxDepth";
-                    return Err(errors::invalid_policy(&place, value, allowed));
+                    return Err(errors::unknown_policy(&place, value, allowed));
                 }
             }
         }

@@ -96,13 +96,13 @@ impl<'a> Reader<'a, '_> {
     /// # Errors
     /// The document is unknown, not available or too deep, or there are too many documents.
     pub(super) fn fetch(&mut self, place: &str, uri: &str) -> Result<ResourceId> {
+        if self.documents == MAX_DOCUMENTS {
+            return Err(errors::too_many_documents(place, MAX_DOCUMENTS));
+        }
         let Some(answer) = self.options.documents.get(uri) else {
             return Err(errors::remote_reference(place, uri));
         };
         self.documents += 1;
-        if self.documents > MAX_DOCUMENTS {
-            return Err(errors::too_many_documents(place, MAX_DOCUMENTS));
-        }
         let document = answer.map_err(|reason| errors::document_unavailable(place, uri, &reason))?;
         source::check_depth(&document, &self.options.limits)?;
         let document = self.arena.alloc(Value::of(&document, self.arena));

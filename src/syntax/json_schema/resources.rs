@@ -18,7 +18,8 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct ResourceId(u32);
 
-/// The name of `$recursiveAnchor` among the dynamic anchors. The standard does not allow empty names of other anchors.
+/// The name of `$recursiveAnchor` among the dynamic anchors. The standard does not allow empty names of other anchors,
+/// and no reference can name one.
 pub(super) const RECURSIVE: &str = "";
 
 /// A schema with its own URI, or the root of a document.
@@ -195,7 +196,7 @@ impl<'a> Resources<'a> {
         for (keyword, first) in [("$anchor", Version::Draft2019), ("$dynamicAnchor", Version::Draft2020)] {
             if let Some(name) = text(keyword).filter(|_| draft.is_within(Versions::since(first))) {
                 self.anchor(resource, value, name, paths.pointer(path), warnings);
-                if keyword == "$dynamicAnchor" {
+                if keyword == "$dynamicAnchor" && name != RECURSIVE {
                     self.list[resource.0 as usize].dynamic_anchors.push(name);
                 }
             }

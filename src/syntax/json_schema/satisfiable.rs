@@ -210,10 +210,14 @@ impl Satisfiable {
             if object.count.is_crossed() {
                 return Err("`minProperties` is above `maxProperties`".into());
             }
-            let blamed = object.members.iter().find(|m| m.required && !self.contains(m.value));
-            return blamed
-                .map(|member| member.value)
-                .ok_or_else(|| "more members are required than allowed".into());
+            let is_impossible = |member: &MemberShape<'_>| !self.contains(member.value);
+            let mut names = object.members.chunk_by(|one, other| one.name == other.name);
+            let blamed = names.find(|variants| variants[0].required && variants.iter().all(is_impossible));
+            let reason = match object.is_conditional() {
+                true => "no combination of members meets all conditions",
+                false => "more members are required than allowed",
+            };
+            return blamed.map(|variants| variants[0].value).ok_or_else(|| reason.into());
         }
         if let Some(array) = array {
             if array.count.is_crossed() {

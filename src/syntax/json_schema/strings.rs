@@ -153,7 +153,7 @@ pub(super) fn quoted_bytes(text: &str) -> Text {
 }
 
 /// Returns the text as the content of a JSON string in canonical spelling.
-fn content(text: &str) -> Cow<'_, str> {
+pub(super) fn content(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| matches!(byte, 0..=0x1F | b'"' | b'\\')) {
         return text.into();
     }

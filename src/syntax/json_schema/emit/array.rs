@@ -169,7 +169,7 @@ impl<'a> Emitter<'_, 'a> {
             }
             return self.distinct(array, count, schema);
         };
-        let listed = listed.into_iter().filter(|value| !self.is_excluded(value)).collect::<Vec<_>>();
+        let listed = listed.into_iter().filter(|value| !self.is_excluded(value, style)).collect::<Vec<_>>();
         let mut seen = rustc_hash::FxHashSet::default();
         let members = listed.into_iter().map(|value| match style {
             Some(style) => elements::listed_item(style, &value),

@@ -38,7 +38,9 @@ impl<'a> Emitter<'_, 'a> {
             match all.shape_of(id) {
                 Shape::Values(list) => {
                     for value in list {
-                        if let Value::Object(_) = value {
+                        if let Value::Object(map) = value
+                            && !self.has_excluded_member(map, Some(style))
+                        {
                             let way = self.listed_members(value, style, pointer)?;
                             ways.push(way);
                         }
@@ -349,7 +351,7 @@ impl<'a> Emitter<'_, 'a> {
         style: &'static Style,
         pointer: &str,
     ) -> Result<Option<(Kind, ExprId)>> {
-        if self.is_excluded(value) {
+        if self.is_excluded(value, Some(style)) {
             return Ok(None);
         }
         Ok(Some(match value {

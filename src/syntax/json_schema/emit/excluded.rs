@@ -2,7 +2,8 @@
 
 use super::Emitter;
 use crate::grammar::{ExprId, FreeText};
-use crate::syntax::json_schema::json::Value;
+use crate::syntax::json_schema::elements::Style;
+use crate::syntax::json_schema::json::{Map, Value};
 use crate::syntax::json_schema::strings;
 
 impl Emitter<'_, '_> {
@@ -34,31 +35,44 @@ impl Emitter<'_, '_> {
         Some(whole)
     }
 
-    /// Whether an excluded text occurs in a text as the content of a string: in canonical spelling of JSON, or as it is
-    /// if members are elements.
-    pub(super) fn is_excluded_text(&self, text: &str) -> bool {
-        let excludes = &self.options.excludes;
-        if excludes.is_empty() {
-            return false;
-        }
-        let quoted = strings::quoted(text);
-        let written = match self.options.spelling.style() {
-            Some(_) => text,
-            None => quoted.get(1..quoted.len() - 1).unwrap_or_default(),
-        };
-        excludes.iter().any(|excluded| written.contains(excluded.as_str()))
+    /// Whether an excluded text occurs in a string or name as it is written, without quotes.
+    pub(super) fn is_excluded_text(&self, written: &str) -> bool {
+        self.options.excludes.iter().any(|excluded| written.contains(excluded.as_str()))
     }
 
-    /// Whether an excluded text occurs in a string or name of a listed value. Recurses; the depth of schema documents
-    /// is bounded.
-    pub(super) fn is_excluded(&self, value: &Value<'_>) -> bool {
-        match value {
-            Value::String(text) => self.is_excluded_text(text),
-            Value::Array(list) => list.iter().any(|value| self.is_excluded(value)),
-            Value::Object(map) => {
-                map.iter().any(|(name, value)| self.is_excluded_text(name) || self.is_excluded(value))
-            }
+    /// Whether an excluded text or the end of an element occurs in a string in canonical spelling of JSON.
+    fn is_excluded_string(&self, text: &str) -> bool {
+        let stop = self.options.spelling.style().map(|style| style.stop);
+        if self.options.excludes.is_empty() && stop.is_none() {
+            return false;
+        }
+        let written = strings::content(text);
+        stop.is_some_and(|stop| written.contains(stop)) || self.is_excluded_text(&written)
+    }
+
+    /// Whether an excluded text occurs in the name of a member, in JSON or in a style of elements.
+    pub(super) fn is_excluded_name(&self, name: &str, style: Option<&Style>) -> bool {
+        match style {
+            Some(style) => style.written_name(name).is_some_and(|name| self.is_excluded_text(&name)),
+            None => self.is_excluded_string(name),
+        }
+    }
+
+    /// Whether an excluded text occurs in a string or name of a listed value, in JSON or as the value of an element.
+    /// Recurses; the depth of schema documents is bounded.
+    pub(super) fn is_excluded(&self, value: &Value<'_>, style: Option<&Style>) -> bool {
+        let inner = style.filter(|style| style.item.is_some());
+        match (value, style) {
+            (Value::String(text), Some(_)) => self.is_excluded_text(text),
+            (Value::String(text), None) => self.is_excluded_string(text),
+            (Value::Array(list), _) => list.iter().any(|value| self.is_excluded(value, inner)),
+            (Value::Object(map), _) => self.has_excluded_member(map, inner),
             _ => false,
         }
+    }
+
+    /// Whether an excluded text occurs in a name or value of the members of a listed object.
+    pub(super) fn has_excluded_member(&self, map: &Map<'_>, style: Option<&Style>) -> bool {
+        map.iter().any(|(name, value)| self.is_excluded_name(name, style) || self.is_excluded(value, style))
     }
 }

@@ -9,6 +9,7 @@ mod elements;
 mod endless;
 mod excluded;
 mod object;
+mod percent;
 mod text;
 mod value;
 
@@ -225,7 +226,7 @@ impl<'a> Emitter<'_, 'a> {
         let body = match all.shape_of(id) {
             Shape::Values(list) => {
                 self.spend(list.len(), all.pointer(id))?;
-                let value = |value| (!self.is_excluded(value)).then(|| self.value(value));
+                let value = |value| (!self.is_excluded(value, None)).then(|| self.value(value));
                 let values: SmallVec<[ExprId; 16]> = list.iter().copied().filter_map(value).collect();
                 self.g.choice(values)
             }

@@ -37,7 +37,7 @@ impl<'a> Emitter<'_, 'a> {
         // for each entry that conditions mention, its index among the members
         let mut places = Vec::with_capacity(if is_conditional { shapes.len() } else { 0 });
         for &MemberShape { name, value, required } in shapes {
-            let is_possible = self.satisfiable.contains(value) && !self.is_excluded_text(name);
+            let is_possible = self.satisfiable.contains(value) && !self.is_excluded_name(name, style);
             if is_conditional {
                 places.push(is_possible.then_some(members.len() as u32));
             }

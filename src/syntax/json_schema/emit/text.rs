@@ -1,6 +1,6 @@
 //! Values without quotes: as text, and percent-encoded.
 
-use super::Emitter;
+use super::{Emitter, percent};
 use crate::error::Result;
 use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder};
 use crate::syntax::json_schema::assertion::TypeSet;
@@ -10,9 +10,7 @@ use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::options::Spelling;
 use crate::syntax::json_schema::shape::{Shape, Test, Typed};
 use crate::syntax::json_schema::string_test;
-use regex_syntax::utf8::Utf8Sequences;
-
-const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
+use std::borrow::Cow;
 
 impl<'a> Emitter<'_, 'a> {
     /// Returns the texts of the root's values.
@@ -24,11 +22,7 @@ impl<'a> Emitter<'_, 'a> {
             match all.shape_of(id) {
                 Shape::Values(list) => {
                     self.spend(list.len(), pointer)?;
-                    for value in list {
-                        if !self.is_excluded(value) {
-                            ways.extend(self.text_of(value));
-                        }
-                    }
+                    ways.extend(list.iter().filter_map(|value| self.text_of(value)));
                 }
                 Shape::Union(_) => {}
                 Shape::Typed(typed) => {
@@ -64,10 +58,15 @@ impl<'a> Emitter<'_, 'a> {
         match value {
             Value::String(text) => {
                 let characters = self.characters();
-                Some(self.spelled_text(text, &characters))
+                let is_excluded = self.is_excluded_text(&written(text, &characters));
+                (!is_excluded).then(|| self.spelled_text(text, &characters))
             }
             Value::Null | Value::Array(_) | Value::Object(_) if self.has_only_scalars() => None,
-            value => Some(self.value(value)),
+            value if self.is_excluded(value, None) => None,
+            value => {
+                let value = self.value(value);
+                Some(self.spelled_scalar(value))
+            }
         }
     }
 
@@ -76,6 +75,14 @@ impl<'a> Emitter<'_, 'a> {
         let spell = |c| spelled(&mut self.g, &CharClass::new([(c, c)]), characters);
         let parts: Vec<ExprId> = text.chars().map(spell).collect();
         self.g.sequence(parts)
+    }
+
+    /// Returns the texts of numbers or booleans, percent-encoded if strings are.
+    fn spelled_scalar(&mut self, texts: ExprId) -> ExprId {
+        match self.characters() {
+            Characters::Encoded(stays) => percent::expression(&mut self.g, texts, &stays),
+            _ => texts,
+        }
     }
 
     fn typed_text(&mut self, typed: &Typed<'a>, pointer: &str) -> Result<ExprId> {
@@ -100,11 +107,13 @@ impl<'a> Emitter<'_, 'a> {
             ways.push(self.string_text(typed, &characters)?);
         }
         if has(TypeSet::NUMBER) {
-            ways.push(self.number(typed, pointer)?);
+            let number = self.number(typed, pointer)?;
+            ways.push(self.spelled_scalar(number));
         }
         for (one, word) in [(TypeSet::TRUE, "true"), (TypeSet::FALSE, "false"), (TypeSet::NULL, "null")] {
             if has(one) && !(one == TypeSet::NULL && self.has_only_scalars()) {
-                ways.push(self.g.text(word));
+                let word = self.g.text(word);
+                ways.push(self.spelled_scalar(word));
             }
         }
         Ok(self.g.choice(ways))
@@ -155,7 +164,7 @@ pub(super) fn spelled(g: &mut GrammarBuilder, class: &CharClass, characters: &Ch
             let printable = CharClass::new([('\t', '\t'), (' ', '~')]);
             g.char_class(class.intersection(&printable))
         }
-        Characters::Encoded(stays) => percent(g, class, stays),
+        Characters::Encoded(stays) => percent::character(g, class, stays),
         Characters::Escaped(plain, escapes) => {
             let escaped = escapes.iter().filter(|(c, _)| class.contains(*c));
             let mut ways: Vec<ExprId> = escaped.map(|(_, escape)| g.text(*escape)).collect();
@@ -165,46 +174,10 @@ pub(super) fn spelled(g: &mut GrammarBuilder, class: &CharClass, characters: &Ch
     }
 }
 
-/// Returns one character of a class, percent-encoded.
-fn percent(g: &mut GrammarBuilder, class: &CharClass, stays: &ByteSet) -> ExprId {
-    let stays = |byte: u8| stays.contains(byte);
-    let plain: ByteSet =
-        (0..0x80_u8).filter(|&byte| stays(byte) && class.contains(char::from(byte))).collect();
-    let mut ways = vec![g.byte_set(plain)];
-    let encoded = (0..0x80_u8).filter(|&byte| !stays(byte) && class.contains(char::from(byte)));
-    ways.push(hexadecimal(g, encoded.collect()));
-    let further = class.intersection(&CharClass::new([('\u{80}', char::MAX)]));
-    for &(low, high) in further.ranges() {
-        for sequence in Utf8Sequences::new(low, high) {
-            let bytes = sequence.as_slice().iter().map(|range| (range.start..=range.end).collect());
-            let parts: Vec<ExprId> = bytes.map(|bytes| hexadecimal(g, bytes)).collect();
-            ways.push(g.sequence(parts));
-        }
+/// Returns a text without escapes in the spelling of its characters.
+fn written<'t>(text: &'t str, characters: &Characters) -> Cow<'t, str> {
+    match characters {
+        Characters::Encoded(stays) => percent::text(text.as_bytes(), stays).into(),
+        _ => text.into(),
     }
-    g.choice(ways)
-}
-
-/// Returns one of some bytes as `%XX`, grouped by the first digit.
-fn hexadecimal(g: &mut GrammarBuilder, bytes: Vec<u8>) -> ExprId {
-    let digit = |value: u8| HEXADECIMAL.get(usize::from(value)).copied().unwrap_or(b'0');
-    let mut ways: Vec<(ByteSet, ByteSet)> = Vec::new();
-    for high in 0..16_u8 {
-        let lows = bytes.iter().filter(|byte| *byte >> 4 == high).map(|byte| digit(byte & 15));
-        let lows: ByteSet = lows.collect();
-        if lows.is_empty() {
-            continue;
-        }
-        match ways.iter_mut().find(|(_, known)| *known == lows) {
-            Some((highs, _)) => highs.insert(digit(high)),
-            None => ways.push((ByteSet::from_iter([digit(high)]), lows)),
-        }
-    }
-    let ways: Vec<ExprId> = ways
-        .into_iter()
-        .map(|(highs, lows)| {
-            let parts = [g.text("%"), g.byte_set(highs), g.byte_set(lows)];
-            g.sequence(parts)
-        })
-        .collect();
-    g.choice(ways)
 }

@@ -143,7 +143,7 @@ impl Writer<'_> {
                     // an empty segment or a dot segment would name another path
                     let mut refused = ["", ".", ".."].map(|text| self.builder.text(text)).to_vec();
                     if let End::Before(byte) = end {
-                        // numbers, booleans and null are not encoded, so they may contain the byte
+                        // requests refuse values that contain the byte
                         let (byte, any) = (self.builder.bytes([byte]), self.anything());
                         refused.push(self.builder.sequence([any, byte, any]));
                     }
