@@ -147,7 +147,7 @@ fn the_last_token_of_a_part_may_end_behind_it() {
     // `bbb` reads `bb` in the part, although no token ends the part with `bb`
     let part = "root ::= [a-c] @max_tokens(1, \"c\" | \"bb\" | \"aa\") \"b\"*";
     allows(part, &["a", "b", "c", "bbb"], &[(&["a"], &["c", "bbb"]), (&["a", "bbb"], &["b", "bbb", "end"])]);
-    // the same, if the token before it begins in the part
+    // the same after another token of the part: `acd` reads `ac` in it
     let part = "root ::= @max_tokens(2, \"abac\" | \"c\") \"d\"";
     let tokens = ["a", "b", "c", "d", "ab", "acd"];
     allows(part, &tokens, &[(&[], &["c", "ab"]), (&["ab"], &["acd"]), (&["ab", "acd"], &["end"])]);

@@ -273,8 +273,7 @@ fn compare(grammar: &Grammar, alphabet: &[u8], length: usize) -> Result<bool, Te
         prop_assert!(recogniser.accepts(&word));
         let shortest = words.iter().filter(|other| other.starts_with(&string)).map(Vec::len).min();
         prop_assert!(shortest.is_none_or(|shortest| word.len() <= shortest), "{:?} is not a shortest", word);
-        // a word that is not listed may be a prefix only of a long word, or of a word with other bytes than the
-        // alphabet
+        // the completed word is not listed if it is longer than `length` or has bytes outside the alphabet
         let listed = word.len() <= length && word.iter().all(|byte| alphabet.contains(byte));
         prop_assert_eq!(words.contains(&word), listed, "{:?}", word);
     }

@@ -17,7 +17,7 @@ struct Case {
     /// invalid.
     #[serde(default)]
     not_generated: Vec<String>,
-    /// Values for which the other validator differs; of `not_generated`, the values that it refuses.
+    /// Values on which the crate `jsonschema` decides differently; of `not_generated`, the values that it refuses.
     #[serde(default)]
     theirs: Vec<String>,
 }

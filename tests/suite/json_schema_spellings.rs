@@ -9,7 +9,7 @@ fn language(schema: &Value, options: &Options) -> Language {
     Language::new(&compiled.grammar)
 }
 
-/// A listed string contains an excluded text exactly if a string without restrictions may not be written so.
+/// Excluded texts are compared with strings as these are written, whether they are listed or only of the type `string`.
 #[test]
 fn listed_strings_are_excluded_as_written() {
     let cases = [
@@ -77,7 +77,7 @@ fn declared_names_are_excluded_as_written() {
     assert!(!with(&schema, Elements::Qwen, "\\n").accepts(text.as_bytes()));
 }
 
-/// The end of an element would be read within the value.
+/// A reader would end the element inside such a value.
 #[test]
 fn listed_values_do_not_contain_the_end_of_their_element() {
     let options = Options::default().spelling(Spelling::Elements(Elements::Qwen));

@@ -167,7 +167,8 @@ fn walk(mut tight: Matcher, mut ample: Matcher, is_bounded: bool, random: &mut R
     (at_steps, at_questions)
 }
 
-/// Walks under a grammar with limits of all kinds. Returns the numbers of errors at steps and at questions.
+/// Walks under a grammar several times, each time with a small limit of a random kind. Returns the numbers of errors at
+/// steps and at questions (see [`ask`]).
 fn walks(grammar: &Grammar, is_bounded: bool, seed: u64) -> (usize, usize) {
     let compiler = compiler();
     let ample = compiler.compile(grammar).unwrap();

@@ -239,7 +239,7 @@ fn walk(compiled: &CompiledGrammar, choices: &[u16], text: &str) -> Vec<u8> {
         if found.is_empty() {
             break;
         }
-        // along the text, up to its end
+        // tokens that continue `text`; none if the walk has left it or has reached its end
         let wanted = text.as_bytes().get(before.len()..).unwrap_or_default();
         let along: Vec<TokenId> = found
             .iter()

@@ -170,8 +170,8 @@ impl Catalogue {
     }
 }
 
-/// Returns a tool without the member `execution`, which lets a call be a task. Rules cannot follow a task, because it
-/// has no result.
+/// Returns a tool without the member `execution`, which lets a call be a task. Rules cannot follow a task, because the
+/// response to its call does not have the tool's result.
 fn plain(tool: &Value) -> Value {
     let mut tool = tool.clone();
     if let Some(fields) = tool.as_object_mut() {

@@ -219,7 +219,8 @@ fn word(compiled: &CompiledGrammar, draw: &mut Draw<'_>) -> Option<String> {
     String::from_utf8(matcher.bytes().to_vec()).ok()
 }
 
-/// The body of a fuzz target. The bytes are a document, or choose one. Its tools write words and calls in some formats.
+/// The body of a fuzz target: checks the tools of a document with [`documents_agree`], each in one format. The bytes
+/// are the document if they begin with `{`; otherwise they choose a random one.
 ///
 /// # Panics
 /// If a word or a call does not read back.

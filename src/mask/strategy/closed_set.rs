@@ -1,7 +1,7 @@
-//! Configurations that stay within a small set without dead configurations under a loop. Examples are a search for a
-//! word before it is found, and a count of words.
+//! Configurations from which the characters of a loop language lead only to a small set of configurations, none of them
+//! dead. Examples are a search for a word before it is found, and a count of words.
 //!
-//! Then all tokens of the loop are allowed. If more than [`MAX_CHARS`] characters lead to other configurations, this
+//! Then all tokens in the loop language are allowed. If [`MAX_CHARS`] characters still lead to new configurations, this
 //! holds only for the tokens with at most that many characters; longer ones are walked.
 
 use super::task::{InLoop, Needs, Outcome, Strategy, Task};

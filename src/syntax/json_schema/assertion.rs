@@ -137,7 +137,7 @@ pub(super) enum NameClass<'a> {
     Satisfying(SchemaId),
 }
 
-/// Schemas of members by name, in the order of declaration.
+/// Schemas of members by name, each name once, in the order of declaration.
 #[derive(Clone, Debug)]
 pub(super) struct Properties<'a> {
     list: Vec<(&'a str, SchemaId)>,

@@ -348,7 +348,8 @@ impl<'a> Conjunctions<'a> {
         beside.iter().map(|(name, _)| *name).chain(other_than.iter().copied()).collect()
     }
 
-    /// Whether two classes have the same members, provided that all names that either excepts are declared.
+    /// Whether two assertions admit the same members, apart from the names that only one of them excludes. The caller
+    /// handles excluded names like declared ones.
     fn is_same(&self, one: &SomeMember<'a>, other: &SomeMember<'a>) -> bool {
         let patterns = |id| self.schemas.get(id).object.patterns.iter().map(|(pattern, _)| *pattern);
         let &SomeMember { names, value, other_than: _ } = one;

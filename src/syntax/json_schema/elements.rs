@@ -155,7 +155,7 @@ impl Style {
         (closes && ends && !name.trim().is_empty()).then_some(written)
     }
 
-    /// Returns the characters that are not escaped in undeclared names.
+    /// Returns the characters that may occur unescaped in undeclared names.
     pub(super) fn name_characters(&self) -> CharClass {
         let apart = match self.further {
             FurtherNames::Texts => CharClass::new(self.escapes.iter().map(|(c, _)| (*c, *c))),

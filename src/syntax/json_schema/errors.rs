@@ -61,8 +61,8 @@ pub(super) fn not_a_schema(pointer: &str, found: &Value<'_>) -> Error {
     )
 }
 
-/// Returns the error for a document of another kind that contains schemas. `inside` is the pointer of one of them, with
-/// `NAME` or a number to be filled in.
+/// Returns the error for a document of another kind that contains schemas. `inside` is an example of a pointer to one
+/// of them: the user replaces its `NAME` or index.
 pub(super) fn other_document(kind: &str, found: &str, inside: &str) -> Error {
     error(
         Diagnostic::new("json-schema/other-document", format!("{kind} is not a JSON Schema"))

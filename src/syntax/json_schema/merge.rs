@@ -264,7 +264,7 @@ impl<'a> Conjunctions<'a> {
             let cared = tests.iter().enumerate().filter(|(at, _)| cube.care >> at & 1 == 1);
             let passing = cared.map(|(at, test)| Test { holds: cube.holds >> at & 1 == 1, ..*test });
             let passing: Vec<Test<'a>> = passing.collect();
-            // without tests, all members are among them
+            // without tests, all members with a possible name are added
             let mut others = Vec::with_capacity(if passing.is_empty() { members.len() } else { 0 });
             for member in members {
                 let mut passes = self.name_satisfies(names_schemas, member.name)?;

@@ -38,7 +38,8 @@ use multiples::Divided;
 pub(super) use range::{Bound, Notation, NumberRange, contains, failures, intersection, is_empty};
 
 /// Returns the texts of a listed number, for schemas that distinguish [notations](Notation). An integer has only the
-/// texts in the notation of `source`: with, or without, a point or exponent.
+/// texts in the notation of `source`: with, or without, a point or exponent. With [`Numbers::Plain`] it has none with a
+/// point or exponent.
 pub(super) fn listed_alike(g: &mut GrammarBuilder, source: &str, numbers: Numbers) -> ExprId {
     let decimal = Decimal::parse(source);
     let is_marked = Notation::Marked.admits(source);

@@ -96,8 +96,8 @@ pub enum Spelling {
     /// field values do (RFC 9110, section 5.5). Null, arrays and objects are not in the language.
     Line,
     /// Strings, numbers and booleans as [`Text`](Spelling::Text), percent-encoded (RFC 3986, section 2.1): every byte
-    /// except those of [`Options::unencoded`] as `%XX` with capital digits. Null, arrays and objects are not in the
-    /// language.
+    /// except those of [`Options::unencoded`] as `%XX` with uppercase hexadecimal digits. Null, arrays and objects are
+    /// not in the language.
     Percent,
     /// Objects only, each member written as an element of a style.
     Elements(Elements),

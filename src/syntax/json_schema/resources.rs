@@ -84,7 +84,7 @@ impl<'a> Resources<'a> {
         Some(found)
     }
 
-    /// Returns the schema of an anchor.
+    /// Returns the schema with the anchor `name` in a resource; `None` if there is none.
     pub(super) fn at_anchor(&self, id: ResourceId, name: &str) -> Option<Found<'a>> {
         let (value, pointer) = self.get(id).anchors.get(name)?;
         Some(Found { value, pointer: pointer.clone(), resource: id })

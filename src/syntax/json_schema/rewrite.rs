@@ -135,8 +135,8 @@ impl<'a> Maker<'_, 'a> {
         Ok(alternatives)
     }
 
-    /// For each schema, whether it lists values (`enum`, `const`) that no other schema lists. No value satisfies two
-    /// such schemas. This saves a check for each pair in long lists of constants.
+    /// For each schema, whether it lists values (`enum`, `const`) and no other schema lists any of them. No value
+    /// satisfies two such schemas. This saves a check for each pair in long lists of constants.
     fn distinct_values(&self, list: &[SchemaId]) -> Vec<bool> {
         let mut lister: FxHashMap<String, usize> = FxHashMap::default();
         let mut is_distinct = vec![false; list.len()];
@@ -287,7 +287,7 @@ impl<'a> Maker<'_, 'a> {
 
     fn array_failures(&mut self, array: &ArrayPart) -> Vec<ArrayPart> {
         let &ArrayPart { ref prefix, items, count, ref contains, unique, repeated } = array;
-        // only made schemas require equal items, and their negations are the schemas that they were made from
+        // only negations of `uniqueItems` require equal items, and their own negations are known already
         debug_assert!(!repeated);
         let mut ways: Vec<ArrayPart> =
             count.complement().map(|count| ArrayPart { count, ..ArrayPart::default() }).collect();

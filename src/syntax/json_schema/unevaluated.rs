@@ -21,7 +21,8 @@ use std::rc::Rc;
 const MAX_CASES: usize = 256;
 /// Greatest number of cases before those that others contain are dropped.
 const MAX_PRODUCT: usize = 1024;
-/// Greatest total number of names and schemas in the cases of a document, for each kind.
+/// Greatest total size of the cases of a document, for each [`Kind`]. A case counts as one, plus its names, items and
+/// schemas.
 const MAX_SIZE: usize = 5_000_000;
 
 /// Rewrites all schemas of the table.
@@ -356,7 +357,7 @@ impl<'a> Collector<'_, 'a> {
     }
 }
 
-/// Returns the schemas of the same value whose evaluations count.
+/// Returns the schemas that `schema` applies to the same value and whose evaluations count. Those of `not` do not.
 fn in_place(schema: &Schema<'_>) -> Vec<SchemaId> {
     let mut all: Vec<SchemaId> = schema.in_place().collect();
     for applied in &schema.applied {

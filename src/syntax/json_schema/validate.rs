@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Greatest nesting depth of schemas (or references) that one value may pass through.
 const MAX_DEPTH: usize = 400;
 
-/// Validates values against the schemas of one table.
+/// A validator of values, with a cache of the outcomes of string tests.
 pub(super) struct Validator<'a> {
     limits: Limits,
     /// Prepared tests, with the results for the texts tried so far.

@@ -362,8 +362,8 @@ impl<'d> Places<'d> {
         Ok(())
     }
 
-    /// Adds the APIs of a position of a thread that may be called. Those at the indices `done` were called already. The
-    /// threads `before` it are closed.
+    /// Adds the calls that are allowed at a position of a thread. The position's APIs at the indices `done` were called
+    /// already. Each call closes the threads `before`.
     fn in_position(
         &self,
         place: &Place,

@@ -74,7 +74,7 @@ mod trips;
 #[allow(dead_code, unreachable_pub, unused_imports)] // written for a program of its own
 mod openagi;
 
-/// Arms of the laboratory. These tests use them to restrict an agent as the paper did.
+/// Arms of the laboratory: named options that restrict an agent, as the FlowAgent paper did.
 #[path = "../../../../labs/src/procedures/arm.rs"]
 #[allow(dead_code, unreachable_pub)] // written for a library
 mod arm;

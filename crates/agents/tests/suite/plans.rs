@@ -49,8 +49,8 @@ const SHIPPED: &[(&str, &[(&str, &str)])] = &[
 
 // ---- counts
 
-/// Counts plans in Polish prefix notation by the parts that are still to be written and the tools used. It shares only
-/// the table of tools with the library, which is written here a second time.
+/// Counts the ways to complete a plan in Polish prefix notation. `open` has the parts that are still to be written,
+/// `used` one bit for each tool used so far. Shares no code with the library; the table of tools is a copy.
 fn count_by_hand(
     open: &mut Vec<char>,
     used: u16,

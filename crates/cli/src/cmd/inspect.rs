@@ -167,7 +167,7 @@ impl<T: Serialize> Serialize for Members<'_, T> {
     }
 }
 
-/// A row of what a file has.
+/// A row of the report on a file: a property with its value.
 struct Row {
     /// The name for people, in words.
     name: String,

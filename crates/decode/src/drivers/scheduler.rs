@@ -354,7 +354,8 @@ impl<'c> Scheduler<'c> {
         running.or_else(|| self.kept_for(prompt)).filter(|(_, same)| *same >= least)
     }
 
-    /// Whether the prompt of a running sequence begins like `prompt`, and a later step will feed more of it.
+    /// Whether a running sequence begins like `prompt` with tokens that the model does not hold yet, and feeding that
+    /// sequence takes more than one step.
     fn is_prefix_coming(&self, prompt: &[u32]) -> bool {
         let decoder = self.likest(prompt).and_then(|place| self.decoders.get(place));
         decoder.is_some_and(|decoder| {

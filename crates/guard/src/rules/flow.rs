@@ -1,5 +1,5 @@
-//! A domain of flows as the rules of an agent. Each API is a tool of the server. The end of a plan is a tool of the
-//! guard.
+//! A domain of flows as the rules of an agent. Each API is a tool of the server, except the API that ends a plan: it is
+//! a tool of the guard.
 
 use super::observed::{failure, open_lines, outcome, step_line};
 use super::{Open, OwnTool, Rules, Values};

@@ -60,7 +60,7 @@ struct World<'w, 'p> {
     /// Requests of the client that wait, by their ids.
     waiting: BTreeSet<u64>,
     cancelled: BTreeSet<u64>,
-    /// Open requests of the server.
+    /// Requests that the server has received and not yet answered.
     asked: Vec<Value>,
     /// The list of tools that the client saw last.
     listed: Vec<Value>,

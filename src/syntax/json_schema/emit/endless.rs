@@ -196,8 +196,8 @@ impl<'e, 'a> Emitter<'e, 'a> {
         true
     }
 
-    /// Whether some character never completes a match of any of the tests. Then a string that can still fail all of
-    /// them fails them after any number of these characters.
+    /// Whether a character is known that never completes a match of any of the tests, all of which must fail. Then a
+    /// string that can still fail all of them does so after any positive number of these characters.
     pub(super) fn have_common_gap(&mut self, tests: &[Test<'a>]) -> bool {
         let mut all = ByteSet::range(b'"', b'"').union(&ByteSet::range(b'\\', b'\\'));
         let any = strings::canonical(&mut self.g, &CharClass::any());

@@ -27,7 +27,8 @@ const POINT: u8 = 10;
 pub(super) struct Divided<'p> {
     /// Number of digits after the point that are counted in the remainder.
     scale: usize,
-    /// Remainders are taken modulo `modulus` times ten to the power of `zeros`.
+    /// The modulus of the remainders: the least common multiple of `divisor` and `others` in units, without its `zeros`
+    /// at the end.
     modulus: u64,
     /// Number of zeros at the end of a multiple, in units.
     zeros: u32,
@@ -117,7 +118,8 @@ impl<'p> Divided<'p> {
         }))
     }
 
-    /// Returns the remainder and the number of zeros at the end after one more digit.
+    /// Returns the remainder and the number of zeros at the end after one more digit. At most `self.zeros` zeros are
+    /// counted; the remainder is that of the digits before them.
     fn divide(&self, (mut remainder, zeros): (u64, u32), digit: u8) -> (u64, u32) {
         if digit == 0 && zeros < self.zeros {
             return (remainder, zeros + 1);

@@ -119,7 +119,7 @@ pub(in super::super) fn contains(range: &NumberRange, number: &Decimal) -> bool 
         && !not_multiple_of.iter().any(|divisor| number.is_multiple_of(divisor))
 }
 
-/// Returns the intersection of two ranges.
+/// Returns the numbers that are in both ranges. There may be none.
 pub(in super::super) fn intersection(a: &NumberRange, b: &NumberRange) -> NumberRange {
     let tighter = |a: &Option<Bound>, b: &Option<Bound>, keep: Ordering| match (a, b) {
         (Some(a), Some(b)) => Some(match a.value.cmp(&b.value) {

@@ -45,8 +45,8 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Parses arguments that are each written between their name and a closing text. A text that is not a value of the
-    /// schema becomes a string.
+    /// Parses arguments, each written as `before`, its name, `between`, its value and `after`. A text that is not a
+    /// value of the schema becomes a string.
     pub(super) fn elements(
         &mut self,
         tool: &str,

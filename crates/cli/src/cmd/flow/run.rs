@@ -237,7 +237,7 @@ fn written(domain: &FlowDomain, call: FlowCall) -> WrittenCall {
     }
 }
 
-/// The head of the report. With an embedder [`IntentsReport`] follows, then [`HelpReport`] and the member `calls`.
+/// The head of the report, before [`IntentsReport`] (with an embedder only), [`HelpReport`] and the member `calls`.
 #[derive(Serialize)]
 struct QueryReport<'a> {
     /// The customer's query.

@@ -84,9 +84,9 @@ fn with_chat(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure
 #[derive(Serialize)]
 struct EventReport<'a> {
     step: StepReport<'a>,
-    /// What came of the step.
+    /// The observed result of the step.
     observation: &'a Observation,
-    /// The facts of the spec after the step: `true` or `false`, a value, or null for none.
+    /// The facts of the spec after the step, by name: `true`, `false` or a value; null for a fact without a value.
     facts: Map<String, Value>,
     /// The ids of the actions that may come next.
     next: &'a [&'a str],

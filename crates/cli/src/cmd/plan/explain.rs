@@ -66,11 +66,11 @@ struct ChoiceReport<'s> {
     action: String,
     /// Whether a plan can be finished after it. Null if that is unknown.
     leads_on: Option<bool>,
-    /// The number of plans after it, in the form of the report's number.
+    /// The number of plans that continue with it, written like [`Report::plans`].
     plans: String,
     /// The least number of steps to the end, this one included. Null if it is unknown or there is no end.
     fewest_steps: Option<u64>,
-    /// The action, whose text only people see.
+    /// The action, for the output as text. JSON does not have it.
     #[serde(skip)]
     symbol: &'s Symbol,
 }

@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     limits: LimitArgs,
 }
 
-/// The report.
+/// The report on a formatted procedure.
 #[derive(Serialize)]
 struct Report<'a> {
     /// Whether the layout of the file is another one.

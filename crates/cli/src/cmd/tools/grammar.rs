@@ -118,7 +118,7 @@ struct Report<'a> {
     tools: &'a [String],
     /// The names of the tools that cannot. The reasons are among the diagnostics.
     refused: Vec<&'a str>,
-    /// The grammar in the notation for people. Null without `--show`.
+    /// The grammar in human-readable notation. Null without `--show`.
     grammar: Option<String>,
 }
 
