@@ -119,6 +119,8 @@ fn scalars_are_percent_encoded() {
             ["%37%37", "%37"],
             ["77", "%37%38"],
         ),
+        (json!({"type": "integer", "not": {"const": 55}}), Some("5"), ["5", "5%36"], ["55", "%35"]),
+        (json!({"type": "integer", "not": {"multipleOf": 5}}), Some(""), ["%36", "%35%36"], ["%35", "6"]),
         (json!({"type": "boolean"}), Some("tue"), ["t%72ue", "%66%61%6C%73e"], ["true", "false"]),
         (json!({"enum": [true, 5]}), Some("5"), ["%74%72%75%65", "5"], ["true", "%35"]),
     ];

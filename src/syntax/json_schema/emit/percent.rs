@@ -118,9 +118,17 @@ impl Encoder<'_> {
             Expression::Sequence(parts) => g.sequence(all(&parts)),
             Expression::Choice(parts) => g.choice(all(&parts)),
             Expression::Intersection(parts) => g.intersection(all(&parts)),
-            // in intersections with encoded expressions only
-            Expression::Complement(body) => g.complement(self.of(body)),
+            // the complement contains unencoded bytes, which no encoding contains
+            Expression::Complement(body) => {
+                let any = g.byte_set(ByteSet::EMPTY.complement());
+                let any = self.encoded(g, any);
+                let parts = [g.repeat(any, 0, None), g.complement(self.of(body))];
+                g.intersection(parts)
+            }
             Expression::Repeat { body, min, max } => g.repeat(self.of(body), min, max),
+            Expression::Class(class) => character(g, &class, self.stays),
+            Expression::Label(_, body) => self.of(body),
+            Expression::Empty | Expression::Never => id,
             Expression::Rule(rule) => {
                 let copy = *self.rules.entry(rule).or_insert_with(|| {
                     let copy = g.declare("encoded states");
@@ -129,7 +137,16 @@ impl Encoder<'_> {
                 });
                 g.rule(copy)
             }
-            _ => id,
+            // Texts of numbers and booleans have none of these. No text is allowed rather than one that is not encoded.
+            Expression::Token(_)
+            | Expression::Members(_)
+            | Expression::Distinct(_)
+            | Expression::WordGraph(_)
+            | Expression::Name(..)
+            | Expression::MaxTokens { .. } => {
+                debug_assert!(false, "not encoded: {:?}", g.expression(id));
+                g.never()
+            }
         }
     }
 }
