@@ -157,6 +157,11 @@ impl Matcher {
         if let Some(error) = self.refusal_of_part(|matcher| matcher.try_accept_bytes(bytes))? {
             return Ok(error);
         }
+        self.refusal_by_grammar(bytes)
+    }
+
+    /// Explains why bytes are rejected: after the end of the text, or by the grammar.
+    fn refusal_by_grammar(&mut self, bytes: &[u8]) -> Result<Error> {
         match self.path.has_ended() {
             true => Ok(errors::after_end(self.byte_count())),
             false => Ok(errors::rejected(&self.explain(bytes)?)),
@@ -170,7 +175,7 @@ impl Matcher {
         }
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         if self.compiled.is_end(token) {
-            return self.refusal_of_text(b"");
+            return self.refusal_by_grammar(b"");
         }
         if self.compiled.automaton().has_terminals() && self.has_token_edges()? {
             return Ok(errors::rejected_token(&vocabulary, token, &self.explain_token(token)?));

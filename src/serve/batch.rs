@@ -25,6 +25,7 @@ pub fn fill_masks<M: AsMut<Matcher> + Send>(
     words: &mut [u32],
     row_words: usize,
 ) -> Vec<Result<()>> {
+    let words = if row_words == 0 { &mut [] } else { words };
     let mut rows: Vec<&mut [u32]> = words.chunks_mut(row_words.max(1)).collect();
     rows.resize_with(matchers.len(), Default::default);
     let work = matchers.par_iter_mut().zip(rows).with_min_len(TOGETHER);

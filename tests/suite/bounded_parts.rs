@@ -76,6 +76,10 @@ fn a_part_ends_in_time_and_what_follows_it_is_free() {
     let error = matcher.accept_token(TokenId::new(0)).unwrap_err();
     assert_eq!(error.code(), "matcher/part-bound");
     assert!(error.to_string().contains("1 of its 3 tokens are left"), "{error}");
+    // without the bound, too, the text could not end here
+    let end = TOKENS.iter().position(|known| *known == "end").unwrap();
+    let error = matcher.accept_token(TokenId::new(end as u32)).unwrap_err();
+    assert_eq!(error.code(), "matcher/rejected", "{error}");
     accept(&mut matcher, "<>");
     assert!(matcher.is_accepting());
     fork.rollback(20).unwrap();
