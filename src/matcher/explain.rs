@@ -187,9 +187,9 @@ const LEADS: std::ops::RangeInclusive<u8> = 0xC2..=0xF4;
 /// A set of bytes in readable form: its first ranges, or "any character" with the exceptions if it allows most ASCII
 /// characters and every other character.
 fn show_bytes(bytes: &ByteSet) -> String {
-    let mut parts = Vec::new();
     let mut listed = *bytes;
-    if LEADS.eq(bytes.iter().skip_while(u8::is_ascii)) {
+    let has_all_others = LEADS.eq(bytes.iter().skip_while(u8::is_ascii));
+    if has_all_others {
         let missing = |range: std::ops::RangeInclusive<u8>| -> ByteSet {
             range.filter(|&byte| !bytes.contains(byte)).collect()
         };
@@ -205,7 +205,6 @@ fn show_bytes(bytes: &ByteSet) -> String {
             };
         }
         listed = bytes.iter().filter(u8::is_ascii).collect();
-        parts.push("any non-ASCII character".to_owned());
     }
     let ranges: Vec<(u8, u8)> = listed.ranges().collect();
     let shown = ranges.iter().take(MOST_LISTED).map(|&(low, high)| match high - low {
@@ -216,7 +215,9 @@ fn show_bytes(bytes: &ByteSet) -> String {
     if ranges.len() > MOST_LISTED {
         all.push("…".to_owned());
     }
-    all.append(&mut parts);
+    if has_all_others {
+        all.push("any non-ASCII character".to_owned());
+    }
     all.join(", ")
 }
 

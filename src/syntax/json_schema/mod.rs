@@ -94,7 +94,7 @@ pub use elements::Elements;
 pub use options::{Formats, Numbers, Options, PropertyOrder, Spelling, Undeclared, Whitespace};
 pub use summary::Summary;
 
-pub(in crate::syntax) use source::{MAX_DEPTH, check_depth};
+pub(in crate::syntax) use source::check_depth;
 
 use crate::diagnostic::{self, Diagnostic};
 use crate::error::{ErrorKind, Result};
@@ -149,7 +149,7 @@ const ARENA: usize = 1 << 16;
 /// # Errors
 /// The same as those of [`compile`].
 pub fn compile_value(schema: &serde_json::Value, options: &Options) -> Result<Compiled> {
-    let size = check_depth(schema, &options.limits)?;
+    let size = check_depth(schema, &options.limits, errors::too_deep)?;
     let arena = Bump::new();
     let root = Source { value: arena.alloc(Value::of(schema, &arena)), has_identifiers: true };
     let work = Budget::of_compilation(&options.limits, size);

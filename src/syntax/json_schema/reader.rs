@@ -104,7 +104,7 @@ impl<'a> Reader<'a, '_> {
         };
         self.documents += 1;
         let document = answer.map_err(|reason| errors::document_unavailable(place, uri, &reason))?;
-        source::check_depth(&document, &self.options.limits)?;
+        source::check_depth(&document, &self.options.limits, errors::too_deep)?;
         let document = self.arena.alloc(Value::of(&document, self.arena));
         let document = Source { value: document, has_identifiers: true };
         Ok(self.resources.add_document(document, uri, &format!("{uri}#"), self.warnings))

@@ -5,14 +5,14 @@ use super::errors;
 use super::json::{self, Value};
 use super::pointer::join;
 use crate::diagnostic::Diagnostic;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::Limits;
 use bumpalo::Bump;
 use rustc_hash::FxHashSet;
 
 /// Greatest nesting depth of a schema document, the same as that of the JSON reader. Within it, recursion over the
 /// document is safe.
-pub(in crate::syntax) const MAX_DEPTH: usize = 127;
+pub(super) const MAX_DEPTH: usize = 127;
 
 /// A schema document.
 #[derive(Clone, Copy)]
@@ -66,7 +66,14 @@ pub(super) fn is_identifier(name: &str, value: &Value<'_>) -> bool {
 
 /// Checks that a value is not nested too deep for the passes that recurse over it. Returns the approximate length of
 /// its text in bytes.
-pub(in crate::syntax) fn check_depth(value: &serde_json::Value, limits: &Limits) -> Result<usize> {
+///
+/// # Errors
+/// What `too_deep` makes of the limit.
+pub(in crate::syntax) fn check_depth(
+    value: &serde_json::Value,
+    limits: &Limits,
+    too_deep: impl Fn(usize) -> Error,
+) -> Result<usize> {
     use serde_json::Value;
     let most = limits.source_depth.min(MAX_DEPTH);
     let mut stack = vec![(value, 1)];
@@ -74,7 +81,7 @@ pub(in crate::syntax) fn check_depth(value: &serde_json::Value, limits: &Limits)
     while let Some((value, depth)) = stack.pop() {
         let nested = matches!(value, Value::Array(_) | Value::Object(_));
         if nested && depth > most {
-            return Err(errors::too_deep(most));
+            return Err(too_deep(most));
         }
         size += 4;
         match value {

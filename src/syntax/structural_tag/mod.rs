@@ -117,8 +117,7 @@ fn compile_text(tag: &str, options: &Options) -> Result<Compiled> {
 /// The same errors as [`compile`]. A value nested deeper than `limits.source_depth` is `limit/exceeded`.
 pub fn compile_value(tag: &serde_json::Value, options: &Options) -> Result<Compiled> {
     let limits = &options.json_schema.limits;
-    json_schema::check_depth(tag, limits)
-        .map_err(|_| errors::too_deep(limits.source_depth.min(json_schema::MAX_DEPTH)))?;
+    json_schema::check_depth(tag, limits, errors::too_deep)?;
     let format = read::structural_tag(tag)?;
     lower::lower(&format, options)
 }
