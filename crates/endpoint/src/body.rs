@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Call};
 use crate::dialect::Encoding;
+use crate::lengths;
 use crate::request::{ANSWER, CALLS, Form, Request};
 use serde_json::{Map, Value, json};
 
@@ -12,6 +13,8 @@ pub(crate) struct Settings<'s> {
     pub(crate) temperature: f32,
     pub(crate) seed: u64,
     pub(crate) stream: bool,
+    /// Whether strings in the schema of the form are bounded, so that an answer ends before `max_tokens`.
+    pub(crate) bounds_strings: bool,
     /// Names of optional members that the server has refused. They are omitted.
     pub(crate) dropped: &'s [&'static str],
 }
@@ -37,7 +40,10 @@ pub(crate) fn body(request: &Request, encoding: Encoding, settings: &Settings<'_
         put("stream", true.into());
         put("stream_options", json!({"include_usage": true}));
     }
-    for (name, value) in form(&request.form, encoding) {
+    for (name, mut value) in form(&request.form, encoding) {
+        if settings.bounds_strings {
+            lengths::bound(&mut value, request.max_tokens / 2);
+        }
         put(name, value);
     }
     for name in settings.dropped {
@@ -245,7 +251,14 @@ mod tests {
     }
 
     fn settings<'s>(dropped: &'s [&'static str]) -> Settings<'s> {
-        Settings { model: Some("m"), temperature: 0.0, seed: 7, stream: false, dropped }
+        Settings {
+            model: Some("m"),
+            temperature: 0.0,
+            seed: 7,
+            stream: false,
+            bounds_strings: false,
+            dropped,
+        }
     }
 
     #[test]

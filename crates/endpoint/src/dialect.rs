@@ -38,6 +38,9 @@ pub struct Dialect {
     regex: &'static [Encoding],
     grammar: &'static [Encoding],
     tools: &'static [Encoding],
+    /// Whether schemas in requests bound the lengths of all strings. The servers enforce `maxLength`, so a model cannot
+    /// fill its answer with one string that has no end.
+    pub(crate) bounds_strings: bool,
 }
 
 use Encoding::{Grammar, Guided, JsonObject, Prompt, Schema, StrictSchema, StrictTools, Structured, Tools};
@@ -52,6 +55,7 @@ pub const DIALECTS: [Dialect; 4] = [
         regex: &[StrictSchema, Schema, JsonObject, Prompt],
         grammar: &[Prompt],
         tools: &[StrictTools, Tools, StrictSchema, Schema, JsonObject, Prompt],
+        bounds_strings: false,
     },
     Dialect {
         name: "vllm",
@@ -61,6 +65,7 @@ pub const DIALECTS: [Dialect; 4] = [
         regex: &[Structured, Guided, Schema, Prompt],
         grammar: &[Structured, Guided, Prompt],
         tools: &[Tools, Schema, Prompt],
+        bounds_strings: true,
     },
     Dialect {
         name: "llama-cpp",
@@ -70,6 +75,7 @@ pub const DIALECTS: [Dialect; 4] = [
         regex: &[Schema, Prompt],
         grammar: &[Grammar, Prompt],
         tools: &[Schema, JsonObject, Prompt],
+        bounds_strings: true,
     },
     Dialect {
         name: "plain",
@@ -79,6 +85,7 @@ pub const DIALECTS: [Dialect; 4] = [
         regex: &[Prompt],
         grammar: &[Prompt],
         tools: &[Prompt],
+        bounds_strings: false,
     },
 ];
 

@@ -53,6 +53,7 @@ impl Endpoint {
                 temperature: self.options.temperature,
                 seed: self.options.seed,
                 stream: self.options.stream,
+                bounds_strings: self.options.dialect.bounds_strings,
                 dropped: &self.dropped,
             };
             let body = body::body(request, encoding, &settings);

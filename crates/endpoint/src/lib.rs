@@ -19,6 +19,7 @@ mod endpoint;
 mod errors;
 #[cfg(feature = "http")]
 mod http;
+mod lengths;
 mod request;
 #[cfg(feature = "http")]
 mod sse;

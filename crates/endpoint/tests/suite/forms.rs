@@ -81,6 +81,24 @@ fn a_server_that_refuses_everything_is_an_error_with_its_last_reason() {
     assert!(error.to_string().contains("model is missing"), "{error}");
 }
 
+/// Strict schemas may not have `maxLength`; servers that enforce a grammar end a string there.
+#[test]
+fn servers_that_enforce_lengths_get_bounds_of_strings() {
+    let text = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+    for (dialect, expected) in [("llama-cpp", json!(32)), ("vllm", json!(32)), ("openai", Value::Null)] {
+        let server = StandIn::new(|_, _| Reply::says("{\"text\":\"a\"}"));
+        let form = Form::Json { name: "step".into(), schema: text.clone() };
+        endpoint(&server, dialect).ask(&Request::new("Which?", form, 64)).unwrap();
+        let body = &server.bodies()[0];
+        let schema = match dialect {
+            "vllm" => &body["structured_outputs"]["json"],
+            _ => &body["response_format"]["json_schema"]["schema"],
+        };
+        assert_eq!(schema["properties"]["text"]["type"], "string", "{dialect}: {body}");
+        assert_eq!(schema["properties"]["text"]["maxLength"], expected, "{dialect}");
+    }
+}
+
 #[test]
 fn calls_come_as_tools_or_as_json() {
     let tools = vec![Tool {

@@ -1,0 +1,59 @@
+//! Bounds on the lengths of the strings that a schema allows.
+
+use serde_json::{Map, Value};
+
+/// Keywords that already decide how long a string can be, or which strings there are.
+const DECIDING: [&str; 5] = ["maxLength", "enum", "const", "pattern", "format"];
+/// Keywords whose values are not schemas.
+const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
+
+/// Adds `maxLength` to each schema of type `string` that has none and no other keyword that bounds its strings. Visits
+/// all values inside `value`, except those of `enum`, `const`, `default` and `examples`. The recursion is as deep as the
+/// value, whose nesting the JSON reader limits.
+pub(crate) fn bound(value: &mut Value, most: u32) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| bound(item, most)),
+        Value::Object(members) => {
+            if is_unbounded_string(members) {
+                members.insert("maxLength".to_owned(), most.into());
+            }
+            let members = members.iter_mut().filter(|(name, _)| !VALUES.contains(&name.as_str()));
+            members.for_each(|(_, value)| bound(value, most));
+        }
+        _ => {}
+    }
+}
+
+fn is_unbounded_string(members: &Map<String, Value>) -> bool {
+    members.get("type").is_some_and(|kind| kind == "string")
+        && !DECIDING.iter().any(|keyword| members.contains_key(*keyword))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_free_strings_are_bounded() {
+        let text = json!({"type": "string"});
+        let bounded = json!({"type": "string", "maxLength": 9});
+        for (schema, expected) in [
+            (text.clone(), bounded.clone()),
+            (json!({"properties": {"type": text}}), json!({"properties": {"type": bounded}})),
+            (json!({"anyOf": [text, {"type": "null"}]}), json!({"anyOf": [bounded, {"type": "null"}]})),
+            (json!({"const": text}), json!({"const": text})),
+            (json!({"type": ["string", "number"]}), json!({"type": ["string", "number"]})),
+        ] {
+            let mut found = schema.clone();
+            bound(&mut found, 9);
+            assert_eq!(found, expected, "{schema}");
+        }
+        for keyword in DECIDING {
+            let schema = json!({"type": "string", keyword: 3});
+            let mut found = schema.clone();
+            bound(&mut found, 9);
+            assert_eq!(found, schema);
+        }
+    }
+}
