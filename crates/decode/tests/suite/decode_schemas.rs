@@ -7,8 +7,8 @@
 use grammata::vocabulary::{LoadOptions, TokenId};
 use grammata::{CompiledGrammar, Compiler, Vocabulary, syntax::json_schema};
 use grammata_decode::{
-    Constraint, ForcedDraft, Generation, GenerationOptions, Model, NgramDraft, RandomLogits, Request,
-    RequestId, SamplingParams, Scheduler, SchedulerOptions, generate, speculative,
+    Constraint, Feed, ForcedDraft, Generation, GenerationOptions, Model, NgramDraft, RandomLogits, Request,
+    RequestId, Rows, SamplingParams, Scheduler, SchedulerOptions, generate, speculative,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -176,6 +176,7 @@ fn outputs_are_complete_and_valid() {
         }
         scheduler.close(&mut *model);
     }
+    let (mut compared, mut ties) = (0, 0);
     for job in jobs.iter().step_by(COMPARED) {
         let schema = &schemas[job.schema];
         let options = job.options.clone().sampling(SamplingParams::default()).prompt_lookup(0);
@@ -189,7 +190,43 @@ fn outputs_are_complete_and_valid() {
             let draft: &mut dyn grammata_decode::Draft = if most == 2 { &mut forced } else { &mut lookup };
             let drafted =
                 speculative(&mut *model, &*vocabulary, constraint, &prompt, &options, draft, most).unwrap();
-            assert_eq!(drafted.text, plain.text, "{}, drafts of {most}", schema.name);
+            compared += 1;
+            if drafted.tokens != plain.tokens {
+                let what = format!("{}, drafts of {most}: {:?}, {:?}", schema.name, drafted.text, plain.text);
+                check_tie(&mut *model, &prompt, &plain.tokens, &drafted.tokens, &what);
+                ties += 1;
+            }
         }
     }
+    println!("{compared} greedy outputs with drafts compared, {ties} parted at a tie");
+    assert!(ties * 20 <= compared, "{ties} ties in {compared} outputs");
+}
+
+/// Checks that two greedy outputs part where the model's two logits are as close as its logits are exact: a pass over
+/// several tokens adds in another order than passes over one, so the greater of two such logits is not determined. The
+/// bound is twice the greatest difference between the logits of both kinds of passes at that position.
+#[track_caller]
+fn check_tie(model: &mut dyn Model, prompt: &[u32], left: &[u32], right: &[u32], what: &str) {
+    let parted = left.iter().zip(right).position(|(one, other)| one != other);
+    let parted = parted.unwrap_or_else(|| panic!("one output is the beginning of the other: {what}"));
+    let tokens = [prompt, &left[..parted]].concat();
+    let together = last_logits(model, &tokens, tokens.len());
+    let singly = last_logits(model, &tokens, 1);
+    let inexact = together.iter().zip(&singly).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
+    let between = |logits: &[f32]| logits[left[parted] as usize] - logits[right[parted] as usize];
+    let (together, singly) = (between(&together), between(&singly));
+    println!("logits that differ by {together} and {singly}, inexact by {inexact}: {what}");
+    assert!(together.abs().min(singly.abs()) <= 2.0 * inexact, "{together}, {singly}, {inexact}: {what}");
+}
+
+/// Returns the logits after tokens that are fed in pieces of `most`.
+fn last_logits(model: &mut dyn Model, tokens: &[u32], most: usize) -> Vec<f32> {
+    let sequence = model.open().unwrap();
+    let (mut row, mut buffer) = (Vec::new(), Vec::new());
+    for piece in tokens.chunks(most) {
+        let feed = Feed { sequence, tokens: piece, rows: Rows::Last };
+        row = model.feed(&[feed]).unwrap().row(0, &mut buffer).unwrap().to_vec();
+    }
+    model.close(sequence);
+    row
 }
