@@ -159,7 +159,7 @@ impl Locked<'_> {
         Ok(if self.is_open(to)? { Some(to) } else { None })
     }
 
-    /// Rebuilds the sets of names, without those that were only examined.
+    /// Rebuilds the sets of names, without the names that were only examined.
     fn rebuild_key_tracker(&mut self) -> Result<()> {
         let _scope = attribution::enter(Cause::Keys);
         let work = Budget::of_steps(self.compiled.automaton().limits(), self.path.step_count());

@@ -417,7 +417,8 @@ impl Locked<'_> {
     }
 
     /// The number of tokens that must be left for the part that was open, so that a way to continue is known from `to`.
-    /// It is 0 if some reading of `to` has left that part; `None` if no number is known to suffice.
+    /// It is 0 if some reading of `to` is in no part, or in a newly entered part with a known way out; `None` if no
+    /// number is known to suffice.
     fn needed(&mut self, to: ConfigurationId, rest: usize, effort: Effort) -> Result<Option<usize>> {
         let mut least: Option<usize> = None;
         for reading in self.cache.readings(self.compiled.automaton(), to)?.iter() {

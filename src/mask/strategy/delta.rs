@@ -2,7 +2,7 @@
 //!
 //! At the beginning of the name of a further member, most first characters lead into a plain string; only prefixes of
 //! declared names are distinguished. So the trie is walked with the residual and the loop in lockstep. Where both reach
-//! the same configuration, the tokens below are the same.
+//! the same configuration, the same tokens are allowed below.
 
 use super::task::{Needs, Outcome, Strategy, Task};
 use crate::attribution::Cause;
@@ -98,7 +98,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudg
     })
 }
 
-/// The bytes after which configurations differ from the loop.
+/// Per configuration, the bytes after which it differs from the base.
 struct DivergingBytes {
     base: ConfigurationId,
     of: FxHashMap<ConfigurationId, ByteSet>,
