@@ -89,7 +89,7 @@ impl Compiler {
         self
     }
 
-    /// Bounds the total memory of the tables of all grammars that this compiler and its clones compile from now on.
+    /// Bounds the total memory of the tables of all grammars that the returned compiler and its clones compile.
     /// Compilers for other vocabularies may share the bound.
     pub fn within(self, bound: &MemoryBound) -> Compiler {
         Compiler { bound: Some(bound.clone()), ..self }
@@ -194,7 +194,8 @@ impl Compiler {
     /// everything else is computed on demand. Masks are the same as for the grammar compiled without the file.
     ///
     /// # Errors
-    /// `mask-file/other-vocabulary`; those of [`MaskFile::grammar`] and [`compile`](Compiler::compile).
+    /// `mask-file/other-vocabulary` if the file is for a vocabulary with another fingerprint or width; those of
+    /// [`MaskFile::grammar`] and [`compile`](Compiler::compile).
     pub fn load(&self, file: impl Into<Arc<MaskFile>>) -> Result<CompiledGrammar> {
         let file = file.into();
         if file.fingerprint() != self.vocabulary.fingerprint() || file.width() != self.vocabulary.width() {
@@ -428,7 +429,7 @@ impl CompiledGrammar {
         })
     }
 
-    /// Whether there are parts bounded in tokens.
+    /// Whether there are parts bounded in tokens, and their bounds are not ignored.
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
         self.inner.parts
@@ -482,8 +483,8 @@ impl CompiledGrammar {
         }
     }
 
-    /// Bytes of the automaton, its grammar, the tables and masks computed so far, and the decoded data of a mask file.
-    /// The token index and the vocabulary are not counted. Takes no lock.
+    /// Bytes of the automaton, the grammar, its token terminals, the tables and masks computed so far, and the mask
+    /// file with its decoded masks. A mapped file, the token index and the vocabulary are not counted. Takes no lock.
     pub fn memory_usage(&self) -> usize {
         let Inner { fixed_bytes, automaton, grammar, snapshot, names, terminals, base, .. } = &*self.inner;
         let fixed = fixed_bytes

@@ -48,8 +48,8 @@ pub(super) struct Share {
     bytes: AtomicUsize,
     /// The clock value of the last addition.
     made_at: AtomicU64,
-    /// A bit for each of the last 64 checks of readers' marks: whether the tables were used before it. The highest bit
-    /// is the latest check.
+    /// A bit for each of the last 64 checks of readers' marks: whether the tables were read since the check before. The
+    /// highest bit is the latest check.
     uses: AtomicU64,
 }
 

@@ -101,7 +101,8 @@ impl Terminals {
         self.sets.get(&terminal.expression()).is_some_and(|tokens| tokens.contains(token.get()))
     }
 
-    /// Whether some terminal contains the token without listing it, as one of all tokens except some listed ones.
+    /// Whether some terminal contains the token without listing it: as one of all tokens, or of all special tokens,
+    /// except listed ones.
     pub(super) fn has_unlisted(&self, grammar: &Grammar, token: TokenId) -> bool {
         self.sets.iter().any(|(&terminal, tokens)| {
             let is_listed = match grammar.expression(terminal) {

@@ -70,7 +70,7 @@ pub(in crate::mask) const SWEEP_BYTES: usize = 32;
 /// The least number of nodes of a subtree that is swept.
 pub(in crate::mask) const SWEEP_NODES: u32 = 16;
 
-/// The most configurations on a path in one sweep, including the first. Deeper nodes are walked by another sweep.
+/// The most configurations on a path in one sweep, including the first. Deeper nodes are queued and walked later.
 pub(in crate::mask) const SWEEP_DEPTH: usize = 64;
 
 /// The number of slots of the cache in which wide configurations are found without hashing, by the low bits of their

@@ -241,7 +241,8 @@ impl Completions {
         bytes.div_ceil(longest)
     }
 
-    /// Searches for a completion in bytes and spells it.
+    /// Searches for a completion in bytes, with the limits of `effort` (quick or spelled), and spells it with the
+    /// fewest tokens.
     fn in_bytes(
         &mut self,
         lazy: &mut Lazy<'_>,
@@ -293,7 +294,7 @@ impl Completions {
         Ok(known)
     }
 
-    /// Searches for fewer tokens with the effort of `known`.
+    /// Searches for fewer tokens with the effort of `known`, and updates `known`.
     fn refine(
         &mut self,
         lazy: &mut Lazy<'_>,
