@@ -43,7 +43,7 @@
 //!   procedures and flows, and `grammata-cli` is the program.
 //! - Options and [`Limits`] may get fields in minor versions. Build them from their defaults with a method for each
 //!   field: `Limits::default().cache_bytes(64 << 20)`.
-//! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every
+//! - An [`Error`] has a code, a place, the value found, the values allowed and a line of help; [`Limits`] lists every
 //!   limit.
 //!
 //! # Features

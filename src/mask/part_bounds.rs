@@ -11,7 +11,7 @@ use crate::token_index::TokenIndex;
 use std::sync::Arc;
 
 impl MaskCache {
-    /// The readings of a configuration.
+    /// The readings of a configuration: its stacks, grouped by the open part that is bounded in tokens.
     ///
     /// # Errors
     /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.

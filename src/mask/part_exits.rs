@@ -28,7 +28,7 @@ pub(crate) struct PartContext<'a> {
 #[derive(Clone, Copy)]
 struct ReadingStep {
     at: ConfigurationId,
-    /// The configuration of the part alone; dead if the part may have ended.
+    /// The configuration of the part alone, without what follows the part.
     inside: ConfigurationId,
     /// How many more tokens may begin in the part.
     left: usize,

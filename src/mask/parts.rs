@@ -30,7 +30,8 @@ impl Parts {
             + map_bytes(&self.ways_beyond)
     }
 
-    /// The readings of a configuration, computed at the first call.
+    /// The readings of a configuration: its stacks, grouped by the open part that is bounded in tokens. Computed at the
+    /// first call.
     pub(in crate::mask) fn readings(
         &mut self,
         automaton: &Automaton,

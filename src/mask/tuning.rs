@@ -41,8 +41,8 @@ pub(in crate::mask) const MAJORITY: usize = 32;
 /// all bytes whether the residual and its base differ.
 pub(in crate::mask) const CHILDREN_BY_THEMSELVES: usize = 8;
 
-/// The number of bytes after which a residual and its base differ from which on a pattern is likelier than names. Then
-/// it is tested whether both accept a subtree as a whole.
+/// If a residual and its base differ after at least this many bytes, a pattern is likelier than names. Then it is
+/// tested whether both accept a subtree as a whole.
 pub(in crate::mask) const MANY_DISAGREEMENTS: usize = 16;
 
 /// The number of configurations at which stepping ahead ends. After an attempt became stale, configurations are stepped

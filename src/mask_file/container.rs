@@ -69,7 +69,7 @@ impl Container {
         self.header.fingerprint
     }
 
-    /// SHA-256 of the grammar section.
+    /// SHA-256 of the grammar section, as the file gives it.
     pub(super) fn grammar_hash(&self) -> [u8; 32] {
         self.header.grammar_hash
     }

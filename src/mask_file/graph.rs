@@ -85,7 +85,6 @@ impl State {
     }
 }
 
-/// The number of states.
 pub(super) fn state_count(file: &Container) -> usize {
     file.section_len(Section::States) / STATE
 }
@@ -241,7 +240,6 @@ pub(super) mod form {
     pub(in crate::mask_file) const NEAR: u32 = 3;
 }
 
-/// The number of masks.
 pub(super) fn mask_count(file: &Container) -> usize {
     file.section_len(Section::MaskPlaces) / 4
 }

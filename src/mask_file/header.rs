@@ -149,22 +149,21 @@ impl Section {
 /// The range of each section in the file; empty if the section is missing.
 pub(super) type Sections = [Range<usize>; Section::ALL.len()];
 
-/// No sections.
 pub(super) const NO_SECTIONS: Sections = [const { 0..0 }; Section::ALL.len()];
 
 /// A valid header.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     pub(super) sections: Sections,
-    /// Offset of the first section.
+    /// Offset of the first section: the length of everything before the sections.
     pub(super) body: usize,
-    /// The length of the file.
+    /// The length of the file in bytes.
     pub(super) len: usize,
     /// Offset of the checksums of the blocks.
     pub(super) checksums: usize,
     /// The vocabulary's fingerprint.
     pub(super) fingerprint: [u8; 32],
-    /// SHA-256 of the grammar section.
+    /// SHA-256 of the grammar section, as the file gives it; zeros in an archive.
     pub(super) grammar_hash: [u8; 32],
     /// The width of the vocabulary, in tokens.
     pub(super) width: usize,

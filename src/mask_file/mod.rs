@@ -190,7 +190,8 @@ impl MaskFile {
         self.file.fingerprint()
     }
 
-    /// SHA-256 of the grammar as encoded in the file. All files of the same grammar have the same hash.
+    /// SHA-256 of the grammar as encoded in the file, as the header gives it. All files of the same grammar have the
+    /// same hash. [`is_of`](MaskFile::is_of) compares the grammar itself.
     pub fn grammar_hash(&self) -> [u8; 32] {
         self.file.grammar_hash()
     }
@@ -325,7 +326,6 @@ impl MaskFile {
         graph::state_count(&self.file)
     }
 
-    /// The number of masks.
     pub(crate) fn mask_count(&self) -> usize {
         graph::mask_count(&self.file)
     }

@@ -24,7 +24,7 @@ pub struct Explanation {
 /// The bytes and tokens that a rule, or a labelled part of a rule, expects next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// The name of the rule.
+    /// The name of the rule, as the grammar declares it.
     pub rule: String,
     /// The label within the rule, for instance the JSON Pointer of a sub-schema.
     pub label: Option<String>,

@@ -5,7 +5,7 @@
 //! part open, or none. A token counts for the part in which it begins. A reading with an open part is followed only if
 //! a way out of the part is known that needs no more tokens than are left. The way out is carried along, because a
 //! search after one of its tokens may not find the rest. So if all readings of a text have an open part, the text can
-//! still leave it. Readings of one configuration are merged, with the largest number of tokens left.
+//! still leave such a part in time. Readings of one configuration are merged, with the largest number of tokens left.
 //!
 //! Once no part is open and none can follow, the mask is the one without bounds, at the same cost.
 

@@ -331,7 +331,7 @@ impl Path {
         bytes
     }
 
-    /// The bytes in reverse order.
+    /// The bytes of all steps, the last byte first.
     pub(super) fn backwards(&self) -> impl Iterator<Item = u8> {
         let chunks = std::iter::successors(Some(&self.last), |chunk| chunk.before.as_deref());
         chunks.flat_map(|chunk| chunk.bytes.iter().rev().copied())

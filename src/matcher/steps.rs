@@ -59,8 +59,8 @@ impl Matcher {
         Ok(look(&*self.mask()?))
     }
 
-    /// The mask of the tokens that may come next; empty after the end of the text. The mask is shared with the cache,
-    /// unless names read so far, given end tokens or bounds of parts change it.
+    /// The mask of the tokens that may come next; empty after the end of the text. The mask is shared with other
+    /// matchers, not copied, unless names read so far, given end tokens or bounds of parts change it.
     ///
     /// # Errors
     /// `limit/exceeded` if a limit such as `cache_bytes`, `lockstep_search` or `mask_work` is exceeded.

@@ -15,9 +15,9 @@ use crate::mask::{Distance, Effort, TokenMask};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// Once the searches of one mask have examined more than `Limits::completion_search` times this factor places, no other
+/// Once the searches of one mask have examined more places than `Limits::completion_search` times this factor, no other
 /// search begins, and tokens that have not been examined are forbidden. After a quarter of that number, searches look
-/// for shorter completions only along those that are short in bytes.
+/// for shorter completions only along completions that are short in bytes.
 pub(super) const SEARCHES: usize = 256;
 
 /// How many times [`Matcher::ample_budget`] continues the exploration of the key supply.
@@ -36,7 +36,7 @@ struct WithinBudget {
     tokens: Vec<TokenId>,
     /// The value of `rest` from which on all tokens of the mask without a budget are allowed; `None` if unknown.
     ceiling: Option<usize>,
-    /// Tokens, each with a completion after it that a later search may not find, because it used intermediate results
+    /// Tokens, each with a completion after it that a later search may not find: it was found with intermediate results
     /// of this mask.
     leads: Vec<(TokenId, Arc<[TokenId]>)>,
     /// Whether the tokens depend only on the configuration and on `rest`, not on names read so far, and no search was

@@ -139,7 +139,7 @@ impl GrammarCache {
 
     /// Adds a folder of [mask files](crate::mask_file), which is created if it is missing. A grammar that is not in
     /// memory is loaded from its file, if there is one. Otherwise the grammar is compiled, and a background thread
-    /// explores it and writes the file for the next process. If the files in the folder exceed `max_file_bytes` in
+    /// explores it and writes the file for the next process. If the mask files in the folder exceed `max_file_bytes` in
     /// total, the oldest ones are removed. Several processes may share a folder. A file is used only if it contains
     /// exactly the same grammar; its masks are trusted, so nobody but the server should be able to write to the folder.
     ///

@@ -121,7 +121,8 @@ fn write_all(
     }
 }
 
-/// Removes the oldest files until the rest is within the bound. Processes that have a file open keep it.
+/// Removes the oldest mask files until the rest is within the bound. Processes that have a removed file open keep its
+/// content.
 fn shrink(folder: &Path, max_bytes: u64) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut files: Vec<(SystemTime, PathBuf, u64)> = entries

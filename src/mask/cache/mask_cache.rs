@@ -32,8 +32,8 @@ use std::sync::{Arc, OnceLock};
 /// Maximum steps of work of one call of [`MaskCache::find_base_states`].
 const REENTRY_WORK: u64 = 1 << 16;
 
-/// A configuration: its id, and the generation of tables of the id. Only the [`MaskCache`] itself, under its lock,
-/// separates the two.
+/// A configuration: its id, and the generation of tables of the id. Code that does not hold the engine's lock sees no
+/// id without its generation; [`Snapshot`] compares generations before it uses an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Located {
     generation: u64,
@@ -286,7 +286,7 @@ impl MaskCache {
         self.snapshot.id(at).ok_or_else(crate::mask::errors::stale_configuration)
     }
 
-    /// The configuration with an id in the current tables.
+    /// A configuration of the current tables, with its generation and whether its text is a word.
     pub(crate) fn located(&self, id: ConfigurationId) -> Located {
         self.snapshot.located(id)
     }
@@ -425,8 +425,8 @@ impl MaskCache {
     }
 
     /// An upper bound on the letters that lead from a configuration to a word, regardless of the names read, if a bound
-    /// is known. Each letter is spelled by one token, and from a configuration with a bound above 0 some letter leads
-    /// to one with a lower bound.
+    /// is known. Each letter is a token of its own, and from a configuration with a bound above 0 some letter leads to
+    /// one with a lower bound.
     ///
     /// # Errors
     /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.

@@ -14,7 +14,7 @@ use crate::vocabulary::{TokenId, Vocabulary};
 use fixedbitset::FixedBitSet;
 use std::collections::VecDeque;
 
-/// The state of the walk.
+/// The state of the walk along the graph of a mask file.
 #[derive(Debug, Default)]
 pub(super) struct Reentry {
     has_begun: bool,

@@ -53,7 +53,7 @@ impl ShapeCache {
         Some(facts)
     }
 
-    /// Drops all entries.
+    /// Drops all entries. Their records are computed again when needed.
     pub(in crate::mask) fn clear(&self) {
         // freed after the lock is released
         let _halves = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));

@@ -7,7 +7,7 @@ use crate::collections::best_first::Frontier;
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 
-/// The result of a search.
+/// The result of a search for a completion with fewer tokens.
 pub(super) enum Fewer {
     /// A completion with the fewest tokens among the paths that were searched.
     Tokens(Vec<TokenId>),

@@ -68,7 +68,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Nothing is known yet except a lower bound on the tokens.
+    /// The state before any search: only a lower bound on the tokens is known.
     fn unknown(least_tokens: usize) -> Known {
         Known {
             bytes: Distance::Unknown,
@@ -120,7 +120,7 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    /// Forgets everything about the dropped tables, but keeps the counts of work.
+    /// Forgets everything about the dropped tables. The counts of searched places and the remaining work stay.
     pub(in crate::mask) fn forget_tables(&mut self) {
         self.estimates.forget_tables();
         self.sufficient.iter_mut().for_each(Estimates::forget_tables);

@@ -49,7 +49,6 @@ impl StrategyId {
 pub(in crate::mask) struct StrategySet(u32);
 
 impl StrategySet {
-    /// All strategies.
     pub(in crate::mask) const ALL: StrategySet = StrategySet((1 << STRATEGIES.len()) - 1);
 
     /// The strategies with the given names, and the full walk for everything that they do not apply to.
@@ -59,7 +58,6 @@ impl StrategySet {
         StrategySet(named.fold(1 << StrategyId::FULL_WALK.0, |all, at| all | 1 << at))
     }
 
-    /// Whether the set contains a strategy.
     pub(in crate::mask) fn contains(self, strategy: StrategyId) -> bool {
         self.0 >> strategy.0 & 1 == 1
     }
@@ -69,7 +67,6 @@ impl StrategySet {
         (0..STRATEGIES.len()).any(|at| self.contains(StrategyId(at)) && STRATEGIES[at].needs == Needs::Base)
     }
 
-    /// The set without a strategy.
     pub(in crate::mask) fn without(self, strategy: StrategyId) -> StrategySet {
         StrategySet(self.0 & !(1 << strategy.0))
     }

@@ -63,10 +63,8 @@ pub(in crate::mask) struct NodeBudget {
 }
 
 impl NodeBudget {
-    /// No bound.
     pub(in crate::mask) const UNLIMITED: NodeBudget = NodeBudget { nodes: u32::MAX, unless_returning: false };
 
-    /// Nothing is left.
     pub(in crate::mask) const SPENT: NodeBudget = NodeBudget { nodes: 0, unless_returning: false };
 
     /// Bounds the swept nodes by `nodes`. With `unless_returning` the bound no longer holds once the residual has
@@ -75,7 +73,6 @@ impl NodeBudget {
         NodeBudget { nodes, unless_returning }
     }
 
-    /// Whether nothing is left.
     pub(in crate::mask) fn is_spent(self) -> bool {
         self.nodes == 0
     }

@@ -171,7 +171,7 @@ impl MaskArchive {
     /// # Errors
     /// `mask-file/damaged` if a block has a wrong checksum; `mask-file/impossible` if a row or a name is invalid. If
     /// the archive was [opened](MaskArchive::open), also `io/file` if it cannot be read, and `limit/exceeded` if the
-    /// file is larger than `mask_file_bytes`.
+    /// file without its masks is larger than `mask_file_bytes`; masks that exceed the limit count as damaged.
     pub fn get(&self, name: &str) -> Result<Option<MaskFile>> {
         self.named(name)?.map(|member| self.file(&member)).transpose()
     }

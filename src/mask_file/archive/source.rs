@@ -153,9 +153,9 @@ impl OnDisk {
     /// Extracts a file of the archive, and returns its bytes.
     ///
     /// # Errors
-    /// `mask-file/impossible` if the row of the file is invalid; `limit/exceeded` if its own sections have more than
-    /// `max_bytes` bytes; `mask-file/damaged` if a part is missing, for instance for a wrong checksum; `io/file` if the
-    /// archive cannot be read.
+    /// `mask-file/impossible` if the row of the file is invalid; `limit/exceeded` if the sections that belong to the
+    /// file alone have more than `max_bytes` bytes; `mask-file/damaged` if a part is missing, because of a wrong
+    /// checksum or because its masks have more than `max_bytes` bytes; `io/file` if the archive cannot be read.
     pub(super) fn take(&self, member: &Member, max_bytes: usize) -> Result<Vec<u8>> {
         let header = Header { sections: member.sections(&self.header)?, ..self.header.clone() };
         within(member, max_bytes)?;
