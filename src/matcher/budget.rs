@@ -1,4 +1,4 @@
-//! Distances: the smallest number of tokens and bytes from a matcher's place to the end.
+//! Distances: the smallest number of tokens and bytes from the text of a matcher to a complete text.
 //!
 //! The known facts about a configuration do not cover the names of objects read so far. So in a grammar with names, a
 //! completion is checked against these names, and if it repeats a name in an object, another completion is searched

@@ -133,7 +133,7 @@ impl Matcher {
     ///
     /// # Errors
     /// Those of [`fill_tree_masks`](Matcher::fill_tree_masks); `matcher/budget` if no completion within the budget is
-    /// known here.
+    /// known at the current place.
     pub fn fill_tree_masks_within(
         &mut self,
         tree: &DraftTree,
@@ -214,7 +214,7 @@ impl Matcher {
     ) -> Result<Vec<bool>> {
         let root = self.steps();
         let place = |node: usize| node * row_words..(node + 1) * row_words;
-        // otherwise drafts would keep each other alive
+        // the new draft must not keep an earlier one in memory
         self.promises.forget_draft();
         self.fill_mask_within(budget, &mut rows[place(0)])?;
         drafted.push(Drafted { parent: 0, token: None, promises: self.promises.clone() });
@@ -229,7 +229,7 @@ impl Matcher {
                 continue;
             }
             self.rollback(self.steps() - (root + depth - 1))?;
-            // a rollback drops the known completions after the next token
+            // a rollback drops the completions that are known after possible next tokens
             self.promises.clone_from(&drafted[above].promises);
             if self.try_accept(token)? {
                 self.fill_mask_within(budget.saturating_sub(depth), &mut rows[place(node)])?;

@@ -20,7 +20,7 @@ impl Matcher {
     /// # Errors
     /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn forced_bytes(&mut self) -> Result<Vec<u8>> {
-        // a bounded part may not have enough tokens left for them
+        // a bounded part may not have enough tokens left for the bytes that its grammar forces
         if self.path.has_ended() || self.is_bounded() {
             return Ok(Vec::new());
         }

@@ -55,7 +55,7 @@ impl BoundedPart {
 }
 
 impl Parts {
-    /// Whether no bound matters from here on.
+    /// Whether it is known that no bound can matter after the last step.
     pub(super) fn are_free(&self) -> bool {
         self.last.as_ref().is_some_and(|node| node.readings.is_none())
     }
