@@ -2,9 +2,9 @@
 //!
 //! A scope marks a coarse part of the engine. Times are exclusive: the time of an inner scope is subtracted from the
 //! outer one, so the times of all causes add up to the whole. Without the feature `attribution` a scope is a zero-sized
-//! type that does nothing; with it, entering and leaving a scope read the clock once each.
+//! type that does nothing; with it, entering and leaving a scope read the clock once each while the thread measures.
 
-/// What time is spent on: a part of the engine, waiting for a lock, or anything outside all scopes.
+/// What the time of a thread is spent on: a part of the engine, waiting for a lock, or anything outside all scopes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Cause {
@@ -26,7 +26,7 @@ pub enum Cause {
     FullWalk,
     /// Walks of narrow configurations.
     Narrow,
-    /// Masks in lists of different items.
+    /// Masks in lists whose items must differ.
     Unique,
     /// Splitting a configuration into residuals.
     Decompose,
@@ -36,7 +36,7 @@ pub enum Cause {
     Continuations,
     /// Strings that begin inside a token.
     EnteredStrings,
-    /// Steps taken ahead so that the next completion radius is long enough.
+    /// Steps taken ahead so that the completion radius is long enough for the next walk.
     CompletionRadius,
     /// Assembling and publishing a mask.
     Assemble,
@@ -46,9 +46,9 @@ pub enum Cause {
     ProductSearch,
     /// Searches for an item that differs from the earlier ones.
     UniqueSearch,
-    /// Steps to new configurations when a token is accepted.
+    /// Steps to new configurations when a token or a byte string is accepted.
     Steps,
-    /// Taking and releasing the lock of the grammar, and adding up sizes.
+    /// Work under the lock of the grammar that no other cause covers, such as taking the lock and adding up sizes.
     Locked,
     /// Waiting while another thread has the lock.
     LockWait,
@@ -56,7 +56,7 @@ pub enum Cause {
     Reset,
     /// Finding a configuration again after the tables were dropped.
     Replay,
-    /// Object keys: those already used, and those that are left.
+    /// Object keys: which are already used, and which are left.
     Keys,
 }
 
@@ -135,7 +135,7 @@ mod clock {
     pub(crate) struct Scope;
 
     impl Scope {
-        /// Ends the scope and marks its time as wasted.
+        /// Ends the scope. Nothing is marked, since nothing is measured.
         #[inline(always)]
         pub(crate) fn end_in_vain(self) {}
     }
@@ -153,7 +153,7 @@ mod clock {
     use std::cell::Cell;
     use std::time::Instant;
 
-    /// Nanoseconds per cause, and how often each cause was entered.
+    /// The times that one thread has spent on each cause, and how often each cause was entered.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Breakdown {
         nanoseconds: [u64; Cause::ALL.len()],
@@ -162,22 +162,22 @@ mod clock {
     }
 
     impl Breakdown {
-        /// The nanoseconds of a cause, without those of causes inside it.
+        /// The nanoseconds spent on a cause, without those of scopes inside it.
         pub fn nanoseconds(&self, cause: Cause) -> u64 {
             self.nanoseconds[cause as usize]
         }
 
-        /// How often a cause was entered.
+        /// How often a scope of a cause was entered.
         pub fn entered(&self, cause: Cause) -> u32 {
             self.entered[cause as usize]
         }
 
-        /// The nanoseconds of a cause that were wasted: a strategy did not apply or was given up.
+        /// The nanoseconds spent on a cause that were wasted: a strategy did not apply or was given up.
         pub fn in_vain(&self, cause: Cause) -> u64 {
             self.in_vain[cause as usize]
         }
 
-        /// The sum of the nanoseconds of all causes.
+        /// The sum of the nanoseconds of all causes: the time measured.
         pub fn total(&self) -> u64 {
             self.nanoseconds.iter().sum()
         }
@@ -187,8 +187,9 @@ mod clock {
         nanoseconds: [Cell<u64>; Cause::ALL.len()],
         entered: [Cell<u32>; Cause::ALL.len()],
         in_vain: [Cell<u64>; Cause::ALL.len()],
-        /// The innermost cause, and the time up to which its time was added.
+        /// The cause of the innermost scope.
         cause: Cell<Cause>,
+        /// The time up to which the time of `cause` was added; `None` while nothing is measured.
         since: Cell<Option<Instant>>,
     }
 
@@ -228,7 +229,7 @@ mod clock {
     }
 
     impl Scope {
-        /// Ends the scope and marks its time as wasted.
+        /// Ends the scope and marks the time spent in it as wasted, without scopes inside it.
         pub(crate) fn end_in_vain(self) {
             CLOCK.with(|clock| {
                 clock.change(self.cause);
@@ -266,7 +267,7 @@ mod clock {
         });
     }
 
-    /// Stops measuring on this thread. Returns the times since [`begin`].
+    /// Stops measuring on this thread. Returns the times and counts since [`begin`].
     pub fn end() -> Breakdown {
         CLOCK.with(|clock| {
             clock.change(Cause::Unmarked);

@@ -36,14 +36,14 @@
 //!   [`regex`](syntax::regex) and `automaton_spec`. A grammar can also be built in code, with
 //!   a [`GrammarBuilder`](grammar::GrammarBuilder).
 //! - A [`Compiler`] builds a [`CompiledGrammar`], which threads share; each of its [`Matcher`]s follows one sequence.
-//! - [`explore`] computes ahead of time what masks will need, and [`mask_file`] stores it for other processes.
+//! - [`explore`] computes configurations and masks ahead of time, and [`mask_file`] stores them for other processes.
 //! - `serve` is for servers: a cache of compiled grammars, and masks of many sequences in one call.
 //! - [`automaton`] counts, lists and samples languages.
 //! - The crate `grammata-decode` runs a language model under a matcher, `grammata-agents` has tools, plans, retrieval,
 //!   procedures and flows, and `grammata-cli` is the program.
 //! - Options and [`Limits`] may get fields in minor versions. Build them from their defaults with a method for each
 //!   field: `Limits::default().cache_bytes(64 << 20)`.
-//! - An [`Error`] has a code, a place, what was found, what is allowed and a line of help; [`Limits`] lists every
+//! - An [`Error`] has a code, a place, the value found, the values allowed and a line of help; [`Limits`] lists every
 //!   limit.
 //!
 //! # Features
@@ -86,7 +86,7 @@ pub use mask_file::MaskFile;
 pub use matcher::Matcher;
 pub use vocabulary::{TokenId, Vocabulary};
 
-/// Servers share these types and move them between threads. Compilation fails if one of them does not allow it.
+/// Servers share these types between threads and move them. Compilation fails if one of them does not allow that.
 const _: fn() = || {
     fn is_shared<T: Send + Sync + 'static>() {}
     is_shared::<Vocabulary>();

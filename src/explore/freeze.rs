@@ -1,4 +1,4 @@
-//! Writing the explored places as a mask file.
+//! Writing the explored places to a mask file.
 
 use super::ExploreBudget;
 use super::walk::Explorer;
@@ -25,7 +25,7 @@ impl Left {
         self.work == 0 || is_late() || cache.memory_usage() > self.bytes
     }
 
-    /// The destination of a byte; `None` beyond a limit or the end of the budget.
+    /// The destination of a byte; `None` if it is unknown and the budget is used up or a limit was exceeded.
     fn step(
         &mut self,
         automaton: &Automaton,
@@ -41,7 +41,7 @@ impl Left {
         let all = work.limit() as u64;
         cache.tables.work = work;
         let next = cache.lazy(automaton).step(at, byte);
-        // a refused step does not count as spent, so exceeding the budget is charged as all of it
+        // a step that is refused for its work counts as nothing spent, so the whole budget of the step is charged
         let is_too_much = next.as_ref().is_err_and(|error| error.limit() == Some(LimitKind::MaskWork));
         let spent = if is_too_much { all } else { cache.tables.work.spent() };
         self.work = self.work.saturating_sub(1 + spent);
@@ -50,8 +50,8 @@ impl Left {
 }
 
 impl Explorer<'_> {
-    /// The budget for freezing: the remaining work, but at least a quarter of the whole, and a quarter more bytes and
-    /// time than for exploring, which ends when its budget is used up.
+    /// The budget for freezing. Work: what exploring has left, but at least a quarter of the whole. Bytes and time: a
+    /// quarter more than for exploring, which may have used up its own.
     fn left(&self) -> Left {
         let ExploreBudget { work, bytes, time, .. } = *self.budget;
         let bytes = bytes.min(self.compiled.automaton().cache_bytes());
@@ -62,11 +62,11 @@ impl Explorer<'_> {
         }
     }
 
-    /// Writes the places explored so far as a mask file. Other contents of the tables are left out, since they depend
-    /// on earlier users.
+    /// Writes the places explored so far as a mask file. Other configurations in the tables are left out, since they
+    /// depend on earlier users of the tables.
     ///
     /// # Errors
-    /// Only in case of a defect of the engine.
+    /// Errors occur only if the engine has a defect.
     pub(super) fn freeze(self) -> Result<MaskFile> {
         let left = self.left();
         self.freeze_within(left)
@@ -116,7 +116,8 @@ impl Explorer<'_> {
     }
 }
 
-/// The destination of each run of bytes; steps that are not computed within `left` are unexplored.
+/// The first byte of each run of bytes with one destination, and the destination. Steps that are not computed within
+/// `left` are unexplored.
 fn runs(
     automaton: &Automaton,
     cache: &mut MaskCache,
@@ -176,7 +177,8 @@ mod tests {
         (compiled, vec![TokenId::new(0)])
     }
 
-    /// The file frozen with this rest of a budget, and the number of bytes in it whose destination is unexplored.
+    /// The file frozen with the budget `left`, or with what the explorer has left, and the number of bytes in it whose
+    /// destination is unexplored.
     fn frozen(budget: &ExploreBudget, left: Option<Left>) -> (MaskFile, usize) {
         let (compiled, document) = explored();
         let tables = Tables::Own(Box::new(compiled.own_cache()));

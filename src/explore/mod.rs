@@ -1,8 +1,8 @@
-//! Exploring: computing ahead of time what masks will need.
+//! Exploring: computing configurations and masks ahead of time.
 //!
 //! - [`CompiledGrammar::explore`] walks along likely documents and then best-first through their neighbourhood, within
 //!   an [`ExploreBudget`], and returns a [`MaskFile`].
-//! - [`CompiledGrammar::warm`] does the same on a background thread, in the grammar's own tables, for example during
+//! - [`CompiledGrammar::warm`] explores on a background thread, in the grammar's own tables, for example during
 //!   prefill; sequences have priority.
 //! - [`CompiledGrammar::verify_masks`] compares a mask file with its own grammar.
 //!
@@ -51,11 +51,11 @@ use crate::vocabulary::TokenId;
 use std::fmt;
 use std::time::Duration;
 
-/// Bounds on exploring. Completing the steps of the places found takes up to a quarter more work, bytes and time.
+/// Bounds on exploring. Completing the steps of the places found may take a quarter more work, bytes and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExploreBudget {
-    /// Maximum number of places; texts that lead to the same configuration share one. Default 4,096.
+    /// Maximum number of places: texts that lead to the same configuration share a place. Default 4,096.
     pub states: usize,
     /// Maximum number of steps of work, counted as by [`Limits::mask_work`](crate::Limits::mask_work). Default
     /// 4,000,000, some 200 ms.
@@ -103,14 +103,14 @@ impl fmt::Display for ExploreBudget {
 }
 
 impl CompiledGrammar {
-    /// Explores the grammar and makes a mask file: first along documents, those given as tokens and those that the
-    /// grammar itself suggests, then through their neighbourhood. What cannot be explored (lists whose items must
-    /// differ, and places where a limit was reached) is left to the engine. The same grammar, vocabulary, documents and
+    /// Explores the grammar and makes a mask file: first along the given documents, then along those that the grammar
+    /// itself suggests, then through their neighbourhood. Places that cannot be explored (in lists whose items must
+    /// differ, or where a limit was exceeded) are left to the engine. The same grammar, vocabulary, documents and
     /// budget without a time give the same bytes, whatever the grammar was used for before: exploring uses its own
     /// tables.
     ///
     /// # Errors
-    /// The first configuration exceeds a limit.
+    /// `limit/exceeded` if computing the first configuration exceeds a limit.
     pub fn explore(&self, budget: &ExploreBudget, documents: &[Vec<TokenId>]) -> Result<MaskFile> {
         let tables = walk::Tables::Own(Box::new(self.own_cache()));
         let mut explorer = walk::Explorer::new(self, budget, tables);

@@ -1,19 +1,19 @@
 //! Documents that a grammar suggests: each member once, lists of zero, one and two items, the first alternatives.
 //!
-//! They need not be words: a walk along them stops where they leave the language.
+//! The documents need not be words: a walk along them stops where they leave the language.
 
 use crate::grammar::{ByteSet, CharClass, ExprId, Expression, Grammar, Members, WordGraph, WordTarget};
 use std::collections::BTreeSet;
 
 /// A document with more bytes than this is not extended.
 const BYTES: usize = 1 << 14;
-/// Maximum number of expressions visited, and edges of word graphs followed, to make one document.
+/// Maximum number of expressions visited to make one document; edges of word graphs that are followed count, too.
 const STEPS: usize = 1 << 15;
 /// Maximum depth to which rules and operands are followed.
 const DEPTH: usize = 96;
-/// Maximum number of alternatives of each choice that are tried in turn.
+/// How many alternatives of each choice are tried, from the first on: each in a document of its own.
 const ALTERNATIVES: usize = 16;
-/// Maximum number of repetitions, even if more are required.
+/// Maximum number of repetitions of a part, even if the grammar requires more.
 const ROUNDS: u32 = 64;
 
 /// The choices that determine a document.
@@ -28,8 +28,8 @@ struct Style {
 }
 
 /// The documents that a grammar suggests, without duplicates: with all members or only the required ones, with lists of
-/// zero, one and two items (different items: at most one), and with each of the first 16 alternatives of every choice.
-/// They need not be words: a walk along them stops where they leave the language.
+/// zero, one and two items (if the items must differ, at most one), and with each of the first 16 alternatives of every
+/// choice. The documents need not be words: a walk along them stops where they leave the language.
 pub fn documents(grammar: &Grammar) -> Vec<Vec<u8>> {
     let mut styles = Vec::new();
     for optional in [true, false] {
@@ -57,7 +57,7 @@ struct Maker<'g> {
 }
 
 impl Maker<'_> {
-    /// Appends a word of an expression. On failure it has appended a prefix of one, and returns false.
+    /// Appends a word of an expression. On failure it returns false, and has appended a prefix of a word.
     fn add(&mut self, id: ExprId, depth: usize) -> bool {
         self.steps += 1;
         if depth > DEPTH || self.steps > STEPS || self.text.len() > BYTES {
@@ -96,7 +96,8 @@ impl Maker<'_> {
         }
     }
 
-    /// Appends a word of the first alternative that has one, otherwise the prefix found for the first.
+    /// Appends a word of the first alternative for which a word is found, and returns true. Otherwise appends the
+    /// prefix found for the first alternative, and returns false.
     fn add_one_of(&mut self, alternatives: impl Iterator<Item = ExprId>, depth: usize) -> bool {
         let begin = self.text.len();
         let mut failed: Option<Vec<u8>> = None;

@@ -9,19 +9,21 @@ use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
-/// Maximum average number of configurations per place. Configurations with the same future may share a place; more than
-/// this suggests a file that does not fit.
+/// Maximum average number of configurations per place. Configurations with the same future may share a place. A larger
+/// average suggests a file that does not fit its grammar.
 const CONFIGURATIONS_A_PLACE: usize = 4;
 
-/// Additional configurations allowed, for files with few places.
+/// Number of additional configurations allowed, for files with few places.
 const CONFIGURATIONS: usize = 1 << 10;
 
 impl CompiledGrammar {
-    /// Recomputes what the grammar's mask file says about the places that texts reach: the facts, where each byte and
-    /// each listed token leads, and the mask. Returns the number of masks compared; 0 without a mask file.
+    /// Recomputes the content of the grammar's mask file for all places that texts reach: the facts, where each byte
+    /// and each listed token leads, and the mask. Returns the number of masks compared; 0 without a mask file.
     ///
     /// # Errors
-    /// `mask-file/disagrees`, `mask-file/damaged`, `mask-file/impossible`; limits.
+    /// `mask-file/damaged` or `mask-file/impossible` if [`MaskFile::check`](crate::MaskFile::check) fails;
+    /// `mask-file/disagrees` if the file differs from its grammar; `limit/exceeded` if a limit such as `mask_work` or
+    /// `cache_bytes` is exceeded.
     pub fn verify_masks(&self) -> Result<usize> {
         let Some(base) = self.base() else { return Ok(0) };
         let file = base.file();

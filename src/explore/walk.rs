@@ -1,7 +1,8 @@
 //! Walks through configurations: along documents, then best-first.
 //!
 //! The cost of a configuration is the number of bits of the choices on the way from a document: a forced step costs
-//! nothing, one of thirty names costs five bits. Ties are broken by the order of discovery.
+//! nothing, one of thirty names costs five bits. Among equal costs, the configuration discovered first is explored
+//! first.
 
 use super::{ExploreBudget, skeleton};
 use crate::automaton::ConfigurationId;
@@ -38,16 +39,16 @@ pub(super) struct Explorer<'a> {
     pub(super) compiled: &'a CompiledGrammar,
     pub(super) budget: &'a ExploreBudget,
     tables: Tables<'a>,
-    /// Generation of the tables; ids are meaningless in other generations.
+    /// Generation of the tables when exploring began. Ids mean nothing in other generations.
     generation: u64,
     /// The configurations in the order of discovery.
     pub(super) order: Vec<ConfigurationId>,
     pub(super) index: FxHashMap<ConfigurationId, u32>,
-    /// The configurations whose mask was computed, by their place in `order`.
+    /// The configurations whose mask was computed, by their index in `order`.
     pub(super) masked: FixedBitSet,
-    /// For each place, the destinations of tokens that token edges take.
+    /// For each index in `order`, the destinations of tokens that token edges take.
     pub(super) token_edges: FxHashMap<u32, BTreeMap<u32, ConfigurationId>>,
-    /// Configurations to explore, by cost and then by time of discovery.
+    /// Configurations to explore, ordered by cost and then by time of discovery.
     frontier: BinaryHeap<Reverse<(u32, u32, ConfigurationId)>>,
     queued: FxHashSet<ConfigurationId>,
     pub(super) spent: u64,
@@ -58,7 +59,7 @@ pub(super) struct Explorer<'a> {
 /// The result of a visit to the tables.
 enum Visit<T> {
     Done(T),
-    /// A limit was reached; this place is skipped.
+    /// A limit was exceeded; the place is skipped.
     Left,
 }
 
@@ -85,10 +86,10 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Computes the configuration before the first byte and adds it.
+    /// Computes the configuration before the first byte and adds it as the first place.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(super) fn start(&mut self) -> Result<()> {
         let automaton = self.compiled.automaton();
         let started = self.with_tables(|cache| {
@@ -106,7 +107,8 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// Explores until the budget is spent or nothing is left.
+    /// Explores until the budget is spent or nothing is left: along `documents`, then along the documents that the
+    /// grammar suggests, then best-first.
     pub(super) fn run(&mut self, documents: &[Vec<TokenId>]) {
         for document in documents {
             self.walk(document);
@@ -127,13 +129,13 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// The number of configurations found, and of those whose mask was computed.
+    /// The number of places found, and the number of masks computed.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.order.len(), self.masked.count_ones(..))
     }
 
-    /// Runs `work` on the tables: always on the explorer's own ones, on shared ones as soon as they may be used. `None`
-    /// if exploring shared tables was cancelled or its time is over.
+    /// Runs `work` on the tables: immediately on the explorer's own tables, and on shared tables as soon as no sequence
+    /// needs them. `None` if exploring shared tables was cancelled or its time is over.
     pub(super) fn with_tables<T>(&mut self, work: impl FnOnce(&mut MaskCache) -> T) -> Option<T> {
         let is_cancelled = match &mut self.tables {
             Tables::Own(cache) => return Some(work(cache)),
@@ -155,7 +157,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Runs `work` on the tables, within the budget of a visit. `None` if that failed or exploring is over.
+    /// Runs `work` on the tables, within the budget of a visit. `None` if `work` failed or exploring is over.
     pub(super) fn visit<T>(&mut self, work: impl FnOnce(&mut MaskCache) -> Result<T>) -> Option<T> {
         if self.is_over {
             return None;
@@ -203,7 +205,8 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Adds a configuration, if the budget has room, and returns its place.
+    /// Adds a configuration, if the budget has room, and returns its index. Otherwise exploring is over, and the result
+    /// is `None`.
     fn add(&mut self, configuration: ConfigurationId, cost: u32) -> Option<u32> {
         if let Some(&known) = self.index.get(&configuration) {
             return Some(known);
@@ -226,7 +229,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Computes the mask of a configuration.
+    /// Computes the mask of a configuration, unless it was computed before, is no place, or exploring is over.
     fn mask(&mut self, configuration: ConfigurationId) {
         let Some(&state) = self.index.get(&configuration) else { return };
         if self.masked.contains(state as usize) {
@@ -251,8 +254,8 @@ impl<'a> Explorer<'a> {
         self.mask(at);
     }
 
-    /// The configuration after a token; `None` if the token is not allowed or cannot be explored. The configurations on
-    /// the way are added if all bytes of the token can be read.
+    /// The configuration after a token; `None` if the token is not allowed or cannot be explored. The configurations
+    /// after the bytes of the token are added as places if all bytes can be read.
     fn follow(&mut self, at: ConfigurationId, token: TokenId) -> Option<ConfigurationId> {
         let compiled = self.compiled;
         let automaton = compiled.automaton();
@@ -294,7 +297,7 @@ impl<'a> Explorer<'a> {
                 self.add_token_edge(at, token, to, 0);
                 Some(to)
             }
-            // a token without bytes that no token edge takes leads nowhere
+            // a token without bytes that no token edge takes is not allowed
             None if bytes.is_none_or(<[u8]>::is_empty) => None,
             None => last,
         }
@@ -331,7 +334,7 @@ impl<'a> Explorer<'a> {
             true => self.visit(|cache| {
                 let mut by_id = Vec::new();
                 for terminal in cache.lazy(automaton).terminals(at) {
-                    // for terminals with many tokens, only documents tell which ones occur
+                    // only documents tell which tokens of a terminal with many tokens occur
                     let Some(token) = compiled.terminals().only(terminal) else { continue };
                     let bytes = compiled.vocabulary().bytes(token);
                     let mut after = bytes.map(|_| at);

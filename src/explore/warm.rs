@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// A thread that explores a grammar in the grammar's own tables. Dropping the handle stops it.
+/// A handle to a thread that explores a grammar in the grammar's own tables. Dropping the handle stops the thread.
 #[derive(Debug)]
 #[must_use = "the thread stops when this is dropped"]
 pub struct WarmUp {
@@ -21,9 +21,10 @@ pub struct WarmUp {
 impl CompiledGrammar {
     /// Starts a background thread that explores the grammar, so that results are ready when sequences need them. The
     /// thread uses the tables only while no sequence does, for a short time each: a sequence that needs something new
-    /// waits for at most one such piece of work. It ends when the budget is spent, when half of
-    /// [`Limits::cache_bytes`](crate::Limits::cache_bytes) or all of a [`MemoryBound`](crate::MemoryBound) is used,
-    /// when the tables are dropped to make room, or when the handle is dropped.
+    /// waits for at most one such piece of work. The thread ends when nothing is left to explore, when the budget is
+    /// spent, when half of [`Limits::cache_bytes`](crate::Limits::cache_bytes) or all of a
+    /// [`MemoryBound`](crate::MemoryBound) is used, when the tables are dropped to make room, or when the handle is
+    /// dropped.
     pub fn warm(&self, budget: ExploreBudget) -> WarmUp {
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let (compiled, gate) = (self.clone(), Arc::clone(&is_cancelled));
@@ -42,7 +43,7 @@ impl CompiledGrammar {
 }
 
 impl WarmUp {
-    /// Whether the thread belongs to another process, from which this one was forked.
+    /// Whether the thread belongs to another process, from which the current process was forked.
     fn is_elsewhere(&self) -> bool {
         self.process != std::process::id()
     }
@@ -52,8 +53,8 @@ impl WarmUp {
         self.is_elsewhere() || self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Waits for the end and returns the number of places and masks explored. A child of `fork()` does not wait, and
-    /// returns (0, 0).
+    /// Waits until the thread has ended, and returns the number of places and of masks explored. A child of `fork()`
+    /// does not wait, and returns (0, 0), as after a failure of the thread.
     pub fn wait(mut self) -> (usize, usize) {
         if self.is_elsewhere() {
             return (0, 0);
@@ -61,7 +62,7 @@ impl WarmUp {
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 
-    /// Stops the thread and returns the number of places and masks explored.
+    /// Stops the thread, waits until it has ended, and returns the number of places and of masks explored.
     pub fn cancel(self) -> (usize, usize) {
         self.is_cancelled.store(true, Ordering::Relaxed);
         self.wait()
@@ -72,7 +73,7 @@ impl Drop for WarmUp {
     fn drop(&mut self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
         if self.is_elsewhere() {
-            // not even detached, since the thread does not exist here
+            // the handle is not even detached, since the thread does not exist in this process
             std::mem::forget(self.thread.take());
         }
     }

@@ -4,10 +4,10 @@ use super::string::JsonStringDecoder;
 use super::value::{Number, Value, Values, is_space, more};
 use smallvec::{SmallVec, smallvec};
 
-/// How far a text agrees with a value. The text is added byte by byte.
+/// The state of comparing a text with a value. The text is added byte by byte.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Comparison {
-    /// The open containers, each with its members or items seen so far.
+    /// The open containers, outermost first: the id of the container's value, and the part of it that was read.
     open: SmallVec<[(u32, Came); 2]>,
     at: At,
 }
@@ -25,29 +25,29 @@ enum At {
     Value(u32),
     /// After `[`: an item or the end must follow.
     First(u32),
-    /// After this many bytes.
+    /// In a value that is compared byte by byte: its id, and the number of bytes read.
     Text(u32, u32),
     Number(u32, Digits),
-    /// After this many bytes of the content.
+    /// In a string: the id of its value, the number of bytes of its content read, and the state of the decoder.
     String(u32, u32, JsonStringDecoder),
-    /// Before a name; `true` after `{`, where the object may also end.
+    /// Before a name of an object. `true` after `{`, where the object may also end.
     Name(bool),
     InName(SmallVec<[u8; 16]>, JsonStringDecoder),
-    /// After a name, before the colon.
+    /// After a name, before the colon; with the id of the member's value.
     Colon(u32),
-    /// After an item or a member.
+    /// After an item or a member of an open container.
     After,
     Done,
 }
 
-/// Searches do not distinguish numbers with more zeros than this.
+/// The greatest absolute value of [`Digits::power`] that [`Comparison::widened`] keeps.
 const ZEROS: i64 = 64;
 
-/// How far a number agrees: this many digits of the value, then zeros.
+/// The state of comparing the text of a number with a number. `matched` is how many digits of the value were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Digits {
     matched: u32,
-    /// The number read is the value's digits times ten to this power, without its exponent.
+    /// Once all digits of the value are read: the text before the exponent is these digits times ten to this power.
     power: i64,
     negative: bool,
     begun: bool,
@@ -62,14 +62,14 @@ enum Part {
     #[default]
     Whole,
     Fraction,
-    /// Before the sign.
+    /// After `e` or `E`, before a sign or a digit.
     Exponent,
     Positive,
     Negative,
 }
 
 impl Comparison {
-    /// The state before the first byte.
+    /// The state before the first byte of a text that is compared with the value of id `value`.
     pub(crate) fn new(value: u32) -> Comparison {
         Comparison { open: SmallVec::new(), at: At::Value(value) }
     }
@@ -85,7 +85,7 @@ impl Comparison {
         }
     }
 
-    /// Whether the text ends in the exponent of a number.
+    /// Whether the text ends in the exponent of a number, or directly after its `e`.
     pub(crate) fn is_in_exponent(&self) -> bool {
         matches!(&self.at, At::Number(_, digits) if !matches!(digits.part, Part::Whole | Part::Fraction))
     }
@@ -95,7 +95,7 @@ impl Comparison {
         matches!(&self.at, At::Number(_, digits) if !(-ZEROS..=ZEROS).contains(&digits.power))
     }
 
-    /// A copy that does not distinguish numbers of more than [`ZEROS`] zeros, so that a search that reads only zeros
+    /// A copy that no longer counts zeros beyond [`ZEROS`], so that a search that reads only zeros of a number
     /// terminates.
     pub(crate) fn widened(&self) -> Comparison {
         let mut widened = self.clone();
@@ -119,7 +119,8 @@ impl Comparison {
         open + name + came.sum::<usize>()
     }
 
-    /// Reads a byte. Returns whether the text can still become a spelling of the value.
+    /// Adds a byte to the text. Returns whether the text can still become a spelling of the value. After the result
+    /// false, the comparison must not be used.
     pub(crate) fn add(&mut self, values: &Values, byte: u8) -> bool {
         match &mut self.at {
             At::Done => false,

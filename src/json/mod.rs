@@ -1,4 +1,4 @@
-//! The text of JSON (RFC 8259), as the automaton, its registers and masks need it.
+//! JSON texts (RFC 8259): strings, values and their comparison, for the automaton, its registers and masks.
 
 pub(crate) mod comparison;
 pub(crate) mod string;

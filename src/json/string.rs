@@ -2,23 +2,24 @@
 
 use smallvec::SmallVec;
 
-/// The state of the decoder within an escape sequence.
+/// The state of the decoder: outside of an escape sequence (`Plain`), or within one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum JsonStringDecoder {
     #[default]
     Plain,
     Backslash,
-    /// After this many hexadecimal digits with this value, following this high surrogate unless it is 0.
+    /// After this many hexadecimal digits (0 to 3) of `\uXXXX`, with this value. The last field is the high surrogate
+    /// that came directly before, or 0.
     Hex(u8, u16, u16),
-    /// After a high surrogate: the low surrogate must follow.
+    /// After an escaped high surrogate, which the escape sequence of a low surrogate must follow.
     High(u16),
     HighBackslash(u16),
 }
 
 impl JsonStringDecoder {
-    /// Reads one byte of a string's text and returns the bytes that it adds to the content; `None` if it makes an
-    /// escape sequence invalid. The caller handles the closing quote. Unescaped control characters and invalid UTF-8
-    /// are accepted.
+    /// Reads one byte of a string's text and returns the bytes that it adds to the content; `None` if the byte makes an
+    /// escape sequence invalid. The caller must handle the closing quote. Unescaped control characters and invalid
+    /// UTF-8 are accepted.
     pub(crate) fn decode(&mut self, byte: u8) -> Option<SmallVec<[u8; 4]>> {
         let mut content = SmallVec::new();
         let next = match *self {
@@ -67,7 +68,8 @@ impl JsonStringDecoder {
         Some(content)
     }
 
-    /// Whether the escape sequence can still result in the first character of `content`.
+    /// Whether the escape sequence read so far can still result in the first character of `content`. False if `content`
+    /// does not begin with a character in UTF-8. True in the state `Plain` otherwise.
     pub(crate) fn may_become(&self, content: &[u8]) -> bool {
         let Some(c) = content.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next()) else {
             return false;

@@ -3,8 +3,8 @@
 //! A text denotes the value that it spells by RFC 8259, with these differences: numbers may have leading zeros and no
 //! digits after the point; strings may contain unescaped control characters; no object has a name twice; no white space
 //! surrounds the value. Every other text is a value of its own. [`Comparison`](super::comparison::Comparison) accepts
-//! the same texts as spellings of a value; the tests below check this. If it accepted others, a search would offer a
-//! byte after which an item cannot end, or withhold one after which it can.
+//! the same texts as spellings of a value; the tests below check this. If it accepted other texts, a search would offer
+//! a byte after which an item cannot end, or withhold a byte after which it can.
 
 use super::string::JsonStringDecoder;
 use crate::collections::interner::Interner;
@@ -20,11 +20,12 @@ pub(crate) enum Value {
     String(Box<[u8]>),
     /// The ids of the items.
     Array(Box<[u32]>),
-    /// The names and the ids of the values, sorted.
+    /// The names, each with the id of its value, sorted by name.
     Object(Box<[(Box<[u8]>, u32)]>),
 }
 
-/// `digits` times ten to the power of `exponent`. The digits neither begin nor end with a zero; zero has no digits.
+/// `digits` times ten to the power of `exponent`. The digits neither begin nor end with a zero. Zero has no digits, the
+/// exponent 0, and is not negative.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Number {
     pub(crate) negative: bool,
@@ -32,19 +33,19 @@ pub(crate) struct Number {
     pub(crate) exponent: i64,
 }
 
-/// The values read so far, interned: equal values have equal ids, which are indices.
+/// The values read so far, interned: equal values have equal ids. The ids count from 0.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
     /// The hasher has a random key, since outside parties choose the texts.
     values: Interner<Value, DefaultHashBuilder>,
-    /// Bytes that the values own.
+    /// Bytes on the heap that the values own.
     bytes: usize,
 }
 
 /// A container that is being read.
 enum Open {
     Array(Vec<u32>),
-    /// The members read, and the name whose value is being read.
+    /// The members read so far, and the name whose value is being read.
     Object(Vec<(Box<[u8]>, u32)>, Box<[u8]>),
 }
 
@@ -57,14 +58,14 @@ impl Rest<'_> {
         self.0 = &self.0[end..];
     }
 
-    /// Consumes a byte if it is next.
+    /// Consumes a byte if it is next, and returns whether it was.
     fn take(&mut self, byte: u8) -> bool {
         let is_next = self.0.first() == Some(&byte);
         self.0 = &self.0[usize::from(is_next)..];
         is_next
     }
 
-    /// Reads a string, starting at its first quote, and returns its content.
+    /// Reads a string, starting at its first quote, and returns its content; `None` if it is not valid.
     fn string(&mut self) -> Option<Box<[u8]>> {
         self.take(b'"').then_some(())?;
         let mut content = Vec::new();
@@ -79,14 +80,14 @@ impl Rest<'_> {
         None
     }
 
-    /// Reads a name and the colon after it.
+    /// Reads a name and the colon after it, and returns the content of the name; `None` if it is not valid.
     fn name(&mut self) -> Option<Box<[u8]>> {
         let name = self.string()?;
         self.skip_space();
         self.take(b':').then_some(name)
     }
 
-    /// Reads `null`, `true`, `false` or a number.
+    /// Reads `null`, `true`, `false` or a number; `None` if the next word is none of them.
     fn word(&mut self) -> Option<Value> {
         let ends = |byte: &u8| is_space(*byte) || matches!(byte, b',' | b']' | b'}');
         let end = self.0.iter().position(ends).unwrap_or(self.0.len());
@@ -231,7 +232,7 @@ fn number(text: &[u8]) -> Option<Number> {
     })
 }
 
-/// An exponent, clamped to ±10^18.
+/// Reads an exponent with an optional sign, clamped to ±10^18; `None` if it is not valid.
 fn signed(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text.split_first()? {
         (b'-', digits) => (true, digits),
@@ -245,7 +246,7 @@ fn signed(text: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// Appends a digit to an exponent, clamped to 10^18.
+/// Appends a digit to a non-negative exponent, clamped to 10^18.
 pub(crate) fn more(value: i64, digit: u8) -> i64 {
     const MOST: i64 = 1_000_000_000_000_000_000;
     value.saturating_mul(10).saturating_add(i64::from(digit - b'0')).min(MOST)

@@ -1,8 +1,8 @@
 //! The data of a mask file as the base of a grammar's tables; everything else is computed lazily.
 //!
 //! Places in the file and configurations of the engine are different things: a [`BaseState`] is a number in the file,
-//! not the id of a configuration. A matcher holds one, the other, or both. If it needs the configuration, it finds it
-//! by running over its bytes.
+//! not the id of a configuration. A matcher stores a place, a configuration, or both. If the configuration is needed
+//! but not stored, the matcher recomputes it from the bytes of its text.
 
 use super::token_mask::TokenMask;
 use crate::automaton::Facts;
@@ -20,7 +20,7 @@ pub(crate) type NameEnds = SmallVec<[usize; 2]>;
 pub(crate) struct BaseState(u32);
 
 impl BaseState {
-    /// Outside of the explored part.
+    /// No place: outside of the explored part, or without a mask file.
     pub(crate) const NONE: BaseState = BaseState(u32::MAX);
 
     /// The number in the file; `None` for [`NONE`](BaseState::NONE).
@@ -57,7 +57,7 @@ impl Base {
         &self.file
     }
 
-    /// The place before the first byte.
+    /// The place before the first byte; [`BaseState::NONE`] if the file has no places.
     pub(crate) fn start(&self) -> BaseState {
         if self.file.state_count() == 0 { BaseState::NONE } else { BaseState(START) }
     }
@@ -73,10 +73,10 @@ impl Base {
         })
     }
 
-    /// The place after some bytes, and the indices of the bytes that end names. The place is `None` if no word
-    /// continues with the bytes. Returns `None` if this was not explored.
+    /// The place after some bytes, and the indices of the bytes that end names. The place is `None` if the text cannot
+    /// continue with the bytes. Returns `None` if some step was not explored.
     pub(crate) fn run(&self, at: BaseState, bytes: &[u8]) -> Option<(Option<BaseState>, NameEnds)> {
-        // the last state is loaded here already: the next query about it hits the CPU's cache
+        // loads the record of the last place now, so that the next query about it hits the CPU's cache
         let mut state = self.file.state(at.id()?)?;
         let (mut id, mut ends) = (at.0, NameEnds::new());
         for (place, &byte) in bytes.iter().enumerate() {
@@ -91,8 +91,8 @@ impl Base {
         Some((Some(BaseState(id)), ends))
     }
 
-    /// The place after a token given by its id, following its bytes and token edges together; `None` if the token leads
-    /// nowhere or this was not explored.
+    /// The place after a token given by its id, following its bytes and token edges together; `None` if the token is
+    /// not allowed or was not explored.
     pub(crate) fn after_token(&self, at: BaseState, token: TokenId) -> Option<BaseState> {
         let state = self.file.state(at.id()?)?;
         match self.file.after_token(state, token.get())? {

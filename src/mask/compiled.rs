@@ -50,7 +50,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 #[derive(Clone, Debug)]
 pub struct Compiler {
     vocabulary: Arc<Vocabulary>,
-    /// The token index, once it is computed.
+    /// The token index, once it is computed; shared by clones.
     index: Arc<OnceLock<Arc<TokenIndex>>>,
     limits: Limits,
     shared: Arc<ShapeCache>,
@@ -78,18 +78,18 @@ impl Compiler {
         }
     }
 
-    /// The vocabulary.
+    /// The vocabulary for which this compiler compiles grammars: masks have a bit for each of its ids.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.vocabulary
     }
 
-    /// Sets the limits.
+    /// Sets the limits for compiling grammars, and for the masks and steps of the compiled grammars.
     pub fn limits(mut self, limits: Limits) -> Compiler {
         self.limits = limits;
         self
     }
 
-    /// Bounds the total memory of the tables of all grammars that this compiler and its clones compile from now on.
+    /// Bounds the total memory of the tables of all grammars that the returned compiler and its clones compile.
     /// Compilers for other vocabularies may share the bound.
     pub fn within(self, bound: &MemoryBound) -> Compiler {
         Compiler { bound: Some(bound.clone()), ..self }
@@ -101,30 +101,30 @@ impl Compiler {
         Compiler { unbounded: true, ..self }
     }
 
-    /// The current limits.
+    /// The limits that were set, or the defaults.
     #[cfg(feature = "serve")]
     pub(crate) fn get_limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Computes masks with the named strategies (see [`StrategyCounts::iter`]) and the full walk only, for tests that
-    /// compare each strategy with it. Records shared by the compiler and its clones are not used.
+    /// Computes masks only with the named strategies (see [`StrategyCounts::iter`]) and the full walk, for tests that
+    /// compare each strategy with the full walk. The compiler shares no records with its clones made before.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn only_strategies(self, names: &[&str]) -> Compiler {
         Compiler { strategies: StrategySet::named(names), shared: Arc::default(), ..self }
     }
 
-    /// Computes the token index of the vocabulary now; otherwise the first [`compile`](Compiler::compile) does. It
-    /// takes about 60 milliseconds for 128,000 tokens. All clones of the compiler share it.
+    /// Computes the token index of the vocabulary now; otherwise the first [`compile`](Compiler::compile) does.
+    /// Computing it takes about 60 milliseconds for 128,000 tokens. All clones of the compiler share the index.
     ///
     /// # Errors
-    /// The limit [`trie_bytes`](Limits::trie_bytes).
+    /// `limit/exceeded` if the limit [`trie_bytes`](Limits::trie_bytes) is exceeded.
     pub fn prepare(&self) -> Result<()> {
         self.index().map(|_| ())
     }
 
-    /// Bytes of the token index, if it is computed. The vocabulary itself is not counted.
+    /// Bytes of the token index; 0 until it is computed. The vocabulary itself is not counted.
     pub fn memory_usage(&self) -> usize {
         self.index.get().map_or(0, |index| index.memory_usage())
     }
@@ -133,7 +133,8 @@ impl Compiler {
     /// contain it. Equal vocabularies give equal bytes.
     ///
     /// # Errors
-    /// The limit [`trie_bytes`](Limits::trie_bytes); `mask-file/no-token-index` if a token is too long for the format.
+    /// `limit/exceeded` if the limit [`trie_bytes`](Limits::trie_bytes) is exceeded; `mask-file/no-token-index` if a
+    /// token is too long for the format.
     pub fn token_index(&self) -> Result<Vec<u8>> {
         self.index()?.to_bytes().ok_or_else(errors::no_token_index)
     }
@@ -141,13 +142,13 @@ impl Compiler {
     /// Loads the token index from [bytes](Compiler::token_index) instead of computing it, in a fifth to a ninth of the
     /// time. Does nothing if the index exists already.
     ///
-    /// The bytes are checked so that they can do no harm, but only their own digest says that they are right. So take
-    /// them from the source of the vocabulary: all masks of the compiler and its clones depend on them. To verify them,
-    /// compare them with those of a compiler that has computed its own index.
+    /// The bytes are checked so that they can do no harm. But only a digest within the bytes says that they are right,
+    /// and all masks of the compiler and its clones depend on them. So take the bytes from the source of the
+    /// vocabulary. To verify them, compare them with the bytes of a compiler that has computed its own index.
     ///
     /// # Errors
-    /// `mask-file/token-index` if the bytes are damaged, or belong to another vocabulary or version; the limit
-    /// [`trie_bytes`](Limits::trie_bytes).
+    /// `mask-file/token-index` if the bytes are damaged, or belong to another vocabulary or version; `limit/exceeded`
+    /// if the limit [`trie_bytes`](Limits::trie_bytes) is exceeded.
     pub fn prepare_from(&self, index: &[u8]) -> Result<()> {
         if self.index.get().is_none() {
             let read = TokenIndex::from_bytes(index, Arc::clone(&self.vocabulary), &self.limits)?;
@@ -170,7 +171,7 @@ impl Compiler {
         Compiler { shared: Arc::default(), ..self.clone() }
     }
 
-    /// Drops the records that grammars share. They are computed again when needed.
+    /// Drops the records that grammars of this compiler and its clones share. They are computed again when needed.
     pub fn clear_cache(&self) {
         self.shared.clear();
     }
@@ -179,9 +180,12 @@ impl Compiler {
     /// computed on demand.
     ///
     /// # Errors
-    /// Those of [`Automaton::new`]: an empty language, a token terminal in a place where it is not allowed, or a limit.
-    /// Those of [`prepare`](Compiler::prepare). `mask/unknown-token`, `mask/token-range` or `mask/no-tokens` if a token
-    /// terminal does not fit the vocabulary. `mask/part-bound` if a part cannot end within its bound of tokens.
+    /// - Those of [`Automaton::new`]: an empty language, a token terminal in a place where it is not allowed, or a
+    ///   limit.
+    /// - Those of [`prepare`](Compiler::prepare), if the token index is not computed yet.
+    /// - `mask/unknown-token`, `mask/token-range` or `mask/no-tokens` if a token terminal does not fit the vocabulary.
+    /// - `mask/part-bound` if a part is not known to be able to end within its bound of tokens.
+    /// - `limit/exceeded` if a limit such as `compile_work` or `mask_work` is exceeded.
     pub fn compile(&self, grammar: &Grammar) -> Result<CompiledGrammar> {
         self.compile_over(grammar, None)
     }
@@ -190,7 +194,8 @@ impl Compiler {
     /// everything else is computed on demand. Masks are the same as for the grammar compiled without the file.
     ///
     /// # Errors
-    /// `mask-file/other-vocabulary`; those of [`MaskFile::grammar`] and [`compile`](Compiler::compile).
+    /// `mask-file/other-vocabulary` if the file is for a vocabulary with another fingerprint or width; those of
+    /// [`MaskFile::grammar`] and [`compile`](Compiler::compile).
     pub fn load(&self, file: impl Into<Arc<MaskFile>>) -> Result<CompiledGrammar> {
         let file = file.into();
         if file.fingerprint() != self.vocabulary.fingerprint() || file.width() != self.vocabulary.width() {
@@ -264,14 +269,14 @@ pub struct CompiledGrammar {
     ends: Option<Arc<GivenEnds>>,
 }
 
-/// End tokens that replace those of the vocabulary.
+/// End tokens of a grammar's matchers that replace those of the vocabulary.
 #[derive(Debug)]
 pub(crate) struct GivenEnds {
-    /// The tokens, sorted and deduplicated.
+    /// The given tokens, sorted and deduplicated.
     pub(crate) tokens: Box<[TokenId]>,
-    /// Given tokens that do not end a text in the masks that matchers share.
+    /// Given tokens that do not end a text in the masks that all matchers of the grammar share.
     pub(crate) added: Box<[TokenId]>,
-    /// Tokens that end a text in these masks and are not given.
+    /// Tokens that end a text in the masks that all matchers share, and are not given.
     pub(crate) removed: Box<[TokenId]>,
     /// The original grammar, if it was compiled again because of the tokens.
     pub(super) origin: Option<CompiledGrammar>,
@@ -280,12 +285,12 @@ pub(crate) struct GivenEnds {
 #[derive(Debug)]
 struct Inner {
     grammar: Grammar,
-    /// Bytes of the grammar and of the automaton at compile time, computed on demand.
+    /// Bytes of the grammar, its token terminals and the automaton as compiled, computed on demand.
     fixed_bytes: OnceLock<usize>,
     automaton: Automaton,
     /// Upper bounds on completions, computed on demand.
     sufficient: OnceLock<Arc<Sufficient>>,
-    /// Whether there are parts bounded in tokens.
+    /// Whether there are parts bounded in tokens, and their bounds are not ignored.
     parts: bool,
     /// The start configuration in the first generation of tables.
     start: Located,
@@ -326,11 +331,11 @@ impl Tenant for Inner {
 /// Whether every prefix of a name of an object can be extended to endlessly many names.
 #[derive(Debug, Default)]
 struct KeySupply {
-    /// The answer, once it is known.
+    /// The answer, once it is known: the bounds if the names are endless, otherwise `None`.
     are_endless: OnceLock<Option<EndlessNames>>,
     /// The state of the search for the answer until then.
     found_out: Mutex<Option<Box<KeyExhaustion>>>,
-    /// Bytes of that state.
+    /// Bytes of the state of the search.
     bytes: AtomicUsize,
 }
 
@@ -350,7 +355,7 @@ impl CompiledGrammar {
         self.ends.as_ref().map_or(self.vocabulary().eos(), |ends| &ends.tokens)
     }
 
-    /// Whether a token ends a text.
+    /// Whether a token is one of the [end tokens](CompiledGrammar::end_tokens).
     pub fn is_end(&self, token: TokenId) -> bool {
         self.end_tokens().binary_search(&token).is_ok()
     }
@@ -360,7 +365,8 @@ impl CompiledGrammar {
         CompiledGrammar { inner: Arc::clone(&self.inner), ends: Some(Arc::new(ends)) }
     }
 
-    /// The grammar with the vocabulary's own end-of-sequence tokens.
+    /// The grammar with the vocabulary's own end-of-sequence tokens: undoes
+    /// [`with_end_tokens`](CompiledGrammar::with_end_tokens).
     pub fn without_end_tokens(&self) -> CompiledGrammar {
         let origin = self.ends.as_ref().and_then(|ends| ends.origin.clone());
         origin.unwrap_or_else(|| CompiledGrammar { inner: Arc::clone(&self.inner), ends: None })
@@ -377,12 +383,12 @@ impl CompiledGrammar {
         }
     }
 
-    /// The given end tokens, if they differ from those of the masks.
+    /// The given end tokens, if they differ from the end tokens in the masks that matchers share.
     pub(crate) fn given_ends(&self) -> Option<&Arc<GivenEnds>> {
         self.ends.as_ref().filter(|ends| !ends.added.is_empty() || !ends.removed.is_empty())
     }
 
-    /// The index of the vocabulary.
+    /// The token index of the vocabulary.
     pub(crate) fn index(&self) -> &Arc<TokenIndex> {
         &self.inner.index
     }
@@ -403,7 +409,7 @@ impl CompiledGrammar {
         &self.inner.terminals
     }
 
-    /// The automaton.
+    /// The automaton that the grammar was lowered to.
     pub fn automaton(&self) -> &Automaton {
         &self.inner.automaton
     }
@@ -423,7 +429,7 @@ impl CompiledGrammar {
         })
     }
 
-    /// Whether there are parts bounded in tokens.
+    /// Whether there are parts bounded in tokens, and their bounds are not ignored.
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
         self.inner.parts
@@ -434,7 +440,8 @@ impl CompiledGrammar {
         self.endless_names().is_some()
     }
 
-    /// The letters that suffice to make any prefix of a name a new name, if known; `None` if names are not endless.
+    /// The letters that suffice to make any prefix of a name a new name; `None` if names are not endless, or if this is
+    /// not known yet.
     pub(crate) fn endless_names(&self) -> Option<EndlessNames> {
         self.inner.names.are_endless.get().copied().flatten()
     }
@@ -458,7 +465,7 @@ impl CompiledGrammar {
         }
     }
 
-    /// Current sizes and counts.
+    /// The current sizes and counts. Waits for the engine's lock.
     pub fn statistics(&self) -> Statistics {
         let cache = self.cache();
         let (distances, distances_at_most, distances_unknown) = cache.distances();
@@ -476,7 +483,8 @@ impl CompiledGrammar {
         }
     }
 
-    /// Bytes of the automaton, its grammar, and the tables and masks computed so far. Takes no lock.
+    /// Bytes of the automaton, the grammar, its token terminals, the tables and masks computed so far, and the mask
+    /// file with its decoded masks. A mapped file, the token index and the vocabulary are not counted. Takes no lock.
     pub fn memory_usage(&self) -> usize {
         let Inner { fixed_bytes, automaton, grammar, snapshot, names, terminals, base, .. } = &*self.inner;
         let fixed = fixed_bytes
@@ -492,7 +500,7 @@ impl CompiledGrammar {
         spelling::unspellable(&self.inner.grammar, &self.vocabulary().missing_bytes()).into_iter().collect()
     }
 
-    /// The published tables and masks. Takes no lock.
+    /// The published tables and masks, which are marked as read. Takes no lock.
     pub(crate) fn snapshot(&self) -> Guard<Arc<Snapshot>> {
         let snapshot = self.inner.snapshot.load();
         snapshot.mark_read();
@@ -526,7 +534,7 @@ impl CompiledGrammar {
         cache
     }
 
-    /// Locks the tables for exploring ahead; `None` if a sequence holds the lock or waits for it.
+    /// Locks the tables for exploring ahead; `None` if another thread holds the lock or waits for it.
     pub(crate) fn cache_if_idle(&self) -> Option<MutexGuard<'_, MaskCache>> {
         if self.inner.waiting.load(Ordering::Relaxed) > 0 {
             return None;
@@ -538,8 +546,8 @@ impl CompiledGrammar {
         }
     }
 
-    /// The lock, if it becomes free within about ten microseconds. That is likely if its holder explores ahead, and
-    /// waking up would take as long.
+    /// The lock, if it becomes free within about ten microseconds; otherwise `None`. The lock is likely to become free
+    /// so soon if its holder explores ahead, and waking up a sleeping thread would take as long.
     fn soon(&self) -> Option<MutexGuard<'_, MaskCache>> {
         const LOOKS: usize = 400;
         (0..LOOKS).find_map(|_| {

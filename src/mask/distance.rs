@@ -9,14 +9,14 @@ pub enum Distance {
     Exact(usize),
     /// This many suffice; whether fewer do is unknown.
     AtMost(usize),
-    /// No number suffices: the vocabulary cannot spell any completion.
+    /// No number suffices: no completion can be spelled with the tokens of the vocabulary.
     Unreachable,
     /// No completion was found within the limits.
     Unknown,
 }
 
 impl Distance {
-    /// The number that is known to suffice.
+    /// The number that is known to suffice; `None` if unreachable or unknown.
     pub fn known(self) -> Option<usize> {
         match self {
             Distance::Exact(number) | Distance::AtMost(number) => Some(number),

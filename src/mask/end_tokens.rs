@@ -11,17 +11,20 @@ impl CompiledGrammar {
     /// tokens. Duplicates are allowed. The result shares tables and masks with this grammar.
     ///
     /// A mask contains a given token exactly where the text may end, and never an end-of-sequence token of the
-    /// vocabulary that is not given. There is one exception: a token terminal that lists a token by id or name accepts
-    /// it, and the text has then ended if it is a word. Sets of "all tokens but these" contain neither.
+    /// vocabulary that is not given. There is one exception: a token terminal that lists an end token by id or name
+    /// accepts the token, and the text has then ended if it is a word after the token. A token terminal that contains
+    /// all tokens, or all special tokens, except listed ones contains neither given tokens nor end-of-sequence tokens
+    /// of the vocabulary.
     ///
-    /// A given token that is ordinary text, or that such a set contains, is no longer text. In this case the grammar is
-    /// compiled again, without a mask file, and the vocabulary is indexed again (about 60 milliseconds for 128,000
-    /// tokens). Keep the result if you use it more than once. If a text can be spelled only with such a token, the mask
-    /// is empty; [`warnings`](CompiledGrammar::warnings) reports it.
+    /// A given token that is ordinary text, or that a token terminal contains without listing it, is no longer text and
+    /// no longer in that terminal. In this case the grammar is compiled again, without a mask file, and the vocabulary
+    /// is indexed again (about 60 milliseconds for 128,000 tokens). Keep the result if you use it more than once. If a
+    /// text can be spelled only with a given token, the mask is empty there; [`warnings`](CompiledGrammar::warnings)
+    /// reports such texts.
     ///
     /// # Errors
-    /// `mask/no-end-tokens` and `mask/end-token-range`; if the grammar is compiled again, also those of
-    /// [`Compiler::compile`](crate::Compiler::compile).
+    /// `mask/no-end-tokens` if no token is given; `mask/end-token-range` if an id is at or above the width of the
+    /// vocabulary; if the grammar is compiled again, also those of [`Compiler::compile`](crate::Compiler::compile).
     pub fn with_end_tokens(&self, tokens: impl IntoIterator<Item = TokenId>) -> Result<CompiledGrammar> {
         let before = self.without_end_tokens();
         let vocabulary = before.vocabulary();

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::grammar::TokenTerminal;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// A configuration id of dropped tables was used with the tables that replaced them.
+/// `mask/stale-configuration`: a configuration id of dropped tables was used with the tables that replaced them.
 pub(super) fn stale_configuration() -> Error {
     Error::new(
         ErrorKind::Usage,

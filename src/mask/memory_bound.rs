@@ -19,7 +19,7 @@ pub struct MemoryBound(Arc<Shared>);
 struct Shared {
     most: usize,
     used: AtomicUsize,
-    /// The number of additions to tables so far.
+    /// The number of times so far that a grammar has added to its tables.
     clock: AtomicU64,
     /// The clock value at which the readers' marks are checked next.
     next_check: AtomicU64,
@@ -34,22 +34,22 @@ pub(super) trait Tenant: Debug + Send + Sync {
     /// The owner's share of the bound.
     fn share(&self) -> &Share;
 
-    /// Whether its tables were read since the last call.
+    /// Whether the owner's tables were read since the last call of this function.
     fn was_read(&self) -> bool;
 
-    /// Drops its tables, unless another thread is working on them.
+    /// Drops the owner's tables, unless another thread is working on them.
     fn drop_tables(&self);
 }
 
-/// The share of one grammar in the bound. Dropping it returns the share.
+/// The bytes of one grammar under the bound. Dropping the share subtracts them.
 #[derive(Debug)]
 pub(super) struct Share {
     bound: Option<MemoryBound>,
     bytes: AtomicUsize,
     /// The clock value of the last addition.
     made_at: AtomicU64,
-    /// A bit for each of the last 64 checks of readers' marks: whether the tables were used before it. The highest bit
-    /// is the latest check.
+    /// A bit for each of the last 64 checks of readers' marks: whether the tables were read since the check before. The
+    /// highest bit is the latest check.
     uses: AtomicU64,
 }
 
@@ -66,7 +66,8 @@ impl MemoryBound {
         }))
     }
 
-    /// Bytes of the tables and masks of all grammars under the bound, as of the last addition of each.
+    /// Bytes of the tables and masks of all grammars under the bound. The bytes of each grammar are updated when it
+    /// adds something or drops its tables.
     pub fn used(&self) -> usize {
         self.0.used.load(Ordering::Relaxed)
     }
@@ -101,8 +102,8 @@ impl MemoryBound {
         Some(all)
     }
 
-    /// Drops tables until an eighth of the bound is free, least recently used ones first, never those of `user`. Only
-    /// one thread does so at a time.
+    /// Drops tables until an eighth of the bound is free, least recently used ones first, never those of `user`. Does
+    /// nothing if another thread is checking marks or dropping tables.
     fn shrink(&self, user: &Share, now: u64) {
         let Some(mut others) = self.check_marks(now) else { return };
         others.retain(|tenant| !std::ptr::eq(tenant.share(), user));
@@ -132,7 +133,7 @@ impl Share {
         (self.uses.load(Ordering::Relaxed), self.made_at.load(Ordering::Relaxed))
     }
 
-    /// Whether the bound is reached.
+    /// Whether the bound is reached; false without a bound.
     pub(super) fn is_full(&self) -> bool {
         self.bound.as_ref().is_some_and(|bound| bound.used() >= bound.0.most)
     }
@@ -145,7 +146,8 @@ impl Share {
         bound.0.used.fetch_add(bytes.wrapping_sub(before), Ordering::Relaxed);
     }
 
-    /// Drops tables if the bound is exceeded. The caller must not hold a lock that an owner waits for.
+    /// Records that the grammar has added to its tables, and drops tables of other grammars if the bound is exceeded.
+    /// The caller must not hold a lock that an owner waits for.
     pub(super) fn make_room(&self) {
         if let Some(bound) = &self.bound {
             let now = bound.0.clock.fetch_add(1, Ordering::Relaxed);

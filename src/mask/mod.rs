@@ -12,7 +12,7 @@
 //! - [`CompiledGrammar`] connects an automaton with a vocabulary. It keeps the lazily computed tables and masks, which
 //!   all matchers share; when their bound is reached, they are dropped and computed again.
 //!
-//! This module does not know front ends.
+//! This module does not depend on front ends.
 
 mod base;
 mod cache;

@@ -11,10 +11,10 @@ use crate::token_index::TokenIndex;
 use std::sync::Arc;
 
 impl MaskCache {
-    /// The readings of a configuration.
+    /// The readings of a configuration: its stacks, grouped by the open part that is bounded in tokens.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn readings(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<Arc<[Reading]>> {
         self.parts.readings(automaton, &mut self.tables, id)
     }
@@ -22,12 +22,13 @@ impl MaskCache {
     /// Whether a part may be entered on a path from a configuration to a word; true if unknown.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn is_part_ahead(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<bool> {
         self.parts.is_ahead(automaton, &mut self.tables, id)
     }
 
-    /// The most tokens that the open part of a reading may need after any token that is allowed, if known.
+    /// An upper bound on the tokens that the open part of a reading needs after any token that is allowed; `None` if
+    /// unknown.
     pub(crate) fn part_ceiling(&self, reading: ConfigurationId) -> Option<usize> {
         self.parts.ceilings.get(&reading).copied()
     }
@@ -38,11 +39,11 @@ impl MaskCache {
     }
 }
 
-/// Refuses parts that are not known to be able to end within their bound. `lower` compiles a grammar, with empty
-/// tables.
+/// Checks that each part is known to be able to end within its bound. `lower` compiles a grammar, with empty tables.
 ///
 /// # Errors
-/// `mask/part-bound` with the place of the part; limits.
+/// `mask/part-bound` with the place of the first part that is not known to be able to end within its bound;
+/// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
 pub(super) fn check(
     grammar: &Grammar,
     index: &TokenIndex,

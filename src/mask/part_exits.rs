@@ -28,22 +28,25 @@ pub(crate) struct PartContext<'a> {
 #[derive(Clone, Copy)]
 struct ReadingStep {
     at: ConfigurationId,
-    /// The configuration of the part alone.
+    /// The configuration of the part alone, without what follows the part.
     inside: ConfigurationId,
     /// How many more tokens may begin in the part.
     left: usize,
-    /// The index of the previous reading, the token after it, and the part that this token entered.
+    /// The index of the previous reading.
     before: usize,
+    /// The token that leads from the previous reading to this one.
     token: TokenId,
+    /// The part that the token entered, if any.
     entered: Option<PartId>,
 }
 
-/// A node of the token trie, and the configurations there.
+/// A node of the token trie, and the configurations there: of the reading, and of the part alone.
 #[derive(Clone, Copy)]
 struct TrieNode {
     node: u32,
     at: ConfigurationId,
     inside: ConfigurationId,
+    /// Whether the part may have ended on the path to the node.
     has_ended: bool,
     /// A lower bound on the bytes to the end of the part.
     least: usize,
@@ -56,16 +59,16 @@ struct Search<'a> {
     reached: Vec<ReadingStep>,
     /// Per reached reading, the most tokens left in it.
     seen: FxHashMap<ConfigurationId, usize>,
-    /// The number of visited nodes of the token trie.
+    /// The number of visited nodes of the token trie, and of terminals tried.
     visited: usize,
 }
 
 impl MaskCache {
     /// A way out of the part of the reading `at`, on which at most `most` tokens begin in the part. It is searched for
-    /// with increasing effort, up to `effort`.
+    /// with increasing effort, up to `effort`. `None` if none is found.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn way_out(
         &mut self,
         within: PartContext<'_>,
@@ -85,10 +88,11 @@ impl MaskCache {
         Ok(None)
     }
 
-    /// A completion of the part `inside`. It has at most `most` tokens if such a one is found with `effort`.
+    /// A completion of the part alone, from its configuration `inside`. It has at most `most` tokens if a completion
+    /// with so few is found with `effort`. `None` if no completion is found.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn whole_way_out(
         &mut self,
         PartContext { automaton, index, .. }: PartContext<'_>,
@@ -106,7 +110,7 @@ impl MaskCache {
         Ok(way)
     }
 
-    /// A way out whose last token in the part may end after it.
+    /// A way out whose last token that begins in the part may end after the part; `None` if none is found.
     fn way_beyond(
         &mut self,
         within: PartContext<'_>,
@@ -148,7 +152,8 @@ impl MaskCache {
 }
 
 impl Search<'_> {
-    /// Visits readings in order of the number of tokens.
+    /// Visits readings in order of the number of tokens that lead to them, until one token leads out of all parts or
+    /// the limit is reached.
     fn run(&mut self) -> Result<Option<WayOut>> {
         let mut place = 0;
         while place < self.reached.len() && self.visited <= self.limit() {
@@ -163,7 +168,7 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// The most nodes to visit.
+    /// The maximum number of trie nodes to visit.
     fn limit(&self) -> usize {
         self.within.automaton.limits().completion_search
     }
@@ -236,8 +241,9 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Adds the readings that a token leads to. Returns the way if it leads out of all parts. `inside` is the
-    /// configuration of the part alone, or the dead one if the part may have ended.
+    /// Adds the readings that a token leads to. Returns a way out if the token leads out of all parts, or into a part
+    /// with a known completion. `inside` is the configuration of the part alone, or the dead one if the part may have
+    /// ended.
     fn arrive(
         &mut self,
         place: usize,
@@ -261,7 +267,7 @@ impl Search<'_> {
             }
             let left = bound(part.part);
             let next = ReadingStep { left, entered: Some(part.part), ..next };
-            // searches for completions use the budget of searches too
+            // a search for a completion switches to the budget of searches itself
             self.cache.exchange_search_work(automaton);
             let whole = self.cache.whole_way_out(self.within, part.inside, left, self.effort);
             self.cache.exchange_search_work(automaton);
@@ -281,7 +287,7 @@ impl Search<'_> {
         }
     }
 
-    /// The tokens to a reading, followed by `more`.
+    /// The way from the first reading to `place`, followed by the tokens `more`.
     fn way_to(&self, place: ReadingStep, more: &[TokenId]) -> WayOut {
         let mut places = vec![place];
         let mut before = place.before;

@@ -13,7 +13,8 @@ pub(in crate::mask) struct Parts {
     readings: FxHashMap<ConfigurationId, Arc<[Reading]>>,
     ahead: FxHashMap<ConfigurationId, bool>,
     without: WithoutParts,
-    /// Per reading, the most tokens that its part may need after any token that is allowed; see `matcher/parts.rs`.
+    /// Per reading, an upper bound on the tokens that its open part needs after any token that is allowed; see
+    /// `matcher/parts.rs`.
     pub(in crate::mask) ceilings: FxHashMap<ConfigurationId, usize>,
     ways_beyond: FxHashMap<(ConfigurationId, usize, bool), (Option<WayOut>, usize)>,
     bytes: usize,
@@ -29,7 +30,8 @@ impl Parts {
             + map_bytes(&self.ways_beyond)
     }
 
-    /// The readings of a configuration.
+    /// The readings of a configuration: its stacks, grouped by the open part that is bounded in tokens. Computed at the
+    /// first call.
     pub(in crate::mask) fn readings(
         &mut self,
         automaton: &Automaton,
@@ -45,8 +47,9 @@ impl Parts {
         Ok(readings)
     }
 
-    /// The stored result of a search for a way out of a reading that may end after its part, with the number of places
-    /// visited. The key contains the most tokens in the part, and whether all paths were searched.
+    /// The stored result of a search for a way out whose last token may end after the part, with the number of places
+    /// visited. The key contains the configuration of the reading, the most tokens that may begin in the part, and
+    /// whether all paths were searched.
     pub(in crate::mask) fn way_beyond(
         &self,
         key: (ConfigurationId, usize, bool),
@@ -64,7 +67,8 @@ impl Parts {
         self.ways_beyond.insert(key, found);
     }
 
-    /// Whether a part may be entered on a path from a configuration to a word.
+    /// Whether a part may be entered on a path from a configuration to a word; true if unknown. Computed at the first
+    /// call.
     pub(in crate::mask) fn is_ahead(
         &mut self,
         automaton: &Automaton,

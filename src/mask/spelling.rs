@@ -1,7 +1,7 @@
 //! Checks whether a vocabulary can spell the words of a grammar.
 //!
-//! A byte without a token of its own is harmless where another byte will do: the mask never leads there. It is harmful
-//! if a part of the grammar has no words without it.
+//! A byte without a token of its own is harmless where another byte will do: the mask never leads to a text that needs
+//! the missing byte. It is harmful if a part of the grammar has no words without that byte.
 
 use crate::diagnostic::{Diagnostic, excerpt_bytes};
 use crate::grammar::analysis::{Analysis, productive};

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Sets of more tokens than this are stored as bits.
 const FEW: usize = 64;
 
-/// The tokens of each token terminal.
+/// The tokens of each token terminal, by the expression of the terminal.
 #[derive(Debug, Default)]
 pub(crate) struct Terminals {
     sets: FxHashMap<ExprId, Tokens>,
@@ -25,7 +25,7 @@ pub(crate) struct Terminals {
 enum Tokens {
     /// The ids, sorted.
     Few(Box<[u32]>),
-    /// One bit per token of the vocabulary.
+    /// One bit per id of the vocabulary.
     Many(Arc<[u32]>),
 }
 
@@ -51,19 +51,21 @@ impl Tokens {
 }
 
 impl Terminals {
-    /// The terminals with a token that can complete a text.
+    /// The terminals that can be part of a completion: those with an [example](Terminals::example) that is not an
+    /// end-of-sequence token.
     pub(super) fn usable(&self, vocabulary: &Vocabulary) -> FxHashSet<ExprId> {
         let usable =
             |id: &&ExprId| self.example_of(**id, vocabulary).is_some_and(|token| !vocabulary.is_eos(token));
         self.sets.keys().filter(usable).copied().collect()
     }
 
-    /// Resolves all terminals that the root of a grammar reaches. End-of-sequence tokens, those of the vocabulary and
-    /// `ends`, are only in terminals that list them.
+    /// Resolves all terminals that the root of a grammar reaches. End-of-sequence tokens, both those of the vocabulary
+    /// and `ends`, are only in terminals that list them.
     ///
     /// # Errors
-    /// `mask/unknown-token`, `mask/token-range` or `mask/no-tokens`, with the rule and the label; the limit
-    /// `compile_work`.
+    /// `mask/unknown-token` if the vocabulary has no token of a name, `mask/token-range` if an id is at or above the
+    /// width of the vocabulary, or `mask/no-tokens` if a terminal has no token; `limit/exceeded` if `compile_work` is
+    /// exceeded. The error has the rule and the label of the terminal.
     pub(super) fn resolve(
         grammar: &Grammar,
         vocabulary: &Vocabulary,
@@ -99,7 +101,8 @@ impl Terminals {
         self.sets.get(&terminal.expression()).is_some_and(|tokens| tokens.contains(token.get()))
     }
 
-    /// Whether some terminal contains the token without listing it.
+    /// Whether some terminal contains the token without listing it: as one of all tokens, or of all special tokens,
+    /// except listed ones.
     pub(super) fn has_unlisted(&self, grammar: &Grammar, token: TokenId) -> bool {
         self.sets.iter().any(|(&terminal, tokens)| {
             let is_listed = match grammar.expression(terminal) {
@@ -110,8 +113,8 @@ impl Terminals {
         })
     }
 
-    /// A token of a terminal: the one with the lowest id that is not an end-of-sequence token, if there is one;
-    /// otherwise the lowest.
+    /// A token of a terminal, for completions: among its [`FEW`] lowest ids the first that is not an end-of-sequence
+    /// token, otherwise the lowest id. `None` if the terminal was not resolved.
     pub(crate) fn example(&self, terminal: TerminalId, vocabulary: &Vocabulary) -> Option<TokenId> {
         self.example_of(terminal.expression(), vocabulary)
     }
@@ -130,14 +133,14 @@ impl Terminals {
                 let bits = |(place, &word): (usize, &u32)| {
                     (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| place as u32 * 32 + bit)
                 };
-                // more than `FEW` tokens: either one of the first is not an end-of-sequence token, or all of them are
+                // only the first `FEW` ids are examined, which bounds the time
                 words.iter().enumerate().flat_map(bits).take(FEW).for_each(|id| see(TokenId::new(id)));
             }
         }
         example.or(first)
     }
 
-    /// The token of a terminal that has exactly one.
+    /// The only token of a terminal; `None` if the terminal has several.
     pub(crate) fn only(&self, terminal: TerminalId) -> Option<TokenId> {
         match self.sets.get(&terminal.expression()) {
             Some(Tokens::Few(ids)) if ids.len() == 1 => ids.first().map(|&id| TokenId::new(id)),
@@ -145,7 +148,7 @@ impl Terminals {
         }
     }
 
-    /// Calls `each` for every token of a terminal.
+    /// Calls `each` for every token of a terminal, in order of the ids.
     pub(crate) fn each(&self, terminal: TerminalId, mut each: impl FnMut(TokenId)) {
         match self.sets.get(&terminal.expression()) {
             Some(Tokens::Few(ids)) => ids.iter().for_each(|&id| each(TokenId::new(id))),
@@ -243,7 +246,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The bits of some tokens, without end-of-sequence tokens.
+/// The bits of some tokens, without the end-of-sequence tokens of the vocabulary and without `ends`.
 fn words_of(vocabulary: &Vocabulary, ends: &[TokenId], tokens: impl Iterator<Item = TokenId>) -> Vec<u32> {
     let mut words = vec![0; vocabulary.mask_words()];
     tokens.for_each(|token| words[token.index() / 32] |= 1 << (token.get() % 32));

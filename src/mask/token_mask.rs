@@ -1,4 +1,4 @@
-//! A token mask.
+//! The mask of one configuration: a list of token ids, or words shared between masks.
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A set of allowed tokens. Bit `i % 32` of word `i / 32` belongs to token `i`: 1 means allowed.
 #[derive(Clone, Debug)]
 pub struct TokenMask {
-    /// The number of tokens of the vocabulary, that is, of meaningful bits.
+    /// The number of meaningful bits: the width of the vocabulary.
     width: usize,
     repr: Repr,
 }
@@ -38,8 +38,9 @@ impl TokenMask {
         TokenMask { width, repr: Repr::Sparse(ids.into()) }
     }
 
-    /// A mask that differs from `width.div_ceil(32)` words: `removed` tokens are in the words, `added` tokens are not;
-    /// neither list has duplicates.
+    /// A mask that equals `width.div_ceil(32)` words, without the tokens `removed` and with the tokens `added`. The
+    /// caller ensures that `removed` tokens are in the words and `added` tokens are not, that neither list has
+    /// duplicates, and that bits at and above `width` are 0.
     pub fn near(words: Arc<[u32]>, removed: Vec<u32>, added: Vec<u32>, width: usize) -> TokenMask {
         TokenMask { width, repr: Repr::Near { words, removed: removed.into(), added: added.into() } }
     }
@@ -51,12 +52,12 @@ impl TokenMask {
         TokenMask::near(words.into(), Vec::new(), Vec::new(), width)
     }
 
-    /// The number of tokens that the mask covers.
+    /// The number of ids that the mask covers, from 0 on: the width of the vocabulary.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Whether a token is allowed.
+    /// Whether a token is allowed; false for ids at or above the width.
     pub fn contains(&self, token: TokenId) -> bool {
         match &self.repr {
             Repr::Sparse(ids) => ids.contains(&token.get()),
@@ -163,7 +164,7 @@ impl TokenMask {
         Ok(())
     }
 
-    /// The mask as a bit vector with `width` bits.
+    /// A copy of the mask as a bit vector with `width` bits.
     pub fn to_bits(&self) -> BitVec<u32, Lsb0> {
         let mut bits = match &self.repr {
             Repr::Near { words, .. } => BitVec::from_slice(words),

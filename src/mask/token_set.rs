@@ -12,7 +12,7 @@ pub(super) struct ScratchBits {
 }
 
 impl ScratchBits {
-    /// The words. Callers must unmark what they mark.
+    /// The words, all zero. Callers must clear the bits that they set.
     fn words(&mut self, width: usize) -> &mut [u32] {
         self.words.resize(width.div_ceil(32), 0);
         &mut self.words
@@ -23,7 +23,8 @@ impl ScratchBits {
     }
 }
 
-/// A set of tokens: those of some words, minus the removed ones, plus the added ones.
+/// A set of tokens: those of some words, minus the removed ones, plus the added ones. A token that is removed and added
+/// is in the set.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TokenSet {
     words: Option<Arc<[u32]>>,
@@ -42,7 +43,7 @@ impl TokenSet {
         TokenSet { words: None, removed: Vec::new(), added: ids.to_vec() }
     }
 
-    /// Whether the set has words.
+    /// Whether the set is based on words, and not only a list of added tokens.
     pub(super) fn has_base(&self) -> bool {
         self.words.is_some()
     }
@@ -52,7 +53,7 @@ impl TokenSet {
         self.added.len() > ADDED_BEFORE_COMPACT
     }
 
-    /// Adds a token.
+    /// Adds a token; duplicates are allowed.
     #[inline]
     pub(super) fn push(&mut self, token: u32) {
         self.added.push(token);
@@ -66,7 +67,7 @@ impl TokenSet {
         self.added.truncate(len + usize::from(wanted));
     }
 
-    /// Adds some tokens.
+    /// Adds tokens; duplicates are allowed.
     pub(super) fn extend(&mut self, tokens: &[TokenId]) {
         match tokens {
             // most trie nodes have one token
@@ -75,7 +76,7 @@ impl TokenSet {
         }
     }
 
-    /// Removes some tokens.
+    /// Removes tokens. `width` is the width of the vocabulary.
     pub(super) fn remove(&mut self, ids: &[u32], width: usize, marks: &mut ScratchBits) {
         if ids.is_empty() {
             return;
@@ -141,7 +142,7 @@ impl TokenSet {
         }
     }
 
-    /// The set as bits, in words that nobody shares. Without words of its own, it has `width_words` words.
+    /// The set as bits, in newly allocated words. If the set has no words, there are `width_words`.
     pub(super) fn bits(&self, width_words: usize) -> Arc<[u32]> {
         let mut all: Arc<[u32]> = match &self.words {
             Some(words) => Arc::from(&**words),
@@ -153,7 +154,8 @@ impl TokenSet {
         all
     }
 
-    /// Prepares the set for cheap cloning: gives it words of its own if it differs too much from shared ones.
+    /// Makes the set cheap to clone: gives it words of its own if more tokens are removed and added than is worth
+    /// listing.
     pub(super) fn compact(&mut self, width: usize) {
         let width_words = width.div_ceil(32);
         let many = match self.words {
@@ -172,7 +174,7 @@ impl TokenSet {
         }
     }
 
-    /// Converts the set to a mask.
+    /// Converts the set to a mask of `width` tokens. All bits of `marks` are clear before and after.
     pub(super) fn finish(mut self, width: usize, marks: &mut ScratchBits) -> TokenMask {
         self.compact(width);
         let TokenSet { words, mut removed, mut added } = self;
@@ -207,7 +209,8 @@ pub(super) enum Removed {
 }
 
 impl Removed {
-    /// The removal of some tokens, for a vocabulary whose masks have `width_words` words.
+    /// Lists the tokens, or stores the others as bits if that takes less memory. `width_words` is the number of words
+    /// of a mask.
     pub(super) fn new(tokens: Vec<u32>, width_words: usize) -> Removed {
         if tokens.len() <= width_words {
             return Removed::Few(tokens);

@@ -5,7 +5,7 @@ use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
 /// Tokens that lead out of an open part. If the token that ends the part enters another part, the way continues until
-/// no part that it entered is open.
+/// no part that it has entered is open.
 #[derive(Clone, Debug)]
 pub(crate) struct WayOut {
     tokens: Arc<[TokenId]>,
@@ -37,8 +37,8 @@ impl WayOut {
         next.unwrap_or(self.tokens.len()) - self.read
     }
 
-    /// The rest of the way after its next token; `None` if it does not lead out of `part` then. `is_new` says whether
-    /// that token entered the part.
+    /// The rest of the way after its next token; `None` if the rest does not lead out of `part`. `is_new` says whether
+    /// that token entered `part`.
     pub(crate) fn after_next(&self, part: PartId, is_new: bool) -> Option<WayOut> {
         let read = self.read + 1;
         let entered = self.entered.iter().find(|(at, _)| *at == read).map(|&(_, part)| part);

@@ -1,7 +1,7 @@
-//! The text that tells how a mask file was made, and its parser.
+//! The text about how a mask file was made, and its parser.
 //!
-//! A file's fingerprint shows that it is for another vocabulary, but not what differs. Most often the end tokens
-//! differ, since tokenizer files do not have them; so this text lists them. The text is not trusted: an error names
+//! A file's fingerprint shows that the file is for another vocabulary, but not what differs. Most often the end tokens
+//! differ, since tokenizer files do not have them. So the text lists them. The text is not trusted: an error names
 //! these end tokens only if the vocabulary would have the file's fingerprint with them.
 
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -13,7 +13,7 @@ const END_TOKENS: &str = "end tokens ";
 /// Maximum number of end tokens parsed.
 const MOST: usize = 1_024;
 
-/// The text for a new file.
+/// The text for a new file: the version of this crate, the budget, and the vocabulary's end tokens.
 pub(crate) fn about(budget: &impl fmt::Display, vocabulary: &Vocabulary) -> String {
     format!(
         "grammata {}\nbudget {budget}\n{END_TOKENS}{}\n",
@@ -22,8 +22,8 @@ pub(crate) fn about(budget: &impl fmt::Display, vocabulary: &Vocabulary) -> Stri
     )
 }
 
-/// The first [`MOST`] end tokens in such a text, in ascending order; `None` if it does not list them, as in files of
-/// earlier versions, or if one of them is not a number.
+/// The first [`MOST`] end tokens in the text of a file, in ascending order; `None` if the text does not list them, as
+/// in files of earlier versions, or if one of them is not a number.
 pub(super) fn end_tokens(about: &str) -> Option<Vec<TokenId>> {
     let list = about.lines().find_map(|line| line.strip_prefix(END_TOKENS))?;
     let ids = list.split(", ").take(MOST).filter(|id| !id.is_empty());
@@ -33,7 +33,7 @@ pub(super) fn end_tokens(about: &str) -> Option<Vec<TokenId>> {
     Some(ids)
 }
 
-/// Token ids as readable text, separated by commas.
+/// Token ids in decimal, separated by a comma and a space.
 pub fn listed(ids: &[TokenId]) -> String {
     ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

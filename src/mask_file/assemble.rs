@@ -8,12 +8,13 @@ use sha2::{Digest, Sha256};
 /// Padding between sections.
 static ZEROS: [u8; ALIGNMENT] = [0; ALIGNMENT];
 
-/// SHA-256 of a grammar section.
+/// SHA-256 of the bytes of a grammar section.
 pub(super) fn hash_of(grammar: &[u8]) -> [u8; 32] {
     Sha256::digest(grammar).into()
 }
 
-/// The header of a file with these sections, at most one of each kind. Their [`pieces`] must follow it.
+/// The header of a file with these sections, at most one of each kind. In the file, the [`pieces`] of the sections must
+/// follow the header.
 pub(super) fn header(
     kind: Kind,
     fingerprint: [u8; 32],

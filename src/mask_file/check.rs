@@ -1,4 +1,4 @@
-//! Checks of everything in a file, at a cost bounded by its length.
+//! Checks of all states, rows and masks of a file, at a cost bounded by the length of the file.
 
 use super::codec::word;
 use super::container::Container;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 /// more often.
 const MOST: usize = 32;
 
-/// A bit set of visited places, in words of a section.
+/// A set of visited places of a section: one bit per word of the section.
 #[derive(Debug)]
 struct Visited(Vec<u64>);
 
@@ -36,15 +36,17 @@ impl Visited {
 /// A check of a file or an archive.
 #[derive(Debug)]
 pub(super) struct Check {
-    /// Bytes that may be read; the next field counts those that were.
+    /// Number of bytes that may be read.
     most: usize,
+    /// Number of bytes charged so far.
     done: usize,
     masks: Visited,
     words: Visited,
 }
 
 impl Check {
-    /// A check of a file or archive of `bytes` bytes, with `masks` and `words` bytes in these sections.
+    /// A check of a file or archive of `bytes` bytes, whose sections of masks and of shared words have `masks` and
+    /// `words` bytes.
     pub(super) fn new(bytes: usize, masks: usize, words: usize) -> Check {
         let most = bytes.saturating_mul(MOST);
         Check { most, done: 0, masks: Visited::of(masks), words: Visited::of(words) }
@@ -53,7 +55,8 @@ impl Check {
     /// Charges bytes that will be read for the state, mask or file with number `id`.
     ///
     /// # Errors
-    /// `mask-file/impossible` if there are more than in a file without overlapping parts.
+    /// `mask-file/impossible` if more than [`MOST`] bytes per byte of the file were charged: then parts of the file
+    /// overlap.
     pub(super) fn charge(&mut self, bytes: usize, what: &str, id: usize) -> Result<()> {
         self.done = self.done.saturating_add(bytes);
         if self.done > self.most { Err(errors::overlapping(what, id, self.most)) } else { Ok(()) }
@@ -62,7 +65,7 @@ impl Check {
     /// Checks the states of a file, their rows and their token edges.
     ///
     /// # Errors
-    /// `mask-file/impossible`.
+    /// `mask-file/impossible` if a state, a row or a list of token edges is invalid, or if parts overlap.
     pub(super) fn states(&mut self, file: &Container) -> Result<()> {
         let mut rows = Visited::of(file.section_len(Section::Rows));
         let mut lists = Visited::of(file.section_len(Section::TokenEdges));
@@ -89,7 +92,7 @@ impl Check {
     /// masks and words.
     ///
     /// # Errors
-    /// `mask-file/impossible`; those of `part`.
+    /// `mask-file/impossible` if a mask or its shared words are invalid, or if parts overlap; those of `part`.
     pub(super) fn masks<'a>(
         &mut self,
         file: &Container,
@@ -122,10 +125,10 @@ impl Check {
         Ok(())
     }
 
-    /// Checks the shared words with number `id`, once.
+    /// Checks the shared words with number `id`, unless they were checked before.
     ///
     /// # Errors
-    /// `mask-file/impossible`; those of `part`.
+    /// `mask-file/impossible` if the words are invalid or cannot be read, or if parts overlap; those of `part`.
     pub(super) fn shared_words<'a>(
         &mut self,
         id: usize,
@@ -146,12 +149,12 @@ impl Check {
     }
 }
 
-/// Whether a number is a valid target.
+/// Whether a number is a valid target: a state of the file, dead or unexplored.
 fn is_target(file: &Container, number: u32) -> bool {
     number == UNEXPLORED || graph::target(file, number).is_some()
 }
 
-/// Says which part of a state is impossible by itself, if any.
+/// Says which part of a state is impossible, if any. Rows and token edges are not examined.
 fn wrong_with(file: &Container, state: State) -> Option<&'static str> {
     let both = bits::SINGLE | bits::ROW;
     if state.info & !bits::ALL != 0 || state.info & both == both {

@@ -1,4 +1,4 @@
-//! Numbers of a mask file: little-endian words, and LEB128 for numbers that are mostly small.
+//! The numbers in a mask file: little-endian words, and LEB128 for numbers that are mostly small.
 
 /// Appends a LEB128 number: seven bits per byte, low bits first; all bytes but the last have their highest bit set.
 pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
@@ -28,7 +28,7 @@ pub(super) fn double_word(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(word.try_into().ok()?))
 }
 
-/// A cursor over the unread rest of a section.
+/// A cursor in the bytes of a section. Its methods return `None` at the end of the bytes.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// Skips the rest.
+    /// Skips all unread bytes.
     pub(super) fn skip(&mut self) {
         self.at = self.bytes.len();
     }
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         Some(byte)
     }
 
-    /// Reads a number of at most 35 bits.
+    /// Reads a LEB128 number of at most 35 bits; `None` for a longer one.
     pub(super) fn long_number(&mut self) -> Option<u64> {
         let mut number = 0u64;
         for shift in (0..35).step_by(7) {
@@ -69,13 +69,13 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Reads a number of at most 32 bits.
+    /// Reads a LEB128 number of at most 32 bits; `None` for a greater one.
     pub(super) fn number(&mut self) -> Option<u32> {
         u32::try_from(self.long_number()?).ok()
     }
 
-    /// Reads the number of items that follow. Each takes at least a byte, so a larger number than the rest allows is
-    /// refused.
+    /// Reads the number of items that follow. Each item takes at least one byte, so the result is `None` if fewer bytes
+    /// than items are left.
     pub(super) fn count(&mut self) -> Option<usize> {
         let count = self.number()? as usize;
         (count <= self.bytes.len() - self.at).then_some(count)

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) enum Bytes {
     Owned(Box<[u8]>),
     Mapped(memmap2::Mmap),
-    /// The bytes of an archive, which also records the checked blocks.
+    /// The bytes of the archive that contains the file. The archive also records the checked blocks.
     Archive(Arc<Container>),
 }
 
@@ -35,7 +35,7 @@ impl Deref for Bytes {
 pub(super) struct Container {
     bytes: Bytes,
     header: Header,
-    /// Two bits per block: checksum found right, and found wrong.
+    /// Two bits per block: the checksum was found right, and it was found wrong. Both are 0 before the first check.
     checked: Box<[AtomicU64]>,
 }
 
@@ -54,7 +54,7 @@ impl Container {
         Ok(Container { bytes, header, checked })
     }
 
-    /// A mask file in an archive, with these sections; everything else is the archive's.
+    /// A mask file in an archive, with these sections and this hash of its grammar. All other data is the archive's.
     pub(super) fn member(archive: &Arc<Container>, sections: Sections, grammar_hash: [u8; 32]) -> Container {
         let header = Header { sections, grammar_hash, ..archive.header.clone() };
         Container { bytes: Bytes::Archive(Arc::clone(archive)), header, checked: Box::default() }
@@ -69,7 +69,7 @@ impl Container {
         self.header.fingerprint
     }
 
-    /// SHA-256 of the grammar section.
+    /// SHA-256 of the grammar section, as the file gives it.
     pub(super) fn grammar_hash(&self) -> [u8; 32] {
         self.header.grammar_hash
     }
@@ -83,7 +83,7 @@ impl Container {
         &self.bytes
     }
 
-    /// Whether this is a file in an archive.
+    /// Whether the container is a file in an archive.
     pub(super) fn is_member(&self) -> bool {
         matches!(self.bytes, Bytes::Archive(_))
     }
@@ -111,12 +111,13 @@ impl Container {
         self.header.sections[section as usize].len()
     }
 
-    /// A whole section; `None` if one of its blocks has a wrong checksum.
+    /// A whole section, empty if it is missing; `None` if one of its blocks has a wrong checksum.
     pub(super) fn whole(&self, section: Section) -> Option<&[u8]> {
         self.part(section, 0, self.section_len(section))
     }
 
-    /// `len` bytes of a section from offset `at` on; `None` if they are outside it or have a wrong checksum.
+    /// `len` bytes of a section from offset `at` on; `None` if the range is not within the section, or if one of its
+    /// blocks has a wrong checksum.
     #[inline]
     pub(super) fn part(&self, section: Section, at: usize, len: usize) -> Option<&[u8]> {
         let section = &self.header.sections[section as usize];
@@ -134,7 +135,7 @@ impl Container {
         self.bytes.get(start..end)
     }
 
-    /// Whether a block has its checksum, which is computed on first use.
+    /// Whether a block has the right checksum, which is computed on first use.
     #[inline]
     fn is_whole(&self, block: usize) -> bool {
         let checked = match &self.bytes {
@@ -159,10 +160,11 @@ impl Container {
         is_right
     }
 
-    /// Checks all blocks, or those of a file in an archive.
+    /// Checks all blocks; for a file in an archive, those of the sections that it does not share with other files.
     ///
     /// # Errors
-    /// `mask-file/damaged` with the first block that has a wrong checksum.
+    /// `mask-file/damaged` with the place of the first block that has a wrong checksum; for a file in an archive, with
+    /// the place of its section.
     pub(super) fn check_all(&self) -> Result<()> {
         let (body, len) = (self.header.body, self.header.len);
         if self.is_member() {

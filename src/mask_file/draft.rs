@@ -1,6 +1,6 @@
-//! A draft of the graph of explored places.
+//! A draft of the graph of explored places, and how it is written to a mask file.
 //!
-//! Equal drafts give equal files, byte for byte, however they were made.
+//! Equal drafts give equal files, byte for byte.
 
 use super::assemble::assemble;
 use super::grammar;
@@ -11,7 +11,8 @@ use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
-/// A mask that another form encodes in at most this many words never gets shared words of its own.
+/// A mask that some form encodes in at most this many words, without new shared words, never gets shared words of its
+/// own.
 const FEW: usize = 8;
 
 /// The destination of a run of bytes, or of a token.
@@ -32,7 +33,7 @@ impl Target {
     }
 }
 
-/// A draft of a state.
+/// A draft of the state of one explored place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StateDraft {
     pub(crate) accepting: bool,
@@ -42,13 +43,13 @@ pub(crate) struct StateDraft {
     /// The first byte of each run of bytes, in ascending order from 0, and the run's destination. Empty if no byte was
     /// followed.
     pub(crate) runs: Vec<(u8, Target)>,
-    /// Destinations of tokens taken by their ids, sorted by token.
+    /// Destinations of tokens that token edges take, sorted by token.
     pub(crate) token_edges: Vec<(u32, Target)>,
     /// The id of the mask, as returned by [`MaskDrafts::add`].
     pub(crate) mask: Option<u32>,
 }
 
-/// Drafts of masks, deduplicated, each in the smallest of the forms.
+/// Drafts of masks, deduplicated. Each is encoded in the smallest form.
 #[derive(Debug)]
 pub(crate) struct MaskDrafts {
     width: usize,
@@ -59,13 +60,13 @@ pub(crate) struct MaskDrafts {
 }
 
 impl MaskDrafts {
-    /// An empty set of masks for a vocabulary of this width.
+    /// An empty set of masks for a vocabulary of `width` ids.
     pub(crate) fn new(width: usize) -> MaskDrafts {
         let (places, masks, shared) = Default::default();
         MaskDrafts { width, places, masks, shared, known: FxHashMap::default() }
     }
 
-    /// Adds a mask of `width` bits and returns its id.
+    /// Adds a mask of `width` bits and returns its id. Equal masks have the same id.
     pub(crate) fn add(&mut self, words: &[u32]) -> u32 {
         let ones: usize = words.iter().map(|word| word.count_ones() as usize).sum();
         let few = ones <= words.len();
@@ -92,7 +93,7 @@ impl MaskDrafts {
         let (list, all_but) = (2 + ones, 2 + self.width - ones);
         let least = near_size.min(list).min(all_but);
         if least > (words.len() / 2).max(FEW) {
-            // no other form is much smaller than its own words, which later masks can then refer to
+            // no other form is much smaller than words of the mask's own, to which later masks can refer
             self.masks.extend([form::NEAR, self.shared.len() as u32, 0, 0]);
             self.shared.push(words.to_vec());
         } else if least == list {
@@ -116,7 +117,7 @@ impl MaskDrafts {
     }
 }
 
-/// The positions of the set bits.
+/// The positions of the set bits, in ascending order.
 fn ones_of(words: &[u32]) -> Vec<u32> {
     let mut ones = Vec::new();
     for (place, &word) in words.iter().enumerate() {
@@ -195,7 +196,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Adds a row unless it is already there, and returns its place.
+    /// Adds a row unless it is already there, and returns its place: an index of `words`.
     fn add(&mut self, runs: &[(u8, Target)]) -> u32 {
         if let Some(&known) = self.known.get(runs) {
             return known;

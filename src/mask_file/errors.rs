@@ -37,7 +37,7 @@ pub(super) fn no_archive(found: usize, is_mask_file: bool) -> Error {
     })
 }
 
-/// A second file with the same name is added to an archive.
+/// `mask-file/name-twice`: a second file with the same name is added to an archive.
 pub(super) fn name_twice(name: &str) -> Error {
     Error::new(
         ErrorKind::Usage,
@@ -48,7 +48,7 @@ pub(super) fn name_twice(name: &str) -> Error {
     )
 }
 
-/// A header field shows that the file is for another reader.
+/// `mask-file/other-version`: the header field at byte `at` is that of another version or byte order.
 pub(super) fn other_reader(at: usize, field: &str, found: u32, allowed: u32) -> Error {
     format(
         Diagnostic::new("mask-file/other-version", format!("a mask file with another {field}"))
@@ -59,7 +59,7 @@ pub(super) fn other_reader(at: usize, field: &str, found: u32, allowed: u32) -> 
     )
 }
 
-/// The header, or the part of it at a byte offset, contradicts itself or the file.
+/// `mask-file/damaged-header`: the header contradicts itself or the file at byte `at`; `what` says how.
 pub(super) fn damaged_header(at: usize, what: &str) -> Error {
     format(
         Diagnostic::new("mask-file/damaged-header", format!("the header of a mask file is damaged: {what}"))
@@ -76,7 +76,7 @@ pub(super) fn damaged_block(at: usize) -> Error {
     )
 }
 
-/// A state, a row or a mask has an impossible value.
+/// `mask-file/impossible`: `what`, such as a state, a row or a mask, with number `id` has an impossible value.
 pub(super) fn impossible(what: &str, id: usize) -> Error {
     format(
         Diagnostic::new("mask-file/impossible", format!("{what} {id} of a mask file is invalid"))
@@ -84,7 +84,8 @@ pub(super) fn impossible(what: &str, id: usize) -> Error {
     )
 }
 
-/// Parts of a file overlap, so that reading each of them would take longer than the file's length allows.
+/// `mask-file/impossible`: parts of a file overlap, so that reading each of them would take longer than the length of
+/// the file allows.
 pub(super) fn overlapping(what: &str, id: usize, most: usize) -> Error {
     format(
         Diagnostic::new("mask-file/impossible", "parts of a mask file overlap")
@@ -113,7 +114,8 @@ pub(crate) fn other_vocabulary(found: &[u8; 32], allowed: &[u8; 32]) -> Error {
     )
 }
 
-/// A file has the same tokens but other end tokens, another width, or both. Each side is the width and the end tokens.
+/// `mask-file/other-vocabulary`: a file has the same tokens but other end tokens, another width, or both. Each argument
+/// is the width and the end tokens of one side.
 pub(super) fn other_end_tokens(found: (usize, &[TokenId]), allowed: (usize, &[TokenId])) -> Error {
     let widths_differ = found.0 != allowed.0;
     let end_tokens_differ = found.1 != allowed.1;
@@ -145,7 +147,7 @@ pub(super) fn other_end_tokens(found: (usize, &[TokenId]), allowed: (usize, &[To
     )
 }
 
-/// A token index does not belong to the vocabulary.
+/// `mask-file/token-index`: a token index is damaged, or belongs to another vocabulary or version.
 pub(crate) fn other_token_index() -> Error {
     format(
         Diagnostic::new("mask-file/token-index", "a token index that cannot be used")
@@ -155,7 +157,7 @@ pub(crate) fn other_token_index() -> Error {
     )
 }
 
-/// The token index of a vocabulary cannot be written.
+/// `mask-file/no-token-index`: the token index of a vocabulary does not fit the format.
 pub(crate) fn no_token_index() -> Error {
     Error::new(
         ErrorKind::Usage,
@@ -165,7 +167,7 @@ pub(crate) fn no_token_index() -> Error {
     )
 }
 
-/// A file contradicts its own grammar.
+/// `mask-file/disagrees`: a file contradicts its own grammar; `what` says how.
 pub(crate) fn disagrees(what: &str) -> Error {
     format(
         Diagnostic::new("mask-file/disagrees", format!("a mask file does not fit its own grammar: {what}"))

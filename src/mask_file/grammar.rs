@@ -1,7 +1,7 @@
 //! The grammar section: the intermediate representation, from which the engine is built for places that a mask file
 //! does not cover.
 //!
-//! Reading uses the [`GrammarBuilder`], as front ends do, so the result is a valid grammar, whoever wrote the file.
+//! Reading uses the [`GrammarBuilder`], as front ends do, so the result is a valid grammar even if the file is forged.
 
 use super::codec::{Reader, put, put_text};
 use super::errors;
@@ -35,7 +35,7 @@ mod tag {
     pub(super) const MAX_TOKENS: u8 = 17;
 }
 
-/// Encodes the section.
+/// Encodes a grammar as the bytes of a grammar section.
 pub(super) fn write(grammar: &Grammar) -> Vec<u8> {
     let mut out = Vec::new();
     put(&mut out, grammar.rules().len() as u64);
@@ -212,10 +212,11 @@ fn put_graph(out: &mut Vec<u8>, graph: &WordGraph) {
     }
 }
 
-/// Reads the section.
+/// Reads a grammar from the bytes of a grammar section.
 ///
 /// # Errors
-/// `mask-file/grammar` with the place in the section; those of [`GrammarBuilder::build`]; limits.
+/// `mask-file/grammar` with the offset in the section at which it cannot be decoded; those of
+/// [`GrammarBuilder::build`], such as `limit/exceeded`.
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Grammar> {
     let mut reader = Reader::new(bytes);
     let unreadable = |at: usize| errors::unreadable_grammar(at);
@@ -235,7 +236,7 @@ fn read_all(reader: &mut Reader<'_>, limits: &Limits) -> Option<(GrammarBuilder,
     let count = reader.count()?;
     let mut read = Expressions { builder, rules, ids: Vec::new() };
     for _ in 0..count {
-        // beyond a limit nothing more is added, and the builder reports the error
+        // after an error nothing more is added, and building the grammar reports the error
         if read.builder.error().is_some() {
             break;
         }

@@ -1,6 +1,6 @@
 //! Reading the graph of explored places of a mask file.
 //!
-//! Everything is range-checked when it is read, and impossible values count as unexplored. A place of the graph is a
+//! Every value is range-checked when it is read, and impossible values count as unexplored. A place of the graph is a
 //! number that is valid only in its file.
 
 use super::codec::word;
@@ -15,7 +15,7 @@ pub(super) const STATE: usize = 16;
 /// The number of the state before the first byte.
 pub(crate) const START: u32 = 0;
 
-/// In place of a state: no word continues this way.
+/// In place of a state: no completion continues with the byte or token.
 pub(super) const DEAD: u32 = u32::MAX;
 /// In place of a state: the destination was not explored.
 pub(super) const UNEXPLORED: u32 = u32::MAX - 1;
@@ -36,11 +36,11 @@ pub(super) mod bits {
     pub(in crate::mask_file) const ALL: u32 = 0xff3f;
 }
 
-/// A state: the facts about a place.
+/// A state: the facts about a place, its successors and its mask, as encoded in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State {
     pub(super) info: u32,
-    /// The successor of the single byte, or the place of the row.
+    /// The successor of the single byte, or the place of the row, in words of the section of rows.
     pub(super) next: u32,
     mask: u32,
     pub(super) token_edges: u32,
@@ -69,7 +69,7 @@ impl State {
         self.info & bits::NAMED != 0
     }
 
-    /// Whether a token may be taken by its id.
+    /// Whether token edges leave the place.
     pub(crate) fn has_tokens(self) -> bool {
         self.info & bits::TOKENS != 0
     }
@@ -85,7 +85,6 @@ impl State {
     }
 }
 
-/// The number of states.
 pub(super) fn state_count(file: &Container) -> usize {
     file.section_len(Section::States) / STATE
 }
@@ -125,7 +124,8 @@ pub(super) fn after_byte(file: &Container, state: State, byte: u8) -> Option<Nex
     target(file, word(targets, place * 4)?)
 }
 
-/// The destination of a token, combining its bytes and token edges, if it was explored.
+/// The destination of a token that token edges take, combining its bytes and token edges; `None` if it was not
+/// explored.
 pub(super) fn after_token(file: &Container, state: State, token: u32) -> Option<Next> {
     if state.token_edges == NONE {
         return None;
@@ -157,7 +157,8 @@ pub(super) fn token_successors(file: &Container, state: State) -> impl Iterator<
     edges.filter(|&(_, to)| matches!(target(file, to), Some(Next::State(_))))
 }
 
-/// The bytes of a list of token edges: for each edge a token and a target.
+/// The bytes of the list of token edges at a place, in words of its section: for each edge a token and a target. `None`
+/// if the list cannot be read.
 pub(super) fn token_edges(file: &Container, list: u32) -> Option<&[u8]> {
     let at = (list as usize).checked_mul(4)?;
     let count = word(file.part(Section::TokenEdges, at, 4)?, 0)? as usize;
@@ -194,7 +195,7 @@ pub(crate) enum Form<'a> {
 }
 
 impl Form<'_> {
-    /// Encodes the mask for a file in which its shared words have the id `words`.
+    /// Encodes the mask for another file, in which its shared words have the id `words`.
     pub(super) fn to_bytes(self, words: u32) -> Vec<u8> {
         let len = |ids: Ids<'_>| (ids.0.len() / 4) as u32;
         let (head, lists) = match self {
@@ -210,7 +211,7 @@ impl Form<'_> {
     }
 }
 
-/// Token ids as encoded in the file.
+/// Token ids as encoded in the file: little-endian words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ids<'a>(&'a [u8]);
 
@@ -227,7 +228,7 @@ pub(super) fn are_ids(ids: &[u32], width: usize) -> bool {
     ids.is_sorted_by(|one, other| one < other) && ids.last().is_none_or(|&last| (last as usize) < width)
 }
 
-/// Decodes little-endian words.
+/// Decodes little-endian words; bytes after the last whole word are ignored.
 pub(super) fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word))
 }
@@ -239,7 +240,6 @@ pub(super) mod form {
     pub(in crate::mask_file) const NEAR: u32 = 3;
 }
 
-/// The number of masks.
 pub(super) fn mask_count(file: &Container) -> usize {
     file.section_len(Section::MaskPlaces) / 4
 }
@@ -249,8 +249,8 @@ pub(super) fn mask_place(file: &Container, id: u32) -> Option<u32> {
     word(file.part(Section::MaskPlaces, (id as usize).checked_mul(4)?, 4)?, 0)
 }
 
-/// The words of the mask at a place; `None` if it cannot be read or has more than `room` bytes. `part` returns bytes of
-/// a section, or `None` if they are not available.
+/// The words of the mask at a place, in words of the section of masks; `None` if the mask cannot be read or has more
+/// than `room` bytes. `part` returns bytes of a section, or `None` if they are not available.
 ///
 /// # Errors
 /// Those of `part`.
@@ -300,7 +300,7 @@ pub(super) fn mask(file: &Container, id: u32) -> Option<Form<'_>> {
     }
 }
 
-/// The form of a mask; the rest of the mask may be unreadable.
+/// The form of a mask, even if the rest of the mask cannot be read.
 pub(super) fn form_of(file: &Container, id: u32) -> Option<u32> {
     let at = (mask_place(file, id)? as usize).checked_mul(4)?;
     word(file.part(Section::Masks, at, 4)?, 0)
@@ -311,14 +311,15 @@ pub(super) fn words_count(file: &Container) -> usize {
     file.section_len(Section::Words) / (file.width().div_ceil(32) * 4).max(4)
 }
 
-/// Reads shared words, if the file has them and no bit beyond the vocabulary is set.
+/// Reads shared words; `None` if the file does not have them, or if a bit at or above the width of the vocabulary is
+/// set.
 pub(super) fn words(file: &Container, id: u32) -> Option<Vec<u32>> {
     let (width, len) = (file.width(), file.width().div_ceil(32) * 4);
     let bytes = file.part(Section::Words, (id as usize).checked_mul(len)?, len)?;
     are_words(bytes, width).then(|| numbers(bytes).collect())
 }
 
-/// Whether bytes are shared words without a bit beyond the vocabulary.
+/// Whether bytes are shared words, without a set bit at or above the width of the vocabulary. False for no bytes.
 pub(super) fn are_words(bytes: &[u8], width: usize) -> bool {
     let last = bytes.len().checked_sub(4).and_then(|at| word(bytes, at));
     last.is_some_and(|last| width.is_multiple_of(32) || last >> (width % 32) == 0)

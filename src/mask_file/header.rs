@@ -1,4 +1,5 @@
-//! The header of mask files and archives: the ranges of their sections, how it is read, and its own checksum.
+//! The header of mask files and archives: the fingerprint, the ranges of the sections, and the checksum of the header
+//! itself.
 
 use super::codec::{double_word, word};
 use super::errors;
@@ -23,10 +24,10 @@ pub(super) const ROW: usize = 24;
 /// Sections begin at multiples of this many bytes.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// Bytes per checksum.
+/// Bytes that one checksum covers; the last block may be shorter.
 pub(super) const BLOCK: usize = 4096;
 
-/// Offsets of the header's fields.
+/// Offsets of the header's fields, in bytes.
 pub(super) mod field {
     pub(in crate::mask_file) const FORMAT: usize = 8;
     pub(in crate::mask_file) const SEMANTICS: usize = 12;
@@ -49,7 +50,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The first bytes of such a file.
+    /// The first bytes of a file of this kind.
     pub(super) fn magic(self) -> [u8; 8] {
         match self {
             Kind::MaskFile => *b"\x89GMASK\r\n",
@@ -57,7 +58,7 @@ impl Kind {
         }
     }
 
-    /// The sections that such a file may have.
+    /// The sections that a file of this kind may have.
     pub(super) fn sections(self) -> &'static [Section] {
         match self {
             Kind::MaskFile => &[
@@ -148,22 +149,21 @@ impl Section {
 /// The range of each section in the file; empty if the section is missing.
 pub(super) type Sections = [Range<usize>; Section::ALL.len()];
 
-/// No sections.
 pub(super) const NO_SECTIONS: Sections = [const { 0..0 }; Section::ALL.len()];
 
 /// A valid header.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     pub(super) sections: Sections,
-    /// Offset of the first section.
+    /// Offset of the first section: the length of everything before the sections.
     pub(super) body: usize,
-    /// The length of the file.
+    /// The length of the file in bytes.
     pub(super) len: usize,
     /// Offset of the checksums of the blocks.
     pub(super) checksums: usize,
     /// The vocabulary's fingerprint.
     pub(super) fingerprint: [u8; 32],
-    /// SHA-256 of the grammar section.
+    /// SHA-256 of the grammar section, as the file gives it; zeros in an archive.
     pub(super) grammar_hash: [u8; 32],
     /// The width of the vocabulary, in tokens.
     pub(super) width: usize,
@@ -187,10 +187,13 @@ impl Header {
         (HEADER..=len).contains(&body).then_some(body)
     }
 
-    /// Reads the header of a file of `len` bytes and checks it completely. `file` has at least the file's beginning.
+    /// Reads the header of a file of `len` bytes and checks it completely. `file` has at least the bytes before the
+    /// first section.
     ///
     /// # Errors
-    /// `mask-file/no-mask-file`, `mask-file/no-archive`, `mask-file/other-version`, `mask-file/damaged-header`.
+    /// `mask-file/no-mask-file` or `mask-file/no-archive` if the file does not begin as a file of the kind;
+    /// `mask-file/other-version` if a version or the byte order differs; `mask-file/damaged-header` if a field is
+    /// impossible or the checksum of the header is wrong.
     pub(super) fn read(file: &[u8], len: usize, kind: Kind) -> Result<Header> {
         if !file.starts_with(&kind.magic()) {
             let is_archive = file.starts_with(&Kind::Archive.magic());
@@ -265,7 +268,7 @@ impl Header {
     }
 }
 
-/// The checksum of everything before the sections, computed with zeros in place of the checksum.
+/// The checksum of everything before the sections, computed with zeros in the place of this checksum.
 pub(super) fn header_checksum(header: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&header[..field::CHECKSUM]);

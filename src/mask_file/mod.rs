@@ -7,8 +7,8 @@
 //! A [`MaskArchive`] has many mask files for one vocabulary, and stores shared parts once; an [`ArchiveBuilder`] builds
 //! one.
 //!
-//! - `header` has the ranges of sections and their checksums, `container` holds both, `assemble` makes the bytes of a
-//!   file; `codec` reads and writes numbers;
+//! - `header` has the ranges of sections and the place of their checksums, `container` the bytes of a file and which
+//!   blocks were checked, `assemble` makes the bytes of a file; `codec` reads and writes numbers;
 //! - `graph` reads states, rows and masks; `words` reads the words that masks share; `draft` writes them; `grammar`
 //!   reads and writes the grammar;
 //! - `check` checks the whole content of a file;
@@ -16,8 +16,8 @@
 //! - `save` writes a file atomically.
 //!
 //! The content of a file is not trusted. Values are range-checked when they are read; blocks with a wrong checksum and
-//! impossible values count as unexplored. So a forged file can give wrong answers for its own grammar, but do no other
-//! harm.
+//! impossible values count as unexplored. So a forged file can give wrong answers for its own grammar, but it can do no
+//! other harm.
 
 mod about;
 mod archive;
@@ -60,7 +60,7 @@ use words::SharedWords;
 /// File name extension of mask files.
 pub const EXTENSION: &str = "gmask";
 
-/// Whether bytes begin like a mask file or an archive.
+/// Whether bytes begin with the first eight bytes of a mask file or of an archive.
 pub fn is_mask_file(bytes: &[u8]) -> bool {
     [Kind::MaskFile, Kind::Archive].iter().any(|kind| bytes.starts_with(&kind.magic()))
 }
@@ -68,9 +68,9 @@ pub fn is_mask_file(bytes: &[u8]) -> bool {
 /// File name extension of archives.
 pub const ARCHIVE_EXTENSION: &str = "gmasks";
 
-/// A grammar and its explored places, for one vocabulary.
+/// A grammar with its explored places, for one vocabulary.
 ///
-/// [`Compiler::load`](crate::Compiler::load) makes a compiled grammar of it.
+/// [`Compiler::load`](crate::Compiler::load) loads it as a compiled grammar.
 #[derive(Debug)]
 pub struct MaskFile {
     file: Container,
@@ -97,9 +97,9 @@ pub struct Contents {
     pub bytes: usize,
     /// The sections, in the order of the file.
     pub sections: Vec<SectionSize>,
-    /// Explored places.
+    /// Number of explored places.
     pub states: usize,
-    /// Explored places that have a mask.
+    /// Number of explored places that have a mask.
     pub states_with_mask: usize,
     /// Number of distinct masks.
     pub masks: usize,
@@ -113,8 +113,8 @@ impl MaskFile {
     /// Reads a file into memory and checks its header and all checksums.
     ///
     /// # Errors
-    /// The file cannot be read or is not a regular file; the limit `mask_file_bytes`; those of
-    /// [`from_bytes`](MaskFile::from_bytes).
+    /// `io/file` if the file cannot be opened or read, `io/no-file` if it is not a regular file; `limit/exceeded` if it
+    /// is larger than `mask_file_bytes`, or does not fit into memory; those of [`from_bytes`](MaskFile::from_bytes).
     pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskFile> {
         let path = path.as_ref();
         let (file, len) = regular_file(path, LimitKind::MaskFileBytes, limits)?;
@@ -136,7 +136,7 @@ impl MaskFile {
     /// cannot be guaranteed, [`open`](MaskFile::open) reads the file into memory.
     ///
     /// # Errors
-    /// Those of [`open`](MaskFile::open); the file cannot be mapped.
+    /// Those of [`open`](MaskFile::open) except `mask-file/damaged`; `io/file` also if the file cannot be mapped.
     #[allow(unsafe_code)] // docs/security.md
     pub unsafe fn map(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskFile> {
         let path = path.as_ref();
@@ -149,7 +149,9 @@ impl MaskFile {
     /// Reads a file from its bytes and checks its header and all checksums.
     ///
     /// # Errors
-    /// `mask-file/no-mask-file`, `mask-file/other-version`, `mask-file/damaged-header`, `mask-file/damaged`.
+    /// `mask-file/no-mask-file` if the bytes do not begin as a mask file; `mask-file/other-version` if a version or the
+    /// byte order differs; `mask-file/damaged-header` if the header contradicts itself or the length;
+    /// `mask-file/damaged` if a block has a wrong checksum.
     pub fn from_bytes(bytes: impl Into<Box<[u8]>>) -> Result<MaskFile> {
         let file = Container::new(Bytes::Owned(bytes.into()), Kind::MaskFile)?;
         file.check_all()?;
@@ -162,8 +164,8 @@ impl MaskFile {
         MaskFile { file, words, alone: OnceLock::new() }
     }
 
-    /// The bytes of the file. A file in an archive is extracted on first use. It equals the file that was added to the
-    /// archive, without a token index; damaged blocks are missing in it.
+    /// The bytes of the file. A file in an archive is extracted on first use. The result equals the file that was added
+    /// to the archive, without a token index; damaged blocks are left out.
     pub fn as_bytes(&self) -> &[u8] {
         match self.file.is_member() {
             true => self.alone.get_or_init(|| archive::alone(&self.file).into()),
@@ -174,8 +176,8 @@ impl MaskFile {
     /// Writes the file atomically: to a temporary file in the same folder, which is synced and renamed.
     ///
     /// # Errors
-    /// The path is a folder or another file that is not regular; the folder cannot be written to, or is full; for a
-    /// file in an archive those of [`check`](MaskFile::check).
+    /// `io/no-file` if the path is a folder or another file that is not regular; `io/file` if the file cannot be
+    /// written; for a file in an archive also those of [`check`](MaskFile::check).
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         if self.file.is_member() {
             self.check()?;
@@ -188,12 +190,13 @@ impl MaskFile {
         self.file.fingerprint()
     }
 
-    /// SHA-256 of the grammar as encoded in the file; it is the same for files of the same grammar.
+    /// SHA-256 of the grammar as encoded in the file, as the header gives it. All files of the same grammar have the
+    /// same hash. [`is_of`](MaskFile::is_of) compares the grammar itself.
     pub fn grammar_hash(&self) -> [u8; 32] {
         self.file.grammar_hash()
     }
 
-    /// The [hash](MaskFile::grammar_hash) of a file of this grammar.
+    /// The [hash](MaskFile::grammar_hash) that files of `grammar` have.
     pub fn hash_of(grammar: &Grammar) -> [u8; 32] {
         assemble::hash_of(&grammar::write(grammar))
     }
@@ -203,18 +206,19 @@ impl MaskFile {
         self.file.whole(Section::Grammar).is_some_and(|section| section == grammar::write(grammar))
     }
 
-    /// Reads the grammar.
+    /// Reads the grammar that the file contains.
     ///
     /// # Errors
-    /// `mask-file/grammar`, `mask-file/damaged`, and those of a [`GrammarBuilder`](crate::grammar::GrammarBuilder);
-    /// limits.
+    /// `mask-file/damaged` if a block of the grammar has a wrong checksum; `mask-file/grammar` if the grammar cannot be
+    /// decoded; those of [`GrammarBuilder::build`](crate::grammar::GrammarBuilder::build), such as `limit/exceeded`.
     pub fn grammar(&self, limits: &Limits) -> Result<Grammar> {
         let section = self.file.whole(Section::Grammar);
         let at = self.file.section(Section::Grammar).start;
         grammar::read(section.ok_or_else(|| errors::damaged_block(at))?, limits)
     }
 
-    /// The error that the file is for another vocabulary than `here`. It says what differs, if the file shows that.
+    /// The error `mask-file/other-vocabulary`: the file is for another vocabulary than `here`. The error says whether
+    /// only end tokens or the width differ, if the file shows that.
     pub(crate) fn other_vocabulary(&self, here: &Vocabulary) -> Error {
         let fingerprint = self.fingerprint();
         let width = self.width();
@@ -234,14 +238,15 @@ impl MaskFile {
     }
 
     /// The end-of-sequence ids of the vocabulary according to [`about`](MaskFile::about), at most 1,024 of them; `None`
-    /// for files of earlier versions, which do not list them, and if the list is invalid. They are not checked: the
-    /// [fingerprint](MaskFile::fingerprint) decides for which vocabulary a file is.
+    /// if the file does not list them, as files of earlier versions, or if the list is invalid. The ids are not
+    /// checked: the [fingerprint](MaskFile::fingerprint) decides for which vocabulary a file is.
     pub fn end_tokens(&self) -> Option<Vec<TokenId>> {
         about::end_tokens(self.about())
     }
 
-    /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the file has one, or the
-    /// [mapped](MaskArchive::map) archive that contains the file.
+    /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the file has one. A file of an archive
+    /// that is in memory ([mapped](MaskArchive::map) or read from bytes) has the token index of the archive. `None` if
+    /// a block of it is damaged.
     pub fn token_index(&self) -> Option<&[u8]> {
         self.file.whole(Section::TokenIndex).filter(|index| !index.is_empty())
     }
@@ -249,7 +254,7 @@ impl MaskFile {
     /// A copy of the file with a [token index](crate::Compiler::token_index), or without one if `index` is empty.
     ///
     /// # Errors
-    /// Those of [`check`](MaskFile::check): a copy has new checksums, so it would hide damage.
+    /// Those of [`check`](MaskFile::check). The copy has new checksums, so it would hide damage.
     pub fn with_token_index(&self, index: &[u8]) -> Result<MaskFile> {
         self.check()?;
         let alone = self.file.is_member().then(|| MaskFile::from_bytes(self.as_bytes())).transpose()?;
@@ -267,7 +272,8 @@ impl MaskFile {
     /// [`CompiledGrammar::verify_masks`](crate::CompiledGrammar::verify_masks) checks whether they are *correct*.
     ///
     /// # Errors
-    /// `mask-file/damaged`, `mask-file/impossible`.
+    /// `mask-file/damaged` if a block has a wrong checksum; `mask-file/impossible` if a value is invalid or parts
+    /// overlap.
     pub fn check(&self) -> Result<()> {
         self.file.check_all()?;
         let [masks, words] = [Section::Masks, Section::Words].map(|section| self.file.section_len(section));
@@ -275,7 +281,7 @@ impl MaskFile {
         let part = |section, at, len| Ok(self.file.part(section, at, len).map(Cow::Borrowed));
         check.states(&self.file)?;
         check.masks(&self.file, part)?;
-        // the archive's section also has words of other files
+        // the archive's section of words also has words of other files
         let all = 0..if self.file.is_member() { 0 } else { self.words_count() };
         all.into_iter().try_for_each(|id| check.shared_words(id, self.width(), part))
     }
@@ -315,12 +321,11 @@ impl MaskFile {
         self.file.width()
     }
 
-    /// The number of explored states.
+    /// The number of states: of explored places.
     pub(crate) fn state_count(&self) -> usize {
         graph::state_count(&self.file)
     }
 
-    /// The number of masks.
     pub(crate) fn mask_count(&self) -> usize {
         graph::mask_count(&self.file)
     }
@@ -362,7 +367,7 @@ impl MaskFile {
         graph::mask(&self.file, id)
     }
 
-    /// The shared words with this id, if there are some: one bit per token.
+    /// The shared words with this id, if the file has them: one bit per token.
     pub(crate) fn words(&self, id: u32) -> Option<Arc<[u32]>> {
         self.words.get(&self.file, id)
     }
@@ -377,7 +382,7 @@ impl MaskFile {
         self.file.bytes().len()
     }
 
-    /// Bytes of memory owned by this value, without what an archive holds for all of its files.
+    /// Bytes of memory owned by this value, without the data that an archive keeps for all of its files.
     pub(crate) fn owned_bytes(&self) -> usize {
         let words = if self.file.is_member() { 0 } else { self.words.memory_usage() };
         self.file.owned_bytes() + words + self.alone.get().map_or(0, |bytes| bytes.len())
@@ -391,7 +396,8 @@ pub fn resealed(file: Vec<u8>) -> Vec<u8> {
     header::resealed(file)
 }
 
-/// Opens a regular file and returns its length. Pipes are refused, since opening one would block.
+/// Opens a regular file and returns it with its length, which is at most the limit `kind`. Pipes are refused, since
+/// opening one would block.
 fn regular_file(path: &Path, kind: LimitKind, limits: &Limits) -> Result<(File, usize)> {
     let (file, found) = files::open(path)?;
     let len = usize::try_from(found).ok().filter(|&len| len <= limits.get(kind));
@@ -399,7 +405,7 @@ fn regular_file(path: &Path, kind: LimitKind, limits: &Limits) -> Result<(File, 
     Ok((file, len.ok_or_else(too_large)?))
 }
 
-/// Maps a regular file.
+/// Maps a regular file. An empty file is not mapped.
 ///
 /// # Safety
 /// Nobody changes or shortens the file while it is mapped.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Maximum number of temporary names tried if others are taken.
 const ATTEMPTS: u32 = 100;
 
-/// Number of temporary files of this process so far, used in their names.
+/// Number of temporary files that this process has made so far, used in their names.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
 /// Writes a file, given in pieces, to a temporary file in the same folder, syncs it, and renames it. A killed process
@@ -18,7 +18,7 @@ static WRITTEN: AtomicU64 = AtomicU64::new(0);
 /// and both files are complete.
 ///
 /// # Errors
-/// The path is a folder or another file that is not regular; the folder cannot be written to, or is full.
+/// `io/no-file` if the path is a folder or another file that is not regular; `io/file` if the file cannot be written.
 pub(crate) fn save<'a>(path: &Path, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<()> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
     // renaming must not replace a folder or a pipe

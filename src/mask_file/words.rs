@@ -1,4 +1,4 @@
-//! Words that masks share, decoded.
+//! The decoded words that masks share.
 
 use super::container::Container;
 use super::graph;
@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 /// Words, decoded on first use; `None` inside if they cannot be read.
 type Words = OnceLock<Option<Arc<[u32]>>>;
 
-/// Empty slots for `count` entries of a file, but of at most as many bytes as the file has. In a file written by this
-/// crate, the mask, the place and the state of an entry alone take more than a slot. A forged file may have entries of
-/// four bytes: those without a slot count as unexplored.
+/// Empty slots for `count` entries of a file, but for no more than take as many bytes as the file has. In a file
+/// written by this crate, the mask, the place and the state of an entry alone take more than a slot. A forged file may
+/// have entries of four bytes: those without a slot count as unexplored.
 pub(crate) fn slots<T>(count: usize, file_bytes: usize) -> Box<[OnceLock<T>]> {
     let count = count.min(file_bytes / size_of::<OnceLock<T>>());
     let mut slots = Vec::new();
@@ -34,7 +34,7 @@ impl SharedWords {
         SharedWords { words: slots(count, file_bytes), all: OnceLock::new() }
     }
 
-    /// The words with an id, if the file has them.
+    /// The words with an id; `None` if the file does not have them or they are invalid.
     pub(super) fn get(&self, file: &Container, id: u32) -> Option<Arc<[u32]>> {
         let decode = || graph::words(file, id).map(Arc::from);
         self.words.get(id as usize)?.get_or_init(decode).clone()
@@ -52,7 +52,7 @@ impl SharedWords {
         Arc::clone(all)
     }
 
-    /// Bytes of the table; decoded words count for the masks that share them.
+    /// Bytes of the table. Decoded words are counted with the masks that share them.
     pub(super) fn memory_usage(&self) -> usize {
         size_of_val(&*self.words)
     }

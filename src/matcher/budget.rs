@@ -1,4 +1,4 @@
-//! Distances: the smallest number of tokens and bytes from a matcher's place to the end.
+//! Distances: the smallest number of tokens and bytes from the text of a matcher to a complete text.
 //!
 //! The known facts about a configuration do not cover the names of objects read so far. So in a grammar with names, a
 //! completion is checked against these names, and if it repeats a name in an object, another completion is searched
@@ -27,15 +27,16 @@ pub(super) struct Ahead {
 /// In place of [`Ahead::names`]: the completion was searched for with the names read so far, or none is known.
 const MANY_NAMES: usize = usize::MAX;
 
-/// Number of places searched for the shortest completion without a repeated name; after that, any completion will do.
+/// Maximum number of places searched for the shortest completion without a repeated name. After that, any completion
+/// without a repeated name will do.
 const PATIENCE: usize = 32;
 
 impl Matcher {
-    /// The smallest number of tokens that lead to a complete text. The end-of-sequence token does not count. After the
-    /// end it is 0.
+    /// The smallest number of tokens that lead to a complete text. The end-of-sequence token does not count. The
+    /// distance is 0 after the end.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn distance(&mut self) -> Result<Distance> {
         match self.is_bounded() && !self.path.has_ended() {
             true => Ok(self.bounded_distances()?.0),
@@ -43,10 +44,11 @@ impl Matcher {
         }
     }
 
-    /// The smallest number of bytes that lead to a complete text, whether tokens spell them or not.
+    /// The smallest number of bytes that lead to a complete text, whether tokens of the vocabulary spell them or not.
+    /// The distance is 0 after the end.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn distance_in_bytes(&mut self) -> Result<Distance> {
         match self.is_bounded() && !self.path.has_ended() {
             true => Ok(self.bounded_distances()?.1),
@@ -54,7 +56,7 @@ impl Matcher {
         }
     }
 
-    /// Facts about completions from here; `None` after the end.
+    /// Facts about completions of the text so far, ignoring bounds of parts; `None` after the end.
     fn ahead_of_end(&mut self, effort: Effort) -> Result<Option<Ahead>> {
         if self.path.has_ended() {
             return Ok(None);
@@ -68,8 +70,8 @@ impl Matcher {
 }
 
 impl Locked<'_> {
-    /// Facts about completions from a cursor. Uses the least effort that shows that at most `most` tokens suffice, and
-    /// at most `effort`.
+    /// Facts about completions from a cursor that the bytes `since` lead to from the end of the path. Uses the least
+    /// effort that shows that at most `most` tokens suffice, but no more than `effort`.
     pub(super) fn ahead_within(
         &mut self,
         at: Cursor,
@@ -86,7 +88,7 @@ impl Locked<'_> {
         Ok(ahead)
     }
 
-    /// Facts about completions from a cursor that the bytes `since` lead to from the path.
+    /// Facts about completions from a cursor that the bytes `since` lead to from the end of the path.
     pub(super) fn ahead(&mut self, at: Cursor, since: &[u8], effort: Effort) -> Result<Ahead> {
         let (automaton, index) = (self.compiled.automaton(), self.compiled.index());
         let known = self.cache.completion(automaton, index, at.configuration, effort)?;
@@ -105,8 +107,10 @@ impl Locked<'_> {
         }
     }
 
-    /// The cursor after a token of a completion, which follows the path and the bytes `text`: by the token's bytes,
-    /// along token edges, or both. Adds to `names` the number of names that end in it.
+    /// The cursor after the next token of a completion, by the token's bytes, along token edges, or both; `None` if the
+    /// token is not allowed or repeats a name. `text` has the bytes between the path and the token; the token's bytes
+    /// are appended, up to the first that is not allowed. The number of names that end in the token is added to
+    /// `names`.
     fn step_completion(
         &mut self,
         from: Cursor,
@@ -129,8 +133,8 @@ impl Locked<'_> {
         self.by_id_too(from, by_bytes, token)
     }
 
-    /// Reads a completion with the names read so far. Returns the number of names that end in it, or `None` if it
-    /// repeats a name.
+    /// Follows a completion from a cursor that the bytes `since` lead to, with the names read so far. Returns the
+    /// number of names that end in the completion, or `None` if the completion repeats a name.
     pub(super) fn read_completion(
         &mut self,
         mut at: Cursor,
@@ -147,7 +151,8 @@ impl Locked<'_> {
         Ok(Some(names))
     }
 
-    /// The cursors after the token edges of each terminal. No object that is open there has names to remember.
+    /// The cursors after the token edges of each terminal. After a token terminal no open object has names to remember,
+    /// so the key states are [`KeyState::OUTSIDE`].
     fn after_terminals(&mut self, at: Cursor) -> Result<Vec<(TerminalId, Cursor)>> {
         let key_state = KeyState::OUTSIDE;
         let after = self.cache.lazy(self.compiled.automaton()).after_terminals(at.configuration)?;
@@ -157,7 +162,8 @@ impl Locked<'_> {
             .collect())
     }
 
-    /// Searches for a completion that does not repeat a name in an object.
+    /// Searches for a completion that does not repeat a name in an object. If none is found within
+    /// `Limits::completion_search`, or within the work of searches, the distances are unknown.
     fn ahead_by_names(&mut self, at: Cursor, since: &[u8]) -> Result<Ahead> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         let limit = self.compiled.automaton().limits().completion_search;
@@ -177,7 +183,8 @@ impl Locked<'_> {
             let (bytes, tokens) = (Distance::Unknown, Distance::Unknown);
             return Ok(Ahead { bytes, tokens, completion: None, names: MANY_NAMES });
         };
-        // the search merges texts that reach one place in different ways, so the completion is checked
+        // the search merges texts that lead to the same cursor, although their names may differ, so the completion is
+        // checked
         let mut text = since.to_vec();
         let mut end = Some(at);
         for &letter in &found.letters {
@@ -209,7 +216,7 @@ impl Ahead {
     }
 }
 
-/// The search space of cursors: its steps are bytes that are tokens on their own, and tokens of terminals.
+/// The search space of cursors. Its steps are bytes that are tokens on their own, and token terminals.
 struct Cursors<'a, 'b> {
     locked: &'a mut Locked<'b>,
     since: &'a [u8],

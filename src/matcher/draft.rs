@@ -1,4 +1,5 @@
-//! Tokens and bytes that the grammar may reject. Here a rejection is a return value, not an error with an explanation.
+//! Steps over tokens and bytes that the grammar may reject. A rejection is a return value here, not an error with an
+//! explanation.
 
 use super::explored;
 use super::matcher::Matcher;
@@ -7,11 +8,11 @@ use crate::error::Result;
 use crate::vocabulary::TokenId;
 
 impl Matcher {
-    /// Accepts a token if the mask allows it, and returns whether it does. A rejected token costs no more than an
+    /// Accepts a token if the mask allows it, and returns whether the mask does. A rejected token costs no more than an
     /// accepted one; [`accept_token`](Matcher::accept_token) explains a rejection.
     ///
     /// # Errors
-    /// Limits; the matcher does not move.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded. The matcher has then not moved.
     pub fn try_accept(&mut self, token: TokenId) -> Result<bool> {
         let steps = self.steps();
         let taken = self.step_by(token)?;
@@ -24,7 +25,8 @@ impl Matcher {
     /// Accepts the longest allowed prefix of `tokens` and returns its length.
     ///
     /// # Errors
-    /// Limits; the matcher is then where it was before the first token.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded. The matcher is then where it was
+    /// before the first token.
     pub fn accept_tokens(&mut self, tokens: &[TokenId]) -> Result<usize> {
         let mut ahead = self.fork();
         for (count, &token) in tokens.iter().enumerate() {
@@ -40,15 +42,16 @@ impl Matcher {
     /// The length of the longest prefix of `tokens` that is allowed. The matcher does not move.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn validate_tokens(&self, tokens: &[TokenId]) -> Result<usize> {
         self.fork().accept_tokens(tokens)
     }
 
-    /// Whether some completion begins with these bytes. Nothing is accepted.
+    /// Whether the text so far, continued with these bytes, can be completed to a word. False after the end. Nothing is
+    /// accepted.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn accepts_prefix(&mut self, bytes: &[u8]) -> Result<bool> {
         if self.path.has_ended() {
             return Ok(false);
@@ -66,10 +69,11 @@ impl Matcher {
         self.fork().step_over(bytes)
     }
 
-    /// Accepts bytes as one step if some completion begins with them, and returns whether one does.
+    /// Accepts bytes as one step if some completion of the text begins with them, and returns whether one does. The
+    /// result is false after the end.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn try_accept_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
         let steps = self.steps();
         let took = self.step_over(bytes)?;
@@ -79,7 +83,8 @@ impl Matcher {
         Ok(took)
     }
 
-    /// Steps by a token and returns whether it was accepted.
+    /// Accepts a token if it is allowed, without updating the completions carried along. Returns whether it was
+    /// accepted.
     fn step_by(&mut self, token: TokenId) -> Result<bool> {
         if !self.is_bounded() {
             return self.step_unbounded(token);
@@ -116,7 +121,7 @@ impl Matcher {
         }
     }
 
-    /// Ends the text if it is a word and has not ended. Returns whether it did.
+    /// Ends the text if the text is a word and has not ended. Returns whether this call ended it.
     pub(super) fn accept_end(&mut self) -> bool {
         let may_end = !self.path.has_ended() && self.is_accepting();
         if may_end {

@@ -1,4 +1,4 @@
-//! Masks for a whole draft of speculative decoding: one row per token, without a matcher per token.
+//! Masks for a whole draft of speculative decoding: one row per node of the draft, without a matcher per node.
 
 use super::errors;
 use super::matcher::Matcher;
@@ -11,7 +11,8 @@ use crate::vocabulary::TokenId;
 #[derive(Clone, Debug)]
 pub struct DraftTree {
     nodes: usize,
-    /// The nodes below the root. Each comes after its parent, and its subtree before its next sibling.
+    /// The nodes that are linked from the root, without the root. Each comes after its parent, and its subtree before
+    /// its next sibling.
     visits: Vec<Visit>,
 }
 
@@ -21,7 +22,7 @@ struct Visit {
     parent: usize,
     /// Number of tokens from the root to the node; 1 for the root's children.
     depth: usize,
-    /// `None` if the number is not a `u32`.
+    /// `None` if the given number is not a `u32`: no mask allows such a token.
     token: Option<TokenId>,
 }
 
@@ -35,7 +36,8 @@ impl DraftTree {
     ///
     /// # Errors
     /// `matcher/draft-tree` if the lengths differ or are 0, if a link targets the root or a node that does not exist,
-    /// if two links target one node, or if the root has a sibling. So there are no cycles below the root.
+    /// if a negative link is not -1, if two links target one node, or if the root has a sibling. So there are no cycles
+    /// below the root.
     pub fn new(first_child: &[i64], next_sibling: &[i64], tokens: &[i64]) -> Result<DraftTree> {
         let nodes = tokens.len();
         if nodes == 0 || first_child.len() != nodes || next_sibling.len() != nodes {
@@ -103,13 +105,13 @@ impl Matcher {
     /// tokens that may follow the tokens from the root to the node; the root's row is the mask of the current place.
     /// Returns for each node whether its tokens are allowed in sequence. The matcher does not move.
     ///
-    /// A node whose token is not allowed is not reached, nor are the nodes below it: their rows are all 0. So are rows
-    /// of nodes after an end token. If the model turns the logits of such a row into probabilities, replace the row
-    /// first; nothing sampled from it is ever accepted.
+    /// A node whose token is not allowed is not reached, nor are the nodes below it: their rows are all 0. The row of
+    /// an end token that ends the text is all 0, too. If the model turns the logits of such a row into probabilities,
+    /// replace the row first; nothing sampled from it is ever accepted.
     ///
     /// # Errors
     /// `matcher/draft-rows` if there are fewer than `tree.len() * row_words` words; `mask/buffer-too-short` if a row is
-    /// shorter than a mask; those of [`fill_mask`](Matcher::fill_mask). All rows are then 0.
+    /// shorter than a mask; those of [`fill_mask`](Matcher::fill_mask). After an error all rows are 0.
     pub fn fill_tree_masks(
         &mut self,
         tree: &DraftTree,
@@ -126,12 +128,12 @@ impl Matcher {
 
     /// Like [`fill_tree_masks`](Matcher::fill_tree_masks), with masks [within a budget](Matcher::mask_within): `budget`
     /// tokens are still to come at this place, and one fewer after each token of the draft; the end-of-sequence token
-    /// does not count. A node whose token is not in its parent's row is not reached. After the tokens of a path are
-    /// accepted, there is a mask within the rest of the budget.
+    /// does not count. A node whose token is not in its parent's row is not reached. After the tokens from the root to
+    /// a reached node are accepted, there is a mask within the rest of the budget.
     ///
     /// # Errors
     /// Those of [`fill_tree_masks`](Matcher::fill_tree_masks); `matcher/budget` if no completion within the budget is
-    /// known here.
+    /// known at the current place.
     pub fn fill_tree_masks_within(
         &mut self,
         tree: &DraftTree,
@@ -149,8 +151,8 @@ impl Matcher {
         filled
     }
 
-    /// Writes `draft.len() + 1` masks for a draft: the first is that of this place, row `i` that after the first `i`
-    /// tokens. Returns the length of the longest allowed prefix of the draft. The matcher does not move.
+    /// Writes `draft.len() + 1` masks for a draft: row 0 is the mask of this place, row `i` the mask after the first
+    /// `i` tokens. Returns the length of the longest allowed prefix of the draft. The matcher does not move.
     ///
     /// Rows after the first token that is not allowed are all 0.
     ///
@@ -182,7 +184,8 @@ impl Matcher {
         Ok(reached.iter().filter(|&&reached| reached).count() - 1)
     }
 
-    /// Fills the rows of all nodes that are reached. The matcher does not return to the root.
+    /// Fills the rows of all nodes that are reached, and returns for each node whether it is reached. The matcher does
+    /// not return to the root.
     fn fill_rows(&mut self, tree: &DraftTree, rows: &mut [u32], row_words: usize) -> Result<Vec<bool>> {
         let root = self.steps();
         let place = |node: usize| node * row_words..(node + 1) * row_words;
@@ -201,7 +204,7 @@ impl Matcher {
         Ok(reached)
     }
 
-    /// Like `fill_rows`, within a budget. Appends the nodes that are reached to `drafted`.
+    /// Like `fill_rows`, within a budget. Appends the nodes that are reached, with their promises, to `drafted`.
     fn fill_rows_within(
         &mut self,
         tree: &DraftTree,
@@ -211,7 +214,7 @@ impl Matcher {
     ) -> Result<Vec<bool>> {
         let root = self.steps();
         let place = |node: usize| node * row_words..(node + 1) * row_words;
-        // otherwise drafts would keep each other alive
+        // the new draft must not keep an earlier one in memory
         self.promises.forget_draft();
         self.fill_mask_within(budget, &mut rows[place(0)])?;
         drafted.push(Drafted { parent: 0, token: None, promises: self.promises.clone() });
@@ -226,7 +229,7 @@ impl Matcher {
                 continue;
             }
             self.rollback(self.steps() - (root + depth - 1))?;
-            // a rollback drops the known completions after the next token
+            // a rollback drops the completions that are known after possible next tokens
             self.promises.clone_from(&drafted[above].promises);
             if self.try_accept(token)? {
                 self.fill_mask_within(budget.saturating_sub(depth), &mut rows[place(node)])?;
@@ -238,7 +241,7 @@ impl Matcher {
     }
 }
 
-/// The rows of a tree, set to 0. On error all of `words` is set to 0.
+/// The rows of a tree, set to 0. If `words` is too short, all of `words` is set to 0.
 fn rows_of<'a>(tree: &DraftTree, words: &'a mut [u32], row_words: usize) -> Result<&'a mut [u32]> {
     let found = words.len();
     match tree.len().checked_mul(row_words) {

@@ -1,7 +1,7 @@
-//! End tokens given in place of the vocabulary's: how they change a mask.
+//! Given end tokens, which replace those of the vocabulary: how they change a mask.
 //!
-//! All matchers of a grammar share its masks, so each matcher replaces the end tokens in its own copy. The masks differ
-//! only if the text may end.
+//! All matchers of a grammar share its masks, so each matcher replaces the end tokens in its own copy. The copy differs
+//! from the shared mask only if the text may end.
 
 use super::matcher::Matcher;
 use crate::error::Result;
@@ -23,7 +23,7 @@ impl Matcher {
         };
         let mut removed = FxHashSet::default();
         for &token in &ends.removed {
-            // kept if a token terminal lists it
+            // a token that a token terminal lists stays allowed
             if !self.is_token_allowed(token)? {
                 removed.insert(token.get());
             }
@@ -36,7 +36,7 @@ impl Matcher {
         let Some(ends) = self.compiled.given_ends().filter(|_| self.is_accepting()).map(Arc::clone) else {
             return Ok(mask);
         };
-        // a token of a token edge does not end the text: the mask says whether it is within the budget
+        // an end token that token edges take need not end the text; the mask already says whether it fits the budget
         let by_id = self.with_lock(|locked, at| locked.tokens_by_id(at))?;
         let is_plain = |token: &&TokenId| !by_id.contains_key(token);
         let removed = ends.removed.iter().filter(is_plain).map(|token| token.get()).collect();

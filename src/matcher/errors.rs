@@ -30,7 +30,7 @@ pub(super) fn after_end(length: usize) -> Error {
     )
 }
 
-/// A token that was rejected although token edges leave this place.
+/// The error of a token that is rejected at a place with token edges. A token with bytes is reported as rejected text.
 pub(super) fn rejected_token(vocabulary: &Vocabulary, token: TokenId, explanation: &Explanation) -> Error {
     if vocabulary.bytes(token).is_some() {
         return rejected(explanation);
@@ -45,7 +45,7 @@ pub(super) fn rejected_token(vocabulary: &Vocabulary, token: TokenId, explanatio
     )
 }
 
-/// A token without bytes in readable form.
+/// A token without bytes, for a message: its id, and its name if it is a special token.
 fn show_token(vocabulary: &Vocabulary, token: TokenId) -> String {
     match vocabulary.special(token) {
         Some(name) => format!("token {token}, the special token `{name}`"),
@@ -64,8 +64,8 @@ pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId, length: usize) -
     )
 }
 
-/// The error of rolling back more steps than there are, also for other state machines that count steps as a
-/// [`Matcher`](crate::Matcher) does.
+/// `matcher/rollback-too-far`: `wanted` steps were to be rolled back, but only `steps` were accepted. Other state
+/// machines that count steps as a [`Matcher`](crate::Matcher) does use this error too.
 pub fn rollback_too_far(wanted: usize, steps: usize) -> Error {
     Error::new(
         ErrorKind::Usage,
@@ -76,7 +76,8 @@ pub fn rollback_too_far(wanted: usize, steps: usize) -> Error {
     )
 }
 
-/// No completion within a budget is known. Every completion has at least `least` tokens.
+/// `matcher/budget`: no completion of at most `budget` tokens is known after `length` accepted bytes. Every completion
+/// has at least `least` tokens.
 pub(super) fn budget(budget: usize, distance: Distance, least: usize, length: usize) -> Error {
     let tokens = |count: usize| format!("{count} token{}", if count == 1 { "" } else { "s" });
     let needed = match distance {
@@ -98,8 +99,8 @@ pub(super) fn budget(budget: usize, distance: Distance, least: usize, length: us
     )
 }
 
-/// A token or text for which the open part has no room; `part` is its name, its bound, and how many tokens are left for
-/// it.
+/// `matcher/part-bound`: after a token or text, a part could not end within its bound. `part` is the name of the open
+/// part, its bound in tokens, and how many tokens are left for it; `None` if no part is open.
 pub(super) fn part_bound(part: Option<(&str, u32, usize)>, length: usize) -> Error {
     let allowed = match part {
         Some((name, most, left)) => {
@@ -132,7 +133,7 @@ pub(super) fn draft_lengths(first_child: usize, next_sibling: usize, tokens: usi
     )
 }
 
-/// A link from a node to a node, in one of the arrays, is invalid.
+/// `matcher/draft-tree`: the link `to` at index `from` of `array` is invalid; `what` says why.
 pub(super) fn draft_link(what: &'static str, (array, from, to): (&str, usize, i64), nodes: usize) -> Error {
     Error::new(
         ErrorKind::Usage,

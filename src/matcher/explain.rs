@@ -10,7 +10,7 @@ use std::fmt;
 /// Maximum number of bytes shown before the place of a rejection.
 const TAIL: usize = 32;
 
-/// How the grammar reads a text.
+/// How far the grammar accepts a text, and what was expected there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     position: usize,
@@ -21,16 +21,16 @@ pub struct Explanation {
     expected: Vec<Expectation>,
 }
 
-/// What a rule, or a labelled part of it, expects.
+/// The bytes and tokens that a rule, or a labelled part of a rule, expects next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// The name of the rule.
+    /// The name of the rule, as the grammar declares it.
     pub rule: String,
     /// The label within the rule, for instance the JSON Pointer of a sub-schema.
     pub label: Option<String>,
-    /// The bytes that it allows next.
+    /// The bytes that the rule or labelled part allows next.
     pub bytes: ByteSet,
-    /// The token terminals that it allows next, as a grammar displays them.
+    /// The token terminals that the rule or labelled part allows next, written as the grammar displays them.
     pub terminals: Vec<String>,
 }
 
@@ -45,17 +45,17 @@ impl Explanation {
         self.found
     }
 
-    /// Whether the text can be completed to a word.
+    /// Whether the whole text can be completed to a word, so that [`found`](Explanation::found) is `None`.
     pub fn is_viable(&self) -> bool {
         self.viable
     }
 
-    /// Whether the text may end at the position.
+    /// Whether the text up to the position is a word, so that it may end there.
     pub fn may_end(&self) -> bool {
         self.may_end
     }
 
-    /// What was expected at the position, per rule and label.
+    /// What was expected at the position: one entry per rule and label.
     pub fn expected(&self) -> &[Expectation] {
         &self.expected
     }
@@ -65,7 +65,7 @@ impl Explanation {
         &self.tail
     }
 
-    /// What was expected, on one line; at most eight expectations are listed.
+    /// What was expected, on one line. At most eight expectations are listed, followed by the number of the others.
     pub fn expected_text(&self) -> String {
         let mut parts: Vec<String> = self.expected.iter().take(8).map(Expectation::to_string).collect();
         if self.expected.len() > 8 {
@@ -110,7 +110,7 @@ impl Matcher {
     /// matcher does not move.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn explain(&mut self, bytes: &[u8]) -> Result<Explanation> {
         self.with_lock(|locked, at| {
             let mut at = locked.cursor(at);
@@ -164,10 +164,10 @@ impl Matcher {
     }
 
     /// Explains how the grammar reads a token; see [`explain`](Matcher::explain). A token that a token terminal allows
-    /// is explained as accepted; any other token without bytes as the end of the text.
+    /// is explained as accepted. Any other token without bytes is explained as if the text ended here.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn explain_token(&mut self, token: TokenId) -> Result<Explanation> {
         let mut ahead = self.fork();
         if self.compiled.automaton().has_terminals() && ahead.takes_by_id(token)? {
@@ -178,14 +178,15 @@ impl Matcher {
     }
 }
 
-/// Ranges of bytes that are listed, at most, and characters that are listed as exceptions.
+/// Maximum number of byte ranges, and of printable characters as exceptions, in the text for a set of bytes.
 const MOST_LISTED: usize = 6;
 
 /// The bytes at which a character in UTF-8 that is not ASCII may begin.
 const LEADS: std::ops::RangeInclusive<u8> = 0xC2..=0xF4;
 
-/// A set of bytes in readable form: its first ranges, or "any character" with the exceptions if it allows most ASCII
-/// characters and every other character.
+/// A set of bytes for a message. Normally its first ranges. "Any character" with the exceptions, if the set has every
+/// byte that may begin a non-ASCII character, lacks at most [`MOST_LISTED`] printable ASCII characters, and lacks all
+/// control characters below a space or none.
 fn show_bytes(bytes: &ByteSet) -> String {
     let mut listed = *bytes;
     let has_all_others = LEADS.eq(bytes.iter().skip_while(u8::is_ascii));
@@ -221,7 +222,7 @@ fn show_bytes(bytes: &ByteSet) -> String {
     all.join(", ")
 }
 
-/// A byte in readable form.
+/// A byte for a message: printable ASCII as itself, blanks by name, any other byte in hexadecimal.
 pub(super) fn show_byte(byte: u8) -> String {
     match byte {
         b'`' => "\"`\"".into(),

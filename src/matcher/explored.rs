@@ -1,8 +1,8 @@
 //! Reading a mask file along a path, and returning to it.
 //!
 //! A step has a place in the file, a configuration in the engine, or both. While bytes lead from place to place, the
-//! engine is not used. If they leave the explored part, or if something other than steps and masks is needed, the path
-//! recomputes its configuration from its bytes.
+//! engine is not used. If a text leaves the explored part, or if something other than steps and masks is needed, the
+//! path recomputes its configuration from its bytes and tokens.
 
 use super::keys;
 use super::matcher::{Locked, Matcher};
@@ -14,35 +14,37 @@ use crate::mask::{Base, BaseState, CompiledGrammar, Located, NameEnds, TokenMask
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// Maximum number of edges followed after each step of the engine to find places of the file.
+/// About how many edges are followed after each step of the engine to find places of the file.
 const EDGES: usize = 64;
 
-/// The place where a matcher begins.
+/// The configuration and the place in the mask file, if there is one, where a matcher begins.
 pub(super) fn start(compiled: &CompiledGrammar) -> Destination {
     Destination { at: compiled.start(), base: compiled.base().map_or(BaseState::NONE, Base::start) }
 }
 
-/// A destination at a place of the file, with unknown configuration.
+/// A destination at a place of the file, with unknown configuration. `None` if the file has no such place.
 #[inline]
 fn reached(base: &Base, place: BaseState) -> Option<Destination> {
     let facts = base.facts(place)?;
     Some(Destination { at: Located::unknown(facts.is_accepting, facts.is_final), base: place })
 }
 
-/// The mask of the file at the end of a path, ignoring the names of objects read so far.
+/// The mask that the file has for the end of a path, ignoring the names of objects read so far. `None` if the file has
+/// none.
 #[inline]
 pub(super) fn mask<'a>(compiled: &'a CompiledGrammar, path: &Path) -> Option<&'a Arc<TokenMask>> {
     compiled.base()?.mask(path.base())
 }
 
-/// The facts that the file has about the end of a path.
+/// The facts that the file has about the end of a path. `None` if the file has none.
 #[inline]
 pub(super) fn facts(compiled: &CompiledGrammar, path: &Path) -> Option<Facts> {
     compiled.base()?.facts(path.base())
 }
 
-/// The destination of bytes, if the file knows it (`None` inside is a dead end), and the indices of the bytes that end
-/// names.
+/// Follows bytes from the end of a path in the file, ignoring names read so far. Returns `None` if the file does not
+/// know the result. Otherwise returns the destination, which is `None` if the bytes are not allowed, and the indices of
+/// the bytes that end names.
 #[inline]
 pub(super) fn run(
     compiled: &CompiledGrammar,
@@ -57,11 +59,12 @@ pub(super) fn run(
     }
 }
 
-/// Accepts a token along token edges, if the file knows where they lead.
+/// Accepts a token along token edges, if the file knows where they lead and no names are tracked. Returns whether the
+/// token was accepted.
 pub(super) fn accept_by_id(compiled: &CompiledGrammar, path: &mut Path, token: TokenId) -> bool {
     let took = || {
         let (base, vocabulary) = (compiled.base()?, compiled.vocabulary());
-        // names are tracked along bytes, by the engine
+        // the engine tracks names, along bytes
         if path.has_ended() || !path.key_state().is_outside() {
             return None;
         }
@@ -81,7 +84,7 @@ pub(super) fn accept_by_id(compiled: &CompiledGrammar, path: &mut Path, token: T
 }
 
 impl Locked<'_> {
-    /// A destination at a configuration of the engine, with its place in the file if that is known.
+    /// A destination at a configuration of the engine, with its place in the file if that is known by now.
     pub(super) fn reached(&mut self, at: Located) -> Destination {
         if let Some(base) = self.compiled.base() {
             self.cache.find_base_states((self.compiled.automaton(), self.compiled.index()), base, EDGES);
@@ -92,7 +95,8 @@ impl Locked<'_> {
 
 impl Matcher {
     /// Whether the next mask is read from a [mask file](crate::mask_file) without the engine. False if the place was
-    /// not explored, if bounds of parts matter, or if the engine is needed to exclude names that an object already has.
+    /// not explored, if bounds of parts may matter, or if the engine is needed to exclude names that an object already
+    /// has. After the end, where the mask is empty, a place counts as explored.
     pub fn is_explored(&self) -> bool {
         let free = self.path.key_state().is_outside() && !keys::holds_two_names(&self.compiled);
         let outside = free || !keys::needs_engine(&self.compiled);
@@ -100,11 +104,11 @@ impl Matcher {
         outside && !self.is_bounded() && (self.path.has_ended() || has_mask())
     }
 
-    /// What the text so far requires to remember that mask files do not store: whether names of objects, and whether
-    /// items of a list whose items must differ. Benches count such steps separately.
+    /// Whether the text so far requires remembering what mask files do not store: first names of objects, then items of
+    /// a list whose items must differ. Benches count such steps separately.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn remembers(&mut self) -> Result<(bool, bool)> {

@@ -6,21 +6,21 @@ use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::vocabulary::TokenId;
 
-/// Maximum number of forced bytes, and of forced tokens, returned.
+/// Maximum number of forced bytes returned. Forced tokens are no longer extended once there are this many.
 const MOST_FORCED: usize = 1 << 16;
 
-/// Maximum number of bytes read, per forced byte, to split forced bytes into tokens.
+/// Maximum number of bytes read, per forced byte plus one, to split forced bytes into tokens.
 const MOST_READ: usize = 256;
 
 impl Matcher {
     /// The longest byte string (at most 65,536 bytes) that every completion begins with. It is empty if the text may
-    /// end, if more than one byte or a token by its id may come next, and if a part [bounded in
+    /// end or has ended, if more than one byte or a token of a token terminal may come next, or if a part [bounded in
     /// tokens](crate::grammar::GrammarBuilder::max_tokens) is open or may follow.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn forced_bytes(&mut self) -> Result<Vec<u8>> {
-        // a bounded part may not have enough tokens left for them
+        // a bounded part may not have enough tokens left for the bytes that its grammar forces
         if self.path.has_ended() || self.is_bounded() {
             return Ok(Vec::new());
         }
@@ -53,10 +53,11 @@ impl Matcher {
 
     /// Tokens that spell a prefix of the [forced bytes](Matcher::forced_bytes), each the longest that fits, and tokens
     /// of token terminals if nothing else may come. If a longer token might reach beyond the forced bytes, the list
-    /// ends before it, so that the model is free to choose its preferred tokenisation. The tokens are not accepted.
+    /// ends before it, so that the model is free to choose its preferred tokenisation. The list may also end early to
+    /// bound the work, and is empty if a part bounded in tokens is open or may follow. The tokens are not accepted.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn forced_tokens(&mut self) -> Result<Vec<TokenId>> {
         if self.is_bounded() {
             return Ok(Vec::new());
@@ -78,7 +79,8 @@ impl Matcher {
         Ok(tokens)
     }
 
-    /// The only token that may come next, if that is a token of a token terminal and nothing else may come.
+    /// The only token that may come next, if it is a token of a token terminal, the text may not end, and no byte may
+    /// come next.
     fn forced_terminal(&mut self) -> Result<Option<TokenId>> {
         if !self.has_token_edges()? || self.is_accepting() || !self.allowed_bytes()?.is_empty() {
             return Ok(None);
@@ -122,10 +124,11 @@ impl Matcher {
     }
 
     /// Whether the next mask is not known yet and is likely to allow several tokens: two different bytes may come next.
-    /// Such a mask may take long. It can be computed while a language model runs, because no token is forced.
+    /// Computing such a mask may take long. It can be computed while a language model runs, because no token is forced.
+    /// False after the end.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn mask_takes_work(&mut self) -> Result<bool> {
         if self.path.has_ended() || self.knows_mask() {
             return Ok(false);
@@ -147,7 +150,7 @@ impl Matcher {
     /// The bytes that may come next, ignoring bounds of parts in tokens. Empty after the end.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn allowed_bytes(&mut self) -> Result<ByteSet> {
         if self.path.has_ended() {
             return Ok(ByteSet::EMPTY);

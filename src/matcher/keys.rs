@@ -1,10 +1,10 @@
 //! Unique names in objects: the tokens and texts that they exclude.
 //!
-//! Configurations do not know the names read so far. They are tracked separately ([`KeyState`]), from the first name on
-//! that the grammar does not list. A mask then excludes the tokens that complete a name already read. Within a name,
-//! they are found among the tokens with a quote, along the names with the same prefix. In two cases each token with a
-//! quote must be checked: if the names are finitely many, as a prefix may leave no unused name; and if the vocabulary
-//! has tokens that contain two names.
+//! Configurations do not know the names read so far. Names are tracked separately ([`KeyState`]), from the first name
+//! on that the grammar does not list. A mask then excludes the tokens that complete a name already read. Within a name,
+//! such tokens are found among the tokens with a quote, along the names with the same prefix. In two cases each token
+//! with a quote must be checked: if the names are finitely many, as a prefix may leave no unused name; and if the
+//! vocabulary has tokens that contain two names.
 
 use super::matcher::{Locked, Matcher};
 use super::path;
@@ -21,8 +21,8 @@ use crate::work::Budget;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Key tables larger than this many bytes, plus the next constant per byte of the text, are rebuilt to drop names that
-/// were only examined.
+/// The key tracker is rebuilt, to drop names that were only examined, if it takes more than this many bytes plus
+/// [`ROOM_PER_BYTE`] bytes per byte of the text.
 const ROOM: usize = 1 << 20;
 const ROOM_PER_BYTE: usize = 1 << 10;
 
@@ -31,7 +31,8 @@ pub(super) fn holds_two_names(compiled: &CompiledGrammar) -> bool {
     compiled.automaton().has_names() && compiled.index().quote_tokens().has_two_key_tokens
 }
 
-/// Whether each token with a quote must be checked.
+/// Whether each token with a quote must be checked: some token may contain two names, or the names are not known to be
+/// endless.
 fn is_thorough(compiled: &CompiledGrammar) -> bool {
     compiled.index().quote_tokens().has_two_key_tokens || !compiled.keys_are_unbounded()
 }
@@ -54,8 +55,8 @@ impl Locked<'_> {
         Cursor { configuration, key_state: self.path.key_state() }
     }
 
-    /// The cursor after one more byte, which follows the path and the bytes `since`; `None` if no completion continues
-    /// so.
+    /// The cursor after one more byte, which follows the path and the bytes `since`; `None` if the byte is not allowed,
+    /// or if an object then repeats a name or every completion would.
     pub(super) fn step(&mut self, at: Cursor, since: &[u8], byte: u8) -> Result<Option<Cursor>> {
         let automaton = self.compiled.automaton();
         match self.cache.lazy(automaton).step(at.configuration, byte)? {
@@ -64,8 +65,8 @@ impl Locked<'_> {
         }
     }
 
-    /// The cursor after a byte that leads to a configuration; `None` if an object then repeats a name, or inevitably
-    /// will.
+    /// The cursor after a byte that leads to a configuration; `None` if an object then repeats a name, or every
+    /// completion would.
     fn come_to(
         &mut self,
         configuration: ConfigurationId,
@@ -86,14 +87,15 @@ impl Locked<'_> {
         Ok(if self.is_open(next)? { Some(next) } else { None })
     }
 
-    /// Whether a name that is being read can still become an unused one. True outside names.
+    /// Whether the name that is being read can still become an unused one. True outside names.
     fn is_open(&mut self, at: Cursor) -> Result<bool> {
         let name = at.key_state.in_name().filter(|&name| self.names.is_left(name));
         let Some(name) = name.filter(|_| !self.compiled.keys_are_unbounded()) else { return Ok(true) };
         self.names.has_another(&mut self.cache.lazy(self.compiled.automaton()), at.configuration, name)
     }
 
-    /// Accepts bytes as a step, if a completion continues so and no object repeats a name, or inevitably will.
+    /// Accepts bytes as one step if some completion begins with them and repeats no name in an object. Returns whether
+    /// the bytes were accepted.
     pub(super) fn accept(&mut self, configuration: ConfigurationId, bytes: &[u8]) -> Result<bool> {
         let _scope = attribution::enter(Cause::Steps);
         let Some(Cursor { configuration, key_state }) = self.read(configuration, bytes)? else {
@@ -104,8 +106,8 @@ impl Locked<'_> {
         Ok(true)
     }
 
-    /// Accepts a token as a step: by its bytes, if it has any, and along token edges. No object that is open after a
-    /// token edge has names to remember, so names are tracked along the bytes.
+    /// Accepts a token as one step: by its bytes, if it has any, and along token edges. Returns whether it was
+    /// accepted. No object that is open after a token edge has names to remember, so names are tracked along the bytes.
     pub(super) fn accept_token(&mut self, configuration: ConfigurationId, token: TokenId) -> Result<bool> {
         let _scope = attribution::enter(Cause::Steps);
         let vocabulary = Arc::clone(self.compiled.vocabulary());
@@ -132,8 +134,8 @@ impl Locked<'_> {
         Ok(true)
     }
 
-    /// The cursor after bytes that follow the path; `None` if no completion continues so, or an object repeats a name,
-    /// or inevitably will.
+    /// The cursor after bytes that follow the path; `None` if the bytes are not allowed, or if an object repeats a name
+    /// or every completion would.
     fn read(&mut self, mut configuration: ConfigurationId, bytes: &[u8]) -> Result<Option<Cursor>> {
         let automaton = self.compiled.automaton();
         let mut key_state = self.path.key_state();
@@ -157,7 +159,7 @@ impl Locked<'_> {
         Ok(if self.is_open(to)? { Some(to) } else { None })
     }
 
-    /// Rebuilds the sets of names, without those that were only examined.
+    /// Rebuilds the sets of names, without the names that were only examined.
     fn rebuild_key_tracker(&mut self) -> Result<()> {
         let _scope = attribution::enter(Cause::Keys);
         let work = Budget::of_steps(self.compiled.automaton().limits(), self.path.step_count());
@@ -201,8 +203,8 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Tokens that complete a name already read, or after which no unused name is possible. Some may be forbidden
-    /// anyway.
+    /// Tokens that complete a name already read, or after which no unused name is possible. The grammar itself may
+    /// forbid some of them.
     fn tokens_repeating_a_key(&mut self, at: Cursor) -> Result<FxHashSet<u32>> {
         let _scope = attribution::enter(Cause::Keys);
         let mut repeated = self.without_another(at)?;
@@ -224,7 +226,7 @@ impl Locked<'_> {
                     .in_name()
                     .filter(|name| child.byte == b'"' && name.0 == JsonStringDecoder::Plain);
                 if let Some(name) = name.filter(|_| !may_begin) {
-                    // what follows the name does not matter
+                    // what the token has after the name does not matter
                     if self.names.left_after(name, child.byte).is_none() {
                         add(child.node);
                     }
@@ -278,7 +280,8 @@ impl Locked<'_> {
     }
 }
 
-/// The state of the key tracker after a byte; `before` has the bytes before it, last first.
+/// The state of the key tracker after a byte; `None` if an object then repeats a name. `before` has the bytes before
+/// it, last first; `named` says whether the byte ends a name.
 fn next_place(
     names: &mut KeyTracker,
     quoted: &QuoteTokens,
@@ -292,8 +295,8 @@ fn next_place(
     }
 }
 
-/// The state of the key tracker after more bytes; `ends` are the indices of the bytes that end names. `None` if a name
-/// repeats, or if only the engine can tell whether an unfinished name can become an unused one.
+/// The state of the key tracker after bytes that follow the path; `ends` are the indices of the bytes that end names.
+/// `None` if a name repeats, or if only the engine can tell whether an unfinished name can become an unused one.
 pub(super) fn place_after(
     compiled: &CompiledGrammar,
     path: &Path,
@@ -347,7 +350,8 @@ impl Matcher {
         Ok(if repeated.is_empty() { mask } else { Arc::new(mask.without(repeated)) })
     }
 
-    /// Tokens that complete a name already read.
+    /// Tokens that complete a name already read in the same object, found without the engine: names are endless, and no
+    /// token contains two names.
     fn tokens_repeating_a_key(&self, key_state: KeyState) -> FxHashSet<u32> {
         let names = self.path.names();
         let mut names = path::lock(&names);

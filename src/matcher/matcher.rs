@@ -1,4 +1,4 @@
-//! The parts of a matcher, and the critical section in which it computes unknown steps and masks.
+//! The fields of a matcher, and the critical section in which a matcher computes unknown steps and masks.
 
 use super::open_parts::Parts;
 use super::path::{self, Path};
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::limits::LimitKind;
 use crate::mask::{CompiledGrammar, MaskCache};
 
-/// One sequence under a [`CompiledGrammar`].
+/// The state of one sequence under a [`CompiledGrammar`]: the accepted steps, which determine the next mask.
 #[derive(Clone, Debug)]
 pub struct Matcher {
     pub(super) compiled: CompiledGrammar,
@@ -20,7 +20,7 @@ pub struct Matcher {
     pub(super) parts: Parts,
 }
 
-/// What a matcher can access under the engine's lock.
+/// The data that a matcher can access under the engine's lock.
 pub(super) struct Locked<'a> {
     pub(super) compiled: &'a CompiledGrammar,
     pub(super) cache: &'a mut MaskCache,
@@ -35,12 +35,12 @@ impl AsMut<Matcher> for Matcher {
 }
 
 impl Matcher {
-    /// The compiled grammar.
+    /// The compiled grammar that decides which tokens and bytes this matcher accepts.
     pub fn compiled(&self) -> &CompiledGrammar {
         &self.compiled
     }
 
-    /// The bytes accepted so far, as one copy.
+    /// The bytes of all accepted steps, copied into one vector.
     pub fn bytes(&self) -> Vec<u8> {
         self.path.bytes()
     }
@@ -50,14 +50,15 @@ impl Matcher {
         self.path.byte_count()
     }
 
-    /// The number of steps (tokens or byte strings) accepted so far, which can be rolled back.
+    /// The number of steps accepted so far, which can be rolled back. A step is a token, including an end-of-sequence
+    /// token, or a byte string.
     pub fn steps(&self) -> usize {
         self.path.step_count()
     }
 
-    /// Runs `work` on the current configuration, under the engine's lock. If the tables are full, they are dropped, the
-    /// configuration is recomputed, and the work is repeated with all the room: so `work` must make its changes as its
-    /// last action.
+    /// Calls `work` with the current configuration, under the engine's lock. If the tables are too full for `work`,
+    /// they are dropped, the configuration is recomputed, and `work` is called again; it is called at most three times.
+    /// So `work` must make its changes as its last action.
     pub(super) fn with_lock<R>(
         &mut self,
         mut work: impl FnMut(&mut Locked<'_>, ConfigurationId) -> Result<R>,
@@ -86,7 +87,7 @@ impl Matcher {
             was_fresh = is_fresh(&cache);
             result = attempt(&mut cache);
         }
-        // other threads may have filled the tables meanwhile; this time the lock is held
+        // `emptied` released the lock, so other threads may have filled the tables again; this reset keeps the lock
         let mut old = None;
         if !was_fresh && is_full(&result) {
             let _scope = attribution::enter(Cause::Reset);

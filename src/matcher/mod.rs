@@ -1,11 +1,11 @@
 //! The matcher: one sequence's walk through the automaton.
 //!
-//! A matcher is a list of configurations, one per step, and the bytes that led to them (`path`). Rollback drops the end
-//! of the list, and forks share its beginning. The bytes are kept to recompute the walk after the shared tables were
+//! A matcher stores a configuration per accepted step, and the bytes of the steps (`path`). Rollback removes steps from
+//! the end; forks share the earlier steps. The bytes serve to recompute the configurations after the shared tables were
 //! dropped to make room.
 //!
-//! Known results are read without a lock. Others are computed under the engine's lock, in one critical section per
-//! step: tables are dropped between sections, never within one.
+//! Known results are read without a lock. Other results are computed under the engine's lock. If the tables are full,
+//! they are dropped before an attempt of a computation or between two attempts, never during one.
 
 mod budget;
 mod draft;

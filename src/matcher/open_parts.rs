@@ -5,7 +5,8 @@ use crate::mask::{Located, WayOut};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// Readings after the steps of a path, latest first.
+/// The readings after the steps of a path, as a linked list from the latest known step back; `None` before the first
+/// readings are computed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
     pub(super) last: Option<Arc<StepReadings>>,
@@ -14,9 +15,8 @@ pub(super) struct Parts {
 /// The readings after the first `steps` steps of a path, linked to those after fewer steps.
 #[derive(Debug)]
 pub(super) struct StepReadings {
-    /// The number of steps.
     pub(super) steps: usize,
-    /// `None` if no bound matters from here on.
+    /// `None` if no bound can matter after these steps.
     pub(super) readings: Option<Vec<BoundedReading>>,
     pub(super) before: Option<Arc<StepReadings>>,
 }
@@ -32,7 +32,7 @@ pub(super) struct BoundedReading {
 #[derive(Clone, Debug)]
 pub(super) struct BoundedPart {
     pub(super) part: PartId,
-    /// The number of further tokens that may begin in it.
+    /// The number of further tokens that may begin in the part.
     pub(super) left: usize,
     pub(super) way_out: WayOut,
 }
@@ -48,14 +48,14 @@ impl Drop for StepReadings {
 }
 
 impl BoundedPart {
-    /// The tokens of the way out of the part.
+    /// The tokens of the way out of the part that are not yet read.
     pub(super) fn way_left(&self) -> &[TokenId] {
         self.way_out.tokens()
     }
 }
 
 impl Parts {
-    /// Whether no bound matters from here on.
+    /// Whether it is known that no bound can matter after the last step.
     pub(super) fn are_free(&self) -> bool {
         self.last.as_ref().is_some_and(|node| node.readings.is_none())
     }
@@ -65,7 +65,7 @@ impl Parts {
         Parts { last: Some(Arc::new(StepReadings { steps: 0, readings: None, before: None })) }
     }
 
-    /// Appends the readings after a number of steps.
+    /// Appends the readings after `steps` steps; `None` if no bound can matter after these steps.
     pub(super) fn push(&mut self, steps: usize, readings: Option<Vec<BoundedReading>>) {
         let before = self.last.take();
         self.last = Some(Arc::new(StepReadings { steps, readings, before }));

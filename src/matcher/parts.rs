@@ -4,9 +4,8 @@
 //! text may be read in several ways, so the count is kept per *reading*: a configuration whose stacks all have the same
 //! part open, or none. A token counts for the part in which it begins. A reading with an open part is followed only if
 //! a way out of the part is known that needs no more tokens than are left. The way out is carried along, because a
-//! search after one of its tokens may not find the rest. So a text whose readings are in parts can always leave them:
-//! no reading is dropped that all others depend on. Readings of one configuration are merged, with the largest number
-//! of tokens left.
+//! search after one of its tokens may not find the rest. So if all readings of a text have an open part, the text can
+//! still leave such a part in time. Readings of one configuration are merged, with the largest number of tokens left.
 //!
 //! Once no part is open and none can follow, the mask is the one without bounds, at the same cost.
 
@@ -26,7 +25,7 @@ use crate::work::Budget;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The next piece of a text: bytes read as text, and a token that token edges may take.
+/// The next piece of a text: bytes that are read as text, and a token that token edges may take.
 #[derive(Clone, Copy)]
 struct Next<'a> {
     bytes: Option<&'a [u8]>,
@@ -34,13 +33,15 @@ struct Next<'a> {
 }
 
 impl Matcher {
-    /// Whether bounds of parts may matter here.
+    /// Whether bounds of parts may still matter for the text. False if the grammar has none, or once no part is open
+    /// and none can follow.
     #[inline]
     pub(super) fn is_bounded(&self) -> bool {
         self.compiled.has_parts() && !self.parts.are_free()
     }
 
-    /// Calls `work` with the readings, if bounds of parts matter. Otherwise, and after the end, returns `None`.
+    /// Calls `work` with the readings of the text so far, if bounds of parts matter. Otherwise, and after the end,
+    /// returns `None`.
     pub(super) fn with_readings<R>(
         &mut self,
         mut work: impl FnMut(&mut Locked<'_>, &[BoundedReading]) -> Result<R>,
@@ -73,8 +74,8 @@ impl Matcher {
         self.with_readings(|locked, readings| locked.mask_of(readings))
     }
 
-    /// Accepts a token, or bytes as one step, by calling `step`, if some reading continues. Returns whether it was
-    /// accepted.
+    /// Accepts a token, or bytes as one step, by calling `step`, if some reading continues with it. Otherwise an
+    /// end-of-sequence token is accepted if the text may end. Returns whether the step was accepted.
     pub(super) fn step_bounded(
         &mut self,
         bytes: Option<&[u8]>,
@@ -103,8 +104,8 @@ impl Matcher {
         }
     }
 
-    /// The error of a rejected input, if the bound of a part is the reason. `accept` repeats the input on a matcher
-    /// without bounds.
+    /// The error `matcher/part-bound` for a rejected input, if the bound of a part is the reason; otherwise `None`.
+    /// `accept` repeats the input on a matcher without bounds.
     pub(super) fn refusal_of_part(
         &mut self,
         accept: impl FnOnce(&mut Matcher) -> Result<bool>,
@@ -132,7 +133,8 @@ impl Matcher {
 }
 
 impl Locked<'_> {
-    /// The readings after the last step of the path, which led to `at`. `last` is the latest known node.
+    /// The readings after the last step of the path, which led to `at`. `last` is the latest known node; its readings
+    /// may be of dropped tables.
     fn node(
         &mut self,
         at: ConfigurationId,
@@ -177,7 +179,7 @@ impl Locked<'_> {
             let next = Next { bytes: way.is_text().then_some(&*bytes), token: way.token() };
             let before = parts.last.clone();
             let readings = before.as_ref().and_then(|node| node.readings.as_deref()).unwrap_or_default();
-            // each step originally had its own search work
+            // each step had its own budget of search work when it was first accepted
             self.cache.renew_search_work();
             let after = self.after(readings, next)?;
             parts.push(place, Some(after));
@@ -192,7 +194,7 @@ impl Locked<'_> {
         }
     }
 
-    /// Whether the readings are the whole configuration, and no part is open or can follow.
+    /// Whether the only reading is the whole configuration `at`, and no part is open or can follow.
     fn are_free(&mut self, readings: &[BoundedReading], at: ConfigurationId) -> Result<bool> {
         match readings {
             [BoundedReading { at: only, open: None }]
@@ -204,7 +206,7 @@ impl Locked<'_> {
         }
     }
 
-    /// The readings after the next piece of the text.
+    /// The readings after the next piece of the text; empty if no reading continues.
     fn after(&mut self, readings: &[BoundedReading], next: Next<'_>) -> Result<Vec<BoundedReading>> {
         if next.token.is_none() && next.bytes.is_none_or(|bytes| bytes.is_empty()) {
             return Ok(readings.to_vec());
@@ -227,7 +229,7 @@ impl Locked<'_> {
         Ok(after)
     }
 
-    /// The configuration after bytes, ignoring names.
+    /// The configuration after bytes, ignoring names; [`ConfigurationId::DEAD`] if the bytes are not allowed.
     fn run_bytes(&mut self, mut at: ConfigurationId, bytes: &[u8]) -> Result<ConfigurationId> {
         let automaton = self.compiled.automaton();
         for &byte in bytes {
@@ -239,7 +241,8 @@ impl Locked<'_> {
         Ok(at)
     }
 
-    /// The configuration after a token, if token edges take it.
+    /// The configuration after a token, if token edges take it; otherwise `None`. `by_bytes` is the configuration after
+    /// the token's bytes, or [`ConfigurationId::DEAD`].
     pub(super) fn by_token(
         &mut self,
         at: ConfigurationId,
@@ -255,7 +258,8 @@ impl Locked<'_> {
         taken.map(|taken| self.cache.id(taken)).transpose()
     }
 
-    /// Adds the readings of configuration `to`, reached by `next` from a reading whose open part was `before`.
+    /// Adds the readings of configuration `to`, reached by `next` from a reading whose open part was `before`. Leaves
+    /// out readings with an open part that no known way leaves in time.
     fn add_readings(
         &mut self,
         to: ConfigurationId,
@@ -365,13 +369,14 @@ impl Locked<'_> {
         Ok(Arc::new(TokenMask::near(all.into(), Vec::new(), Vec::new(), width)))
     }
 
-    /// The tokens that may come next in a reading, and after which a way to continue is known if `rest` tokens are then
-    /// left for its part. Also returns the smallest known `rest` with which these are all tokens of the mask, if any.
+    /// The tokens that may come next in a reading and after which a way to continue is known if `rest` tokens are then
+    /// left for the open part. Also returns the smallest `rest` known to allow all tokens that may come next; `None` if
+    /// unknown.
     fn tokens_within(&mut self, from: ConfigurationId, rest: usize) -> Result<(Vec<TokenId>, Option<usize>)> {
         let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
         let before = self.cache.places_searched();
         let (mut allowed, mut ceiling) = (Vec::new(), Some(0));
-        // names are handled in the mask as a whole
+        // names are excluded later, from the mask of all readings
         let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| locked.step_without_names(at, byte);
         let from = Cursor { configuration: from, key_state: KeyState::OUTSIDE };
         let (groups, _) = self.groups(self.compiled.vocabulary().trie(), from, step, |_| true, usize::MAX)?;
@@ -390,16 +395,16 @@ impl Locked<'_> {
         Ok((allowed, ceiling))
     }
 
-    /// The tokens that token edges take, each with the set of terminals that contain it, as bits. With 64 or more
-    /// terminals the bits of every token are all set.
+    /// The tokens that token edges take, each with the set of terminals that contain it: bit `i` is set for terminal
+    /// `i` of the configuration. If the configuration has 64 or more terminals, all bits of every token are set.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if `mask_work` is exceeded.
     pub(super) fn tokens_by_id(&mut self, at: ConfigurationId) -> Result<FxHashMap<TokenId, u64>> {
         let mut tokens: FxHashMap<TokenId, u64> = FxHashMap::default();
         let terminals = self.cache.lazy(self.compiled.automaton()).terminals(at);
         for (place, &terminal) in terminals.iter().enumerate() {
-            // with more terminals, tokens are not grouped
+            // more terminals do not fit into the bits, so their tokens are not grouped
             let bit = if terminals.len() < 64 { 1 << place } else { u64::MAX };
             let mut count = 1;
             self.compiled.terminals().each(terminal, |token| {
@@ -412,7 +417,8 @@ impl Locked<'_> {
     }
 
     /// The number of tokens that must be left for the part that was open, so that a way to continue is known from `to`.
-    /// It is 0 if the part is closed there; `None` if no number is known to suffice.
+    /// It is 0 if some reading of `to` is in no part, or in a newly entered part with a known way out; `None` if no
+    /// number is known to suffice.
     fn needed(&mut self, to: ConfigurationId, rest: usize, effort: Effort) -> Result<Option<usize>> {
         let mut least: Option<usize> = None;
         for reading in self.cache.readings(self.compiled.automaton(), to)?.iter() {
@@ -441,7 +447,7 @@ impl Locked<'_> {
     }
 }
 
-/// The number of tokens that may begin in a part.
+/// The maximum number of tokens that may begin in a part.
 fn bound(compiled: &CompiledGrammar, part: PartId) -> usize {
     match compiled.grammar().expression(part.expression()) {
         Expression::MaxTokens { most, .. } => *most as usize,

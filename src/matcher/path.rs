@@ -12,20 +12,21 @@ use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Number of steps that makes a chunk full.
+/// A chunk with at least this many steps is full.
 const STEPS: usize = 64;
 
-/// Number of bytes that makes a chunk full; a step may be a long text.
+/// A chunk with at least this many bytes is full. A single step may have more.
 const BYTES: usize = 1 << 12;
 
 /// The accepted text and the configurations it led to.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    /// The place before the first step.
+    /// The configuration and the place in the mask file before the first step.
     start: Destination,
-    /// The last chunk. It is empty if no step was accepted, or if the previous chunk has just become full.
+    /// The last chunk. It is empty before the first step, and directly after a full chunk.
     last: Chunk,
-    /// The sets of names that the key states of the steps refer to. Forks share them; they only grow.
+    /// The sets of names that the key states of the steps refer to. Forks share them. Names are only added, until a
+    /// rebuild replaces all sets.
     names: Arc<Mutex<KeyTracker>>,
 }
 
@@ -38,15 +39,15 @@ struct Step {
     at: Located,
     /// The place in a mask file after the step. It stays valid when tables are dropped.
     base: BaseState,
-    /// The state of the key tracker after the step: which names objects already have.
+    /// The state of the key tracker after the step: which names open objects already have.
     key_state: KeyState,
     way: Way,
-    /// Whether it is an end-of-sequence token.
+    /// Whether the text ends with this step.
     is_end: bool,
 }
 
-/// The destination of a step: the configuration if the engine computed it, and the place in the mask file if it has
-/// one.
+/// The destination of a step: the configuration, which is unknown if the engine did not compute it, and the place in
+/// the mask file, or [`BaseState::NONE`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Destination {
     pub(super) at: Located,
@@ -56,11 +57,11 @@ pub(super) struct Destination {
 /// How a step was read, which is needed to repeat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// By its bytes.
+    /// By its bytes. Also used for an end-of-sequence token that token edges did not take.
     Bytes,
-    /// Along token edges.
+    /// Along token edges, not as text.
     Token(TokenId),
-    /// Both ways.
+    /// By its bytes and along token edges.
     Both(TokenId),
 }
 
@@ -82,8 +83,9 @@ impl Way {
 #[derive(Clone, Debug, Default)]
 struct Chunk {
     before: Option<Arc<Chunk>>,
-    /// Number of steps in the chunks before this one; the next field has their bytes.
+    /// Number of steps in all chunks before this one.
     steps_before: usize,
+    /// Number of bytes in all chunks before this one.
     bytes_before: usize,
     steps: Vec<Step>,
     bytes: Vec<u8>,
@@ -157,7 +159,7 @@ impl Path {
         self.push_step(at, key_state, way, is_end);
     }
 
-    /// Appends an end-of-sequence token, which leads to the same place.
+    /// Appends an end-of-sequence token. The configuration, the place in the mask file and the key state do not change.
     pub(super) fn push_end(&mut self) {
         let at = Destination { at: self.at(), base: self.base() };
         self.push_step(at, self.key_state(), Way::Bytes, true);
@@ -204,31 +206,31 @@ impl Path {
         self.last_step().is_some_and(|step| step.is_end)
     }
 
-    /// Whether token edges took the last step.
+    /// Whether token edges took the last step. False if there is no step.
     pub(super) fn came_by_id(&self) -> bool {
         self.last_step().is_some_and(|step| step.way.token().is_some())
     }
 
-    /// The state of the key tracker: which names objects already have.
+    /// The state of the key tracker after the last step: which names open objects already have.
     #[inline]
     pub(super) fn key_state(&self) -> KeyState {
         self.last_step().map_or(KeyState::OUTSIDE, |step| step.key_state)
     }
 
-    /// The place in a mask file.
+    /// The place in the mask file after the last step.
     #[inline]
     pub(super) fn base(&self) -> BaseState {
         self.last_step().map_or(self.start.base, |step| step.base)
     }
 
-    /// The last configuration, of any generation of the tables.
+    /// The configuration after the last step: an id of any generation of the tables, or unknown.
     #[inline]
     pub(super) fn at(&self) -> Located {
         self.last_step().map_or(self.start.at, |step| step.at)
     }
 
-    /// The configuration in the engine's tables. If it is not there, all steps after the last one with a known
-    /// configuration are repeated along their bytes and token edges.
+    /// The configuration after the last step, in the engine's tables. If it is not there, all steps after the last one
+    /// with a known configuration are repeated along their bytes and token edges.
     pub(super) fn find(&mut self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<Located> {
         match self.at() {
             at if cache.has(at) => Ok(at),
@@ -307,7 +309,7 @@ impl Path {
         Ok(path)
     }
 
-    /// The bytes and the way of each step after the first `known`.
+    /// The bytes of each step after the first `known`, and how the step was read.
     pub(super) fn steps_after(&self, known: usize) -> Vec<(Vec<u8>, Way)> {
         let chunks = self.chunks().into_iter().filter(|chunk| chunk.steps_before + chunk.steps.len() > known);
         let steps = chunks.flat_map(|chunk| chunk.iter().skip(known.saturating_sub(chunk.steps_before)));
@@ -329,18 +331,18 @@ impl Path {
         bytes
     }
 
-    /// The bytes in reverse order.
+    /// The bytes of all steps, the last byte first.
     pub(super) fn backwards(&self) -> impl Iterator<Item = u8> {
         let chunks = std::iter::successors(Some(&self.last), |chunk| chunk.before.as_deref());
         chunks.flat_map(|chunk| chunk.bytes.iter().rev().copied())
     }
 
-    /// The shared sets of names.
+    /// The sets of names, shared with forks.
     pub(super) fn names(&self) -> Arc<Mutex<KeyTracker>> {
         Arc::clone(&self.names)
     }
 
-    /// Replaces the sets of names, which are then no longer shared with forks.
+    /// Replaces the sets of names. The new sets are not shared with existing forks.
     pub(super) fn set_names(&mut self, names: KeyTracker) {
         self.names = Arc::new(Mutex::new(names));
     }
@@ -358,7 +360,8 @@ pub(super) fn along(
     Ok(taken.or(by_bytes).unwrap_or(at))
 }
 
-/// Locks sets of names. A change of them is complete or not begun, so they stay usable after a panic.
+/// Locks sets of names, also after another thread has panicked with the lock: every change is either complete or not
+/// begun, so the sets stay usable.
 pub(super) fn lock(names: &Mutex<KeyTracker>) -> MutexGuard<'_, KeyTracker> {
     names.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,8 @@
 //! Completions that masks within a budget rely on.
 //!
-//! A token of a known completion leaves the rest of it as a completion, even if a search from there would not find one.
-//! So a matcher carries the completion along while it is followed, and restores it on rollback.
+//! After the first token of a known completion, the other tokens are a completion again, even if a search from there
+//! would not find one. So a matcher carries the completion along while its tokens are accepted, and restores it on
+//! rollback.
 
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
@@ -13,9 +14,10 @@ pub(super) struct Promises {
     /// The number of steps after which the last completion was left for another token; [`usize::MAX`] while it is
     /// followed.
     followed_until: usize,
-    /// Completions after possible next tokens, sorted by token, and the number of steps before them.
+    /// The number of steps before the next token, and possible next tokens with a completion after each, sorted by
+    /// token.
     leads: Option<(usize, Arc<Leads>)>,
-    /// The completions known at the nodes of a draft, and the node where the matcher is.
+    /// The nodes of a draft with the completions known there, and the index of the node where the matcher is.
     drafted: Option<(Arc<[Drafted]>, usize)>,
 }
 
@@ -23,8 +25,9 @@ pub(super) struct Promises {
 /// root to the node and computed the mask there.
 #[derive(Debug)]
 pub(super) struct Drafted {
-    /// The nearest ancestor in the list; the root's is itself.
+    /// The index of the parent in the list of nodes; 0 for the root.
     pub(super) parent: usize,
+    /// The token that leads from the parent to the node; `None` for the root.
     pub(super) token: Option<TokenId>,
     pub(super) promises: Promises,
 }
@@ -36,7 +39,7 @@ type Leads = [Lead];
 
 #[derive(Debug)]
 struct Promise {
-    /// The number of steps before the completion.
+    /// The number of steps of the path before the completion.
     from: usize,
     tokens: Arc<[TokenId]>,
     before: Promises,
@@ -53,7 +56,7 @@ impl Drop for Promise {
 }
 
 impl Promises {
-    /// The tokens known to lead to the end after `steps` steps.
+    /// The rest of the completion that is followed, after `steps` steps; `None` if none is followed.
     pub(super) fn ahead(&self, steps: usize) -> Option<&[TokenId]> {
         let last = self.last.as_ref().filter(|_| steps <= self.followed_until)?;
         last.tokens.get(steps.checked_sub(last.from)?..)
@@ -67,8 +70,8 @@ impl Promises {
         *self = Promises { last, followed_until: usize::MAX, leads: None, drafted };
     }
 
-    /// Keeps completions that begin with a token after `steps` steps, in addition to those already kept there; the
-    /// shortest per token.
+    /// Keeps tokens that may come after `steps` steps, each with a completion after it, in addition to those already
+    /// kept for `steps`. Of several completions per token the shortest is kept.
     pub(super) fn lead(&mut self, steps: usize, mut leads: Vec<(TokenId, Arc<[TokenId]>)>) {
         if let Some((_, known)) = self.leads.take_if(|(at, _)| *at == steps) {
             leads.extend_from_slice(&known);

@@ -1,4 +1,4 @@
-//! Steps and masks of a matcher: known results are read without a lock, others are computed.
+//! Steps and masks of a matcher: known results are read without a lock, others are computed under the engine's lock.
 
 use super::matcher::{Locked, Matcher};
 use super::open_parts::Parts;
@@ -12,7 +12,7 @@ use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
 impl CompiledGrammar {
-    /// A matcher at the beginning of a text.
+    /// Creates a matcher at the beginning of a text. It shares the tables and masks of the grammar.
     pub fn matcher(&self) -> Matcher {
         Matcher {
             compiled: self.clone(),
@@ -25,11 +25,12 @@ impl CompiledGrammar {
 
 impl Matcher {
     /// Writes the mask of the tokens that may come next. Token `i` is bit `i % 32` of word `i / 32`. Words beyond the
-    /// vocabulary's are cleared. After an end-of-sequence token the mask is empty.
+    /// vocabulary's are cleared. After the end of the text the mask is empty.
     ///
     /// # Errors
-    /// `mask/buffer-too-short`; limits `cache_bytes`, `lockstep_search` and `mask_work`. All words are then 0, so that
-    /// no token of an earlier mask stays allowed.
+    /// `mask/buffer-too-short` if `words` has fewer than `width().div_ceil(32)` words, for the width of the vocabulary;
+    /// `limit/exceeded` if a limit such as `cache_bytes`, `lockstep_search` or `mask_work` is exceeded. After an error
+    /// all words are 0, so that no token of an earlier mask stays allowed.
     pub fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
         let filled = self.with_mask(|mask| mask.write_to(words)).flatten();
         if filled.is_err() {
@@ -38,11 +39,12 @@ impl Matcher {
         filled
     }
 
-    /// Calls `look` with the mask of the tokens that may come next, in place. This avoids copying the mask, and
-    /// counting a reference to it, which would make threads that use one grammar contend.
+    /// Calls `look` with the mask of the tokens that may come next. A known mask is borrowed: this avoids copying it,
+    /// and changing its reference count, for which threads that use one grammar would contend.
     ///
     /// # Errors
-    /// Limits `cache_bytes`, `lockstep_search` and `mask_work`.
+    /// `limit/exceeded` if a limit such as `cache_bytes`, `lockstep_search` or `mask_work` is exceeded. `look` is then
+    /// not called.
     pub fn with_mask<R>(&mut self, mut look: impl FnMut(&TokenMask) -> R) -> Result<R> {
         let free = self.path.key_state().is_outside() && !keys::holds_two_names(&self.compiled);
         if !self.path.has_ended() && free && !self.is_bounded() && !self.exchanges_ends() {
@@ -57,10 +59,11 @@ impl Matcher {
         Ok(look(&*self.mask()?))
     }
 
-    /// The mask of the tokens that may come next. It is shared, not copied.
+    /// The mask of the tokens that may come next; empty after the end of the text. The mask is shared with other
+    /// matchers, not copied, unless names read so far, given end tokens or bounds of parts change it.
     ///
     /// # Errors
-    /// Limits `cache_bytes`, `lockstep_search` and `mask_work`.
+    /// `limit/exceeded` if a limit such as `cache_bytes`, `lockstep_search` or `mask_work` is exceeded.
     pub fn mask(&mut self) -> Result<Arc<TokenMask>> {
         if self.path.has_ended() {
             let width = self.compiled.vocabulary().width();
@@ -84,7 +87,8 @@ impl Matcher {
         self.with_given_ends(mask)
     }
 
-    /// Whether the mask of this place is stored, before what depends on the text is taken from it.
+    /// Whether the mask of the configuration is stored, ignoring names read so far and given end tokens. False if
+    /// bounds of parts may matter.
     pub(super) fn knows_mask(&self) -> bool {
         !self.is_bounded()
             && (explored::mask(&self.compiled, &self.path).is_some()
@@ -93,12 +97,18 @@ impl Matcher {
 
     /// Accepts a token: an ordinary token by its bytes, a token of a token terminal by its id, both ways if both are
     /// possible, and an end-of-sequence token if the text is a word. A token terminal that contains an end-of-sequence
-    /// token takes it; the sequence has then ended if the text is a word.
+    /// token takes it; the sequence has ended if the text is a word after this token.
     ///
     /// # Errors
-    /// If the mask does not allow the token: `matcher/rejected` with what was expected, `matcher/not-text` for a token
-    /// without bytes, `matcher/part-bound` if a part could not end within its bound, or `matcher/ended` after the end.
-    /// Limits. The matcher does not move.
+    /// If the mask does not allow the token:
+    /// - `matcher/part-bound` if a part could not end within its bound;
+    /// - `matcher/not-text` if the token has no bytes, is not an end-of-sequence token, and no token terminal may come
+    ///   next;
+    /// - `matcher/ended` for any other token after the end;
+    /// - otherwise `matcher/rejected`, with what was expected.
+    ///
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded. After an error the matcher has not
+    /// moved.
     pub fn accept_token(&mut self, token: TokenId) -> Result<()> {
         match self.try_accept(token)? {
             true => Ok(()),
@@ -106,12 +116,12 @@ impl Matcher {
         }
     }
 
-    /// Whether token edges leave this place.
+    /// Whether token edges leave the configuration: a token terminal may come next. False after the end.
     pub(super) fn has_token_edges(&mut self) -> Result<bool> {
         Ok(!self.path.has_ended() && self.facts()?.has_tokens)
     }
 
-    /// Accepts a token if token edges take it. Returns whether they do.
+    /// Accepts a token if token edges take it, ignoring bounds of parts. Returns whether token edges took it.
     pub(super) fn takes_by_id(&mut self, token: TokenId) -> Result<bool> {
         if !self.has_token_edges()? {
             return Ok(false);
@@ -124,12 +134,12 @@ impl Matcher {
         Ok(took)
     }
 
-    /// Accepts bytes, as one step.
+    /// Accepts bytes, as one step. The bytes may end in the middle of a character.
     ///
     /// # Errors
-    /// `matcher/rejected` with the place and what was expected there, if no completion continues so;
-    /// `matcher/part-bound` if a part could not end within its bound; `matcher/ended` after the end; limits.
-    /// The matcher does not move.
+    /// `matcher/rejected`, with the place and what was expected there, if no completion begins with the bytes;
+    /// `matcher/part-bound` if a part could not end within its bound; `matcher/ended` after the end; `limit/exceeded`
+    /// if a limit such as `mask_work` or `cache_bytes` is exceeded. After an error the matcher has not moved.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         match self.try_accept_bytes(bytes)? {
             true => Ok(()),
@@ -137,7 +147,8 @@ impl Matcher {
         }
     }
 
-    /// Steps over bytes and returns whether they were accepted.
+    /// Accepts bytes as one step if they are allowed, without updating the completions carried along. Returns whether
+    /// they were accepted.
     pub(super) fn step_over(&mut self, bytes: &[u8]) -> Result<bool> {
         match self.is_bounded() && !self.path.has_ended() {
             true => self.step_bounded(Some(bytes), None, |matcher| matcher.step_over_unbounded(bytes)),
@@ -152,7 +163,8 @@ impl Matcher {
                 || self.with_lock(|locked, at| locked.accept(at, bytes))?))
     }
 
-    /// Explains why bytes are rejected: by a bounded part that is open, after the end of the text, or by the grammar.
+    /// The error of rejected bytes: `matcher/part-bound` if the bound of a part is the reason, otherwise
+    /// `matcher/ended` after the end of the text, otherwise `matcher/rejected`.
     fn refusal_of_text(&mut self, bytes: &[u8]) -> Result<Error> {
         if let Some(error) = self.refusal_of_part(|matcher| matcher.try_accept_bytes(bytes))? {
             return Ok(error);
@@ -168,7 +180,7 @@ impl Matcher {
         }
     }
 
-    /// The error of a rejected token.
+    /// The error of a token that [`try_accept`](Matcher::try_accept) has rejected at this place.
     fn refusal(&mut self, token: TokenId) -> Result<Error> {
         if let Some(error) = self.refusal_of_part(|matcher| matcher.try_accept(token))? {
             return Ok(error);
@@ -186,10 +198,10 @@ impl Matcher {
         }
     }
 
-    /// Undoes the last `steps` steps.
+    /// Undoes the last `steps` steps. An end-of-sequence token counts as a step.
     ///
     /// # Errors
-    /// `matcher/rollback-too-far` if there were fewer.
+    /// `matcher/rollback-too-far` if fewer steps were accepted; the matcher has then not moved.
     pub fn rollback(&mut self, steps: usize) -> Result<()> {
         if steps > self.steps() {
             return Err(errors::rollback_too_far(steps, self.steps()));
@@ -200,12 +212,13 @@ impl Matcher {
         Ok(())
     }
 
-    /// An independent matcher at the same place. It shares the accepted prefix instead of copying it.
+    /// An independent matcher with the same accepted steps. The cost does not grow with the text: earlier steps are
+    /// shared, and only the most recent ones are copied.
     pub fn fork(&self) -> Matcher {
         self.clone()
     }
 
-    /// Returns to the beginning of the text.
+    /// Forgets all steps and returns to the beginning of the text.
     pub fn reset(&mut self) {
         self.path = self.path.emptied();
         self.promises = Promises::default();
@@ -223,7 +236,7 @@ impl Matcher {
             || self.bounded_end().map_or_else(|| self.path.at().is_final(), |(_, is_last)| is_last)
     }
 
-    /// The facts about the place of the matcher.
+    /// The facts about the configuration after the last step, from the mask file, the published tables or the engine.
     pub(super) fn facts(&mut self) -> Result<Facts> {
         if let Some(facts) = explored::facts(&self.compiled, &self.path) {
             return Ok(facts);
@@ -236,7 +249,9 @@ impl Matcher {
     }
 }
 
-/// The destination of bytes, if it is known (`None` inside is a dead end), and the indices of the bytes that end names.
+/// Follows bytes from the end of a path without the engine's lock, ignoring names read so far. Returns `None` if the
+/// result is not known. Otherwise returns the destination, which is `None` if the bytes are not allowed, and the
+/// indices of the bytes that end names.
 pub(super) fn known_run(
     compiled: &CompiledGrammar,
     path: &Path,
@@ -251,8 +266,8 @@ pub(super) fn known_run(
     Some((reached, names))
 }
 
-/// Accepts bytes if their destination is known; this only reads data shared with other threads. If it returns false,
-/// the bytes may still be accepted by the engine.
+/// Accepts bytes as one step if their destination is known without the engine's lock. If the result is false, the
+/// engine may still accept the bytes.
 pub(super) fn accept_known(compiled: &CompiledGrammar, path: &mut Path, bytes: &[u8]) -> bool {
     if path.has_ended() {
         return false;

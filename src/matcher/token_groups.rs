@@ -1,8 +1,8 @@
-//! The tokens that may come next, grouped by where they lead.
+//! The tokens that may come next, grouped by the configurations that they lead to.
 //!
-//! The trie is walked once per configuration, ignoring names read so far, and the result is kept. If names are tracked,
-//! or in a string, only tokens with a quote or a backslash, and those that continue as a name already read, are walked
-//! again: all others change nothing, or continue with an unused name.
+//! The trie is walked once per configuration, ignoring names read so far, and the result is kept. If names may matter,
+//! only tokens with a quote or a backslash, and tokens that continue a name to a prefix of one already read, are walked
+//! again. All other tokens leave the names as they are, or continue to an unused name.
 
 use super::keys::Cursor;
 use super::matcher::Locked;
@@ -16,15 +16,17 @@ use crate::vocabulary::{TokenId, TokenTrie};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// A group of tokens that lead to the same place.
+/// Tokens that lead to the same cursor, apart from the characters of a name that equals no prefix of one already read.
 pub(super) struct Alike {
+    /// The cursor after the first of the tokens.
     pub(super) at: Cursor,
     pub(super) tokens: Vec<TokenId>,
 }
 
 impl Locked<'_> {
     /// The tokens of a mask, grouped by the configurations that they lead to; the key states there, empty if all equal
-    /// the key state of `from`; and whether the groups are complete.
+    /// the key state of `from`; and whether the groups are complete. Tokens that clearly need more than `rest` tokens
+    /// after them may be missing.
     pub(super) fn kept_or_new_groups(
         &mut self,
         from: Cursor,
@@ -53,9 +55,9 @@ impl Locked<'_> {
         Ok((groups, if names_stay { Vec::new() } else { key_states }, whole))
     }
 
-    /// The groups of a configuration ignoring names, if they can be reused: only tokens with a quote or a backslash,
-    /// and those that continue as a name already read, then need another look. `kept` are the groups kept for the
-    /// configuration.
+    /// The groups of a configuration ignoring names, if they can be reused; otherwise `None`. Only tokens with a quote
+    /// or a backslash, and tokens that continue as a name already read, must then be walked again. `kept` are the
+    /// groups kept for the configuration.
     fn as_if_no_name_came(&mut self, from: Cursor, kept: Option<KeptGroups>) -> Result<Option<Arc<Groups>>> {
         let state = from.key_state;
         let in_string =
@@ -79,14 +81,14 @@ impl Locked<'_> {
         Ok(Some(groups))
     }
 
-    /// The cursor after one more byte, ignoring names.
+    /// The cursor after one more byte, with an unchanged key state; `None` if the byte is not allowed.
     pub(super) fn step_without_names(&mut self, at: Cursor, byte: u8) -> Result<Option<Cursor>> {
         let configuration = self.cache.lazy(self.compiled.automaton()).step(at.configuration, byte)?;
         Ok((configuration != ConfigurationId::DEAD).then_some(Cursor { configuration, ..at }))
     }
 
-    /// The wanted tokens, grouped by the places that they lead to. `known` has the tokens without a quote and a
-    /// backslash, grouped by configuration.
+    /// The wanted tokens, grouped by the cursors that they lead to. `known` are the groups of the configuration
+    /// ignoring names; their tokens with a quote or a backslash are walked again.
     fn groups_by_breaks(
         &mut self,
         from: Cursor,
@@ -124,9 +126,9 @@ impl Locked<'_> {
         Ok(groups)
     }
 
-    /// The wanted tokens of a trie, grouped by the places that they lead to; `step` gives the destination of a byte
-    /// after others. Skips tokens that clearly need more than `rest` tokens after them (only valid with the trie of all
-    /// tokens). Also returns whether nothing was skipped.
+    /// The wanted tokens of a trie, grouped by the cursors that they lead to; `step` returns the cursor after a byte
+    /// that follows other bytes. May skip tokens that clearly need more than `rest` tokens after them (only valid with
+    /// the trie of all tokens). Also returns whether nothing was skipped.
     pub(super) fn groups(
         &mut self,
         trie: &TokenTrie,
@@ -139,7 +141,7 @@ impl Locked<'_> {
         let vocabulary = index.vocabulary();
         let automaton = self.compiled.automaton();
         let reach = self.reach(rest);
-        // outside of names the groups are kept for all budgets, so none may be skipped
+        // outside of tracked names the groups are kept for all budgets, so no token may be skipped
         let looks_ahead = reach < FAR && !at.key_state.is_outside();
         let mut groups: Vec<Alike> = Vec::new();
         let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
@@ -200,7 +202,7 @@ impl Locked<'_> {
         wanted: &impl Fn(TokenId) -> bool,
         groups: &mut Vec<Alike>,
     ) -> Result<()> {
-        // tokens with the same terminals and the same text lead to one place
+        // tokens of the same terminals whose bytes lead to the same cursor form one group
         let mut places: FxHashMap<(u64, Option<Cursor>), usize> = FxHashMap::default();
         let mut tokens: Vec<(TokenId, u64)> = by_id.iter().map(|(&token, &bits)| (token, bits)).collect();
         tokens.sort_unstable();

@@ -1,8 +1,8 @@
 //! Masks within a budget of tokens, and queries about single tokens.
 //!
-//! A token is allowed if a completion of few enough tokens is known after it. If the budget exceeds what any allowed
-//! token may need, the result is the mask without a budget. Otherwise the trie is walked once, and the tokens are
-//! grouped by where they lead, so that each group needs one query.
+//! A token is allowed if a completion of few enough tokens is known after it. If the budget is at least what any
+//! allowed token may need, the result is the mask without a budget. Otherwise the trie is walked once, and the tokens
+//! are grouped by the configurations that they lead to, so that most groups need only one query.
 
 use super::errors;
 use super::keys::Cursor;
@@ -15,39 +15,47 @@ use crate::mask::{Distance, Effort, TokenMask};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
-/// The searches of one mask examine at most `Limits::completion_search` places and letters times this factor. After a
-/// quarter of them, they no longer look for shorter completions along all ways. Tokens without a completion by then are
-/// forbidden.
+/// Once the searches of one mask have examined more places than `Limits::completion_search` times this factor, no other
+/// search begins, and tokens that have not been examined are forbidden. After a quarter of that number, searches look
+/// for shorter completions only along completions that are short in bytes.
 pub(super) const SEARCHES: usize = 256;
 
-/// How many times the key supply is explored before a budget is examined.
+/// How many times [`Matcher::ample_budget`] continues the exploration of the key supply.
 const LOOKS_AT_NAMES: usize = 16;
 
-/// Budgets of at least this many bytes are not checked token by token for whether they reach the end.
+/// If the remaining tokens may have at least this many bytes, it is not checked whether their bytes suffice to reach
+/// the end.
 pub(super) const FAR: usize = 1 << 13;
 
-/// Searches per mask for completions that avoid the names read so far.
+/// Maximum number of searches per mask for completions of single tokens, in groups whose tokens may have begun
+/// different names.
 const SEARCHES_BY_NAMES: usize = 64;
 
 /// The allowed tokens after which a completion within the budget is known.
 struct WithinBudget {
     tokens: Vec<TokenId>,
-    /// Larger values of `rest` make no difference; if known.
+    /// The value of `rest` from which on all tokens of the mask without a budget are allowed; `None` if unknown.
     ceiling: Option<usize>,
-    /// Completions after tokens that cannot be found again without the intermediate results of this mask.
+    /// Tokens, each with a completion after it that a later search may not find: it was found with intermediate results
+    /// of this mask.
     leads: Vec<(TokenId, Arc<[TokenId]>)>,
-    /// Whether the tokens depend only on the configuration, not on names read so far, and no search was cut short.
+    /// Whether the tokens depend only on the configuration and on `rest`, not on names read so far, and no search was
+    /// cut short.
     is_general: bool,
 }
 
 impl Matcher {
     /// The mask of the tokens that may come next if at most `budget` tokens are still to come, including the next one
-    /// and without the end-of-sequence token: those after which a completion of at most `budget - 1` tokens is known.
-    /// If all [distances](Matcher::distance) are exact, there are no others. If this returns a mask, then after each of
-    /// its tokens there is a mask for a budget smaller by one: the text will be complete within the budget.
+    /// and without the end-of-sequence token: the tokens after which a completion of at most `budget - 1` tokens is
+    /// known, and the end-of-sequence tokens if the text may end here. With a budget of 0 only the latter are allowed.
+    /// If all [distances](Matcher::distance) are exact, no other token could be completed within the budget.
+    ///
+    /// If a mask is returned, then after each of its tokens there is a mask for a budget smaller by one, so the text
+    /// can always be completed within the budget. After the end the mask is empty.
     ///
     /// # Errors
-    /// `matcher/budget` if no completion within the budget is known; limits.
+    /// `matcher/budget` if no completion of at most `budget` tokens is known; `limit/exceeded` if a limit such as
+    /// `mask_work` or `cache_bytes` is exceeded.
     pub fn mask_within(&mut self, budget: usize) -> Result<Arc<TokenMask>> {
         let plain = self.mask()?;
         if self.path.has_ended() || self.is_above_ceiling(budget) {
@@ -70,7 +78,7 @@ impl Matcher {
             self.promises.lead(self.steps(), leads);
             return Ok(self.with_promised(TokenMask::of(&tokens, width).into()));
         }
-        // the key state is not part of the configuration
+        // stored results are per configuration, without a key state
         let outside = self.path.key_state().is_outside();
         let is_accepting = self.is_accepting();
         let (mask, leads) = self.with_lock(|locked, at| {
@@ -90,7 +98,7 @@ impl Matcher {
                 return Ok((Arc::clone(&plain), Vec::new()));
             }
             if is_accepting {
-                // an end token taken by a token edge does not end the text
+                // an end token that token edges take need not end the text, and was examined like any other token
                 let by_id = locked.tokens_by_id(at)?;
                 tokens
                     .extend(locked.compiled.vocabulary().eos().iter().filter(|end| !by_id.contains_key(end)));
@@ -107,10 +115,11 @@ impl Matcher {
     }
 
     /// A budget at and above which the [mask within a budget](Matcher::mask_within) equals the mask without a budget
-    /// here, if the grammar shows one. It is an upper bound: smaller budgets may suffice.
+    /// here. It is an upper bound: smaller budgets may suffice. `None` if the grammar does not show one, or if bounds
+    /// of parts may matter; 0 after the end.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn ample_budget(&mut self) -> Result<Option<usize>> {
         if self.path.has_ended() {
             return Ok(Some(0));
@@ -126,7 +135,8 @@ impl Matcher {
             .map(|ceiling| ceiling.saturating_add(1)))
     }
 
-    /// Adds to a mask the next token of the completion that is carried along, which a search from here may not find.
+    /// Adds to a mask the next token of the completion that is carried along, because a search may not find that
+    /// completion again.
     fn with_promised(&self, mask: Arc<TokenMask>) -> Arc<TokenMask> {
         match self.promises.ahead(self.steps()).and_then(|ahead| ahead.first()) {
             Some(&promised) if !mask.contains(promised) => {
@@ -137,8 +147,8 @@ impl Matcher {
         }
     }
 
-    /// Whether a budget is known to exceed what any allowed token needs. Then no completion must be carried along: the
-    /// completions after each of the tokens will be found again.
+    /// Whether a budget is known to exceed what is needed after any allowed token. Then no completion needs to be
+    /// carried along, because a completion within the budget will be found again after each of the tokens.
     fn is_above_ceiling(&self, budget: usize) -> bool {
         if budget == 0 || !self.path.key_state().is_outside() || self.is_bounded() {
             return false;
@@ -150,7 +160,8 @@ impl Matcher {
     /// error all words are 0.
     ///
     /// # Errors
-    /// `matcher/budget` if no completion within the budget is known; `mask/buffer-too-short`; limits.
+    /// `matcher/budget` if no completion of at most `budget` tokens is known; `mask/buffer-too-short` if `words` is too
+    /// short for the mask; `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
         let filled = self.mask_within(budget).and_then(|mask| mask.write_to(words));
         filled.inspect_err(|_| words.fill(0))
@@ -159,7 +170,7 @@ impl Matcher {
     /// Whether a token may come next: its bit of the mask, without computing the mask.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn is_token_allowed(&mut self, token: TokenId) -> Result<bool> {
         if self.path.has_ended() {
             return Ok(false);
@@ -183,21 +194,23 @@ impl Matcher {
         self.with_lock(|locked, at| locked.run(locked.cursor(at), bytes).map(|end| end.is_some()))
     }
 
-    /// Checks that a completion of at most `budget` tokens is known; the end-of-sequence token does not count.
+    /// Checks that a completion of at most `budget` tokens is known; the end-of-sequence token does not count. After
+    /// the end every budget suffices.
     ///
     /// # Errors
-    /// `matcher/budget` if none is known, with the smallest budget known to suffice; limits.
+    /// `matcher/budget` if none is known; the error names the smallest budget known to suffice, if there is one.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn check_budget(&mut self, budget: usize) -> Result<()> {
         if self.path.has_ended() { Ok(()) } else { self.promise(budget) }
     }
 
-    /// Whether a token is in the [mask within a budget](Matcher::mask_within), for the cost of one completion after
-    /// this token. A decoder may sample from the plain mask, call this with the token, and sample from the mask within
-    /// the budget only if the result is false. Its texts have the same distribution as if it had sampled from that mask
-    /// directly (rejection sampling).
+    /// Whether a token may come next [within a budget](Matcher::mask_within), for the cost of one completion after this
+    /// token. A decoder may sample from the plain mask, call this with the token, and sample from the mask within the
+    /// budget only if the result is false. Unless a search reached its limit, its texts have the same distribution as
+    /// if it had sampled from the mask within the budget directly (rejection sampling).
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn is_token_allowed_within(&mut self, token: TokenId, budget: usize) -> Result<bool> {
         let steps = self.steps();
         let is_next = |ahead: &[TokenId]| ahead.len() <= budget && ahead.first() == Some(&token);
@@ -245,13 +258,15 @@ impl Matcher {
         Ok(may_come)
     }
 
-    /// Whether an end-of-sequence token ends the text. If token edges take it, the text may continue instead.
+    /// Whether a token is an end-of-sequence token that ends the text here. If token edges take the token, the text may
+    /// continue instead.
     pub(super) fn ends_text(&mut self, token: TokenId) -> Result<bool> {
         let mut ahead = self.fork();
         Ok(self.compiled.is_end(token) && ahead.try_accept(token)? && ahead.path.has_ended())
     }
 
-    /// Ensures that a completion of at most `budget` tokens is carried along.
+    /// Ensures that a completion of at most `budget` tokens is carried along, unless the configuration itself
+    /// guarantees one. Fails with `matcher/budget` if none is known.
     fn promise(&mut self, budget: usize) -> Result<()> {
         let steps = self.steps();
         if self.promises.ahead(steps).is_some_and(|ahead| ahead.len() <= budget) {
@@ -270,7 +285,7 @@ impl Matcher {
                         return Ok(Err(()));
                     }
                     let least = locked.least_tokens(at)?;
-                    // no search can find such a completion, but one may find a budget that suffices
+                    // if `least` exceeds the budget, a search serves only to name a budget that suffices in the error
                     let effort = if least > budget { Effort::Quick } else { Effort::All };
                     let ahead = locked.ahead_within(at, &[], budget, effort)?;
                     Ok(Ok((ahead.completion, ahead.tokens, least)))
@@ -291,7 +306,7 @@ impl Matcher {
 }
 
 impl Locked<'_> {
-    /// The cursor after some bytes, if they may come.
+    /// The cursor after bytes that follow the path; `None` if they are not allowed or repeat a name in an object.
     fn run(&mut self, mut at: Cursor, bytes: &[u8]) -> Result<Option<Cursor>> {
         for (read, &byte) in bytes.iter().enumerate() {
             match self.step(at, &bytes[..read], byte)? {
@@ -302,7 +317,8 @@ impl Locked<'_> {
         Ok(Some(at))
     }
 
-    /// The cursor after a token, by its bytes, along token edges, or both, if it may come.
+    /// The cursor after a token that follows the path, by its bytes, along token edges, or both; `None` if the token is
+    /// not allowed. The bytes of an end-of-sequence token of the vocabulary are not read as text.
     pub(super) fn after_token(&mut self, at: Cursor, token: TokenId) -> Result<Option<Cursor>> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token));
@@ -310,7 +326,8 @@ impl Locked<'_> {
         self.by_id_too(at, by_bytes, token)
     }
 
-    /// The cursor after a token whose bytes lead to `by_bytes`, including its token edges.
+    /// The cursor after a token whose bytes lead to `by_bytes` (`None` if they are not allowed), including its token
+    /// edges.
     pub(super) fn by_id_too(
         &mut self,
         at: Cursor,
@@ -324,7 +341,8 @@ impl Locked<'_> {
         Ok(taken.map(|configuration| Cursor { configuration, key_state }).or(by_bytes))
     }
 
-    /// Whether the upper bound on a completion is at most `most` letters.
+    /// Whether an upper bound on the letters of a completion is known and at most `most`. A letter is a byte or a token
+    /// terminal.
     fn is_sufficient(&mut self, at: Cursor, most: usize) -> Result<bool> {
         Ok(self.sufficient(at)?.is_some_and(|letters| letters <= most))
     }
@@ -338,8 +356,8 @@ impl Locked<'_> {
         Ok(letters.map(|letters| letters.saturating_add(names)))
     }
 
-    /// The maximum number of letters of a name that must differ from those already read and from `more` others; `None`
-    /// if unknown, or if the grammar has parts bounded in tokens.
+    /// An upper bound on the letters that complete a name which must differ from those already read and from `more`
+    /// others; 0 if no name must differ. `None` if unknown, or if the grammar has parts bounded in tokens.
     fn letters_of_names(&self, at: Cursor, more: u32) -> Option<usize> {
         if self.compiled.has_parts() {
             return None;
@@ -378,7 +396,8 @@ impl Locked<'_> {
         Ok(ceiling)
     }
 
-    /// The tokens of a mask after which a completion of at most `rest` tokens is known.
+    /// The tokens of the mask `plain` after which a completion of at most `rest` tokens is known. End-of-sequence
+    /// tokens are included only if token edges take them.
     fn within(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<WithinBudget> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         let (groups, key_states, whole) = self.kept_or_new_groups(from, plain, rest)?;
@@ -454,7 +473,7 @@ impl Locked<'_> {
         Ok(within)
     }
 
-    /// The maximum number of bytes of a number of tokens.
+    /// The maximum number of bytes of `tokens` tokens.
     pub(super) fn reach(&self, tokens: usize) -> usize {
         tokens.saturating_mul((self.compiled.vocabulary().longest() as usize).max(1))
     }

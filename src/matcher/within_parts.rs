@@ -19,17 +19,17 @@ use std::sync::Arc;
 /// Maximum number of pieces of an assembled completion.
 const PIECES: usize = 64;
 
-/// Maximum number of tokens of one mask after which completions are searched for. Nothing is known about the others, so
-/// they are forbidden.
+/// Maximum number of tokens of one mask after which completions are searched for. Further tokens that would need a
+/// search are forbidden.
 const COMPLETIONS: usize = 1 << 10;
 
-/// In place of a reading's index: the whole text, where tokens are grouped by the names of objects.
+/// In place of a reading's index: a group of the configuration of the whole text, formed with the names of objects.
 const NAMES: usize = usize::MAX;
 
 /// A class of tokens with the same continuations.
 struct Class {
     tokens: Vec<TokenId>,
-    /// Whether they end within a name of an object; the names may differ.
+    /// Whether the tokens end within a name of an object; the names may differ.
     is_in_name: bool,
 }
 
@@ -60,8 +60,8 @@ impl Matcher {
         Ok(shortest.map(Arc::from))
     }
 
-    /// Assembles a completion, with fewer than `fewer` tokens if that is given. With `leaves_first`, an open part is
-    /// left before anything else.
+    /// Assembles a completion, with fewer than `fewer` tokens if that is given, otherwise with at most
+    /// `Limits::completion_search` tokens. With `leaves_first`, an open part is left before anything else.
     fn put_together(
         &self,
         effort: Effort,
@@ -81,8 +81,8 @@ impl Matcher {
             let mut accepted = ahead.accept_some(&piece)?;
             tokens.extend_from_slice(&piece[..accepted]);
             if accepted == 0 && !is_way && leaves {
-                // a token that enters a part may not leave enough tokens for it; its single bytes begin where the part
-                // does
+                // a token that ends inside a part may leave too few tokens for that part; of its single bytes, read as
+                // tokens, one begins where the part does
                 let vocabulary = self.compiled.vocabulary();
                 let bytes = piece.first().and_then(|&token| vocabulary.bytes(token)).unwrap_or_default();
                 let single: Vec<TokenId> =
@@ -109,7 +109,7 @@ impl Matcher {
         Ok(tokens.len())
     }
 
-    /// The next piece of a completion, if one is known.
+    /// The next piece of a completion, if one is known. With `leaves`, an open part is left first.
     fn piece(&mut self, effort: Effort, leaves: bool) -> Result<Option<Piece>> {
         let piece = self.with_readings(|locked, readings| locked.piece_of(readings, effort, leaves))?;
         match piece {
@@ -125,8 +125,9 @@ impl Matcher {
         }
     }
 
-    /// The [mask within a budget](Matcher::mask_within) where bounds of parts matter, if `rest` tokens may come after
-    /// the next one; `plain` is the mask without the budget. Also returns completions after the tokens.
+    /// The tokens of the [mask within a budget](Matcher::mask_within) where bounds of parts matter, if `rest` tokens
+    /// may come after the next one. `plain` is the mask without the budget. Also returns tokens with a completion after
+    /// each, for all allowed tokens but those that end the text.
     pub(super) fn bounded_mask_within(
         &mut self,
         plain: &TokenMask,
@@ -167,7 +168,7 @@ impl Matcher {
         Ok((allowed, leads))
     }
 
-    /// The distances to the end in tokens and in bytes, where bounds of parts matter.
+    /// The distances to the end, first in tokens, then in bytes, where bounds of parts matter.
     pub(super) fn bounded_distances(&mut self) -> Result<(Distance, Distance)> {
         let Some(completion) = self.bounded_completion(0)? else {
             return Ok((Distance::Unknown, Distance::Unknown));
@@ -222,7 +223,8 @@ impl Locked<'_> {
         Ok(shortest.map(Piece::Rest))
     }
 
-    /// The tokens of a mask, grouped by where they lead in each reading and by the names they contain.
+    /// The tokens of a mask, grouped by the configurations that they lead to in each reading and by the names they
+    /// contain.
     fn classes(&mut self, readings: &[BoundedReading], plain: &TokenMask) -> Result<Vec<Class>> {
         let plain = plain.to_bits();
         let trie = self.compiled.vocabulary().trie();

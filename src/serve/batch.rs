@@ -10,16 +10,16 @@ use rayon::prelude::*;
 /// thread.
 const TOGETHER: usize = 4;
 
-/// Writes the mask of each matcher into its own row: the row of matcher `i` begins at `words[i * row_words]`. A row has
-/// at least [`Vocabulary::mask_words`](crate::Vocabulary::mask_words) words. The result of each matcher is that of
-/// [`Matcher::fill_mask`]; a matcher that fails does not stop the others, and its row is all 0.
+/// Writes the mask of each matcher into its own row: the row of matcher `i` begins at `words[i * row_words]`.
+/// `row_words` must be at least [`Vocabulary::mask_words`](crate::Vocabulary::mask_words). The result of each matcher
+/// is that of [`Matcher::fill_mask`]; a matcher that fails does not stop the others, and its row is all 0.
 ///
 /// The work is spread over rayon's current pool: the global pool, or that of a
 /// [`ThreadPool::install`](rayon::ThreadPool::install) around the call. The matchers may belong to one grammar or to
 /// many.
 ///
 /// # Errors
-/// Per matcher those of [`Matcher::fill_mask`]; `mask/buffer-too-short` if `words` ends before the row does.
+/// Per matcher those of [`Matcher::fill_mask`]; `mask/buffer-too-short` also if `words` ends before the row does.
 pub fn fill_masks<M: AsMut<Matcher> + Send>(
     matchers: &mut [M],
     words: &mut [u32],
@@ -35,16 +35,16 @@ pub fn fill_masks<M: AsMut<Matcher> + Send>(
 /// The rows that a batch fills for one matcher: one for its current place, and one for each token of a draft.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowRequest<'a> {
-    /// Index of the first row; the others follow it.
+    /// Index of the first row. The rows after the tokens of the draft follow it.
     pub first: usize,
     /// The draft: tokens that were proposed but not accepted; empty without speculation.
     pub draft: &'a [TokenId],
-    /// The number of tokens still to come; `None` for masks without a budget.
+    /// The number of tokens that may still come from the current place; `None` for masks without a budget.
     pub budget: Option<usize>,
 }
 
 impl RowRequest<'_> {
-    /// The number of rows written.
+    /// The number of rows that are written for the request.
     fn rows(&self) -> usize {
         self.draft.len() + 1
     }
@@ -61,15 +61,15 @@ impl RowRequest<'_> {
 
 /// Writes the requested rows: request `i` is that of matcher `i`, and row `n` begins at `words[n * row_words]`. Rows
 /// without a request stay unchanged. The result of each matcher is the length of the longest allowed prefix of its
-/// draft; a matcher that fails does not stop the others, and its rows are all 0. There is one result per pair of a
-/// matcher and a request.
+/// draft. A matcher that fails does not stop the others, and its rows are all 0, except after `serve/rows`. There is
+/// one result per pair of a matcher and a request; matchers or requests without a counterpart are ignored.
 ///
 /// The work is spread over rayon's current pool, as in [`fill_masks`]; the calling thread does up to four matchers
 /// alone.
 ///
 /// # Errors
-/// Per matcher those of [`Matcher::fill_mask`] and [`Matcher::fill_draft_masks`], with a budget those of
-/// [`Matcher::fill_mask_within`]; `serve/rows` if its rows are not all in `words`, or if one of them belongs to a
+/// Per matcher those of [`Matcher::fill_mask`] and [`Matcher::fill_draft_masks`], with a budget also those of
+/// [`Matcher::fill_mask_within`]. `serve/rows` if its rows are not all in `words`, or if one of them belongs to a
 /// request with a smaller first row (with equal first rows, to an earlier request): then none of its rows is written.
 pub fn fill_rows<M: AsMut<Matcher> + Send>(
     matchers: &mut [M],

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 pub struct CachedGrammar {
     /// The grammar, with the tables and masks that its matchers have computed so far.
     pub compiled: CompiledGrammar,
-    /// The warnings of its front end.
+    /// The warnings of the front end that parsed the source.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -27,8 +27,8 @@ pub struct CachedGrammar {
 /// The cache bounds memory. The size of a grammar includes its text, its automaton, and the tables and masks that its
 /// matchers computed, which grow. If the bound is exceeded, the least recently requested grammars are evicted; a
 /// sequence that still uses one of them is not affected, as it holds the grammar itself. A grammar is measured when it
-/// is requested, and all of them once per as many requests as there are grammars, so that the cost of a request does
-/// not grow with the number of grammars.
+/// is requested. All grammars are measured when the bound is exceeded, and after more requests than there are grammars,
+/// so that the average cost of a request does not grow with their number.
 #[derive(Debug)]
 pub struct GrammarCache {
     compiler: Compiler,
@@ -38,8 +38,8 @@ pub struct GrammarCache {
     folder: Option<Folder>,
 }
 
-/// The result of compiling one grammar, shared by everybody who waits for it. Errors are returned to them and then
-/// dropped.
+/// The result of compiling one grammar, shared by all threads that request the grammar while it is compiled. An error
+/// is returned to these threads and then dropped.
 type Slot = Arc<OnceLock<Result<Arc<CachedGrammar>>>>;
 
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ struct Entries {
     clock: u64,
     /// Sum of the bytes of all entries, as last measured.
     bytes: usize,
-    /// Requests since all entries were measured.
+    /// Number of requests since all entries were measured.
     unmeasured: usize,
 }
 
@@ -71,7 +71,7 @@ impl Entry {
 }
 
 impl Entries {
-    /// Updates the size of the grammar of a source.
+    /// Measures the grammar of a source again, if it is cached, and updates the sum.
     fn measure(&mut self, source: &Source) {
         if let Some(entry) = self.by_source.get_mut(source) {
             let bytes = entry.measure(source);
@@ -94,7 +94,8 @@ impl Entries {
         }
     }
 
-    /// Evicts the least recently requested grammars until the rest is within the bound.
+    /// Evicts the least recently requested grammars until the rest is within the bound. Grammars that are being
+    /// compiled stay.
     fn shrink(&mut self, max_bytes: usize) {
         self.unmeasured += 1;
         if self.bytes > max_bytes || self.unmeasured > self.by_source.len() {
@@ -123,11 +124,11 @@ impl GrammarCache {
     }
 
     /// Adds an archive of mask files. A grammar that is not in memory is loaded from its file in the archive, if there
-    /// is one that can be read. The masks of the archive are trusted. A [folder](GrammarCache::with_folder) is looked
-    /// up after it.
+    /// is one that can be read. The masks of the archive are trusted. A [folder](GrammarCache::with_folder) is used
+    /// only for grammars that the archive does not supply.
     ///
     /// # Errors
-    /// `mask-file/other-vocabulary`.
+    /// `mask-file/other-vocabulary` if the archive is for a vocabulary with another fingerprint.
     pub fn with_archive(self, archive: Arc<MaskArchive>) -> Result<GrammarCache> {
         let vocabulary = self.compiler.vocabulary();
         match archive.fingerprint() == vocabulary.fingerprint() {
@@ -137,13 +138,13 @@ impl GrammarCache {
     }
 
     /// Adds a folder of [mask files](crate::mask_file), which is created if it is missing. A grammar that is not in
-    /// memory is loaded from its file, if there is one. Otherwise it is compiled, and a background thread explores it
-    /// and writes the file for the next process. Beyond `max_file_bytes` the oldest files are removed. Several
-    /// processes may share a folder. A file is used only if it contains exactly the same grammar; its masks are
-    /// trusted, so the folder should belong to the server.
+    /// memory is loaded from its file, if there is one. Otherwise the grammar is compiled, and a background thread
+    /// explores it and writes the file for the next process. If the mask files in the folder exceed `max_file_bytes` in
+    /// total, the oldest ones are removed. Several processes may share a folder. A file is used only if it contains
+    /// exactly the same grammar; its masks are trusted, so nobody but the server should be able to write to the folder.
     ///
     /// # Errors
-    /// The folder cannot be created.
+    /// `io/file` if the folder cannot be created.
     pub fn with_folder(
         self,
         folder: impl Into<PathBuf>,
@@ -166,7 +167,7 @@ impl GrammarCache {
     /// not kept.
     ///
     /// # Errors
-    /// Those of the front end and of [`Compiler::compile`].
+    /// Those of the front end that parses the source, and of [`Compiler::compile`].
     pub fn get(&self, source: &Source) -> Result<Arc<CachedGrammar>> {
         let slot = self.slot(source);
         let result = slot.get_or_init(|| self.compile(source)).clone();
@@ -231,8 +232,8 @@ impl GrammarCache {
         entries.bytes
     }
 
-    /// Evicts all grammars, and drops the data that they share with each other. The memory of grammars that no sequence
-    /// uses is freed.
+    /// Evicts all grammars, and drops the records that grammars of the compiler share. The memory of grammars that no
+    /// sequence uses is freed.
     pub fn clear(&self) {
         self.compiler.clear_cache();
         // dropped after the lock is released

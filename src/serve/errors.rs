@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 
-/// Rows of a request are outside the memory, or belong to another request.
+/// `serve/rows`: the rows of a request are not all in the buffer, or one of them belongs to another request.
 pub(super) fn rows(first: usize, count: usize, words: usize, row_words: usize) -> Error {
     let rows = words.checked_div(row_words).unwrap_or(0);
     Error::new(

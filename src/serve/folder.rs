@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::SystemTime;
 
-/// Maximum number of grammars waiting to be written; further ones are not written.
+/// Maximum number of jobs waiting for the writing thread. A grammar beyond it is not written.
 const WAITING: usize = 64;
 
 /// A folder of mask files.
@@ -20,7 +20,7 @@ pub(super) struct Folder {
     path: PathBuf,
     /// Channel to the thread that writes; `None` if no thread could be started.
     jobs: Option<SyncSender<Job>>,
-    /// The process that runs the thread; a child of `fork()` does not have it and does not wait.
+    /// The process that runs the thread. A child of `fork()` has no such thread, so it does not wait for it.
     process: u32,
 }
 
@@ -31,11 +31,11 @@ enum Job {
 }
 
 impl Folder {
-    /// Opens a folder, creating it if it is missing, and starts its writing thread. Files beyond `max_bytes` in total
-    /// are removed.
+    /// Opens a folder, creating it if it is missing, and starts its writing thread. After each file written, the oldest
+    /// files are removed until the rest has at most `max_bytes` bytes.
     ///
     /// # Errors
-    /// The folder cannot be created.
+    /// `io/file` if the folder cannot be created.
     pub(super) fn new(
         compiler: &Compiler,
         path: PathBuf,
@@ -60,7 +60,8 @@ impl Folder {
         self.path.join(format!("{name}.{EXTENSION}"))
     }
 
-    /// Loads a grammar from its file. `None` if there is no file, it cannot be read, or it has another grammar.
+    /// Loads a grammar from its file. `None` if there is no file, if it cannot be read or loaded, or if it contains
+    /// another grammar.
     pub(super) fn read(&self, compiler: &Compiler, grammar: &Grammar) -> Option<CompiledGrammar> {
         let file = MaskFile::open(self.file(compiler, grammar), compiler.get_limits()).ok()?;
         if !file.is_of(grammar) {
@@ -69,7 +70,7 @@ impl Folder {
         compiler.load(file).ok()
     }
 
-    /// Queues a grammar to be written, unless the queue is full.
+    /// Queues a grammar to be explored and written, unless the queue is full.
     pub(super) fn write(&self, compiler: &Compiler, grammar: &Grammar) {
         if let Some(jobs) = &self.jobs {
             let job = Job::Write(Box::new(grammar.clone()), self.file(compiler, grammar));
@@ -80,7 +81,8 @@ impl Folder {
         }
     }
 
-    /// Waits until all queued files are written.
+    /// Waits until all queued files are written. Returns immediately in a child of `fork()`, or if the thread has
+    /// ended.
     pub(super) fn flush(&self) {
         let (sender, receiver) = sync_channel(1);
         if self.process == std::process::id()
@@ -119,7 +121,8 @@ fn write_all(
     }
 }
 
-/// Removes the oldest files until the rest is within the bound. Processes that have a file open keep it.
+/// Removes the oldest mask files until the rest is within the bound. Processes that have a removed file open keep its
+/// content.
 fn shrink(folder: &Path, max_bytes: u64) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut files: Vec<(SystemTime, PathBuf, u64)> = entries

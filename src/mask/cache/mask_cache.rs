@@ -2,8 +2,8 @@
 //! Missing data is computed once, under one lock and within one memory bound ([`MaskCache`]).
 //!
 //! When the bound is reached, all tables are dropped, and ids get a new meaning. Outside of the lock an id is therefore
-//! always stored with its generation of tables, as a [`Located`]. Reading the tables of another generation with it
-//! returns "unknown".
+//! always stored with its generation of tables, as a [`Located`]. A lookup in the tables of another generation returns
+//! "unknown".
 
 use super::reentry::{Ground, Reentry};
 use super::shape_cache::ShapeCache;
@@ -29,11 +29,11 @@ use arc_swap::ArcSwap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Steps of work per visit to places of a mask file.
+/// Maximum steps of work of one call of [`MaskCache::find_base_states`].
 const REENTRY_WORK: u64 = 1 << 16;
 
-/// A configuration: its id, and the generation of tables of the id. Only the [`MaskCache`] itself, under its lock,
-/// separates the two.
+/// A configuration: its id, and the generation of tables of the id. Code that does not hold the engine's lock sees no
+/// id without its generation; [`Snapshot`] compares generations before it uses an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Located {
     generation: u64,
@@ -54,8 +54,8 @@ enum TextEnd {
 }
 
 impl Located {
-    /// An unknown configuration, of no generation: finding it requires the text. The caller knows whether the text is a
-    /// word, and whether no longer word begins with it.
+    /// An unknown configuration, of no generation: finding it requires the text. `is_word` says whether the text is a
+    /// word, and `is_last` whether no longer word begins with the text.
     pub(crate) fn unknown(is_word: bool, is_last: bool) -> Located {
         let end = match is_word {
             false => TextEnd::Open,
@@ -65,7 +65,7 @@ impl Located {
         Located { generation: u64::MAX, id: ConfigurationId::UNKNOWN, end }
     }
 
-    /// Whether no completion exists.
+    /// Whether the configuration is the dead one, which has no completion.
     #[inline]
     pub(crate) fn is_dead(self) -> bool {
         self.id == ConfigurationId::DEAD
@@ -82,7 +82,8 @@ impl Located {
     }
 }
 
-/// The published data of one generation of tables, readable by any thread. It grows, but its entries never change.
+/// The published data of one generation of tables, readable by any thread. It grows; transitions and masks never change
+/// once they are set.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     generation: u64,
@@ -93,7 +94,7 @@ pub(crate) struct Snapshot {
     base_states: AppendVec<AtomicU32>,
     /// Per configuration: its [ceiling](MaskCache::completion_ceiling) plus one, or 0 if unknown.
     ceilings: AppendVec<AtomicU32>,
-    /// Bytes of everything computed for the grammar, as of the last computation.
+    /// Bytes of everything computed for the grammar, when this was last [published](MaskCache::publish_size).
     bytes: AtomicUsize,
     /// Whether the snapshot was read since the last [`take_read`](Snapshot::take_read).
     is_read: AtomicBool,
@@ -127,8 +128,8 @@ impl Snapshot {
         self.masks.get(self.id(at)?.index())?.get()
     }
 
-    /// The configuration after some bytes (possibly the dead one), and the indices of the bytes that end names; `None`
-    /// if it is unknown.
+    /// The configuration after some bytes (possibly the dead one), and the indices of the bytes that end names. `None`
+    /// if `at` belongs to another generation, or if a step was not computed.
     pub(crate) fn run(
         &self,
         automaton: &Automaton,
@@ -156,7 +157,7 @@ impl Snapshot {
         self.id(at).map(|id| self.transitions.facts(id))
     }
 
-    /// The place in a mask file of a configuration, if it was found.
+    /// The place in the mask file of a configuration, or [`BaseState::NONE`] if none was found.
     #[inline]
     pub(crate) fn base_state(&self, at: Located) -> BaseState {
         let place = self.id(at).and_then(|id| self.base_states.get(id.index()));
@@ -164,14 +165,14 @@ impl Snapshot {
         place.map_or(BaseState::NONE, BaseState::of)
     }
 
-    /// The [ceiling](MaskCache::completion_ceiling) of a configuration.
+    /// The [ceiling](MaskCache::completion_ceiling) of a configuration; `None` if unknown.
     #[inline]
     pub(crate) fn completion_ceiling(&self, at: Located) -> Option<usize> {
         let ceiling = self.ceilings.get(self.id(at)?.index())?.load(Ordering::Acquire);
         ceiling.checked_sub(1).map(|ceiling| ceiling as usize)
     }
 
-    /// Bytes of tables and masks.
+    /// Bytes of tables and masks, when this was last [published](MaskCache::publish_size).
     pub(crate) fn memory_usage(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -285,7 +286,7 @@ impl MaskCache {
         self.snapshot.id(at).ok_or_else(crate::mask::errors::stale_configuration)
     }
 
-    /// The configuration with an id in the current tables.
+    /// A configuration of the current tables, with its generation and whether its text is a word.
     pub(crate) fn located(&self, id: ConfigurationId) -> Located {
         self.snapshot.located(id)
     }
@@ -317,7 +318,7 @@ impl MaskCache {
         Lazy::new(automaton, &mut self.tables)
     }
 
-    /// The start configuration.
+    /// The start configuration, in the current tables.
     pub(crate) fn start(&mut self, automaton: &Automaton) -> Result<Located> {
         let start = self.lazy(automaton).start()?;
         Ok(*self.snapshot.start.get_or_init(|| self.snapshot.located(start)))
@@ -326,18 +327,18 @@ impl MaskCache {
     /// The configuration after one more byte.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn step(&mut self, automaton: &Automaton, at: Located, byte: u8) -> Result<Located> {
         let id = self.id(at)?;
         let next = self.lazy(automaton).step(id, byte)?;
         Ok(self.located(next))
     }
 
-    /// The configuration after a token that token edges of `at` accept; its bytes lead to `by_bytes`. `None` if no
-    /// token edge accepts it.
+    /// The configuration after a token that token edges of `at` accept; the token's bytes lead to `by_bytes`. `None` if
+    /// no token edge accepts the token.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn step_token(
         &mut self,
         automaton: &Automaton,
@@ -383,12 +384,12 @@ impl MaskCache {
         self.tables.work = work;
     }
 
-    /// The place in a mask file of a configuration, if it was found.
+    /// The place in the mask file of a configuration, or [`BaseState::NONE`] if none was found.
     pub(crate) fn base_state(&self, at: Located) -> BaseState {
         self.snapshot.base_state(at)
     }
 
-    /// Publishes the size of everything computed and returns it: bytes.
+    /// Publishes the number of bytes of everything computed, and returns it.
     pub(crate) fn publish_size(&self) -> usize {
         let bytes = self.memory_usage();
         self.snapshot.bytes.store(bytes, Ordering::Relaxed);
@@ -411,7 +412,7 @@ impl MaskCache {
     /// The known completions of a configuration for some effort, computed at the first visit.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn completion(
         &mut self,
         automaton: &Automaton,
@@ -424,10 +425,11 @@ impl MaskCache {
     }
 
     /// An upper bound on the letters that lead from a configuration to a word, regardless of the names read, if a bound
-    /// is known. Each letter is a token, and some letter leads to a configuration with a lower bound.
+    /// is known. Each letter is a token of its own, and from a configuration with a bound above 0 some letter leads to
+    /// one with a lower bound.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn sufficient(
         &mut self,
         automaton: &Automaton,
@@ -443,7 +445,7 @@ impl MaskCache {
     /// known.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn sufficient_after_any(
         &mut self,
         automaton: &Automaton,
@@ -455,7 +457,7 @@ impl MaskCache {
         Ok(bound.map(|bound| bound as usize))
     }
 
-    /// Renews the budget of work for searches for completions; it is per mask.
+    /// Gives searches for completions their full budget of work again. The budget is per mask.
     pub(crate) fn renew_search_work(&mut self) {
         self.completions.renew_work();
     }
@@ -470,7 +472,7 @@ impl MaskCache {
         spelled(With { index, terminals: &self.terminals }, letters)
     }
 
-    /// A token of a terminal, to complete a text with.
+    /// A token of a terminal, to complete a text with; `None` if the terminal has none.
     pub(in crate::mask) fn example(&self, terminal: TerminalId, vocabulary: &Vocabulary) -> Option<TokenId> {
         self.terminals.example(terminal, vocabulary)
     }
@@ -478,7 +480,7 @@ impl MaskCache {
     /// A lower bound on the bytes that lead from a configuration to a word.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn least_bytes(
         &mut self,
         automaton: &Automaton,
@@ -498,7 +500,7 @@ impl MaskCache {
         self.completions.searched
     }
 
-    /// Adds the places of a search outside of this cache.
+    /// Adds the places that a search outside of this cache has examined.
     pub(crate) fn add_places_searched(&mut self, places: usize) {
         self.completions.searched += places;
     }
@@ -532,7 +534,8 @@ impl MaskCache {
         self.completions.kept.mask(configuration, rest).cloned()
     }
 
-    /// Stores the mask of a configuration within a budget.
+    /// Stores the mask of a configuration within a budget. `at` is the configuration, and the number of tokens that the
+    /// budget leaves after the next one.
     pub(crate) fn keep_mask(
         &mut self,
         automaton: &Automaton,
@@ -542,7 +545,7 @@ impl MaskCache {
         self.completions.kept.keep_mask(at, mask, automaton.cache_bytes());
     }
 
-    /// The mask of a configuration, computed at the first visit.
+    /// The mask of a configuration, computed at the first visit in this generation of tables.
     pub(crate) fn mask(
         &mut self,
         automaton: &Automaton,

@@ -1,9 +1,9 @@
 //! Finds which configurations are places of a mask file.
 //!
-//! A matcher that has left the explored part may return to it. The graph of the file and the engine are walked in
-//! lockstep from the start, a few edges at a time, as long as matchers need the engine. After the same text, the
-//! configuration of the engine corresponds to the place. Configurations are deterministic, so this holds for every text
-//! that leads to them.
+//! A matcher that has left the explored part may return to it. The graph of the file and the automaton are walked in
+//! lockstep from the start, a few edges at a time, as long as matchers need the engine. If one text leads to a place
+//! and to a configuration, these correspond. Configurations are deterministic, so they correspond for every text that
+//! leads to them.
 
 use crate::automaton::{ConfigurationId, Lazy};
 use crate::error::Result;
@@ -14,7 +14,7 @@ use crate::vocabulary::{TokenId, Vocabulary};
 use fixedbitset::FixedBitSet;
 use std::collections::VecDeque;
 
-/// The state of the walk.
+/// The state of the walk along the graph of a mask file.
 #[derive(Debug, Default)]
 pub(super) struct Reentry {
     has_begun: bool,
@@ -37,7 +37,7 @@ impl Reentry {
         self.has_begun && self.open.is_empty()
     }
 
-    /// Ends the walk permanently.
+    /// Ends the walk: [`advance`](Reentry::advance) then visits nothing more.
     pub(super) fn stop(&mut self) {
         self.has_begun = true;
         self.open = VecDeque::new();
@@ -47,7 +47,7 @@ impl Reentry {
     /// and its place.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(super) fn advance(
         &mut self,
         lazy: &mut Lazy<'_>,
@@ -99,7 +99,7 @@ impl Reentry {
     }
 
     fn visit(&mut self, at: ConfigurationId, place: u32, found: &mut impl FnMut(ConfigurationId, u32)) {
-        // a file that does not fit its grammar leads nowhere
+        // an edge of a file that does not fit its grammar may lead to the dead configuration
         if at.is_ordinary() {
             self.seen.insert(place as usize);
             self.open.push_back((place, at));

@@ -18,7 +18,7 @@ pub(in crate::mask) type Known = (CanonicalForm, TrieScope);
 #[derive(Debug, Default)]
 pub(in crate::mask) struct ShapeCache(Mutex<Generations>);
 
-/// A record, or `None` for a residual without a record of its own.
+/// A key with its record, or with `None` for a residual that has no record of its own.
 #[derive(Debug)]
 struct Entry {
     /// The hash of the key. It is stored because shapes are long and a growing hash table needs the hashes of all
@@ -53,13 +53,13 @@ impl ShapeCache {
         Some(facts)
     }
 
-    /// Drops all entries.
+    /// Drops all entries. Their records are computed again when needed.
     pub(in crate::mask) fn clear(&self) {
         // freed after the lock is released
         let _halves = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Stores a record.
+    /// Stores a record, or `None` for a residual without a record of its own. Replaces an entry with the same key.
     pub(in crate::mask) fn insert(&self, known: Known, facts: Option<Arc<ResidualTokens>>) {
         let hash = FxBuildHasher.hash_one(&known);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(Entry { hash, known, facts });

@@ -7,22 +7,23 @@ use crate::collections::best_first::Frontier;
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 
-/// The result of a search.
+/// The result of a search for a completion with fewer tokens.
 pub(super) enum Fewer {
-    /// The fewest tokens, fewer than were known.
+    /// A completion with the fewest tokens among the paths that were searched.
     Tokens(Vec<TokenId>),
-    /// No completion has fewer tokens.
+    /// No path that was searched has a completion with fewer tokens than were known.
     None,
-    /// No completion has fewer tokens than this number; those with as many or more were not all examined.
+    /// On the paths that were searched, no completion has fewer tokens than this number; those with as many or more
+    /// were not all examined.
     GaveUp(usize),
 }
 
 /// Searches for a completion of at least one token, and of fewer than `most` tokens if that is given. With
 /// [`Effort::Short`] it follows only paths on which the lower bound on the remaining bytes falls with each byte. It
-/// visits at most `limit` nodes of the trie; `searched` counts them.
+/// gives up when more than `limit` nodes of the trie and terminals are visited; `searched` counts them.
 ///
 /// # Errors
-/// Limits.
+/// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
 pub(super) fn search(
     lazy: &mut Lazy<'_>,
     estimates: &mut Estimates,
@@ -43,7 +44,7 @@ pub(super) fn search(
             return Ok(Fewer::None);
         }
         let start = frontier.trail().place(place).0;
-        // the result of reading a token both by bytes and by id is the union of both results
+        // a token read both by bytes and by id leads to the union of both results, so each may be followed alone
         let before = estimates.of(lazy, start)? as usize;
         for (terminal, next) in lazy.after_terminals(start)? {
             visited += 1;
@@ -96,7 +97,7 @@ pub(super) fn search(
     Ok(Fewer::None)
 }
 
-/// The tokens on the path to a place, and one more.
+/// The tokens on the path to a place, followed by `last`.
 fn way(frontier: &Frontier<ConfigurationId, TokenId, usize>, place: usize, last: TokenId) -> Vec<TokenId> {
     let mut tokens = frontier.trail().letters(place);
     tokens.push(last);

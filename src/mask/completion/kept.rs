@@ -17,7 +17,7 @@ pub(crate) struct KeptGroups {
     pub(crate) names_stay: bool,
 }
 
-/// Everything is dropped above this many bytes, or above one `PART`th of the bound of all tables.
+/// All stored data is dropped when it would exceed this many bytes, or one [`PART`]th of the bound of all tables.
 const MOST_BYTES: usize = 16 << 20;
 const PART: usize = 8;
 
@@ -57,7 +57,8 @@ impl Kept {
         }
     }
 
-    /// Makes room for `bytes` more; `all` is the bound of all tables. Returns false if they can never fit.
+    /// Makes room for `bytes` more, by dropping everything if necessary, and counts them. `all` is the bound of all
+    /// tables in bytes. Returns false if the bytes can never fit.
     fn has_room(&mut self, bytes: usize, all: usize) -> bool {
         let most = MOST_BYTES.min(all / PART);
         if self.bytes + bytes > most {

@@ -48,7 +48,7 @@ impl Effort {
     pub(crate) const ALL: [Effort; 4] = [Effort::Quick, Effort::Spelled, Effort::Short, Effort::All];
 }
 
-/// The number of places that a quick search examines for the shortest completion, and then for any.
+/// The maximum numbers of places that a quick search examines for the shortest completion, and then for any completion.
 const QUICK: (usize, usize) = (128, 1024);
 
 /// The known completions of a configuration, regardless of the names read.
@@ -68,7 +68,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// The state before any search.
+    /// The state before any search: only a lower bound on the tokens is known.
     fn unknown(least_tokens: usize) -> Known {
         Known {
             bytes: Distance::Unknown,
@@ -107,20 +107,20 @@ pub(in crate::mask) struct With<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
     estimates: Estimates,
-    /// Upper bounds, for the grammar's [`Sufficient`].
+    /// Upper bounds on the letters of completions, from the grammar's [`Sufficient`]; `None` until first needed.
     sufficient: Option<Estimates>,
     known: FxHashMap<ConfigurationId, Known>,
     pub(in crate::mask) kept: Kept,
     /// The number of places that searches examined, including searches whose results were cached: it depends only on
     /// the queries.
     pub(in crate::mask) searched: usize,
-    /// The budget of work of the searches of one mask.
+    /// The remaining work of the searches of the current mask; `None` before its first search.
     work: Option<Budget>,
     bytes: usize,
 }
 
 impl Completions {
-    /// Forgets everything about the dropped tables.
+    /// Forgets everything about the dropped tables. The counts of searched places and the remaining work stay.
     pub(in crate::mask) fn forget_tables(&mut self) {
         self.estimates.forget_tables();
         self.sufficient.iter_mut().for_each(Estimates::forget_tables);
@@ -149,7 +149,7 @@ impl Completions {
         (self.known.len(), at_most, count(|distance| distance == Distance::Unknown))
     }
 
-    /// Renews the budget of work of searches; it is per mask.
+    /// Gives the searches their full budget of work again. The budget is per mask.
     pub(in crate::mask) fn renew_work(&mut self) {
         self.work = None;
     }
@@ -165,7 +165,7 @@ impl Completions {
     /// the mask's searches is used up, nothing is found.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(in crate::mask) fn of(
         &mut self,
         (automaton, tables): (&Automaton, &mut Cache),
@@ -231,7 +231,7 @@ impl Completions {
             better.searched[next as usize..].fill(before + self.searched - start);
             known = Some(better);
         }
-        // the earlier efforts were counted when they were made
+        // earlier efforts counted their places then; a stored result counts them again
         self.searched += before;
         Ok(known.unwrap_or_else(|| Known::unknown(0)))
     }
@@ -241,7 +241,8 @@ impl Completions {
         bytes.div_ceil(longest)
     }
 
-    /// Searches for a completion in bytes and spells it.
+    /// Searches for a completion in bytes, with the limits of `effort` (quick or spelled), and spells it with the
+    /// fewest tokens.
     fn in_bytes(
         &mut self,
         lazy: &mut Lazy<'_>,
@@ -293,7 +294,7 @@ impl Completions {
         Ok(known)
     }
 
-    /// Searches for fewer tokens with the effort of `known`.
+    /// Searches for fewer tokens with the effort of `known`, and updates `known`.
     fn refine(
         &mut self,
         lazy: &mut Lazy<'_>,
@@ -328,7 +329,7 @@ impl Completions {
         Ok(())
     }
 
-    /// The upper bounds on completions.
+    /// The upper bounds on completions, created at the first call.
     pub(in crate::mask) fn sufficient(&mut self, with: &Arc<Sufficient>) -> &mut Estimates {
         self.sufficient.get_or_insert_with(|| Estimates::new(Measure::AtMost(Arc::clone(with))))
     }
@@ -336,7 +337,7 @@ impl Completions {
     /// A lower bound on the bytes that lead from a configuration to a word.
     ///
     /// # Errors
-    /// Limits.
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(in crate::mask) fn estimate(&mut self, lazy: &Lazy<'_>, id: ConfigurationId) -> Result<usize> {
         Ok(self.estimates.of(lazy, id)? as usize)
     }

@@ -4,7 +4,7 @@ use super::With;
 use crate::automaton::Letter;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// Spells a completion with the fewest tokens; `None` if no tokens spell it.
+/// Spells a completion with the fewest tokens; a token terminal is one token. `None` if no tokens spell it.
 pub(in crate::mask) fn spelled(
     With { index, terminals }: With<'_>,
     letters: &[Letter],

@@ -1,16 +1,15 @@
 //! The mask of a configuration, assembled from the records of its residuals.
 //!
-//! The steps to a mask, in the order of the calls:
-//! 1. [`MaskCache::mask`](super::cache::mask_cache::MaskCache::mask) looks it up, and publishes the result of [`mask`].
-//! 2. [`mask`] adds the tokens of token edges and the end-of-sequence tokens to those of [`Work::allowed`].
-//! 3. [`Work::allowed`] chooses a method. A configuration that remembers items is computed from one that does not
-//!    (`unique.rs`), a narrow one by a walk along its few possible bytes, and any other from its residuals.
-//! 4. [`Work::by_residuals`] decomposes the configuration, and [`Work::unite`] unites the tokens of its residuals.
-//! 5. [`Work::residual_tokens`] takes the record of a residual, and continues the walk from the nodes where the
-//!    residual returns before a token has ended. These walks are short: after a string few bytes are possible.
-//! 6. [`Work::record`] (`records.rs`) looks up the record in this grammar or in the shape cache that grammars share, or
-//!    computes it with the first strategy that applies (`strategy/mod.rs`). Each strategy walks (`walk`) as little as
-//!    possible.
+//! The steps to a mask, in the order of the calls: 1. [`MaskCache::mask`](super::cache::mask_cache::MaskCache::mask)
+//! looks the mask up, or publishes the result of [`mask`]. 2. [`mask`] adds the tokens of token edges and the
+//! end-of-sequence tokens to those of [`Work::allowed`]. 3. [`Work::allowed`] chooses a method. A configuration that
+//! remembers items is computed from one that does not (`unique.rs`), a narrow one by a walk along its few possible
+//! bytes, and any other from its residuals. 4. [`Work::by_residuals`] decomposes the configuration, and [`Work::unite`]
+//! unites the tokens of its residuals. 5. [`Work::residual_tokens`] takes the record of a residual, and continues the
+//! walk from the nodes where the residual returns before a token has ended. These walks are short: after a string few
+//! bytes are possible. 6. [`Work::record`] (`records.rs`) looks up the record in this grammar or in the shape cache
+//! that grammars share, or computes it with the first strategy that applies (`strategy/mod.rs`). Each strategy walks
+//! (`walk`) as little as possible.
 
 pub(in crate::mask) mod record;
 pub(in crate::mask) mod records;

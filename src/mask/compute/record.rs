@@ -3,7 +3,7 @@
 use crate::mask::token_set::{Removed, TokenSet};
 use crate::mask::walk::collected::Continuation;
 
-/// The tokens of a residual, valid in any grammar.
+/// The tokens of a residual, valid in any grammar for the same vocabulary.
 #[derive(Debug)]
 pub(in crate::mask) struct ResidualTokens {
     /// For a residual that is stored as a difference to a base: the tokens to remove from those of the base.
@@ -12,7 +12,8 @@ pub(in crate::mask) struct ResidualTokens {
     pub(super) tokens: TokenSet,
     /// The trie nodes at which the residual returns before a token has ended.
     pub(super) continuations: Vec<Continuation>,
-    /// The greatest length in bytes of completions of products that was found so far.
+    /// The length in bytes of the longest completion of products in the residual that was known when the record was
+    /// computed.
     pub(super) completion_radius: u32,
 }
 

@@ -23,7 +23,7 @@ pub(super) type ResidualKey = (ConfigurationId, TrieScope);
 /// The record of a residual in one grammar.
 #[derive(Clone, Debug)]
 pub(super) struct ResidualMask {
-    /// The residual whose record this one is a difference to.
+    /// The residual whose record this record is a difference to; `None` if the record is not a difference.
     pub(super) base: Option<ConfigurationId>,
     pub(super) facts: Arc<ResidualTokens>,
 }
@@ -31,7 +31,8 @@ pub(super) struct ResidualMask {
 /// The result of looking up or computing a record.
 pub(super) enum Lookup<T> {
     Found(T),
-    /// The residual has no record: it may return nearly everywhere, or some tokens depend on the history.
+    /// The residual has no record: it returns without a further byte or nearly everywhere, or some tokens depend on the
+    /// history.
     Unrecorded,
     /// The allowed strategies would need too much work.
     TooCostly,
@@ -40,7 +41,7 @@ pub(super) enum Lookup<T> {
 /// The records computed so far.
 #[derive(Debug, Default)]
 pub(in crate::mask) struct ResidualMasks {
-    /// `None` for residuals without a record.
+    /// The records; `None` for residuals without a record.
     of: FxHashMap<ResidualKey, Option<ResidualMask>>,
     /// The masks of forgetful configurations, which replace those that remember items.
     forgetful: FxHashMap<ConfigurationId, Arc<ForgetfulMask>>,
@@ -77,8 +78,8 @@ impl ResidualMasks {
 }
 
 impl Work<'_> {
-    /// The record of a residual, computed at the first visit. A new one may be a difference to another record only if
-    /// `lean` is set; one that is known already may be one in any case.
+    /// The record of a residual, computed at the first visit. If it is computed now, it may be a difference to another
+    /// record only if `lean` is set. A record that is known already may be a difference in any case.
     pub(super) fn record(
         &mut self,
         of: ResidualKey,
@@ -180,7 +181,7 @@ impl Work<'_> {
             if let Some((removed, mut found)) = found {
                 self.resolve_entered(&mut found)?;
                 match found.limit(&self.walk.lazy) {
-                    // as for whole masks: entered strings may have been widened too far
+                    // entered strings may have been widened too far, so the attempt is repeated
                     Some(Limit::Stale) => begun = None,
                     Some(_) => return Ok(Lookup::Unrecorded),
                     None if !found.unknown.is_empty() => return Ok(Lookup::Unrecorded),

@@ -1,7 +1,7 @@
-//! Masks inside the items of lists of different items.
+//! Masks inside the items of lists whose items must differ.
 //!
-//! Such a configuration remembers the items read, so no other configuration equals it. But its mask is nearly that of
-//! the *forgetful* configuration, which does not remember and recurs often. There are two differences.
+//! A configuration in such a list remembers the items read, so no other configuration equals it. But its mask is nearly
+//! that of the *forgetful* configuration, which does not remember items and recurs often. There are two differences.
 //! - Tokens that spell an earlier item may be cut off where that item ends. They are found by walking the trie along
 //!   the earlier items with the forgetful configuration. Where the open item equals an earlier one, or can become
 //!   nothing else, the exact configuration is used below.
@@ -35,20 +35,21 @@ impl ForgetfulMask {
     }
 }
 
-/// A node of the trie, the forgetful configuration there, and the item that the open item may become. The key says:
-/// below the node no item ends that equals an earlier one or can become nothing else. When another item is added, this
-/// still holds for all subtrees except those along its own text, so a mask does not take longer with every item.
+/// Key of a subtree of the trie in which the items read do not matter: the node, the forgetful configuration there, and
+/// the earlier item that the open item may become. Below the node no item ends that equals an earlier one or can become
+/// nothing else. When another item is added, this still holds for all subtrees except those along the text of that
+/// item, so a mask does not take longer with every item.
 pub(in crate::mask) type Indifferent = (u32, ConfigurationId, WatchedItem);
 
 /// A node of the trie whose path spells a prefix of an earlier item.
 struct ItemNode {
     node: u32,
-    /// Whether nothing that matters was found below.
+    /// Whether no position was found below the node where the items read matter.
     indifferent: bool,
     /// The index of the parent node in the list.
     before: usize,
     byte: u8,
-    /// The configuration there, if it was needed.
+    /// The exact configuration at the node, if it was needed.
     exact: Option<ConfigurationId>,
     forgetful: ConfigurationId,
     like: Watches,
@@ -57,7 +58,7 @@ struct ItemNode {
 /// A node of the trie of unknown tokens.
 struct UnknownNode {
     node: u32,
-    /// The exact configuration there, while it is followed.
+    /// The exact configuration at the node, while it is followed.
     exact: Option<ConfigurationId>,
     forgetful: ConfigurationId,
     /// The earlier items that the item begun in the token may still become.
@@ -69,7 +70,7 @@ fn push(tokens: &[TokenId], done: &FxHashSet<u32>, allowed: &mut TokenSet) {
     tokens.filter(|token| !done.contains(token)).for_each(|token| allowed.push(token));
 }
 
-/// Records that something matters below a node, and therefore below its ancestors.
+/// Records that the items read matter below a node, and therefore below its ancestors.
 fn matter(places: &mut [ItemNode], mut at: usize) {
     while std::mem::take(&mut places[at].indifferent) {
         at = places[at].before;
@@ -162,7 +163,7 @@ impl Work<'_> {
         Ok((removed, added.tokens))
     }
 
-    /// The exact configuration at a node.
+    /// The exact configuration at a node, computed along the path from the nearest ancestor where it is known.
     fn exact(&mut self, places: &mut [ItemNode], at: usize) -> Result<ConfigurationId> {
         let mut path = Vec::new();
         let mut place = at;

@@ -49,7 +49,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudg
     let mut out = Collected::new(task.target, budget).with(known);
     run_outside(walk, configuration, &mut out)?;
     Ok(match out.limit(&walk.lazy) {
-        // only the text after a string must be examined again, not its inside
+        // the tokens inside a string stay valid; only those that leave it must be examined again
         Some(Limit::Stale) => Outcome::Begun(out.tokens),
         _ => Outcome::of(out, walk),
     })
@@ -97,8 +97,8 @@ fn run_outside(walk: &mut Walk<'_>, configuration: ConfigurationId, out: &mut Co
     walk.run_outside(language, configuration, out)
 }
 
-/// Tokens under construction. Either forbidden tokens are removed from all tokens of strings, or allowed ones are added
-/// to none, whichever needs fewer changes.
+/// Tokens of strings under construction. Either forbidden tokens are removed from all tokens, or allowed tokens are
+/// added to none, whichever is likely to need fewer changes.
 enum Tokens {
     All(Vec<u32>),
     None(TokenSet),
@@ -120,8 +120,8 @@ impl Tokens {
     }
 }
 
-/// The allowed tokens of strings; `None` if the residual may return inside a token, if tokens depend on the history, or
-/// if too many tokens would have to be read.
+/// The allowed tokens that stay inside a string; `None` if the residual may return inside a token, if tokens depend on
+/// the history, or if too many tokens would have to be read.
 fn inside(walk: &mut Walk<'_>, configuration: ConfigurationId, quiet: bool) -> Result<Option<TokenSet>> {
     let (index, vocabulary) = (walk.index, walk.vocabulary);
     let class_trie = &index.loops().class_trie;

@@ -32,7 +32,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
 struct Explored {
     all: Vec<(usize, ConfigurationId, usize)>,
     known: FxHashSet<(usize, ConfigurationId)>,
-    /// Whether more characters than are precomputed lead to other configurations.
+    /// Whether some character after the first [`MAX_CHARS`] leads to a new configuration, which is not examined.
     cut_short: bool,
 }
 
@@ -63,7 +63,8 @@ impl Explored {
     }
 }
 
-/// Marks the groups of those bytes that a configuration allows and that are in none of some sorted ranges.
+/// Marks in `left_by` the groups of those bytes that a configuration allows and that are in none of the sorted ranges
+/// `stay`.
 fn leave_between(
     walk: &mut Walk<'_>,
     at: ConfigurationId,

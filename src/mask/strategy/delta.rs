@@ -2,7 +2,7 @@
 //!
 //! At the beginning of the name of a further member, most first characters lead into a plain string; only prefixes of
 //! declared names are distinguished. So the trie is walked with the residual and the loop in lockstep. Where both reach
-//! the same configuration, the tokens below are the same.
+//! the same configuration, the same tokens are allowed below.
 
 use super::task::{Needs, Outcome, Strategy, Task};
 use crate::attribution::Cause;
@@ -21,8 +21,9 @@ use smallvec::SmallVec;
 pub(super) const STRATEGY: Strategy =
     Strategy { name: "delta", cause: Cause::Delta, needs: Needs::Base, is_budgeted: false, try_compute };
 
-/// The configuration that at least [`MAJORITY`] printable ASCII characters lead to, if one of them leads from it back
-/// to itself. `None` if it is `configuration` itself or accepts.
+/// The configuration that the most printable ASCII characters lead to. `None` if fewer than [`MAJORITY`] characters
+/// lead to it, if it is `configuration` itself or accepts, or if the first of these characters does not lead from it
+/// back to itself.
 pub(in crate::mask) fn base(
     walk: &mut Walk<'_>,
     configuration: ConfigurationId,
@@ -98,7 +99,7 @@ pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudg
     })
 }
 
-/// The bytes after which configurations differ from the loop.
+/// Per configuration, the bytes after which it differs from the base.
 struct DivergingBytes {
     base: ConfigurationId,
     of: FxHashMap<ConfigurationId, ByteSet>,

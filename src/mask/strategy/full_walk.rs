@@ -17,13 +17,13 @@ pub(super) const STRATEGY: Strategy = Strategy {
     try_compute,
 };
 
-/// The tokens of a configuration.
+/// The tokens of the task's scope that its configuration allows. The budget is ignored.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -> Result<Outcome> {
     let found = collect(walk, task)?;
     Ok(Outcome::of(found, walk))
 }
 
-/// Collects the tokens of a configuration by walking.
+/// Collects the tokens of the task's scope that its configuration allows, by a walk without a budget.
 pub(in crate::mask) fn collect(walk: &mut Walk<'_>, task: &Task<'_>) -> Result<Collected> {
     let mut out = Collected::new(task.target, NodeBudget::UNLIMITED);
     match task.scope {

@@ -1,4 +1,5 @@
-//! Configurations that no text of a loop ends, for example where a pattern is searched for, whatever has been read.
+//! Configurations that stay alive on every text of a loop, for example where a pattern is searched for, whatever has
+//! been read.
 //!
 //! Some of the items of such a configuration recur after every character. With these alone the configuration would
 //! never become dead, and the other items can only add to it. So all tokens of the loop are allowed, and the many
@@ -26,8 +27,8 @@ pub(super) const STRATEGY: Strategy = Strategy {
     try_compute,
 };
 
-/// The tokens of a configuration that a loop does not end; not applicable if this cannot be shown, or if a residual may
-/// return within the loop.
+/// The tokens of a configuration that stays alive on every text of a loop; not applicable if this cannot be shown, or
+/// if a residual may return within the loop.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -> Result<Outcome> {
     let Some(InLoop { language, .. }) = task.in_loop else { return Ok(Outcome::NotApplicable) };
     if !has_invariant_core(walk, language, task.configuration)? {

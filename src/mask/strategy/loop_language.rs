@@ -82,8 +82,8 @@ fn entered(
     Ok(true)
 }
 
-/// Adds the tokens that begin in a loop, if each round of the loop leads to a single configuration: a counted loop, or
-/// the entry into an uncounted one. Returns whether the rounds do so.
+/// Adds the tokens that begin in a loop, if each character of the loop leads to a single configuration: a counted loop,
+/// or the entry into an uncounted one. Returns whether the characters do so.
 fn counted(
     walk: &mut Walk<'_>,
     (language, parts): (&LoopLanguage, &ByLength),
@@ -118,7 +118,8 @@ fn counted(
     Ok(true)
 }
 
-/// Adds the tokens that leave a loop and whose suffixes are accepted.
+/// Adds the tokens that leave a loop and whose suffixes are accepted. `at` has the configuration in each state of the
+/// loop. Also records where the residual may return.
 fn leave(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
@@ -160,7 +161,7 @@ fn round(
     at[0] = configuration;
     let mut done = [false; STATES];
     let next = walk.step(configuration, language.probe)?;
-    // bytes of one class lead to one configuration only if nothing is remembered
+    // bytes of one class lead to one configuration only if it does not depend on the history
     let tells_apart =
         |walk: &Walk<'_>, id| id == ConfigurationId::UNKNOWN || walk.lazy.is_history_dependent(id);
     if tells_apart(walk, configuration) || tells_apart(walk, next) {

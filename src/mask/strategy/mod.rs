@@ -1,8 +1,8 @@
 //! Strategies: ways to compute the tokens of a residual, or of a whole configuration. All of them give the same bits.
 //!
 //! [`STRATEGIES`] is the policy: the first strategy that applies is used. A strategy is a file with a `try_compute`,
-//! and a row here. It collects into a [`Collected`](super::walk::collected::Collected) of its own, so a strategy that
-//! gives up leaves nothing behind. Its walks take at most the [`NodeBudget`] that it is given.
+//! and a row in this table. Each attempt collects into a new [`Collected`](super::walk::collected::Collected), so a
+//! strategy that gives up leaves nothing behind. The walks of a strategy sweep at most the nodes of its [`NodeBudget`].
 
 pub(in crate::mask) mod class_trie;
 mod closed_set;
@@ -49,17 +49,15 @@ impl StrategyId {
 pub(in crate::mask) struct StrategySet(u32);
 
 impl StrategySet {
-    /// All strategies.
     pub(in crate::mask) const ALL: StrategySet = StrategySet((1 << STRATEGIES.len()) - 1);
 
-    /// The strategies with the given names, and the full walk for everything they do not apply to.
+    /// The strategies with the given names, and the full walk for everything that they do not apply to.
     #[cfg(feature = "testing")]
     pub(in crate::mask) fn named(names: &[&str]) -> StrategySet {
         let named = (0..STRATEGIES.len()).filter(|&at| names.contains(&STRATEGIES[at].name));
         StrategySet(named.fold(1 << StrategyId::FULL_WALK.0, |all, at| all | 1 << at))
     }
 
-    /// Whether the set contains a strategy.
     pub(in crate::mask) fn contains(self, strategy: StrategyId) -> bool {
         self.0 >> strategy.0 & 1 == 1
     }
@@ -69,7 +67,6 @@ impl StrategySet {
         (0..STRATEGIES.len()).any(|at| self.contains(StrategyId(at)) && STRATEGIES[at].needs == Needs::Base)
     }
 
-    /// The set without a strategy.
     pub(in crate::mask) fn without(self, strategy: StrategyId) -> StrategySet {
         StrategySet(self.0 & !(1 << strategy.0))
     }
@@ -112,7 +109,7 @@ pub(in crate::mask) fn compute(
         let _scope = attribution::enter(Cause::FullWalk);
         return Ok((StrategyId::FULL_WALK, full_walk::try_compute(walk, task, NodeBudget::UNLIMITED)?));
     }
-    // an attempt that was begun before had spent its budget
+    // an attempt that was begun before has spent the budget
     let mut budget = match task.begun {
         Some(_) => NodeBudget::SPENT,
         None => {
@@ -135,7 +132,8 @@ pub(in crate::mask) fn compute(
     Ok((StrategyId::FULL_WALK, Outcome::NotApplicable))
 }
 
-/// The outcome of the first loop language, and the first strategy of a group for it, that apply.
+/// The outcome of the first strategy of a group that applies, trying one loop language after the other; `None` if none
+/// applies to any language.
 fn first_of_loops(
     walk: &mut Walk<'_>,
     task: &Task<'_>,
@@ -162,7 +160,7 @@ fn first_of_loops(
     Ok(None)
 }
 
-/// The outcome of the first strategy of a group that applies within the budget.
+/// The outcome of the first strategy of a group that applies within the budget; `None` if none does.
 fn first_of(
     walk: &mut Walk<'_>,
     task: &Task<'_>,

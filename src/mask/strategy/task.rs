@@ -14,11 +14,11 @@ use crate::token_index::loops::LoopLanguage;
 pub(in crate::mask) struct Strategy {
     /// The name in statistics.
     pub(super) name: &'static str,
-    /// The cause to which its time is attributed.
+    /// The cause to which the time of the strategy is attributed.
     pub(super) cause: Cause,
     pub(super) needs: Needs,
-    /// Whether its walks use the budget of nodes that strategies share. Once it is spent, only strategies without a
-    /// budget are tried.
+    /// Whether the walks of the strategy use the budget of nodes that strategies share. Once it is spent, only
+    /// strategies without a budget are tried.
     pub(super) is_budgeted: bool,
     /// Tries to compute all tokens. It changes nothing but memos of the walk.
     pub(super) try_compute: fn(&mut Walk<'_>, &Task<'_>, NodeBudget) -> Result<Outcome>,
@@ -66,11 +66,11 @@ pub(in crate::mask) enum Outcome {
     Done(Collected),
     /// All tokens: those of the task's base, minus the removed ones, plus those collected.
     Relative(Removed, Collected),
-    /// The strategy does not handle such configurations.
+    /// The strategy does not apply to the configuration.
     NotApplicable,
     /// The collected data is unusable.
     Limit(Limit),
-    /// As [`Limit::Stale`], except for these tokens, which remain valid.
+    /// The data is stale as for [`Limit::Stale`], except for these tokens inside strings, which remain valid.
     Begun(TokenSet),
 }
 
@@ -85,7 +85,7 @@ impl Outcome {
 }
 
 impl<'a> Task<'a> {
-    /// A task to find those of some tokens that a configuration allows.
+    /// A task to find which tokens of `scope` a configuration allows.
     pub(in crate::mask) fn new(
         walk: &Walk<'_>,
         configuration: ConfigurationId,

@@ -14,7 +14,7 @@ pub(in crate::mask) struct Continuation {
     pub(in crate::mask) node: u32,
 }
 
-/// A set of tokens: those below a node of a trie.
+/// A set of tokens: those that end below a node of a trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::mask) struct TrieScope {
     pub(in crate::mask) trie: TrieId,
@@ -26,8 +26,8 @@ impl TrieScope {
     pub(in crate::mask) const ALL: TrieScope = TrieScope { trie: TrieId::ALL, node: 0 };
 }
 
-/// The tokens below a node that a quote leads to, and the configuration there. Their continuations may be known from a
-/// record.
+/// The tokens below a node that a quote leads to, and the configuration there. A record of the string that begins there
+/// may supply these tokens.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mask) struct EnteredString {
     pub(in crate::mask) scope: TrieScope,
@@ -40,8 +40,8 @@ pub(in crate::mask) enum Target {
     /// A whole configuration: where it returns with an empty stack, the text ends.
     Whole,
     /// A residual: the positions where it returns are recorded. The collected data is stale once the
-    /// [epoch](crate::automaton::Cache::radius_epoch) has changed: residuals of strings that tokens begin were then
-    /// widened based on a completion radius that was too small.
+    /// [epoch](crate::automaton::Cache::radius_epoch) has changed: then residuals of strings that begin inside tokens
+    /// were widened with a completion radius that was too small.
     Residual { radius_epoch: usize },
 }
 
@@ -57,24 +57,22 @@ impl Target {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mask) struct NodeBudget {
     nodes: u32,
-    /// Whether the budget may be exceeded once the residual has returned elsewhere than after a quote: then only a walk
-    /// finds all positions.
+    /// Whether the budget may be exceeded once the residual has returned elsewhere than after a quote: from then on,
+    /// only a walk finds all positions where it returns.
     unless_returning: bool,
 }
 
 impl NodeBudget {
-    /// No bound.
     pub(in crate::mask) const UNLIMITED: NodeBudget = NodeBudget { nodes: u32::MAX, unless_returning: false };
 
-    /// Nothing is left.
     pub(in crate::mask) const SPENT: NodeBudget = NodeBudget { nodes: 0, unless_returning: false };
 
-    /// Bounds the swept nodes by `nodes`; see the field for `unless_returning`.
+    /// Bounds the swept nodes by `nodes`. With `unless_returning` the bound no longer holds once the residual has
+    /// returned elsewhere than after a quote.
     pub(in crate::mask) fn new(nodes: u32, unless_returning: bool) -> NodeBudget {
         NodeBudget { nodes, unless_returning }
     }
 
-    /// Whether nothing is left.
     pub(in crate::mask) fn is_spent(self) -> bool {
         self.nodes == 0
     }
@@ -83,7 +81,7 @@ impl NodeBudget {
 /// Why the collected data is unusable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::mask) enum Limit {
-    /// The walk would need more nodes than the budget has.
+    /// The walk has used up its budget of nodes.
     Work,
     /// The residual returns at too many positions.
     Returns,
@@ -113,7 +111,7 @@ pub(in crate::mask) struct Collected {
 }
 
 impl Collected {
-    /// An empty collection; walks take at most the budget.
+    /// An empty collection. Walks that add to it sweep at most as many nodes as the budget has.
     pub(in crate::mask) fn new(target: Target, budget: NodeBudget) -> Collected {
         Collected {
             target,
@@ -143,7 +141,8 @@ impl Collected {
         (self.tokens, self.continuations)
     }
 
-    /// Adds data collected about the same target, all of whose strings are resolved.
+    /// Adds data collected about the same target. Strings entered in `other` must be resolved already: they are not
+    /// taken over.
     pub(in crate::mask) fn merge(&mut self, mut other: Collected) {
         self.tokens.unite(other.tokens);
         self.everywhere |= other.everywhere;
@@ -188,25 +187,25 @@ impl Collected {
         }
     }
 
-    /// Gives up a walk that has reached a limit. From now on the tokens are incomplete.
+    /// Records that a walk was given up because of a limit. From now on the tokens are incomplete.
     pub(super) fn give_up(&mut self, limit: Limit) {
         self.given_up = Some(limit);
         self.entered.clear();
     }
 
-    /// Records that the residual may return anywhere.
+    /// Records that the residual may return anywhere, if returns are recorded.
     pub(in crate::mask) fn continue_everywhere(&mut self) {
         self.everywhere |= self.target.notes_returns();
     }
 
-    /// Records that the residual may return at these positions.
+    /// Records that the residual may return at these positions, if returns are recorded.
     pub(in crate::mask) fn continue_at(&mut self, places: &[Continuation]) {
         if self.target.notes_returns() {
             self.continuations.extend_from_slice(places);
         }
     }
 
-    /// Records that the residual may return at these nodes of the trie of all tokens.
+    /// Records that the residual may return before these nodes of the trie of all tokens, if returns are recorded.
     pub(in crate::mask) fn continue_at_nodes(&mut self, all: &TokenTrie, nodes: &[u32]) {
         if self.target.notes_returns() {
             let place = |&node: &u32| Continuation { byte: all.byte(node), trie: TrieId::ALL, node };
@@ -214,7 +213,7 @@ impl Collected {
         }
     }
 
-    /// Records that the residual returns at a node, if returns are recorded.
+    /// Records that the residual returns at a node, if returns are recorded: each child becomes a continuation.
     #[inline]
     pub(super) fn continue_below(&mut self, id: TrieId, trie: &TokenTrie, node: u32) {
         if self.target.notes_returns() {

@@ -24,13 +24,13 @@ pub(super) struct Walk<'a> {
     transitions: &'a Transitions,
     /// The last row used: adjacent nodes mostly have the same configuration.
     last_row: Option<(ConfigurationId, Dense<'a>)>,
-    /// Configurations after which many bytes are possible.
+    /// The configurations looked up so far after which many bytes are possible.
     pub(super) levels: WideConfigurations<'a>,
     pub(super) index: &'a TokenIndex,
     pub(super) vocabulary: &'a Vocabulary,
     /// Reached nodes, each with the configuration there.
     open: Vec<(u32, ConfigurationId)>,
-    /// How far characters stay alive, for subtrees accepted as a whole.
+    /// Known numbers of characters that configurations allow, for subtrees accepted as a whole.
     pub(super) acceptance: SubtreeAcceptance,
 }
 
@@ -144,7 +144,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The row of a configuration; `None` if it waits for a single byte.
+    /// The row of a configuration with its successors; `None` if the configuration allows a single byte and has no row.
     #[inline(always)]
     pub(super) fn row(&mut self, configuration: ConfigurationId) -> Option<Dense<'a>> {
         match self.last_row {
@@ -156,8 +156,8 @@ impl<'a> Walk<'a> {
         Some(row)
     }
 
-    /// Steps from a node to its children that are not dead. It iterates over the bytes that the configuration allows if
-    /// they are few compared with the children, otherwise over the children.
+    /// Steps from a node to its children whose byte is `wanted` and allowed. It iterates over the bytes that the
+    /// configuration allows if they are few compared with the children, otherwise over the children.
     fn visit(
         &mut self,
         trie: (TrieId, &TokenTrie),
@@ -200,7 +200,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Follows a string of single bytes. For most of them no configuration is created unless all of them are read.
+    /// Follows a sequence of states that allow one byte each. If not all bytes of the sequence can be read in the trie,
+    /// no configurations are created.
     fn run_literal<'t>(
         &mut self,
         trie: (TrieId, &'t TokenTrie),

@@ -4,7 +4,7 @@ use crate::automaton::CharPartition;
 use crate::token_index::alphabet::SPELLED;
 use std::sync::LazyLock;
 
-/// The characters of each kind.
+/// The characters of each kind, in UTF-8.
 pub(in crate::mask) static KINDS: LazyLock<CharPartition> =
     LazyLock::new(|| CharPartition::new(SPELLED.clone()));
 

@@ -1,7 +1,8 @@
 //! Walks of the trie in memory order.
 //!
-//! If many bytes are possible, most of the trie is walked, and the cost is that of reading memory. The nodes are in
-//! preorder, so visiting them in memory order is the walk; for the path to a node only the configurations are kept.
+//! If many bytes are possible, most of the trie is walked, and the cost is that of reading memory. The nodes are stored
+//! in preorder, so a sweep visits them in memory order. For the path to the current node only the configurations are
+//! kept.
 
 use super::Walk;
 use super::collected::{Collected, EnteredString, TrieScope};
@@ -16,7 +17,7 @@ use rustc_hash::FxHashMap;
 /// A configuration with its successors, after which at least [`SWEEP_BYTES`] bytes are possible.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mask) struct WideConfiguration<'a> {
-    /// Its successors.
+    /// The successors of the configuration, by byte.
     row: Dense<'a>,
     configuration: ConfigurationId,
     is_accepting: bool,
@@ -27,14 +28,15 @@ pub(in crate::mask) struct WideConfiguration<'a> {
 pub(in crate::mask) struct WideConfigurations<'a> {
     /// Configurations after which many bytes are possible; `None` for others.
     known: FxHashMap<ConfigurationId, Option<WideConfiguration<'a>>>,
-    /// A small cache: the last such configuration for each value of the low bits of the id.
+    /// A small cache: the last wide configuration that was looked up, for each value of the low bits of the id.
     at_hand: Vec<Option<WideConfiguration<'a>>>,
     /// A reused buffer for a path.
     path: Vec<WideConfiguration<'a>>,
 }
 
 impl<'a> Walk<'a> {
-    /// The configuration to sweep the subtree of a node with, if a sweep pays off.
+    /// The configuration to sweep the subtree of a node with; `None` if a sweep does not pay off, because the subtree
+    /// is small or too deep, or few bytes are possible.
     pub(in crate::mask) fn level(
         &mut self,
         trie: &TokenTrie,
@@ -48,7 +50,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The configuration with its successors, if many bytes are possible.
+    /// The configuration with its successors, if at least [`SWEEP_BYTES`] bytes are possible.
     pub(in crate::mask) fn wide(&mut self, configuration: ConfigurationId) -> Option<WideConfiguration<'a>> {
         let place = configuration.index() % LEVEL_SLOTS;
         if let Some(&Some(at_hand)) = self.levels.at_hand.get(place)
@@ -89,7 +91,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The configuration after a byte, whether or not its successors are available in `level`.
+    /// The configuration after a byte. `level` is the configuration `at` with its successors, if they are available.
     #[inline]
     pub(in crate::mask) fn step_from(
         &mut self,
@@ -214,7 +216,8 @@ impl<'a> Walk<'a> {
         self.lazy.work.spend(gone as usize)
     }
 
-    /// Adds the tokens of the leaves directly after a node, and returns the node after them.
+    /// Adds the allowed tokens of the leaves that are stored directly after a node, and returns the node after these
+    /// leaves.
     #[inline]
     fn take_leaves(
         &mut self,

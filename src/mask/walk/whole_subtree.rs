@@ -33,8 +33,9 @@ pub(in crate::mask) struct SubtreeAcceptance {
     steps: Vec<CharSteps>,
     blocks: Blocks,
     reaches: FxHashMap<SubtreeKey, Reach>,
-    /// How often a subtree was tested, and the number of nodes of the subtrees accepted as a whole.
+    /// How often a subtree was tested.
     asked: u32,
+    /// The number of nodes of the subtrees that were accepted as a whole.
     taken: u32,
 }
 
@@ -66,8 +67,9 @@ impl CharSteps {
         self.groups.iter().filter(move |group| group.0.intersects(kinds)).map(|group| group.1)
     }
 
-    /// Classifies kinds. `ways` has each configuration that characters lead to, with the kinds of which some characters
-    /// do; kinds in `unknown` may have characters that lead elsewhere.
+    /// Classifies kinds. `ways` has each configuration that some characters lead to, with the kinds of these
+    /// characters. Kinds in `unknown` may have characters that lead elsewhere. `goes_on` says whether characters stay
+    /// alive in a configuration.
     fn new(
         ways: &[(ConfigurationId, CharKinds)],
         unknown: CharKinds,
@@ -150,7 +152,7 @@ impl Walk<'_> {
         if nodes < STEPS_WORTH_NODES && !out.is_limited(self.vocabulary.trie()) && !self.acceptance.pays() {
             return Ok(false);
         }
-        // finding out where characters lead takes as long as walking some nodes
+        // computing where characters lead takes as long as walking some nodes
         if !self.acceptance.places.contains_key(&(configuration, quiet)) {
             let candidates = self.lazy.candidate_bytes(configuration);
             if nodes < STEPS_WORTH_NODES || !subtree.kinds.is_subset(CharKinds::of_bytes(candidates.iter())) {
@@ -185,8 +187,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether characters of some kinds stay alive from a configuration. Decides only if they lead back to it or to
-    /// configurations that lead back to themselves, or if the first or second character may die.
+    /// Whether up to `characters` characters of some kinds stay alive from a configuration; `None` if undecided.
+    /// Decides if the first or second character may die, if at most two characters are read, or if the characters lead
+    /// back to the configuration or to configurations that lead back to themselves or to it.
     fn is_stable(
         &mut self,
         (at, quiet): (ConfigurationId, bool),
@@ -212,7 +215,8 @@ impl Walk<'_> {
         Ok(Some(true))
     }
 
-    /// Whether this many characters of some kinds stay alive; false if deciding it needs too many lookups.
+    /// Whether `characters` characters of the kinds of `start` stay alive; false if deciding it needs more than
+    /// `most_looks` configurations whose steps are unknown, or more than `most_come_to` configurations.
     fn follow(
         &mut self,
         start: SubtreeKey,
@@ -238,7 +242,7 @@ impl Walk<'_> {
             let place = self.steps_of(at, quiet)?;
             let steps = &self.acceptance.steps[place];
             if !kinds.is_subset(steps.on) {
-                // final: examining more configurations cannot change it
+                // examining more configurations cannot change this result
                 self.note(start, &order, Reach { characters: read, looks: u32::MAX });
                 return Ok(false);
             }
@@ -253,7 +257,7 @@ impl Walk<'_> {
     fn note(&mut self, start: SubtreeKey, order: &[(ConfigurationId, u32)], reach: Reach) {
         let (_, kinds, quiet) = start;
         for &(at, read) in order {
-            // otherwise the start would not stay alive that far
+            // characters that were known to stay alive from the start stay alive from here, less those read before
             let characters = reach.characters.saturating_sub(read);
             let known =
                 self.acceptance.reaches.entry((at, kinds, quiet)).or_insert(Reach { characters, looks: 0 });
@@ -283,7 +287,7 @@ impl Walk<'_> {
     }
 
     fn new_steps(&mut self, at: ConfigurationId, quiet: bool) -> Result<CharSteps> {
-        // if something is remembered, characters of a kind do not all behave alike
+        // if the configuration depends on the history, characters of one kind do not all behave alike
         if !at.is_ordinary() || self.lazy.is_history_dependent(at) {
             return Ok(CharSteps::default());
         }

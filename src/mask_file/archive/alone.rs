@@ -8,18 +8,19 @@ use crate::mask_file::header::{Header, Section};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// An extracted file.
+/// A file that was extracted from an archive.
 pub(super) struct Taken {
     pub(super) bytes: Vec<u8>,
     /// The place in the archive of the first part that could not be read and is missing.
     pub(super) missing: Option<usize>,
 }
 
-/// An unreadable mask: no form has this number.
+/// In place of an unreadable mask: no form has the number 0.
 const UNREADABLE: [u32; 2] = [0, 0];
 
-/// Extracts the file with the sections of `header`, whose masks and words are those of the archive. `part` returns
-/// bytes of a section, or `None` if they are not available. Masks beyond `room` bytes count as not available.
+/// Extracts the file with the sections of `header`; its masks and words are in the sections of the archive. `part`
+/// returns bytes of a section, or `None` if they are not available. Masks and words beyond `room` bytes in total count
+/// as not available.
 ///
 /// # Errors
 /// Those of `part`.

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// Combines mask files of one vocabulary into an archive, which it holds in memory. The same files in the same order
-/// give the same bytes.
+/// Combines mask files of one vocabulary into an archive, which is kept in memory until it is written. The same files
+/// in the same order give the same bytes.
 #[derive(Debug)]
 pub struct ArchiveBuilder {
     fingerprint: [u8; 32],
@@ -32,7 +32,7 @@ pub struct ArchiveBuilder {
 #[derive(Debug, Default)]
 struct Pool {
     bytes: Vec<u8>,
-    /// Start of each part, by its hash.
+    /// Start of each part, by the SHA-256 of the part.
     known: FxHashMap<[u8; 32], usize>,
 }
 
@@ -53,7 +53,7 @@ impl Pool {
 }
 
 impl ArchiveBuilder {
-    /// An empty archive for a vocabulary, of at most `mask_archive_bytes`.
+    /// An empty archive for a vocabulary. It can grow to at most `mask_archive_bytes` of `limits`.
     pub fn new(vocabulary: &Vocabulary, limits: &Limits) -> ArchiveBuilder {
         ArchiveBuilder {
             fingerprint: vocabulary.fingerprint(),
@@ -72,18 +72,19 @@ impl ArchiveBuilder {
     /// files are left out.
     ///
     /// # Errors
-    /// The limit `mask_archive_bytes`. The token index stays as it was then.
+    /// `limit/exceeded` if the archive would exceed `mask_archive_bytes`. The token index is then not changed.
     pub fn set_token_index(&mut self, index: Vec<u8>) -> Result<()> {
         self.check_len((self.len() - self.token_index.len()).saturating_add(index.len()))?;
         self.token_index = index;
         Ok(())
     }
 
-    /// Adds a file.
+    /// Adds a file under a name.
     ///
     /// # Errors
-    /// `mask-file/other-vocabulary`, `mask-file/name-twice`; those of [`MaskFile::check`]; the limit
-    /// `mask_archive_bytes`. The file is not added then.
+    /// `mask-file/other-vocabulary` if the fingerprint or the width differs from the archive's; `mask-file/name-twice`
+    /// if a file has this name already; those of [`MaskFile::check`]; `limit/exceeded` if the archive could exceed
+    /// `mask_archive_bytes`. The file is then not added.
     pub fn add(&mut self, name: impl Into<String>, file: &MaskFile) -> Result<()> {
         let name = name.into();
         if file.fingerprint() != self.fingerprint || file.width() != self.width {
@@ -108,7 +109,7 @@ impl ArchiveBuilder {
         Ok(())
     }
 
-    /// Adds the masks of a file and returns their places.
+    /// Adds the masks of a file and returns the place of each, in words of the section of masks.
     fn add_masks(&mut self, file: &MaskFile) -> Result<Vec<u32>> {
         let words_len = self.width.div_ceil(32) * 4;
         let mut places = Vec::with_capacity(file.mask_count());
@@ -136,7 +137,8 @@ impl ArchiveBuilder {
         self.members.len()
     }
 
-    /// Bytes of the archive, at most 4 KiB too many: all sections with their padding, and the header.
+    /// An upper bound on the bytes of the archive, at most 4 KiB too high: all sections with their padding, and the
+    /// header.
     fn len(&self) -> usize {
         let pools = self.data.bytes.len() + self.masks.bytes.len() + self.words.bytes.len();
         let rows = self.members.len() * (ROW + size_of::<u32>());
@@ -179,7 +181,8 @@ impl ArchiveBuilder {
             .collect()
     }
 
-    /// The bytes of the archive.
+    /// The bytes of the archive, for [`MaskArchive::from_bytes`](crate::mask_file::MaskArchive::from_bytes) or for a
+    /// file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let index = self.index();
         let sections = self.sections(&index);
@@ -191,7 +194,8 @@ impl ArchiveBuilder {
     /// Writes the archive to a path, as [`MaskFile::save`] does. Returns its size in bytes.
     ///
     /// # Errors
-    /// The path is a folder or another file that is not regular; the folder cannot be written to, or is full.
+    /// `io/no-file` if the path is a folder or another file that is not regular; `io/file` if the file cannot be
+    /// written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<usize> {
         let index = self.index();
         let sections = self.sections(&index);

@@ -1,4 +1,4 @@
-//! The row of a file in an archive.
+//! The row that describes a file in an archive.
 
 use crate::error::Result;
 use crate::mask_file::codec::double_word;
@@ -27,9 +27,9 @@ pub(super) const GRAPH: [Section; 4] =
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) grammar_hash: [u8; 32],
-    /// Range of its name in the section of names.
+    /// Range of the file's name in the section of names.
     pub(super) name: Range<usize>,
-    /// Ranges of its sections in the section of data.
+    /// Ranges of the file's sections in the section of data, in the order of [`OWN`].
     pub(super) own: [Range<usize>; OWN.len()],
 }
 
@@ -48,7 +48,7 @@ impl Member {
         Some(Member { grammar_hash: row.get(..32)?.try_into().ok()?, name: range(32)?, own })
     }
 
-    /// Encodes the row.
+    /// Appends the encoded row to `out`.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.grammar_hash);
         for range in std::iter::once(&self.name).chain(&self.own) {
@@ -60,7 +60,7 @@ impl Member {
     /// The ranges of the file's sections in the archive.
     ///
     /// # Errors
-    /// `mask-file/impossible` if they are outside the archive's data.
+    /// `mask-file/impossible` if a range is not within the archive's section of data.
     pub(super) fn sections(&self, archive: &Header) -> Result<Sections> {
         let what = "the sections of the file whose name is at";
         self.sections_in_data(archive).ok_or_else(|| errors::impossible(what, self.name.start))

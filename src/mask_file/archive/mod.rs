@@ -79,8 +79,10 @@ impl MaskArchive {
     /// extracted file is in its own memory.
     ///
     /// # Errors
-    /// The file cannot be read or is not a regular file; the limit `mask_archive_bytes`; `mask-file/no-archive`,
-    /// `mask-file/other-version`, `mask-file/damaged-header`.
+    /// `io/file` if the file cannot be opened or read, `io/no-file` if it is not a regular file; `limit/exceeded` if it
+    /// is larger than `mask_archive_bytes`; `mask-file/no-archive` if it does not begin as an archive;
+    /// `mask-file/other-version` if a version or the byte order differs; `mask-file/damaged-header` if the header is
+    /// invalid.
     pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskArchive> {
         let path = path.as_ref();
         let (file, len) = regular_file(path, LimitKind::MaskArchiveBytes, limits)?;
@@ -96,7 +98,7 @@ impl MaskArchive {
     /// may change or truncate the archive.
     ///
     /// # Errors
-    /// Those of [`open`](MaskArchive::open); the file cannot be mapped.
+    /// Those of [`open`](MaskArchive::open); `io/file` also if the file cannot be mapped.
     #[allow(unsafe_code)] // docs/security.md
     pub unsafe fn map(path: impl AsRef<Path>, limits: &Limits) -> Result<MaskArchive> {
         let path = path.as_ref();
@@ -106,10 +108,11 @@ impl MaskArchive {
         Ok(MaskArchive { max_file_bytes: limits.mask_file_bytes, ..archive })
     }
 
-    /// Reads an archive from its bytes.
+    /// Reads an archive from its bytes and checks its header. Checksums of other blocks are computed on demand.
     ///
     /// # Errors
-    /// `mask-file/no-archive`, `mask-file/other-version`, `mask-file/damaged-header`.
+    /// `mask-file/no-archive` if the bytes do not begin as an archive; `mask-file/other-version` if a version or the
+    /// byte order differs; `mask-file/damaged-header` if the header is invalid.
     pub fn from_bytes(bytes: impl Into<Box<[u8]>>) -> Result<MaskArchive> {
         MaskArchive::of(Bytes::Owned(bytes.into()))
     }
@@ -126,8 +129,8 @@ impl MaskArchive {
         self.source.header().fingerprint
     }
 
-    /// The error that the archive is for another vocabulary than `here`. It says what differs, if the first file shows
-    /// that.
+    /// The error `mask-file/other-vocabulary`: the archive is for another vocabulary than `here`. The error says
+    /// whether only end tokens or the width differ, if the first file shows that.
     #[cfg(feature = "serve")]
     pub(crate) fn other_vocabulary(&self, here: &Vocabulary) -> Error {
         let first = self.name_at(0).ok().flatten().and_then(|name| self.get(&name).ok().flatten());
@@ -137,7 +140,7 @@ impl MaskArchive {
         }
     }
 
-    /// The number of files.
+    /// The number of mask files in the archive.
     pub fn len(&self) -> usize {
         self.source.header().section_len(Section::Members) / member::ROW
     }
@@ -166,13 +169,14 @@ impl MaskArchive {
     /// The file with a name; `None` if there is none.
     ///
     /// # Errors
-    /// `mask-file/damaged`, `mask-file/impossible`. If the archive was [opened](MaskArchive::open): it cannot be read;
-    /// the limit `mask_file_bytes`.
+    /// `mask-file/damaged` if a block has a wrong checksum; `mask-file/impossible` if a row or a name is invalid. If
+    /// the archive was [opened](MaskArchive::open), also `io/file` if it cannot be read, and `limit/exceeded` if the
+    /// file without its masks is larger than `mask_file_bytes`; masks that exceed the limit count as damaged.
     pub fn get(&self, name: &str) -> Result<Option<MaskFile>> {
         self.named(name)?.map(|member| self.file(&member)).transpose()
     }
 
-    /// Whether there is a file with a name. The file is not read.
+    /// Whether there is a file with a name. Only rows and names are read, not the file.
     ///
     /// # Errors
     /// Those of [`get`](MaskArchive::get).
@@ -190,7 +194,7 @@ impl MaskArchive {
         if self.name(&member)? == name { Ok(Some(member)) } else { Ok(None) }
     }
 
-    /// The file of a grammar; `None` if there is none.
+    /// The file of exactly this grammar; `None` if there is none.
     ///
     /// # Errors
     /// Those of [`get`](MaskArchive::get).
@@ -210,7 +214,8 @@ impl MaskArchive {
     /// The [token index](crate::Compiler::prepare_from) of the vocabulary, if the archive has one.
     ///
     /// # Errors
-    /// `mask-file/damaged`; it cannot be read.
+    /// `mask-file/damaged` if a block has a wrong checksum; `io/file` if an [opened](MaskArchive::open) archive cannot
+    /// be read.
     pub fn token_index(&self) -> Result<Option<Cow<'_, [u8]>>> {
         let len = self.source.header().section_len(Section::TokenIndex);
         if len == 0 { Ok(None) } else { self.source.part(Section::TokenIndex, 0, len).map(Some) }
@@ -219,7 +224,9 @@ impl MaskArchive {
     /// Checks the whole archive: each file as [`MaskFile::check`] does, at a cost bounded by the length of the archive.
     ///
     /// # Errors
-    /// `mask-file/damaged`, `mask-file/impossible`.
+    /// `mask-file/damaged` if a block has a wrong checksum; `mask-file/impossible` if a value is invalid, rows are not
+    /// sorted, or parts overlap. If the archive was [opened](MaskArchive::open), also `io/file` if it cannot be read,
+    /// and `limit/exceeded` if a file is larger than `mask_file_bytes`.
     pub fn check(&self) -> Result<()> {
         self.source.check_all()?;
         let header = self.source.header();
@@ -243,7 +250,7 @@ impl MaskArchive {
             }
             (last_name, last_hash) = (Some(name), Some(by_grammar));
             let sections = member.sections(header)?;
-            // files with the same graph share it
+            // a graph that several files share is checked once
             if graphs.insert(GRAPH.map(|section| sections[section as usize].clone())) {
                 let bytes = GRAPH.map(|section| sections[section as usize].len());
                 check.charge(bytes.into_iter().fold(0, usize::saturating_add), "file", id)?;
@@ -255,7 +262,7 @@ impl MaskArchive {
         Ok(())
     }
 
-    /// Sizes and counts.
+    /// The sizes of the sections, and counts, from the header.
     pub fn contents(&self) -> ArchiveContents {
         let header = self.source.header();
         let size =
@@ -268,8 +275,9 @@ impl MaskArchive {
         }
     }
 
-    /// Bytes of memory that belong to this process: the archive, if it is not mapped or opened, and the table of shared
-    /// words. Decoded words count for the grammars that use them.
+    /// Bytes of memory that belong to this process: of an archive read from bytes, its bytes and its table of shared
+    /// words; of a [mapped](MaskArchive::map) one, only the table; of an [opened](MaskArchive::open) one, its header.
+    /// Decoded words count for the grammars that use them.
     pub fn memory_usage(&self) -> usize {
         self.source.memory_usage()
     }
@@ -329,7 +337,7 @@ fn in_file(error: Error, path: &Path) -> Error {
     error.in_file(&path.display().to_string())
 }
 
-/// The bytes of a file in an archive as a standalone file. Unreadable parts are left out.
+/// The bytes of a file in an archive, as a standalone file. Unreadable parts are left out.
 pub(super) fn alone(file: &Container) -> Vec<u8> {
     let header = file.header();
     // a bound, since masks of a forged archive may overlap, and the file would have a copy of each

@@ -1,4 +1,4 @@
-//! Sources of archives: memory, or a file on disk.
+//! The sources that archives are read from: memory, or a file on disk.
 
 use super::alone;
 use super::member::{GRAPH, Member};
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug)]
 pub(super) enum Source {
-    /// In memory, mapped or owned, with the words decoded for any of its files.
+    /// An archive in memory, mapped or owned, with the shared words that were decoded for any of its files.
     Memory(Arc<Container>, Arc<SharedWords>),
     Disk(Box<OnDisk>),
 }
@@ -34,7 +34,8 @@ impl Source {
     /// `len` bytes of a section from offset `at` on.
     ///
     /// # Errors
-    /// They are outside the section, have a wrong checksum, or cannot be read.
+    /// `mask-file/damaged` if the range is not within the section, or if a block has a wrong checksum; `io/file` if an
+    /// archive on disk cannot be read.
     pub(super) fn part(&self, section: Section, at: usize, len: usize) -> Result<Cow<'_, [u8]>> {
         let part = match self {
             Source::Memory(archive, _) => archive.part(section, at, len).map(Cow::Borrowed),
@@ -78,7 +79,7 @@ pub(super) struct OnDisk {
 }
 
 impl OnDisk {
-    /// Reads the header of a file of `len` bytes.
+    /// Reads the header of an archive of `len` bytes.
     pub(super) fn new(mut file: File, path: &Path, len: usize) -> Result<OnDisk> {
         let io = |cause: std::io::Error| Error::io(path, &cause);
         let mut start = Vec::new();
@@ -92,10 +93,11 @@ impl OnDisk {
         Ok(OnDisk { path: path.to_owned(), file: Mutex::new(file), header, start })
     }
 
-    /// `len` bytes of a section from offset `at` on; `None` if they are outside it or have a wrong checksum.
+    /// `len` bytes of a section from offset `at` on; `None` if the range is not within the section, or if a block has a
+    /// wrong checksum.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// `io/file` if the archive cannot be read.
     fn part(&self, sections: &Sections, section: Section, at: usize, len: usize) -> Result<Option<Vec<u8>>> {
         let section = &sections[section as usize];
         let start = section.start.checked_add(at);
@@ -148,10 +150,12 @@ impl OnDisk {
         Ok(())
     }
 
-    /// Extracts a file of the archive.
+    /// Extracts a file of the archive, and returns its bytes.
     ///
     /// # Errors
-    /// `mask-file/damaged`, `mask-file/impossible`; the limit `mask_file_bytes`; the archive cannot be read.
+    /// `mask-file/impossible` if the row of the file is invalid; `limit/exceeded` if the sections that belong to the
+    /// file alone have more than `max_bytes` bytes; `mask-file/damaged` if a part is missing, because of a wrong
+    /// checksum or because its masks have more than `max_bytes` bytes; `io/file` if the archive cannot be read.
     pub(super) fn take(&self, member: &Member, max_bytes: usize) -> Result<Vec<u8>> {
         let header = Header { sections: member.sections(&self.header)?, ..self.header.clone() };
         within(member, max_bytes)?;
@@ -165,7 +169,7 @@ impl OnDisk {
         }
     }
 
-    /// A file of the archive without its grammar, masks and words.
+    /// A file of the archive without its grammar, masks and shared words, read into memory.
     ///
     /// # Errors
     /// Those of [`take`](OnDisk::take).
@@ -190,7 +194,7 @@ impl OnDisk {
 /// Checks that the sections that belong to one file alone fit into `max_bytes`.
 ///
 /// # Errors
-/// The limit `mask_file_bytes`.
+/// `limit/exceeded`, for the limit `mask_file_bytes`, if they do not fit.
 fn within(member: &Member, max_bytes: usize) -> Result<()> {
     let own: usize = member.own.iter().map(|range| range.len()).fold(0, usize::saturating_add);
     if own > max_bytes {
