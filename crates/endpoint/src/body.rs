@@ -41,8 +41,11 @@ pub(crate) fn body(request: &Request, encoding: Encoding, settings: &Settings<'_
         put("stream_options", json!({"include_usage": true}));
     }
     for (name, mut value) in form(&request.form, encoding) {
-        if settings.bounds_strings {
-            lengths::bound(&mut value, request.max_tokens / 2);
+        match encoding {
+            _ if settings.bounds_strings => lengths::bound(&mut value, request.max_tokens / 2),
+            // OpenAI refuses bounds of lengths in strict schemas
+            Encoding::StrictSchema | Encoding::StrictTools => lengths::remove(&mut value),
+            _ => {}
         }
         put(name, value);
     }

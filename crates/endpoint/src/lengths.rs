@@ -7,18 +7,35 @@ const DECIDING: [&str; 5] = ["maxLength", "enum", "const", "pattern", "format"];
 /// Keywords whose values are not schemas.
 const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
 
+/// Removes `minLength` and `maxLength` from each schema of type `string`. Visits the same values as [`bound`].
+pub(crate) fn remove(value: &mut Value) {
+    visit(value, &|members| {
+        if members.get("type").is_some_and(|kind| kind == "string") {
+            members.shift_remove("minLength");
+            members.shift_remove("maxLength");
+        }
+    });
+}
+
 /// Adds `maxLength` to each schema of type `string` that has none and no other keyword that bounds its strings. Visits
 /// all values inside `value`, except those of `enum`, `const`, `default` and `examples`. The recursion is as deep as the
 /// value, whose nesting the JSON reader limits.
 pub(crate) fn bound(value: &mut Value, most: u32) {
+    visit(value, &|members| {
+        if is_unbounded_string(members) {
+            members.insert("maxLength".to_owned(), most.into());
+        }
+    });
+}
+
+/// Calls `each` for all objects that may be schemas.
+fn visit(value: &mut Value, each: &impl Fn(&mut Map<String, Value>)) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| bound(item, most)),
+        Value::Array(items) => items.iter_mut().for_each(|item| visit(item, each)),
         Value::Object(members) => {
-            if is_unbounded_string(members) {
-                members.insert("maxLength".to_owned(), most.into());
-            }
+            each(members);
             let members = members.iter_mut().filter(|(name, _)| !VALUES.contains(&name.as_str()));
-            members.for_each(|(_, value)| bound(value, most));
+            members.for_each(|(_, value)| visit(value, each));
         }
         _ => {}
     }
@@ -48,6 +65,8 @@ mod tests {
             let mut found = schema.clone();
             bound(&mut found, 9);
             assert_eq!(found, expected, "{schema}");
+            remove(&mut found);
+            assert_eq!(found, schema);
         }
         for keyword in DECIDING {
             let schema = json!({"type": "string", keyword: 3});

@@ -84,8 +84,12 @@ fn a_server_that_refuses_everything_is_an_error_with_its_last_reason() {
 /// Strict schemas may not have `maxLength`; servers that enforce a grammar end a string there.
 #[test]
 fn servers_that_enforce_lengths_get_bounds_of_strings() {
-    let text = json!({"type": "object", "properties": {"text": {"type": "string"}}});
-    for (dialect, expected) in [("llama-cpp", json!(32)), ("vllm", json!(32)), ("openai", Value::Null)] {
+    let text = json!({"type": "object", "properties": {"text": {"type": "string"}, "name": {"type": "string", "maxLength": 9}}});
+    for (dialect, expected, known) in [
+        ("llama-cpp", json!(32), json!(9)),
+        ("vllm", json!(32), json!(9)),
+        ("openai", Value::Null, Value::Null),
+    ] {
         let server = StandIn::new(|_, _| Reply::says("{\"text\":\"a\"}"));
         let form = Form::Json { name: "step".into(), schema: text.clone() };
         endpoint(&server, dialect).ask(&Request::new("Which?", form, 64)).unwrap();
@@ -96,6 +100,7 @@ fn servers_that_enforce_lengths_get_bounds_of_strings() {
         };
         assert_eq!(schema["properties"]["text"]["type"], "string", "{dialect}: {body}");
         assert_eq!(schema["properties"]["text"]["maxLength"], expected, "{dialect}");
+        assert_eq!(schema["properties"]["name"]["maxLength"], known, "{dialect}");
     }
 }
 

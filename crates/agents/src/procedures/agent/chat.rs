@@ -54,8 +54,7 @@ impl<'m> ChatAgent<'m> {
             .limits(self.limits.clone());
         let grammar = step_grammar(situation.offers, &options)?;
         self.usage.grammars += 1;
-        let thinks = binding.thought.is_some();
-        let schema = object_schema(situation.offers, thinks);
+        let schema = object_schema(situation.offers, binding.thought, binding.text_characters);
         let request = Request::new(prompt, Form::Json { name: "step".to_owned(), schema }, MOST_TOKENS);
         let limits = &self.limits;
         chat::ask(self.model, request, |answer| {

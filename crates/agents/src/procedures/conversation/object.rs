@@ -14,10 +14,11 @@ const STEP: &str = "step";
 const THOUGHT: &str = "thought";
 
 /// Returns a JSON Schema of an object with one of the offers as `step`, `{"call": API, "arguments": {…}}` or `{"say":
-/// NAME, "text": TEXT}`, and with a `thought` before it if `thinks`. As strict servers require, all members are
-/// required and no others are allowed: an optional argument without a value is null. Answers with only one text need no
-/// `text`.
-pub fn object_schema(offers: &[Offer], thinks: bool) -> Value {
+/// NAME, "text": TEXT}`, and before it a `thought` of at most that many characters, unless `thought` is `None`. As
+/// strict servers require, all members are required and no others are allowed: an optional argument without a value is
+/// null. Answers with only one text need no `text`. A text has at most `characters` characters.
+pub fn object_schema(offers: &[Offer], thought: Option<u32>, characters: u32) -> Value {
+    let text = |most: u32| json!({"type": "string", "maxLength": most});
     let mut steps = Vec::new();
     let (mut fixed, mut free) = (Vec::new(), Vec::new());
     for offer in offers {
@@ -33,12 +34,12 @@ pub fn object_schema(offers: &[Offer], thinks: bool) -> Value {
         steps.push(object([("say", names(fixed))]));
     }
     if !free.is_empty() {
-        steps.push(object([("say", names(free)), ("text", json!({"type": "string"}))]));
+        steps.push(object([("say", names(free)), ("text", text(characters))]));
     }
     let step = json!({"anyOf": steps});
-    match thinks {
-        true => object([(THOUGHT, json!({"type": "string"})), (STEP, step)]),
-        false => object([(STEP, step)]),
+    match thought {
+        Some(most) => object([(THOUGHT, text(most)), (STEP, step)]),
+        None => object([(STEP, step)]),
     }
 }
 
