@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 struct State {
     /// The number of chunks of the longest of these substrings.
     longest: usize,
-    /// The state of the longest suffix of these substrings that ends at more positions.
+    /// The state of the longest suffix of these substrings that ends at more positions; `None` for the start.
     link: Option<usize>,
     next: BTreeMap<usize, usize>,
 }
@@ -49,7 +49,7 @@ fn automaton(letters: &[usize]) -> Vec<State> {
 }
 
 impl GrammarBuilder {
-    /// Any number of consecutive chunks of a sequence, concatenated; also the empty string. Chunks are never split.
+    /// The concatenation of any number of consecutive chunks of a sequence, zero included. Chunks are never split.
     /// Empty chunks are ignored.
     pub fn substrings<T: AsRef<str>>(&mut self, chunks: impl IntoIterator<Item = T>) -> ExprId {
         let mut texts: Vec<ExprId> = Vec::new();

@@ -130,7 +130,7 @@ impl Clauses {
     }
 
     /// The steps of work to find out that the list [is decidable](Clauses::is_decidable): literals times decisions, or
-    /// 0 if it has too few variables to exceed `limit`. `None` if it is not decidable.
+    /// 0 if it has too few variables to exceed `limit`. `None` if the list is not decidable.
     pub(crate) fn work(&self, is_counted: bool, limit: usize) -> Option<usize> {
         let is_in_clause = |&variable: &usize| !self.occurrences.range(variable).is_empty();
         let deciding = match is_counted {
@@ -185,7 +185,7 @@ impl Clauses {
         }
     }
 
-    /// Adds a clause unless it is a tautology.
+    /// Adds a clause unless it is a tautology. An empty clause sets `is_never`.
     fn add_clause(&mut self, mut clause: Vec<Literal>) {
         clause.sort_unstable();
         clause.dedup();
@@ -214,7 +214,8 @@ impl Clauses {
         self.occurrences = Lists { ends, items };
     }
 
-    /// Orders the variables: first those that keep the formula from being a Horn formula, then by falling frequency.
+    /// Orders the variables for the search: first the variables that keep the formula from being a Horn formula, then
+    /// the others, each part by falling frequency. Sets `branching`, `is_positive` and `rank`.
     fn order(&mut self, variables: usize) {
         let mut is_branching = vec![false; variables];
         for clause in 0..self.clauses.len() {
@@ -239,7 +240,7 @@ impl Clauses {
     }
 }
 
-/// The clauses of an alternative: one literal of each of the returned sets holds.
+/// The clauses of an alternative: the alternative holds if at least one literal of each of the returned sets holds.
 fn parts(alternative: &Alternative) -> impl Iterator<Item = impl Iterator<Item = Literal> + '_> + '_ {
     let some = alternative.some.iter().map(|set| (&**set, true));
     let none = alternative.none.chunks(1).map(|entry| (entry, false));

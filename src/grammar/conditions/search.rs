@@ -33,7 +33,7 @@ struct ClauseState {
     holding: u32,
 }
 
-/// Groups of variables connected by clauses that do not hold yet.
+/// Groups of variables that are connected by clauses without a literal that holds.
 #[derive(Clone, Copy)]
 struct Component {
     /// The range of its groups in [`Search::groups`].
@@ -93,7 +93,8 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Assigns the known entries and the clauses of one literal. Returns false on a contradiction.
+    /// Assigns the known entries and the literals of one-literal clauses, and propagates them. Returns false on a
+    /// contradiction.
     pub(super) fn assume(&mut self, mut known: impl Iterator<Item = (u32, bool)>) -> bool {
         let clauses = &self.clauses.clauses;
         let mut units =
@@ -104,7 +105,7 @@ impl<'c> Search<'c> {
             && self.propagate()
     }
 
-    /// Whether the clauses can be satisfied, given the entries that are present.
+    /// Whether the clauses can be satisfied, given the present entries `came` and the assumptions.
     pub(super) fn is_satisfiable(&mut self, came: &FixedBitSet) -> bool {
         !self.sums(came).is_empty()
     }
@@ -120,7 +121,7 @@ impl<'c> Search<'c> {
         self.run((0..clauses.groups.len() as u32).filter(|group| !has_come(group)), None).unwrap_or_default()
     }
 
-    /// Takes all possible decisions. Returns whether they are at most `limit`.
+    /// Takes all possible decisions, and stops after `limit` of them. Returns whether none was left.
     pub(super) fn exhaust(&mut self, limit: usize) -> bool {
         self.run(0..self.clauses.groups.len() as u32, Some(limit)).is_some()
     }
@@ -245,7 +246,7 @@ impl<'c> Search<'c> {
         self.propagated = self.propagated.min(trail);
     }
 
-    /// Splits some groups into connected components. Those that need no decision are added to the sums directly.
+    /// Splits some groups into connected components. Groups that need no decision are added to the sums directly.
     fn decompose(&mut self, (first, end): (usize, usize)) -> Frame {
         let mut product = Sums::of(0);
         let (components, groups) = (self.components.len(), self.groups.len());

@@ -7,8 +7,8 @@ use grammata_testing::generate::Choices;
 use proptest::prelude::*;
 use std::cell::Cell;
 
-/// A list. `groups` has, for each entry with a key, the first entry with that key; `required`, whether one of them is
-/// required.
+/// A list of members. `groups` has, for each entry with a key, the first entry with that key; `required` says whether a
+/// member with that key is required.
 #[derive(Debug, Default)]
 struct List {
     groups: Vec<u32>,
@@ -157,7 +157,8 @@ fn answers_are_those_of_all_subsets_and_take_no_more_decisions_than_checked() {
 
 #[test]
 fn what_takes_too_many_decisions_is_refused() {
-    // of each three neighbours on a torus one is present, but not all: there are many lists, with little in common
+    // of each three neighbours on a torus at least one is present, but not all: there are many lists, with little in
+    // common
     let side = 12;
     let at = |x: usize, y: usize| ((x % side) * side + y % side) as u32;
     let either = |entries: [u32; 3]| {
