@@ -2,9 +2,9 @@
 //!
 //! Nodes are numbered in depth-first preorder; the root is node 0. So a subtree is the range `node..subtree_end(node)`:
 //! a walk needs no recursion, and skips a subtree by jumping to its end. Tokens are stored in the same order, so the
-//! tokens of a subtree are one slice. Among a node's children the leaves, a third of all nodes, come first: they are
-//! contiguous, and a walk processes them together. Each node also has a list of its children by byte, for lookups from
-//! an automaton's few allowed bytes.
+//! tokens of a subtree are one slice. A third of all nodes are leaves at which one token ends. Among the children of a
+//! node, up to 255 of them come first: they are contiguous, and a walk processes them together. Each node also has a
+//! list of its children by byte, for lookups from an automaton's few allowed bytes.
 
 mod flat;
 
@@ -52,17 +52,18 @@ pub(crate) fn check_nodes(nodes: usize, prefixes: usize, limits: &Limits) -> Res
 #[derive(Clone, Copy)]
 pub(crate) struct Node {
     pub(crate) token: u32,
-    /// The first node after its subtree.
+    /// The first node after the subtree of the node, or the number of nodes.
     pub(crate) end: u32,
     /// The number of bytes from the root; [`Node::DEEP`] also represents larger depths.
     pub(crate) depth: u16,
     pub(crate) byte: u8,
-    /// The number of nodes after this one that are its children and leaves with one token each; at most 255.
+    /// How many nodes directly after the node are children of it and leaves with one token each; at most 255 are
+    /// counted.
     leaves: u8,
 }
 
 impl Node {
-    /// The largest depth stored; deeper nodes have it, too.
+    /// The largest depth stored; deeper nodes have it as their depth, too.
     pub(crate) const DEEP: u16 = u16::MAX;
 
     /// Whether [leaves](TokenTrie::leaves) directly follow the node.
@@ -81,7 +82,7 @@ pub(crate) struct ChildStep {
     pub(crate) is_leaf: bool,
 }
 
-/// Replaces a token id if the node has several.
+/// Replaces the token id of a node at which several tokens end.
 const SEVERAL: u32 = u32::MAX - 1;
 
 impl ChildStep {
@@ -128,12 +129,12 @@ impl TokenTrie {
         building.finish()
     }
 
-    /// The root: the empty prefix.
+    /// The root, which is the node of the empty prefix.
     pub fn root(&self) -> u32 {
         0
     }
 
-    /// The number of nodes, including the root.
+    /// The number of nodes, including the root: one more than the number of distinct non-empty prefixes of tokens.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
@@ -192,7 +193,7 @@ impl TokenTrie {
         &self.steps[self.child_starts[node] as usize..self.child_starts[node + 1] as usize]
     }
 
-    /// The child of `node` for `byte`: a table lookup at the root, a binary search elsewhere.
+    /// The child of `node` for `byte`, if there is one: a table lookup at the root, a binary search elsewhere.
     pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
         if node == 0 {
             let child = self.first[byte as usize];
@@ -221,7 +222,8 @@ impl TokenTrie {
         &self.tokens[self.token_starts[node as usize + 1] as usize..self.token_starts[end] as usize]
     }
 
-    /// The longest token that is a prefix of `bytes`, and its length; the lowest id among equal tokens.
+    /// The longest token that is a prefix of `bytes`, and its length in bytes; the lowest id among equal tokens. `None`
+    /// if no token is a prefix.
     pub fn longest_prefix(&self, bytes: &[u8]) -> Option<(TokenId, usize)> {
         let mut node = self.root();
         let mut longest = None;
@@ -235,7 +237,7 @@ impl TokenTrie {
         longest
     }
 
-    /// Memory held, in bytes: some 39 per node.
+    /// Memory held, in bytes: some 39 per node, and a table of 1 KiB.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.nodes)
@@ -338,7 +340,7 @@ impl Building {
         node
     }
 
-    /// Inserts a token whose bytes are not less than those of the last one.
+    /// Inserts a token whose bytes are not less than the bytes of the last inserted token.
     fn insert(&mut self, bytes: &[u8], token: TokenId) {
         let common = self.last.iter().zip(bytes).take_while(|(a, b)| a == b).count();
         self.close(common);
@@ -351,7 +353,7 @@ impl Building {
         self.last.extend_from_slice(&bytes[common..]);
     }
 
-    /// Ends the subtrees of the path's nodes that are deeper than `depth`.
+    /// Removes the nodes deeper than `depth` from the path and ends their subtrees.
     fn close(&mut self, depth: usize) {
         let end = self.bytes.len() as u32;
         for node in self.path.drain(depth + 1..) {
@@ -413,7 +415,7 @@ impl Building {
         (starts, children)
     }
 
-    /// Renumbers the nodes so that leaves come before their siblings.
+    /// Renumbers the nodes so that up to 255 leaves with one token come before their siblings.
     fn numbers(&self, starts: &[u32], children: &[u32]) -> Numbers {
         let nodes = self.bytes.len();
         let (mut new, mut leaves) = (vec![0u32; nodes], vec![0u8; nodes]);

@@ -7,7 +7,7 @@
 //! - a letter, a digit, `+` or `/`: a tiktoken rank file; see [`tiktoken`].
 //!
 //! No format says which tokens end a sequence. [`LoadOptions::eos`] does; without it, every special token with a name
-//! from [`EOS_NAMES`] ends one. If there is none either, loading fails with an error that says so.
+//! from [`EOS_NAMES`] ends a sequence. If there is no such token, loading fails with `vocabulary/no-eos`.
 //!
 //! Files are not trusted: [`Limits`] bounds their size, the number of tokens and the length of each token. Anything
 //! wrong with a file is an error, never a panic.
@@ -42,7 +42,8 @@ pub enum AddedTokens {
     Flagged,
     /// All added tokens. Some tokenizers have added tokens for runs of spaces or newlines: these become special, too.
     Special,
-    /// The added tokens that the file flags, and those with these contents.
+    /// The added tokens that the file flags, and the added tokens with these contents. A content that no added token
+    /// has is an error.
     Named(Vec<String>),
 }
 
@@ -56,7 +57,8 @@ impl AddedTokens {
         }
     }
 
-    /// The first name that is not the content of a known added token.
+    /// The first name of [`AddedTokens::Named`] that is not among `known`, the contents of the added tokens; `None` if
+    /// there is none.
     fn unknown(&self, known: &FxHashSet<&str>) -> Option<&str> {
         match self {
             AddedTokens::Named(names) => names.iter().map(String::as_str).find(|name| !known.contains(name)),
@@ -113,7 +115,7 @@ impl Vocabulary {
     ///
     /// # Errors
     ///
-    /// Those of [`from_file`](Vocabulary::from_file).
+    /// Those of [`from_file`](Vocabulary::from_file), except the errors of reading a file.
     pub fn from_file_bytes(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
         check_size(content.len(), &options.limits)?;
         let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
@@ -142,7 +144,8 @@ fn check_added<'a>(options: &LoadOptions, added: impl Iterator<Item = &'a str>) 
     options.added.unknown(&added).map_or(Ok(()), |name| Err(errors::no_added_token(name, added)))
 }
 
-/// Reads a whole file of at most `tokenizer_bytes`; reading stops at the limit, even if the file never ends.
+/// Reads a whole file. Fails if it has more than `tokenizer_bytes` bytes; reading stops at the limit, even if the file
+/// never ends.
 fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
     files::read(path, limits.tokenizer_bytes, |found| too_large(found, limits))
 }
@@ -156,13 +159,14 @@ fn too_large(found: u64, limits: &Limits) -> Error {
     Limits::exceeded(LimitKind::TokenizerBytes, limits.tokenizer_bytes, found)
 }
 
-/// Like [`finish`], for a file without added tokens.
+/// Like [`finish`], for a file without added tokens: fails if the options name any.
 fn finish_without_added(builder: VocabularyBuilder, options: &LoadOptions) -> Result<Vocabulary> {
     check_added(options, std::iter::empty())?;
     finish(builder, options)
 }
 
-/// Adds the options to what the file says, and builds the vocabulary.
+/// Adds the special tokens, end-of-sequence ids and width of the options to the content of the file, and builds the
+/// vocabulary.
 fn finish(mut builder: VocabularyBuilder, options: &LoadOptions) -> Result<Vocabulary> {
     for (name, id) in &options.specials {
         builder = builder.special(*id, name);

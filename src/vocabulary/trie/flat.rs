@@ -13,8 +13,8 @@ const ENDS: u32 = 1 << 8;
 const LAST: u32 = 1 << 31;
 
 impl TokenTrie {
-    /// The words of the nodes and of the tokens; `None` if the trie is too deep or has token ids that are too large for
-    /// this encoding.
+    /// The words of the nodes and of the tokens; `None` if a node has a depth of 65,535 or more, or a token has an id
+    /// of 2^31 or more.
     pub(crate) fn to_words(&self) -> Option<[Vec<u32>; 2]> {
         let (mut nodes, mut tokens) =
             (Vec::with_capacity(self.nodes.len()), Vec::with_capacity(self.tokens.len()));
@@ -97,7 +97,7 @@ impl TokenTrie {
 
 impl Arrays {
     /// Sorts the children of each node, which are in the order of their ids, by byte, and counts the leaves directly
-    /// after each node. False if two children have the same byte, or a leaf has no token.
+    /// after each node. False if two children have the same byte, or if a leaf other than the root has no token.
     fn sort_children(&mut self) -> bool {
         let is_leaf = |node: &Node, id: u32| node.end == id + 1;
         for id in 0..self.nodes.len() {

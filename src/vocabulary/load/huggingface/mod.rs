@@ -43,8 +43,9 @@ use file::{AddedToken, File, Model, Vocab};
 ///
 /// # Errors
 ///
-/// The file is damaged or is another kind of JSON file; the tokenizer does not have exact bytes for each token; two
-/// tokens share an id; and those of [`Vocabulary::from_file`].
+/// `vocabulary/json` or `vocabulary/format` if the file is damaged or is another kind of JSON file; `vocabulary/model`
+/// or `vocabulary/decoder` if the tokenizer does not have exact bytes for each token; `vocabulary/id-twice` if tokens
+/// with different texts share an id. And the errors of [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     super::check_size(content.len(), &options.limits)?;
     let file: File = serde_json::from_slice(content).map_err(|cause| errors::json(content, &cause))?;
@@ -91,7 +92,7 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
             format!("{entries} entries"),
         ));
     }
-    // with equal ids, the model's token comes before the added token
+    // the order puts the model's token before an added token with the same id
     let own = model.vocab.iter().flat_map(|vocab| vocab.iter()).map(|(id, text)| (id, false, text));
     let added = file.added().map(|token| (token.id, true, token.content.as_str()));
     let mut all: Vec<(u32, bool, &str)> = own.chain(added).collect();
@@ -132,7 +133,8 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
     Ok(builder)
 }
 
-/// The special added tokens, including those that the options make special, and the model's unknown token.
+/// The special tokens with their names: the added tokens that the file or the options make special, and the model's
+/// unknown token. Tokens with an empty name are left out.
 fn specials<'a>(
     file: &'a File,
     model: &'a Model,
