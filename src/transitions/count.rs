@@ -46,16 +46,16 @@ struct Level<S> {
     state: S,
     /// The number of letters that may follow, if it is bounded.
     left: usize,
-    /// The index of its first transition in the shared list.
+    /// The index of the state's first transition in the shared list.
     first: usize,
     total: BigUint,
-    /// Bytes held for it until the search leaves it.
+    /// Bytes held for the state until the search leaves the state.
     held: usize,
 }
 
 impl<S> Level<S> {
-    /// Adds to the total. Returns by how many bytes it has grown; they are held for this level, since the totals of a
-    /// long path can take more memory than all cached counts.
+    /// Adds to the total. Returns the number of bytes by which the total has grown. They are held for this level, since
+    /// the totals of a long path can take more memory than all cached counts.
     fn add(&mut self, count: BigUint) -> usize {
         let before = size_of_count(&self.total);
         self.total += count;
@@ -66,8 +66,9 @@ impl<S> Level<S> {
 }
 
 impl<S: Clone + Eq + Hash> Counts<S> {
-    /// The number of words from a state to acceptance. It is infinite if a state recurs on a path and is not known to
-    /// be a dead end, or if a state is [pumpable](TransitionSystem::is_pumpable).
+    /// The number of words from a state to acceptance. The number is infinite if a state recurs on a path and is not
+    /// known to be a dead end, or if a visited state is found to be [pumpable](TransitionSystem::is_pumpable); only
+    /// some states are asked.
     ///
     /// # Errors
     /// Limits of the system.
@@ -113,7 +114,7 @@ impl<S: Clone + Eq + Hash> Counts<S> {
                 }
                 Some(None) => return Ok(Count::Infinite),
                 None => {
-                    // stacks grow along the path: checking a few depths is enough
+                    // stacks grow along the path, so it is enough to check some depths: the powers of two
                     if path.len().is_power_of_two() && system.is_pumpable(to) {
                         return Ok(Count::Infinite);
                     }
@@ -202,7 +203,7 @@ impl<S: Clone + Eq + Hash> Counts<S> {
     }
 }
 
-/// Bytes of the digits of a number.
+/// The bytes of the digits of a number, rounded down.
 fn size_of_count(count: &BigUint) -> usize {
     usize::try_from(count.bits() / 8).unwrap_or(usize::MAX)
 }

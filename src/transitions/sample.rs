@@ -17,8 +17,8 @@ pub enum Sample<L> {
     Infinite,
 }
 
-/// Draws a word uniformly, among those of at most `most` letters if a bound is given; an infinite language needs the
-/// bound. `counts` must belong to the same system and can be reused for the next draw.
+/// Draws a word uniformly, among the words of at most `most` letters if a bound is given. Without a bound, an infinite
+/// language gives [`Sample::Infinite`]. `counts` must belong to the same system and can be reused for the next draw.
 ///
 /// # Errors
 /// Limits of the system.
@@ -71,7 +71,7 @@ pub fn sample<T: Letters, R: RngCore>(
     }
 }
 
-/// A uniformly distributed number below `limit`, which must not be 0.
+/// A uniformly distributed number below `limit`, which must not be 0: with 0 the function never returns.
 pub fn below<R: RngCore>(limit: &BigUint, random: &mut R) -> BigUint {
     let bits = limit.bits();
     loop {
