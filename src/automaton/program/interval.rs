@@ -19,7 +19,7 @@ impl Interval {
 
     pub(in crate::automaton) const ANY: Interval = Interval { low: 0, high: Interval::ENDLESS };
 
-    /// The interval with each number decreased by one, without negative numbers; `None` if nothing is left.
+    /// The interval with each number decreased by one, without negative numbers; `None` if no number is left.
     pub(in crate::automaton) fn less_one(self) -> Option<Interval> {
         let high = if self.high == Interval::ENDLESS { self.high } else { self.high.checked_sub(1)? };
         Some(Interval { low: self.low.saturating_sub(1), high })
