@@ -32,9 +32,10 @@ pub struct Cache {
     pub(in crate::automaton) transitions: Arc<Transitions>,
     /// The end of the last dense row of successors.
     pub(in crate::automaton) rows_end: u32,
-    /// Per item that was closed alone, its closure, which many bytes and configurations share.
+    /// Per item that was closed alone, the configuration that it is closed to, which many bytes and configurations
+    /// share.
     pub(in crate::automaton) closed: FxHashMap<Item, ConfigurationId>,
-    /// The closures of several items.
+    /// The configurations that sets of several items are closed to.
     pub(in crate::automaton) closure_memo: ClosureMemo,
     /// Worklists kept for their allocations; products need more than one at a time.
     #[allow(clippy::vec_box)] // they are taken out and put back for each byte
@@ -64,7 +65,7 @@ impl Cache {
             products: ProductStates::default(),
             bounds: Bounds::default(),
             memory: Memory::new(),
-            // most first masks need no more
+            // the number of configurations that most first masks need
             configurations: SliceInterner::with_capacity(64),
             transitions: Arc::default(),
             rows_end: 0,
@@ -176,7 +177,7 @@ impl Cache {
         })
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, without the memory that is kept only for reuse.
     pub fn memory_usage(&self) -> usize {
         self.stacks.memory_usage()
             + self.seen.memory_usage()

@@ -16,13 +16,13 @@ impl ConfigurationId {
     /// while masks are computed, and its successors are unknown.
     pub(crate) const UNKNOWN: ConfigurationId = ConfigurationId(1);
 
-    /// Whether it is neither dead nor unknown.
+    /// Whether the configuration is neither dead nor unknown.
     #[inline]
     pub(crate) fn is_ordinary(self) -> bool {
         self > ConfigurationId::UNKNOWN
     }
 
-    /// The index in the table of configurations.
+    /// The index in the table of configurations of the cache.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -45,7 +45,7 @@ pub(crate) struct Frame {
     pub(crate) to_return: StateId,
     /// The value of the register that the frame returns to; [`FrameValue::NONE`] for a plain call.
     pub(crate) value: FrameValue,
-    /// The stacks below.
+    /// The set of the stacks below this frame.
     pub(crate) below: StackSetId,
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct OpenPart {
     pub(crate) inside: ConfigurationId,
 }
 
-/// The open part, and whether it is new.
+/// The open part, and whether it was entered since the last token ended; `None` if no part is open.
 type Side = Option<(PartId, bool)>;
 
 /// The stacks of a set with the same open part, in two forms. In `marked`, the frame of the part has the value
@@ -102,7 +102,7 @@ impl Lazy<'_> {
         Ok(readings)
     }
 
-    /// Splits a set of stacks by open part, and stores the result in `known`; the stacks below come first.
+    /// Splits a set of stacks by open part, and stores the result in `known`; stacks below are split first.
     fn learn_sides(
         &mut self,
         stack: StackSetId,
@@ -173,8 +173,8 @@ impl Lazy<'_> {
         self.automaton.part_ended_by(frame.to_return)
     }
 
-    /// Whether a part may be entered on a path from a configuration to a word. The answer may be true where none can.
-    /// States and stacks found to be without parts are stored in `without`.
+    /// Whether a part may be entered on a path from a configuration to a word. The answer may be true although no part
+    /// can be entered. States and stacks found to be without parts are stored in `without`.
     pub(crate) fn is_part_ahead(&self, id: ConfigurationId, without: &mut WithoutParts) -> Result<bool> {
         let (mut states, mut stacks) = (Vec::new(), Vec::new());
         let mut seen = WithoutParts::default();
@@ -222,8 +222,8 @@ impl WithoutParts {
 }
 
 impl Automaton {
-    /// Whether a state enters a part, or represents something that may; if not, the states that it leads to or calls
-    /// are appended to `next`.
+    /// Whether a state enters a part, or is a deferred part of the grammar that may do so. If not, the states that it
+    /// leads to or calls are appended to `next`.
     fn enters_part(&self, state: StateId, next: &mut Vec<StateId>) -> bool {
         match self.state(state) {
             State::Accept => {}

@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 const NEW_STEP: usize = 8;
 
 impl Lazy<'_> {
-    /// The token terminals of a configuration, possibly with duplicates.
+    /// The token terminals that a configuration waits for, possibly with duplicates.
     pub(crate) fn terminals(&self, id: ConfigurationId) -> SmallVec<[TerminalId; 4]> {
         let automaton = self.automaton;
         if !automaton.has_terminals() {
@@ -119,7 +119,8 @@ impl Lazy<'_> {
 }
 
 impl Automaton {
-    /// The flags of a configuration with these items that is not a word.
+    /// The flags of a configuration with these items, in which the text so far is not a word and no name has just
+    /// ended.
     pub(in crate::automaton) fn flags_of(&self, items: &[Item]) -> Flags {
         let tokens = self.has_terminals() && items.iter().any(|item| self.terminal(item.state).is_some());
         Flags { tokens, ..Flags::default() }

@@ -1,5 +1,6 @@
-//! The published properties of configurations, which any thread may read without a lock: whether one accepts, and which
-//! configuration follows a byte. One thread at a time adds to them, through [`Cache`](crate::automaton::Cache).
+//! The published properties of configurations, which any thread may read without a lock: whether a configuration
+//! accepts, and which configuration follows a byte. One thread at a time adds properties, through
+//! [`Cache`](crate::automaton::Cache).
 
 use super::configuration::ConfigurationId;
 use crate::automaton::program::automaton::Automaton;
@@ -16,7 +17,7 @@ pub(in crate::automaton) enum Row {
     Single(u8, Option<ConfigurationId>),
     /// The entries from this index on, one per byte class.
     Dense(u32),
-    /// Each byte has a successor of its own, which is stored in `Memory::next`.
+    /// The successors depend on the byte itself, not only on its class. They are stored in `Memory::next`.
     HistoryDependent,
 }
 
@@ -109,8 +110,8 @@ impl Dense<'_> {
         known(self.0.get(class)?.load(Ordering::Acquire))
     }
 
-    /// The classes that are not known to have the successor of the class before them, and the classes that are known to
-    /// be dead.
+    /// Two sets of class numbers: the classes that are not known to have the successor of the class before them, and
+    /// the classes that are known to be dead.
     pub(in crate::automaton) fn changes(self) -> (ByteSet, ByteSet) {
         const DEAD: u32 = ConfigurationId::DEAD.0 + 1;
         let (mut changes, mut dead) = ([0; 4], [0; 4]);
@@ -126,7 +127,7 @@ impl Dense<'_> {
         (ByteSet::from_words(changes), ByteSet::from_words(dead))
     }
 
-    /// Whether the bytes of a class are known to have the same successor as those of the class before.
+    /// Whether the bytes of a class are known to have the same successor as the bytes of the class before.
     #[inline]
     pub(in crate::automaton) fn is_as_before(self, class: usize) -> bool {
         let Some([before, after]) = class.checked_sub(1).and_then(|before| self.0.get(before..=class)) else {
@@ -209,7 +210,8 @@ impl Transitions {
         Dense(self.rows.slice(row as usize, automaton.class_count()))
     }
 
-    /// The run of classes around `class`, limited to `within`, that are known to have the same successor.
+    /// The run of classes around `class`, limited to `within`, that are known to have the same successor; `class` alone
+    /// if its successor is not known.
     pub(in crate::automaton) fn run(
         &self,
         row: Dense<'_>,
@@ -226,7 +228,7 @@ impl Transitions {
         class - below..class + above
     }
 
-    /// Whether all bytes are known to have the same successor.
+    /// Whether all 256 bytes are known to have the same successor.
     pub(in crate::automaton) fn are_alike(&self, id: ConfigurationId) -> bool {
         self.packed(id).0 & Packed::ALIKE != 0
     }

@@ -17,12 +17,12 @@ pub(in crate::automaton) struct Closure {
     pub(in crate::automaton) visited: Vec<Item>,
     pub(in crate::automaton) index: FxHashMap<StateId, usize>,
     pub(in crate::automaton) work: Vec<Item>,
-    /// The calls of the second phase, with their ranks, while there are at most [`LINEAR`].
+    /// The calls of the second phase, with their ranks, while there are at most [`LINEAR`] of them.
     pub(in crate::automaton) calls: Vec<(u32, Item)>,
     /// The number of calls added to `calls`, united ones included; at most `UNITED_ONE_BY_ONE`.
     pub(in crate::automaton) added_calls: usize,
-    /// All calls in order of their ranks, with the stacks below. Used once there are too many for `calls`, until all
-    /// are entered.
+    /// All calls in order of their ranks, with the stacks below. Used once there are too many calls for `calls`, until
+    /// all calls are entered.
     pub(in crate::automaton) many_calls: BTreeMap<(u32, StateId), Vec<StackSetId>>,
     pub(in crate::automaton) accepting: bool,
     /// Whether the name of an object's member has ended.
