@@ -138,7 +138,7 @@ fn automaton() -> Automaton {
     let state = |role| RegisterState { kind: RegisterKind::Toy, role, record: 0, node: 0 };
     let inside = add(state(Role::Inside).into());
     let enter = add(state(Role::Enter).into());
-    // it is called, so that there is a stack below
+    // the register is called, so that there is a stack below its frame
     let after = add(State::Byte { byte: b'b', next: StateId::ACCEPT });
     let call = add(State::Call { start: enter, to_return: after });
     let start = add(State::Byte { byte: b'a', next: call });
