@@ -1,8 +1,8 @@
 //! The words of a language: their number, and the words themselves.
 //!
-//! Configurations are deterministic, so each word is visited once however many derivations it has. They are never dead,
-//! so every path leads to a word, unless it runs out of names that must differ. As a [transition
-//! system](crate::transitions) their labels are sets of letters: bytes and token terminals.
+//! Configurations are deterministic, so each word is visited once however many derivations it has. Dead configurations
+//! are never visited, so every path leads to a word, unless it runs out of names that must differ. They form a
+//! [transition system](crate::transitions) whose labels are sets of letters: bytes and token terminals.
 
 use super::configurations::Configurations;
 use crate::automaton::program::automaton::Automaton;
@@ -40,7 +40,7 @@ fn count_within_limits(automaton: &Automaton) -> Result<Count> {
     count_words(&mut budgeted(automaton)?.following_names())
 }
 
-/// Counts the words that begin at a start state, without the empty word. Spends the given budget.
+/// Counts the words from a start state, without the empty word. Spends the given budget. Names of objects may be equal.
 pub(in crate::automaton) fn count_from(
     automaton: &Automaton,
     start: StateId,
@@ -67,7 +67,7 @@ fn count_words(configurations: &mut Configurations<'_>) -> Result<Count> {
     Counts::default().count(configurations, &start)
 }
 
-/// A token terminal as its grammar shows it.
+/// A token terminal in the notation in which its grammar is displayed; empty if the expression is not a token terminal.
 pub fn terminal_text(grammar: &Grammar, terminal: TerminalId) -> String {
     match grammar.expression(terminal.expression()) {
         Expression::Token(terminal) => terminal.to_string(),
@@ -84,7 +84,7 @@ pub fn terminal_text(grammar: &Grammar, terminal: TerminalId) -> String {
 pub fn enumerate(automaton: &Automaton) -> Result<Words<'_>> {
     let is_finite = match count_within_limits(automaton) {
         Ok(count) => count != Count::Infinite,
-        // a language too large to count can still be listed
+        // a language that is too large to count can still be listed by length
         Err(error) if error.kind() == ErrorKind::Limit => false,
         Err(error) => return Err(error),
     };
