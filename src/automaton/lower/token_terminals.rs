@@ -1,5 +1,5 @@
-//! Checks where token terminals and parts bounded in tokens occur: not where text is stored as bytes or read by several
-//! operands.
+//! Checks where token terminals and parts bounded in tokens occur: they are refused where text is stored as bytes or
+//! read by several operands.
 
 use crate::automaton::errors::{self, Surroundings};
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::grammar::{ExprId, Expression, Grammar};
 use std::ops::Range;
 
 /// The most passes over a grammar in search of names whose objects are not closed in their rule. If more are needed,
-/// all rules are assumed to contain such names.
+/// all references to rules are assumed to contain such names.
 const MOST_PASSES: usize = 64;
 
 /// Refuses token terminals and parts bounded in tokens inside intersections and complements, lists of different items,
@@ -45,7 +45,7 @@ pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
                 let place = grammar.place_of(outer);
                 return Err(errors::token_terminal_within(place, surroundings, &terminal.to_string()));
             }
-            // the extent of the object that has a name is unknown
+            // the extent of the object with the name is unknown, so the whole grammar counts as inside it
             (Expression::Token(terminal), None) if names.is_open[root.index()] => {
                 let (place, within) = (grammar.place_of(id), Surroundings::NamedMembers);
                 return Err(errors::token_terminal_within(place, within, &terminal.to_string()));
@@ -78,11 +78,12 @@ pub(in crate::automaton) fn has_parts(grammar: &Grammar) -> bool {
     grammar.expressions().iter().any(|expression| matches!(expression, Expression::MaxTokens { .. }))
 }
 
-/// Per expression, whether it contains a name outside of an object: not between braces that are literals of one
+/// Per expression, whether it contains an open name: a name that is not between braces that are literals of one
 /// sequence.
 struct OpenNames {
     is_open: Vec<bool>,
-    /// Whether the last brace of a literal is an opening one, and whether the first one is a closing one.
+    /// Per expression, whether the last brace of a literal is an opening brace, and whether the first brace is a
+    /// closing one.
     opens: Vec<bool>,
     closes: Vec<bool>,
 }
