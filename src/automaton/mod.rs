@@ -4,8 +4,8 @@
 //!   takes time linear in the grammar's size, except for left-recursive groups of rules: each costs the product of its
 //!   size and the number of its rules that are called from outside. `program` has the data structures of the NFA.
 //! - `run` determinises it lazily. It interns sets of stacks (the graph-structured stack of Tomita 1985, kept
-//!   canonical, so that equal sets have equal ids) and configurations (sorted sets of a leaf state and its stacks). It
-//!   computes `step(configuration, byte)`, which any thread may read without a lock.
+//!   canonical, so that equal sets have equal ids) and configurations (sorted sets of pairs of a leaf state and its
+//!   stacks). It computes `step(configuration, byte)`, and any thread may read the results without a lock.
 //! - `register` has the values of frames: members seen, rounds of a loop, product states, items that must differ.
 //! - `keys` tracks the names of objects, separately from configurations.
 //! - `residual` decomposes configurations into residuals, which do not depend on the stack below, in canonical form.

@@ -46,8 +46,8 @@ impl<P, L: Clone> Trail<P, L> {
 }
 
 /// The places of a best-first search: A* (Hart, Nilsson and Raphael 1968) if the keys estimate whole paths, Dijkstra's
-/// algorithm (1959) if they are costs, breadth-first search if every step costs the same. The least key comes first;
-/// among equal keys, the place reached first.
+/// algorithm (1959) if the keys are costs, breadth-first search if every step costs the same. The least key comes
+/// first; among equal keys, the place reached first.
 #[derive(Debug)]
 pub(crate) struct Frontier<P, L, C, K = C> {
     trail: Trail<(P, C), L>,

@@ -17,12 +17,12 @@ pub(crate) const UNBOUNDED: u32 = u32::MAX;
 /// bounds after each pass.
 const PASSES: usize = 32;
 
-/// The letters that completions consist of.
+/// The letters of completions: bytes and token terminals that one token of a vocabulary can read.
 #[derive(Clone, Debug)]
 pub(crate) struct Letters {
     /// Bytes that are the whole text of a token.
     pub(crate) bytes: ByteSet,
-    /// Token terminals that a token of the vocabulary can cross.
+    /// Token terminals that contain a token other than end-of-sequence tokens.
     pub(crate) terminals: FxHashSet<ExprId>,
     /// The number of bytes of the longest token.
     pub(crate) longest: u32,
@@ -216,7 +216,8 @@ struct Inside<'a> {
 }
 
 impl Inside<'_> {
-    /// Visits the expressions that the root reaches, operands first. Mutually recursive ones are settled as a group.
+    /// Visits the expressions that the root reaches, operands first. Mutually recursive expressions are settled as a
+    /// group.
     fn of_root(mut self) -> u32 {
         let root = self.grammar.rule(self.grammar.root()).body;
         for group in strongly_connected(self.grammar, root) {

@@ -76,10 +76,10 @@ impl Utf8 {
     }
 }
 
-/// A state of the product of both automata.
+/// A state of the product of the string automaton and the automaton of UTF-8.
 type State = (StateID, Utf8);
 
-/// The target of a byte.
+/// The target of a range of bytes in a [`Row`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     State(usize),
@@ -181,7 +181,7 @@ impl Product {
         self.states[state].1 == Utf8::Boundary
     }
 
-    /// Whether a state is inside a character and no prefix of a string has been read. Such states are copied into each
+    /// Whether a state is inside a character, and no prefix of a string ends in it. Such states are copied into each
     /// graph.
     fn is_tail(&self, state: usize) -> bool {
         self.states[state].0 == self.states[0].0 && !self.is_boundary(state)

@@ -90,7 +90,7 @@ pub(crate) struct Loops {
     pub(crate) languages: Vec<LoopLanguage>,
     /// Summaries of the larger subtrees of the trie of all tokens.
     pub(crate) subtrees: SubtreeSummaries,
-    /// The tokens of the JSON string loop, by kinds of characters.
+    /// The trie of the tokens of the JSON string loop, spelled in kinds of characters.
     pub(crate) class_trie: ClassTrie,
     /// Divisions into short and long tokens, the greatest bound first.
     pub(crate) lengths: Vec<Lengths>,
@@ -458,7 +458,7 @@ mod tests {
                     let most = if draw(9) == 0 { 60 } else { 7 };
                     let length = 1 + draw(most);
                     let text: String = (0..length).map(|_| letters[draw(letters.len())]).collect();
-                    // some of them end inside a character
+                    // some tokens end inside a character
                     text.into_bytes()[..].iter().copied().take(length + 2).collect()
                 })
                 .collect();

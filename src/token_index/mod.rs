@@ -26,8 +26,8 @@ const VERSION: u32 = 1;
 /// The length of a digest in bytes.
 const DIGEST: usize = 32;
 
-/// SHA-256 of the vocabulary's fingerprint and the content of an index. It detects damaged bytes and bytes of another
-/// vocabulary.
+/// SHA-256 of the vocabulary's fingerprint and the content of an index. The digest detects damaged bytes and bytes of
+/// another vocabulary.
 fn digest(vocabulary: &Vocabulary, content: &[u8]) -> [u8; DIGEST] {
     Sha256::new().chain_update(vocabulary.fingerprint()).chain_update(content).finalize().into()
 }

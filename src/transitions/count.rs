@@ -26,7 +26,7 @@ impl fmt::Display for Count {
 }
 
 /// Counts words of one system and caches the count of each state. The system is deterministic, so each word is counted
-/// once. A state on the current path has the entry `None`.
+/// once. In `all`, a state on the current path has the entry `None`.
 #[derive(Clone, Debug)]
 pub struct Counts<S> {
     all: FxHashMap<S, Option<BigUint>>,

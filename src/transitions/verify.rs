@@ -20,7 +20,7 @@ pub trait Word<T: Letters> {
     /// The letters of a choice that the written letter at `place` can be read as.
     fn readings(&self, system: &T, place: usize, choice: &T::Choice) -> Vec<T::Letter>;
 
-    /// The letter of a choice that the word may omit. Default: `None`.
+    /// The letter of a choice that the word may omit, if there is one. Default: `None`.
     fn implied(&self, system: &T, choice: &T::Choice) -> Option<T::Letter> {
         let _ = (system, choice);
         None
@@ -30,7 +30,7 @@ pub trait Word<T: Letters> {
 /// The result of [`verify`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WordVerdict<L, C> {
-    /// The word is accepted, read as these letters.
+    /// The word is accepted, read as these letters, omitted letters included.
     Accepted(Vec<L>),
     /// The word is not accepted.
     Wrong {

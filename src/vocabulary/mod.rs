@@ -52,7 +52,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use std::fmt;
 
-/// The tokens of one tokenizer, as one model uses them. It is immutable; share it in an `Arc`.
+/// The tokens of one tokenizer, as one model uses them. A vocabulary is immutable; share it in an `Arc`.
 #[derive(Clone)]
 pub struct Vocabulary {
     /// All tokens' bytes, in the order of their ids.

@@ -288,8 +288,8 @@ pub(super) fn count_nodes(arena: &[u8], offsets: &[u32], order: &[u32]) -> usize
     nodes
 }
 
-/// The first eight bytes as a big-endian number, short strings padded with zeros. It sorts like the bytes, except that
-/// equal numbers do not mean equal bytes.
+/// The first eight bytes as a big-endian number, short strings padded with zeros. Different keys sort like their bytes;
+/// different bytes may have equal keys.
 pub(crate) fn sort_key(bytes: &[u8]) -> u64 {
     let mut key = [0; 8];
     for (to, &from) in key.iter_mut().zip(bytes) {

@@ -1,4 +1,4 @@
-//! Whether names can run out: whether every prefix of a name can be extended to endlessly many names.
+//! Whether names can run out. They cannot if every prefix of a name can be extended to endlessly many names.
 //!
 //! To find out, all configurations within names are visited: from each of them an endless path must exist. There may be
 //! thousands of configurations, so each mask that is computed examines only some of them. Until the answer is known,
@@ -68,8 +68,9 @@ struct NameGraph {
 }
 
 impl KeyExhaustion {
-    /// Examines some more configurations. Returns `None` while the answer is unknown, and `Some(None)` if names are not
-    /// endless or if that cannot be decided. Names are spelled with `usable` bytes.
+    /// Examines some more configurations. Returns `None` while the answer is unknown, `Some(None)` if names are not
+    /// endless or if that cannot be decided, and otherwise the bound for endless names. Names are spelled with `usable`
+    /// bytes.
     pub(crate) fn look(&mut self, automaton: &Automaton, usable: &ByteSet) -> Option<Option<EndlessNames>> {
         for _ in 0..KEYS_AT_ONCE {
             if self.done == automaton.name_starts.len() {
@@ -107,7 +108,8 @@ impl KeyExhaustion {
         self.tables.memory_usage() + map_bytes(places) + lists + before.capacity() * each
     }
 
-    /// Examines one more configuration. If none is left, returns whether the names from a start are endless.
+    /// Examines one more configuration. If none is left, returns the bound for the names from a start, or `Some(None)`
+    /// if they are not endless.
     fn look_at_next(
         &mut self,
         automaton: &Automaton,

@@ -17,7 +17,8 @@ use crate::grammar::ByteSet;
 pub struct Anatomy {
     /// The leaf states with their stacks, sorted.
     pub items: Vec<ItemView>,
-    /// The sets of stacks, each after all sets that lead to it. The last one contains only the empty stack.
+    /// The sets of stacks, each after all sets that lead to it. The last set, if there is one, contains only the empty
+    /// stack.
     pub stacks: Vec<StackSetView>,
 }
 

@@ -1,8 +1,8 @@
 //! The words of a language: their number, and the words themselves.
 //!
 //! Configurations are deterministic, so each word is visited once however many derivations it has. Dead configurations
-//! are never visited, so every path leads to a word, unless it runs out of names that must differ. They form a
-//! [transition system](crate::transitions) whose labels are sets of letters: bytes and token terminals.
+//! are never visited, so every path leads to a word, unless it runs out of names that must differ. The configurations
+//! form a [transition system](crate::transitions) whose labels are sets of letters: bytes and token terminals.
 
 use super::configurations::Configurations;
 use crate::automaton::program::automaton::Automaton;
@@ -19,7 +19,7 @@ pub use crate::automaton::program::letter::Letter;
 pub use crate::transitions::Count;
 
 /// Counts the words of an automaton's language exactly. A token terminal counts as one letter regardless of its tokens.
-/// A language is infinite if a configuration recurs, or if a construct nests in itself.
+/// A language is infinite if a configuration recurs on the path to a word, or if a construct nests in itself.
 ///
 /// # Errors
 /// `automaton/words-undecided` if a limit (`words_work`, `cache_bytes`, `lockstep_search`) is reached before the answer

@@ -82,8 +82,8 @@ pub(in crate::automaton) fn has_parts(grammar: &Grammar) -> bool {
 /// sequence.
 struct OpenNames {
     is_open: Vec<bool>,
-    /// Per expression, whether the last brace of a literal is an opening brace, and whether the first brace is a
-    /// closing one.
+    /// Per expression, whether the last brace of a literal in it is an opening brace, and whether the first brace of a
+    /// literal in it is a closing one.
     opens: Vec<bool>,
     closes: Vec<bool>,
 }

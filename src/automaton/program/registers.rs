@@ -101,7 +101,7 @@ pub(crate) enum Role {
     /// The return address of the calls of the register: a round, a member, an item. The value of the frame is the value
     /// of the register.
     Return,
-    /// Marks a frame while a separator is read; nothing returns to it.
+    /// Marks a frame while a separator is read; no call returns to the state.
     Between,
     /// A leaf state, which waits for a byte. The register's value is the value of the top frame.
     Inside,
@@ -136,12 +136,12 @@ pub(in crate::automaton) trait Record {
     /// Calls `each` for every start that the state of the register with the role `Enter` calls before a byte is read.
     fn each_left_call(&self, each: &mut dyn FnMut(StateId));
 
-    /// Bytes on the heap.
+    /// Bytes on the heap that the record owns.
     fn heap_bytes(&self) -> usize;
 }
 
 /// A counted loop: its body runs `min` to `max` times. The value of the frame is the set of the numbers of rounds that
-/// may still follow.
+/// may follow the current round.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
     /// The start of the body; the body is never empty and ends in the accepting state.

@@ -1,5 +1,5 @@
 //! Products at run time: an intersection or complement runs the configurations of its operands in lockstep. The tuple
-//! of their configurations is the product state; it is a register, the value of the product's frame.
+//! of their configurations is the product state; the product state is a register, the value of the product's frame.
 //!
 //! Whether a product state can still be completed does not follow from its operands (`a*b` and `a*c` have no common
 //! word). So a completion is searched for ([`product_search`](super::product_search)) over hash-consed product states.
@@ -40,8 +40,8 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// The product state after one byte; `None` if the product is an intersection and an operand is dead then, so that
-    /// it can never accept.
+    /// The product state after one byte; `None` if the product is an intersection and an operand is dead after the
+    /// byte, so that the product can never accept.
     pub(in crate::automaton) fn step_product_state(
         &mut self,
         product: &Product,

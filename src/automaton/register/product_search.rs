@@ -1,8 +1,8 @@
 //! The search for a completion of a product state.
 //!
-//! It is breadth first, so that completions are short. If it visits many product states (a pattern of 24 digits to be
-//! found anywhere in a string of 35 characters), it continues with the product states whose operands, each on its own,
-//! have the shortest way to go: a greedy best-first search (Doran and Michie, 1966).
+//! The search is breadth first, so that completions are short. If it visits many product states (a pattern of 24 digits
+//! to be found anywhere in a string of 35 characters), it continues with the product states whose operands, each on its
+//! own, have the shortest way to go: a greedy best-first search (Doran and Michie, 1966).
 //!
 //! If one of two operands only bounds the length of the words of the other, the search is directed from the start, and
 //! product states that need more than the remaining length are not examined. So it ends with the first completion even

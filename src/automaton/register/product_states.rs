@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// The number of recent completions that are tried on the next product state before a search.
+/// The number of recent completions that are kept per product and tried on further product states before a search.
 pub(in crate::automaton) const COMPLETIONS: usize = 8;
 
 /// A word that completes a product state.
@@ -25,7 +25,8 @@ pub(in crate::automaton) struct ProductStates {
     /// Per product and product state, the length in bytes of some non-empty word that leads to acceptance; `None` if
     /// there is none.
     pub(in crate::automaton) co_accessible: FxHashMap<(u32, ProductStateId), Option<u32>>,
-    /// Per product, the completion radius: the greatest length in `co_accessible` so far.
+    /// Per product, the completion radius: the greatest length in `co_accessible` so far, or a greater length that was
+    /// found in another grammar.
     completion_radius: FxHashMap<u32, u32>,
     /// How often the completion radius of a product has increased.
     pub(in crate::automaton) radius_epoch: usize,

@@ -90,12 +90,12 @@ impl Cache {
         self.configurations.len() - 1
     }
 
-    /// Whether the bytes so far are a word of the language.
+    /// Whether the text so far, tokens given by their ids included, is a word of the language.
     pub fn is_accepting(&self, id: ConfigurationId) -> bool {
         self.transitions.is_accepting(id)
     }
 
-    /// Whether the bytes so far are a word that is not a proper prefix of another word.
+    /// Whether the text so far is a word that is not a proper prefix of another word.
     pub fn is_final(&self, id: ConfigurationId) -> bool {
         self.transitions.is_final(id)
     }
@@ -123,8 +123,8 @@ impl Cache {
         }
     }
 
-    /// The items that two configurations share, as a configuration; `None` if they share none, or if one of the two is
-    /// dead, unknown or history-dependent.
+    /// The items that two configurations share, as a configuration; `a` itself if `b` has all items of `a`. Otherwise
+    /// `None` if they share no item. Also `None` if one of the two is dead, unknown or history-dependent.
     pub(crate) fn common(&mut self, a: ConfigurationId, b: ConfigurationId) -> Option<ConfigurationId> {
         if !a.is_ordinary() || !b.is_ordinary() {
             return None;

@@ -1,10 +1,11 @@
 //! The registers of counted loops: interned sets of numbers of rounds.
 //!
 //! The register of a loop's frame is the set of all numbers `k` such that exactly `k` rounds may follow the current
-//! round: `min - done - 1` to `max - done - 1` after `done` rounds. A frame with such a set abbreviates one frame for
-//! each of its numbers, a nondeterministic guess. So a set of stacks is a finite language over pairs of return address
-//! and number, with a canonical minimal deterministic automaton. When a round ends, the loop may be left if 0 is in the
-//! set. If another round begins, each number is decreased by one, and negative numbers are dropped.
+//! round: from `min - done - 1`, or 0 if that is negative, to `max - done - 1` after `done` rounds. A frame with such a
+//! set replaces one frame for each of its numbers, between which the automaton would choose nondeterministically. So a
+//! set of stacks is a finite language over pairs of return address and number, with a canonical minimal deterministic
+//! automaton. When a round ends, the loop may be left if 0 is in the set. If another round begins, each number is
+//! decreased by one, and negative numbers are dropped.
 //!
 //! If a text can be divided into rounds in many ways, the intervals of these ways usually overlap or touch, and their
 //! union is one interval. So sets are sorted lists of intervals. Counting-set automata (Turoňová et al., "Regex

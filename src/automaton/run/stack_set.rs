@@ -85,22 +85,22 @@ impl StackSets {
         self.sets.get(id.0)
     }
 
-    /// Whether some frame records the items of a list.
+    /// Whether some frame of some stack records the items of a list.
     pub(in crate::automaton) fn remembers_items(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].any
     }
 
-    /// Whether some frame records the items of a list with an open item.
+    /// Whether some frame of some stack records the items of a list with an open item.
     pub(in crate::automaton) fn is_inside(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].inside
     }
 
-    /// Whether some frame is [`FrameValue::DOUBTFUL`].
+    /// Whether some frame of some stack has the value [`FrameValue::DOUBTFUL`].
     pub(in crate::automaton) fn is_doubtful(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].doubtful
     }
 
-    /// Whether some frame is [`FrameValue::UNKNOWN`].
+    /// Whether some frame of some stack has the value [`FrameValue::UNKNOWN`].
     pub(in crate::automaton) fn is_unknown(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].unknown
     }

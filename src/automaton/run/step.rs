@@ -26,7 +26,8 @@ impl Lazy<'_> {
         self.start_of(Some(automaton.start), automaton.nullable)
     }
 
-    /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word continues so.
+    /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word begins with the text so far and
+    /// this byte.
     ///
     /// # Errors
     /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.

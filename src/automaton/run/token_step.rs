@@ -30,8 +30,8 @@ impl Lazy<'_> {
     }
 
     /// Per token terminal of a configuration, sorted and without duplicates, the configuration after the terminal's
-    /// edges alone; the configuration after a token of the terminal includes its words. Terminals after which nothing
-    /// is known to follow (dead or unknown) are left out.
+    /// edges alone; the configuration after a token of the terminal includes the words of that configuration. Terminals
+    /// after which nothing is known to follow (dead or unknown) are left out.
     ///
     /// # Errors
     /// Limits.

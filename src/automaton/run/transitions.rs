@@ -24,7 +24,7 @@ pub(in crate::automaton) enum Row {
 /// Properties of a configuration in addition to its successors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct Flags {
-    /// The bytes so far are a word.
+    /// The text so far is a word.
     pub(in crate::automaton) accepting: bool,
     /// The last byte has ended the name of an object's member.
     pub(in crate::automaton) named: bool,
@@ -35,9 +35,9 @@ pub(in crate::automaton) struct Flags {
 /// The properties of a configuration that a matcher needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// The bytes so far are a word.
+    /// The text so far is a word.
     pub(crate) is_accepting: bool,
-    /// The bytes so far are a word that is not a proper prefix of another word.
+    /// The text so far is a word that is not a proper prefix of another word.
     pub(crate) is_final: bool,
     /// A token given by its id may be allowed.
     pub(crate) has_tokens: bool,
@@ -83,7 +83,7 @@ impl Packed {
     }
 }
 
-/// A successor as it is stored: 0 if unknown.
+/// A successor as it is stored: its id plus 1, or 0 if it is unknown.
 fn entry(next: Option<ConfigurationId>) -> u32 {
     next.map_or(0, |next| next.0 + 1)
 }
@@ -151,13 +151,13 @@ impl Transitions {
         Packed(configuration.map_or(0, |configuration| configuration.load(Ordering::Acquire)))
     }
 
-    /// Whether the bytes so far are a word.
+    /// Whether the text so far is a word.
     #[inline]
     pub(crate) fn is_accepting(&self, id: ConfigurationId) -> bool {
         self.packed(id).0 & Packed::ACCEPTING != 0
     }
 
-    /// Whether the bytes so far are a word that is not a proper prefix of another word.
+    /// Whether the text so far is a word that is not a proper prefix of another word.
     pub(crate) fn is_final(&self, id: ConfigurationId) -> bool {
         let both = Packed::ACCEPTING | Packed::LAST;
         self.packed(id).0 & both == both
@@ -238,7 +238,8 @@ impl Transitions {
         self.configurations.entry(id.index()).fetch_or(Packed::ALIKE, Ordering::Release);
     }
 
-    /// The configuration after one more byte, if it is known.
+    /// The configuration after one more byte, if it is known. Successors of history-dependent configurations are not
+    /// stored here.
     #[inline]
     pub(crate) fn step(
         &self,

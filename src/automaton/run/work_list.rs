@@ -44,7 +44,8 @@ impl Closure {
         self.trace.clear();
     }
 
-    /// Called before closing: the result is unknown if the history is needed for some state that was moved.
+    /// Marks the result as unknown if a state that was moved depends on a history that is not recorded. Called before
+    /// closing.
     pub(in crate::automaton) fn doubt(&mut self, stacks: &StackSets) {
         self.trace.unknown |= self.visited.iter().any(|item| stacks.is_doubtful(item.stack));
     }

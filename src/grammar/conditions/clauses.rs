@@ -1,6 +1,6 @@
 //! The conditions of a member list as a propositional formula in conjunctive normal form.
 //!
-//! Its variables are the entries of the list, each true if the entry is present, and auxiliary ones for compound
+//! Its variables are the entries of the list, each true if the entry is present, and auxiliary variables for compound
 //! alternatives (Plaisted and Greenbaum's translation: an auxiliary variable implies its alternative, not the reverse).
 //! The entries with one key are a group; at most one variable of a group is true.
 
@@ -82,8 +82,8 @@ pub(crate) struct Clauses {
     pub(super) rank: Vec<u32>,
     /// Per variable, whether at least half of its literals are positive: the value that the search tries first.
     pub(super) is_positive: Vec<bool>,
-    /// The number of variables that are positive literals of clauses with several positive ones. Once they are decided,
-    /// the formula is a Horn formula.
+    /// The number of variables that are positive literals of clauses with several positive literals. Once these
+    /// variables are decided, the formula is a Horn formula.
     pub(super) branching: usize,
     /// Whether a clause is empty, so that nothing satisfies the conditions.
     pub(super) is_never: bool,

@@ -36,7 +36,7 @@ struct ClauseState {
 /// Groups of variables that are connected by clauses without a literal that holds.
 #[derive(Clone, Copy)]
 struct Component {
-    /// The range of its groups in [`Search::groups`].
+    /// The range of the component's groups in [`Search::groups`].
     groups: (usize, usize),
     /// The variable to decide next.
     variable: usize,
@@ -64,7 +64,7 @@ pub(super) struct Search<'c> {
     clause_rounds: Vec<u32>,
     group_rounds: Vec<u32>,
     round: u32,
-    /// How many decisions were taken.
+    /// How many decisions the search has taken so far.
     pub(super) decisions: usize,
 }
 

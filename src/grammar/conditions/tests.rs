@@ -1,4 +1,4 @@
-//! Compares answers about random lists with those from all subsets of their entries.
+//! Compares answers about random lists with the answers found by trying all subsets of their entries.
 
 use super::clauses::Clauses;
 use super::search::{Search, Weights};
@@ -17,7 +17,7 @@ struct List {
     conditions: Vec<Condition>,
 }
 
-/// The entries that are present, those still possible, and the bounds on the number of members.
+/// The entries that are present, the entries that are still possible, and the bounds on the number of members.
 #[derive(Debug)]
 struct Question {
     came: FixedBitSet,
@@ -130,7 +130,8 @@ fn answers_are_those_of_all_subsets_and_take_no_more_decisions_than_checked() {
         let mut choices = Choices::new(&bytes);
         let list = List::random(&mut choices);
         let clauses = Clauses::new(&list.conditions, &list.groups, &list.required, list.entries);
-        // a quarter of the answers are yes: at five questions a case their number is far above the bound
+        // a quarter of the answers are yes: with five questions a case, the number of such answers is far above the
+        // bound
         for _ in 0..5 {
             let question = list.question(&mut choices);
             let &Question { ref came, ref open, count, keyless, rest } = &question;

@@ -1,6 +1,6 @@
 //! The loop languages of a token index as 32-bit words, as files store them. Reading checks all numbers against their
-//! ranges, so that no content leads to an index out of bounds. It does not check whether the content is right for the
-//! vocabulary: that would mean to recompute it.
+//! ranges, so that no content leads to an index out of bounds. Reading does not check whether the content is right for
+//! the vocabulary: that would require recomputing the content.
 //!
 //! A list is its length and its words. A trie is the lists of its nodes and tokens; a reference to a trie is its
 //! number, or 0 for none.
@@ -129,7 +129,7 @@ impl Loops {
         Some(nodes)
     }
 
-    /// Reads loops; `None` if the words are not those of loops.
+    /// Reads loops; `None` if the words are not the words of loops, or a number is out of its range.
     pub(crate) fn from_words(words: &[[u8; 4]], vocabulary: &Vocabulary) -> Option<Loops> {
         let mut from = Reader { words, tries: 0, width: vocabulary.width() };
         let count = from.number()? as usize;

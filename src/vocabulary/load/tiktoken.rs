@@ -14,8 +14,8 @@ use base64::engine::general_purpose::STANDARD;
 ///
 /// # Errors
 ///
-/// A line is not base64, a space and a number; a token has no bytes; two lines have the same rank; and those of
-/// [`Vocabulary::from_file`].
+/// `vocabulary/tiktoken` if a line is not base64, a space and a number, if a token has no bytes, or if two lines have
+/// the same rank. And the errors of [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     let limits = &options.limits;
     super::check_size(content.len(), limits)?;

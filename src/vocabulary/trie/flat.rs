@@ -32,7 +32,7 @@ impl TokenTrie {
         is_spelled.then_some([nodes, tokens])
     }
 
-    /// Decodes a trie whose tokens are below `width`; `None` if the words are not those of a trie.
+    /// Decodes a trie whose tokens are below `width`; `None` if the words are not the words of a trie.
     pub(crate) fn from_words(nodes: &[[u8; 4]], tokens: &[[u8; 4]], width: usize) -> Option<TokenTrie> {
         let count = nodes.len();
         let mut trie = Arrays::with_capacity(count, tokens.len());
@@ -44,7 +44,8 @@ impl TokenTrie {
         for (id, &node) in nodes.iter().enumerate() {
             let word = u32::from_le_bytes(node);
             let (byte, depth) = (word as u8, (word >> 16) as u16);
-            // the node is a child of the last one, or a sibling of it or of an ancestor; only the root has depth 0
+            // the node must be a child of the last node, or a sibling of the last node or of an ancestor; only the root
+            // has depth 0
             if usize::from(depth) > path.len() || (depth == 0) != (id == 0) || word & 0xfe00 != 0 {
                 return None;
             }

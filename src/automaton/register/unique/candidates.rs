@@ -6,8 +6,8 @@ use super::seen_list::ListId;
 use crate::collections::string_set::SetId;
 use crate::json::string::JsonStringDecoder;
 
-/// Earlier values, and the text read so far of an item that may become one of them. Only the values that the text may
-/// still become are stored, not the text.
+/// The earlier values that the text read so far of an item may still become, each with how far it was read. The text
+/// itself is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Candidates {
     pub(super) strings: Strings,

@@ -29,7 +29,8 @@ impl Cache {
         self.history(id) != HistoryId::NONE
     }
 
-    /// Whether the allowed continuations depend on the items seen.
+    /// Whether a stack of the configuration records the items seen by a list, so that the allowed continuations may
+    /// depend on them.
     pub(crate) fn remembers_items(&self, id: ConfigurationId) -> bool {
         self.items(id).iter().any(|item| self.stacks.remembers_items(item.stack))
     }
@@ -61,7 +62,7 @@ impl Cache {
         FrameValue::forgetful_item(count >= list.min, list.may_go_on(count), is_free(count))
     }
 
-    /// The items seen by each list whose item is open.
+    /// The ids of the items seen by each list whose item is open.
     pub(super) fn open_items(&self, items: &[Item]) -> FxHashSet<SeenItemsId> {
         let mut open: Vec<StackSetId> = items.iter().map(|item| item.stack).collect();
         let (mut seen, mut found) = (FxHashSet::default(), FxHashSet::default());

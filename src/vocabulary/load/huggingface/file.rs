@@ -8,7 +8,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Maximum number of steps of a decoder or pre-tokenizer; real ones have up to five.
+/// Maximum number of steps of a decoder or pre-tokenizer; those of real files have up to five.
 const MAX_STEPS: usize = 64;
 
 /// A `tokenizer.json`.
@@ -79,7 +79,7 @@ pub(super) struct Step<S> {
     pub(super) steps: Option<Few<S>>,
 }
 
-/// The pattern of a `Replace`.
+/// The pattern of a `Replace` step: a string, or a regular expression.
 #[derive(Deserialize)]
 #[serde(expecting = "a pattern, an object with `String` or `Regex`")]
 pub(super) enum Pattern {
