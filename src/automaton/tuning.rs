@@ -114,8 +114,8 @@ pub(in crate::automaton) const FEW_KEYS: usize = 4;
 /// of steps that have few states and frames.
 pub(in crate::automaton) const NEW_STEP: usize = 8;
 
-/// The most items of a configuration that are added to a closure one by one after a byte. Of more items, those with a
-/// common successor state are united in one pass.
+/// The most items of a configuration that are added to a closure one by one after a byte. Of more items, all items with
+/// a common successor state are united in one pass.
 pub(in crate::automaton) const MOVED_AT_ONCE: usize = 64;
 
 /// The most configurations examined to find out whether names can run out; with more, names are assumed to run out.

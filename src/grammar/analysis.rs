@@ -22,8 +22,8 @@ pub enum Property {
 
 /// A property of every expression of a grammar.
 ///
-/// The property of an intersection or a complement does not follow from its operands. It does not hold until
-/// [`set`](Analysis::set); [`productive_if`](Analysis::productive_if) sets all of them.
+/// The property of an intersection or a complement does not follow from its operands. The property does not hold for
+/// them until [`set`](Analysis::set); [`productive_if`](Analysis::productive_if) sets all of them.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     property: Property,

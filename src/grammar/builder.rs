@@ -433,9 +433,10 @@ impl GrammarBuilder {
     /// not count; a token that begins in the part and ends after it counts. In an ambiguous grammar the bound applies
     /// to each reading: a text is allowed if one of its readings is.
     ///
-    /// A part contains no other part, no names of objects and no lists of different items, and is contained in none of
-    /// these and in no intersection. Compilation refuses a grammar that violates this, and a part that cannot end
-    /// within its bound. A bound of 0 is an error of the grammar.
+    /// A part contains no other part, no names of objects and no lists of different items, and is contained in no name,
+    /// in no list of different items, in no object whose names must differ, and in no intersection or complement.
+    /// Compilation refuses a grammar that violates these rules, and a part that cannot end within its bound. A bound of
+    /// 0 is an error of the grammar.
     pub fn max_tokens(&mut self, part: ExprId, most: u32) -> ExprId {
         if most == 0 {
             self.fail(errors::no_tokens_for_part());

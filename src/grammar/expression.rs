@@ -15,9 +15,9 @@ pub type Operands = SmallVec<[ExprId; 6]>;
 /// An expression: a language of byte strings that may also contain tokens given by their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expression {
-    /// The empty string alone.
+    /// The language of the empty string alone.
     Empty,
-    /// No string at all.
+    /// The empty language: no string at all.
     Never,
     /// One byte string, not empty.
     Bytes(Text),
@@ -173,9 +173,9 @@ pub struct Members {
     pub conditions: Box<[Condition]>,
     /// The expression of the text between two adjacent members.
     pub separator: ExprId,
-    /// The least number of members, further ones included.
+    /// The least number of members in total: members with keys, `ones` and the rest.
     pub min: u32,
-    /// The greatest number of members, further ones included; `None` means unbounded.
+    /// The greatest number of members in total: members with keys, `ones` and the rest; `None` means unbounded.
     pub max: Option<u32>,
 }
 
@@ -183,7 +183,7 @@ pub struct Members {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Condition(pub Box<[Alternative]>);
 
-/// An alternative of a [`Condition`]. It holds if both fields are met.
+/// An alternative of a [`Condition`]. The alternative holds if both fields are met.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Alternative {
     /// At least one entry of each of the sets is present.
@@ -210,7 +210,8 @@ pub struct Member {
 /// In the automaton the items seen so far are the value of a register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Distinct {
-    /// The item at each place; the last one describes all further items. None of them contains the empty string.
+    /// The expression of the item at each place; the last expression describes all further items, too. None of them
+    /// contains the empty string.
     pub items: Box<[ExprId]>,
     /// The expression of the text between two adjacent items.
     pub separator: ExprId,

@@ -4,11 +4,11 @@ use super::builder::GrammarBuilder;
 use super::ids::{ExprId, RuleId};
 use std::collections::BTreeMap;
 
-/// A state of a suffix automaton over chunks (Blumer et al., 1985): the substrings that end at the same positions.
+/// A state of a suffix automaton over chunks (Blumer et al., 1985): a set of substrings that end at the same positions.
 struct State {
-    /// The number of chunks of the longest of these substrings.
+    /// The number of chunks of the state's longest substring.
     longest: usize,
-    /// The state of the longest suffix of these substrings that ends at more positions; `None` for the start.
+    /// The state of the longest suffix of the state's substrings that ends at more positions; `None` for the start.
     link: Option<usize>,
     next: BTreeMap<usize, usize>,
 }

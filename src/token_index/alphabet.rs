@@ -147,7 +147,7 @@ impl CharKinds {
     /// The kind of incomplete characters.
     const ANY_BEYOND: CharKinds = CharKinds(1 << ANY_BEYOND);
 
-    /// The kinds of characters beyond ASCII, incomplete ones included.
+    /// The kinds of characters beyond ASCII, including the kind of incomplete characters.
     const BEYOND: CharKinds = CharKinds(CharKinds::ALL.0 & !((1 << BEYOND) - 1));
 
     /// The kinds of characters that start with any of the bytes.

@@ -6,7 +6,7 @@
 //!   character);
 //! - *suffixes*: for the tokens that begin in the loop and leave it, the rest after their longest prefix in the loop,
 //!   as a trie. Many tokens share a suffix: of Llama 3.1's 128,000 tokens, 123,177 are in the JSON string loop, and the
-//!   suffixes of those that leave it make a trie of a few thousand nodes;
+//!   suffixes of the tokens that leave the loop make a trie of a few thousand nodes;
 //! - both by the number of characters ([`ByLength`]), for loops whose rounds are counted (`maxLength`).
 //!
 //! For a configuration that returns to itself on a loop, a mask then needs only the suffixes and the tokens that do not
@@ -46,7 +46,7 @@ impl Definition {
     }
 }
 
-/// The loops; larger ones come before those that they contain.
+/// The loops. A loop comes before the loops that it contains.
 const DEFINITIONS: [Definition; 7] = [
     // any text
     Definition { ascii: &[(0x00, 0x7F)], beyond: true, probe: b'a' },
@@ -97,7 +97,7 @@ pub(crate) struct Loops {
     tries: Vec<TokenTrie>,
 }
 
-/// A division of the tokens into short and long ones.
+/// A division of the tokens into short and long tokens, by their lengths in bytes.
 #[derive(Debug)]
 pub(crate) struct Lengths {
     /// The greatest length of short tokens, in bytes.

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
 use string_breaks::StringBreaks;
 
-/// The version of the serialised index. It changes with the set of loops and with the data stored for them.
+/// The version of the serialised index. The version changes with the set of loops and with the data stored for loops.
 const VERSION: u32 = 1;
 
 /// The length of a digest in bytes.

@@ -41,7 +41,8 @@ impl<S> Default for Counts<S> {
     }
 }
 
-/// A state on the path. Its remaining transitions are at the end of a list that the path shares.
+/// A state on the current path. The remaining transitions of the last state of the path are at the end of a list that
+/// all states share.
 struct Level<S> {
     state: S,
     /// The number of letters that may follow, if it is bounded.
@@ -54,8 +55,8 @@ struct Level<S> {
 }
 
 impl<S> Level<S> {
-    /// Adds to the total. Returns the number of bytes by which the total has grown. They are held for this level, since
-    /// the totals of a long path can take more memory than all cached counts.
+    /// Adds to the total. Returns the number of bytes by which the total has grown. These bytes are held for this
+    /// level, since the totals of a long path can take more memory than all cached counts.
     fn add(&mut self, count: BigUint) -> usize {
         let before = size_of_count(&self.total);
         self.total += count;
@@ -71,7 +72,7 @@ impl<S: Clone + Eq + Hash> Counts<S> {
     /// some states are asked.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     pub fn count<T: TransitionSystem<State = S>>(&mut self, system: &mut T, from: &S) -> Result<Count> {
         let mut path = Vec::new();
         let count = self.count_paths(system, from, &mut path);
@@ -146,7 +147,7 @@ impl<S: Clone + Eq + Hash> Counts<S> {
     /// The number of words of at most `most` letters from a state to acceptance.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     pub fn count_within<T: TransitionSystem<State = S>>(
         &mut self,
         system: &mut T,

@@ -6,9 +6,9 @@
 //!
 //! Some systems have actions with several [outcomes](TransitionSystem::has_outcomes), chosen by the environment. There
 //! a state can reach acceptance if it is in the greatest set of states with this property: from each of its states,
-//! acceptance is reached inside the set by actions none of whose outcomes leaves it. This is the supremal controllable
-//! and nonblocking sublanguage (Ramadge and Wonham 1987). Actions with an outcome outside the set are not taken, and
-//! distances assume the most favourable outcomes.
+//! acceptance is reached inside the set by actions none of whose outcomes leaves it. This set corresponds to the
+//! supremal controllable and nonblocking sublanguage (Ramadge and Wonham 1987). Actions with an outcome outside the set
+//! are not taken, and distances assume the most favourable outcomes.
 
 use super::{Transition, TransitionOf, TransitionSystem};
 use crate::collections::best_first::Frontier;
@@ -87,7 +87,7 @@ impl Measure {
 pub struct Bounds {
     /// The most states whose distances are computed in one pass; with more, each query is a search.
     pub reachable: usize,
-    /// The most states that one search finds; with more it gives up, and the distance is unknown.
+    /// The most states that one search finds; with more the search gives up, and the distance is unknown.
     pub search: usize,
     /// The most states that searches without an answer may find in total. With more, there are no further searches.
     pub searches: usize,
@@ -128,7 +128,7 @@ impl Distances {
     /// The distance of a state from acceptance, computed if it is not known.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     pub fn distance<T>(&mut self, system: &mut T, state: T::State) -> Result<PathLength>
     where
         T: TransitionSystem<State: Indexed>,
@@ -257,7 +257,7 @@ impl Distances {
     /// removes nothing.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     pub fn keep_safe<T>(&mut self, system: &mut T, transitions: &mut Vec<TransitionOf<T>>) -> Result<()>
     where
         T: TransitionSystem<State: Indexed>,
@@ -397,7 +397,7 @@ fn keep_safe<T: TransitionSystem>(
 /// states.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn shortest<T: TransitionSystem>(system: &mut T) -> Result<Option<usize>> {
     let mut held = super::Held::default();
     let (mut length, mut level) = (0, vec![system.start()]);
@@ -425,7 +425,7 @@ pub fn shortest<T: TransitionSystem>(system: &mut T) -> Result<Option<usize>> {
 /// found but not visited are then upper bounds.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn costs_from_start<T>(system: &mut T, max_cost: u64, most: usize) -> Result<FxHashMap<T::State, u64>>
 where
     T: TransitionSystem<State: Indexed>,

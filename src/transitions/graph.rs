@@ -42,7 +42,7 @@ impl<S: Clone + Eq + Hash, L> Graph<S, L> {
     /// are followed.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     pub fn of<T: TransitionSystem<State = S, Label = L>>(
         system: &mut T,
         most: usize,

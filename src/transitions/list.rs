@@ -39,7 +39,7 @@ impl<T: Letters> List<T> {
     }
 
     /// Lists all words of at least `from` letters, by length. The list never ends: after the last word of a finite
-    /// language, [`next`](List::next) tries ever greater lengths until a limit of the system is reached. It never
+    /// language, [`next`](List::next) tries ever greater lengths until a limit of the system is reached. `next` never
     /// returns if the system has no limit, or if lengths are refused without work, as for an empty language. First
     /// check that the language is not empty, and stop after its last word if it is finite.
     pub fn by_length(from: usize) -> List<T> {
@@ -61,7 +61,8 @@ impl<T: Letters> List<T> {
     /// The next word; `None` after the last word of a depth-first pass.
     ///
     /// # Errors
-    /// Limits of the system. After an error the list is incomplete and should be dropped.
+    /// Errors of the system, for instance an exceeded limit. After an error the list is incomplete and should be
+    /// dropped.
     pub fn next(&mut self, system: &mut T) -> Result<Option<Vec<T::Letter>>> {
         loop {
             let Some(level) = self.path.last() else {
@@ -145,7 +146,8 @@ impl<S> Default for Reach<S> {
     }
 }
 
-/// A state of the search. Its remaining transitions are at the end of a list that the path shares.
+/// A state on the path of the search. The untried transitions of the last state of the path are at the end of a list
+/// that all states share.
 struct Search<S> {
     state: S,
     left: usize,

@@ -73,7 +73,7 @@ pub trait TransitionSystem {
     /// labels of one state must be disjoint sets of letters.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     fn successors(
         &mut self,
         state: &Self::State,
@@ -99,7 +99,7 @@ pub trait TransitionSystem {
     /// completed.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     fn completable(&mut self, state: &Self::State) -> Result<Completable> {
         let _ = state;
         Ok(Completable::Yes)
@@ -120,7 +120,7 @@ pub trait TransitionSystem {
     /// A lower bound on the number of letters to acceptance. Default: 0.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     fn least_letters(&mut self, state: &Self::State) -> Result<u64> {
         let _ = state;
         Ok(0)
@@ -153,8 +153,8 @@ pub trait TransitionSystem {
 /// A transition system whose labels consist of letters.
 ///
 /// Which letters of a label are left may depend on the letters read before. For example, each of several similar
-/// actions may be taken once while a state knows only how many were taken. [`Used`](Letters::Used) holds this
-/// information. `Used` must not change how many letters are left.
+/// actions may be taken once while a state knows only how many were taken. [`Used`](Letters::Used) holds the letters
+/// that were read. `Used` must not change how many letters are left.
 pub trait Letters: TransitionSystem {
     /// The unit of words.
     type Letter: Clone;
@@ -191,7 +191,7 @@ pub trait Letters: TransitionSystem {
 /// The transition type of a system.
 type TransitionOf<T> = Transition<<T as TransitionSystem>::State, <T as TransitionSystem>::Label>;
 
-/// The number of bytes that an algorithm holds. It is reported to the system whenever it has grown by at least
+/// The number of bytes that an algorithm holds. The number is reported to the system whenever it has grown by at least
 /// [`Held::STEP`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {

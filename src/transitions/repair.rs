@@ -18,7 +18,7 @@ pub enum Alignment<L> {
         /// The letter of the accepted word.
         letter: L,
     },
-    /// This letter is inserted; the given word lacks it.
+    /// A letter that the given word lacks is inserted.
     Insert(L),
     /// The given letter at this index is deleted.
     Delete(usize),
@@ -44,7 +44,7 @@ pub enum Repaired<L> {
 /// about `most` partial alignments.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn repair<T: Letters>(system: &mut T, word: &impl Word<T>, most: usize) -> Result<Repaired<T::Letter>> {
     let used = T::Used::default();
     // fewest edits first; among equal numbers of edits, the alignment that covers most of the word

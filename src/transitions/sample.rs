@@ -21,7 +21,7 @@ pub enum Sample<L> {
 /// language gives [`Sample::Infinite`]. `counts` must belong to the same system and can be reused for the next draw.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn sample<T: Letters, R: RngCore>(
     system: &mut T,
     counts: &mut Counts<T::State>,

@@ -37,8 +37,8 @@ pub enum WordVerdict<L, C> {
         /// The number of letters before the first wrong one, in the direction of reading: no accepted word begins (read
         /// from the end: ends) with one letter more. If the word is only incomplete, `place` is the length of the word.
         place: usize,
-        /// The choices that may follow the letters before `place`, in ascending order. They lead to states that are not
-        /// known to be dead ends.
+        /// The choices that may follow the letters before `place`, in ascending order. The choices lead to states that
+        /// are not known to be dead ends.
         feasible: Vec<C>,
         /// Whether an accepted word may end at `place` (read from the end: begin at `place`).
         may_end: bool,
@@ -50,7 +50,7 @@ pub enum WordVerdict<L, C> {
 /// Checks a word from its beginning, following at most `most` states at a time.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn verify<T: Letters>(
     system: &mut T,
     word: &impl Word<T>,
@@ -162,7 +162,7 @@ fn read<T: Letters>(
 /// Returns [`WordVerdict::Exhausted`] if more than `most` states are reachable or followed at a time.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn verify_reversed<T: Letters>(
     system: &mut T,
     word: &impl Word<T>,

@@ -1,7 +1,7 @@
 //! Vocabularies: token ids and their byte strings, special tokens, end-of-sequence ids, and the token trie.
 //!
-//! A mask allows or forbids *tokens*, and an automaton reads *bytes*; this module connects the two. It does not depend
-//! on grammars.
+//! A mask allows or forbids *tokens*, and an automaton reads *bytes*; this module connects the two. The module does not
+//! depend on grammars.
 //!
 //! - [`Vocabulary`] holds the tokens. [`VocabularyBuilder`] is its only constructor and checks it.
 //! - [`Vocabulary::from_file`] reads Hugging Face `tokenizer.json` files, Mistral's `tekken.json`, tiktoken rank files
@@ -151,7 +151,7 @@ impl Vocabulary {
     /// The same tokens with other end-of-sequence ids. Previous end-of-sequence tokens stay special.
     ///
     /// # Errors
-    /// Those of [`VocabularyBuilder::build`].
+    /// The errors of [`VocabularyBuilder::build`].
     pub(crate) fn with_eos(
         &self,
         eos: impl IntoIterator<Item = TokenId>,
@@ -165,8 +165,8 @@ impl Vocabulary {
         builder.eos(eos).width(self.width).build()
     }
 
-    /// For each byte value, whether no token is exactly that byte. Only longer tokens, if any, can produce text with
-    /// such bytes; the tokenizer itself may drop them when it encodes.
+    /// For each byte value, whether no token is exactly that byte. Only longer tokens, if any, can produce text with a
+    /// missing byte; the tokenizer itself may drop missing bytes when it encodes.
     pub fn missing_bytes(&self) -> [bool; 256] {
         std::array::from_fn(|byte| {
             let node = self.trie.child(self.trie.root(), byte as u8);
@@ -174,7 +174,7 @@ impl Vocabulary {
         })
     }
 
-    /// The ordinary tokens with exactly these bytes.
+    /// The ordinary tokens whose bytes are exactly `bytes`, by id; empty if there are none.
     pub(crate) fn spelled(&self, bytes: &[u8]) -> &[TokenId] {
         let mut node = self.trie.root();
         for &byte in bytes {
@@ -190,8 +190,8 @@ impl Vocabulary {
     /// if at some place no token is a prefix of the remaining bytes; that cannot happen if every single byte is a
     /// token.
     ///
-    /// This is not the tokenizer's own encoding (which needs its merges and pre-tokenizer), but the tokens' bytes are
-    /// always `bytes`.
+    /// The result is not the tokenizer's own encoding (which needs its merges and pre-tokenizer), but the bytes of the
+    /// tokens, concatenated, are always `bytes`.
     pub fn encode_greedy(&self, bytes: &[u8]) -> Option<Vec<TokenId>> {
         let mut tokens = Vec::with_capacity(bytes.len() / 4 + 1);
         let mut rest = bytes;

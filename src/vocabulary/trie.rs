@@ -15,8 +15,8 @@ use crate::limits::{LimitKind, Limits};
 /// Marks an absent node or token: a byte that no token begins with, or a node at which no token ends.
 const NONE: u32 = u32::MAX;
 
-/// The prefix tree of a vocabulary's tokens. Valid node ids are those returned by its methods, from 0 to
-/// [`node_count`](TokenTrie::node_count) exclusive; other ids make the methods panic.
+/// The prefix tree of a vocabulary's tokens. Valid node ids are 0 to [`node_count`](TokenTrie::node_count) exclusive;
+/// other ids make the methods panic.
 #[derive(Clone)]
 pub struct TokenTrie {
     nodes: Box<[Node]>,
@@ -106,7 +106,8 @@ impl TokenTrie {
         TokenTrie::from_arena(&vocabulary.arena, &vocabulary.offsets)
     }
 
-    /// Builds the trie of the tokens with the bytes `arena[offsets[id]..offsets[id + 1]]`, without empty ones.
+    /// Builds the trie of the tokens with the bytes `arena[offsets[id]..offsets[id + 1]]`, without the tokens that have
+    /// no bytes.
     pub(super) fn from_arena(arena: &[u8], offsets: &[u32]) -> TokenTrie {
         TokenTrie::from_order(arena, offsets, &order(arena, offsets))
     }
@@ -186,7 +187,7 @@ impl TokenTrie {
         self.steps(node).iter().map(|step| step.node)
     }
 
-    /// The children of `node` with what a walk reads of them, sorted by byte.
+    /// The children of `node` with the data that a walk reads, sorted by byte.
     #[inline]
     pub(crate) fn steps(&self, node: u32) -> &[ChildStep] {
         let node = node as usize;

@@ -7,8 +7,8 @@ use crate::collections::heap::map_bytes;
 use crate::grammar::Unit;
 use rustc_hash::FxHashMap;
 
-/// Bounds on the length of completions, computed on demand. They belong to one automaton. The bounds of stacks and
-/// configurations belong to one generation of tables.
+/// Bounds on the length of completions, computed on demand. All bounds belong to one automaton. The bounds of stacks
+/// and configurations belong to one generation of tables.
 #[derive(Debug)]
 pub(crate) struct Estimates {
     pub(in crate::automaton) measure: Measure,

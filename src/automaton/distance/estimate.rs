@@ -15,7 +15,7 @@ impl Estimates {
     /// bounds that none is known.
     ///
     /// # Errors
-    /// Limits.
+    /// A limit, if the budget of work is spent.
     pub(crate) fn of(&mut self, lazy: &Lazy<'_>, id: ConfigurationId) -> Result<u32> {
         if lazy.is_accepting(id) {
             return Ok(0);
@@ -42,11 +42,11 @@ impl Estimates {
     }
 
     /// With upper bounds: a number of letters that suffice to complete a text after any one more token from a
-    /// configuration. This is the bound of the frames of its longest stack, plus the bound from within any expression.
-    /// `None` if no such number is known, and with lower bounds.
+    /// configuration. The number is the bound of the frames of the configuration's longest stack, plus the bound from
+    /// within any expression. `None` if no such number is known, and with lower bounds.
     ///
     /// # Errors
-    /// Limits.
+    /// A limit, if the budget of work is spent.
     pub(crate) fn after_any_token(&mut self, lazy: &Lazy<'_>, id: ConfigurationId) -> Result<Option<u32>> {
         let Measure::AtMost(with) = &self.measure else { return Ok(None) };
         let inside = with.bounds.inside;
@@ -179,7 +179,7 @@ impl Lazy<'_> {
     /// A lower bound on the bytes or characters that complete a configuration.
     ///
     /// # Errors
-    /// Limits.
+    /// A limit, if the budget of work is spent.
     pub(in crate::automaton) fn lower_bound(&mut self, unit: Unit, id: ConfigurationId) -> Result<u32> {
         let mut bounds = std::mem::take(self.cache.bounds.of_unit(unit));
         let bound = bounds.of(self, id);

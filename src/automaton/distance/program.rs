@@ -1,8 +1,8 @@
 //! The least length from each state of a block to the return of its callable.
 //!
 //! A rule derives the cost of a state from the costs of other states: for a call, the sum of the costs of the body and
-//! of the continuation; for a product, the greatest cost of its operands. Such rules are superior functions: the result
-//! is never smaller than an argument. So states can be settled in order of their costs.
+//! of the continuation; for a product, the greatest cost of its operands. Rules of this kind are superior functions:
+//! the result is never smaller than an argument. So states can be settled in order of their costs.
 
 use super::measure::{ENDLESS, Measure};
 use crate::automaton::program::automaton::Automaton;
@@ -39,7 +39,7 @@ pub(in crate::automaton) struct Rules<'a> {
     rules: Vec<Rule>,
     /// Arguments of rules: the node, the rule, and how often the node counts.
     uses: Vec<(u32, u32, u32)>,
-    /// The number of nodes; the states are the first ones.
+    /// The number of nodes; the states of the block are the first nodes.
     nodes: u32,
 }
 

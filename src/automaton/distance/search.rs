@@ -16,7 +16,7 @@ pub(crate) struct Completion {
     pub(crate) letters: Vec<Letter>,
     /// The number of letters that are bytes.
     pub(crate) bytes: usize,
-    /// True if no completion has fewer bytes; false if this is unknown.
+    /// True if no completion has fewer bytes; false if that is unknown.
     pub(crate) is_least: bool,
 }
 
@@ -172,7 +172,7 @@ impl Lazy<'_> {
     /// if it is found within the first of the `limits`; see [`search`].
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn completion(
         &mut self,
         estimates: &mut Estimates,

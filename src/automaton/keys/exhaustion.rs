@@ -1,4 +1,4 @@
-//! Whether names can run out. They cannot if every prefix of a name can be extended to endlessly many names.
+//! Whether names can run out. Names cannot run out if every prefix of a name can be extended to endlessly many names.
 //!
 //! To find out, all configurations within names are visited: from each of them an endless path must exist. There may be
 //! thousands of configurations, so each mask that is computed examines only some of them. Until the answer is known,

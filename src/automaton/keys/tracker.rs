@@ -1,7 +1,7 @@
 //! The names of objects: no object of a JSON text has a name twice.
 //!
 //! The text read so far determines which objects are open, which names each of them has, and whether a name is being
-//! read. A [`KeyState`] has this information. It is stored in addition to a configuration, not in it, so that
+//! read. A [`KeyState`] has this information. A key state is stored in addition to a configuration, not in it, so that
 //! configurations are shared regardless of names. A name is recorded if its configuration is
 //! [marked](crate::automaton::Transitions::is_named) when the name ends. Names that a grammar lists need not be
 //! recorded, since it allows each only once. Before the first recorded name, and after the end of its object, nothing
@@ -87,7 +87,8 @@ struct Container {
     is_object: bool,
     /// The recorded names.
     names: SetId,
-    /// The number of recorded names, and the greatest such number among this container and those around it.
+    /// The number of recorded names, and the greatest number of recorded names in this container and the containers
+    /// around it.
     count: u32,
     most: u32,
     /// Whether this container or one around it has a recorded name that a single token may spell.
@@ -173,7 +174,7 @@ impl KeyTracker {
     /// Whether, from a configuration within a name, a name can follow that is not recorded.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn has_another(
         &self,
         lazy: &mut Lazy<'_>,
@@ -311,7 +312,7 @@ impl KeyTracker {
                     let (text, left) = (self.append(text, &more), self.sets.after(left, &more));
                     Position::Name { decoder, text, left }
                 }
-                // not JSON: such a text has no objects
+                // text that is not JSON has no objects
                 None => return Some(KeyState::OUTSIDE),
             },
             (Position::Key, b'"') if container.is_object => Position::Name {

@@ -113,7 +113,7 @@ impl Lazy<'_> {
     /// The residuals of a configuration, as masks use them for tokens of at most `horizon` bytes.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub fn residuals(&mut self, id: ConfigurationId, horizon: u32) -> Result<Vec<ResidualView>> {
         let mut views = Vec::new();
         for &part in &*self.decompose(id, horizon) {

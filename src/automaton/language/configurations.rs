@@ -1,5 +1,5 @@
-//! The configurations of an automaton as a transition system. Its labels are sets of letters: bytes, and token
-//! terminals, each of which is one letter regardless of its tokens.
+//! The configurations of an automaton as a transition system. The labels of the system are sets of letters: bytes, and
+//! token terminals, each of which is one letter regardless of its tokens.
 
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::automaton::program::automaton::Automaton;

@@ -24,7 +24,7 @@ pub struct Graph {
 /// byte or a token.
 ///
 /// # Errors
-/// Limits.
+/// Limits: `cache_bytes` and `lockstep_search`; errors of deferred lowering.
 pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) -> Result<Graph> {
     let mut configurations = Configurations::new(automaton)?;
     let graph = transitions::Graph::of(&mut configurations, max_configurations, |transitions| {

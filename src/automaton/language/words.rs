@@ -79,8 +79,8 @@ pub fn terminal_text(grammar: &Grammar, terminal: TerminalId) -> String {
 /// infinite, or too large to count, is listed by length, and words of equal length in order of bytes.
 ///
 /// # Errors
-/// Limits. Each item may also be an error of the limits `words_work` (from one word to the next), `cache_bytes` and
-/// `lockstep_search`.
+/// Limits: `cache_bytes` and `lockstep_search`; errors of deferred lowering. Each item may also be an error of deferred
+/// lowering, or of the limits `words_work` (from one word to the next), `cache_bytes` and `lockstep_search`.
 pub fn enumerate(automaton: &Automaton) -> Result<Words<'_>> {
     let is_finite = match count_within_limits(automaton) {
         Ok(count) => count != Count::Infinite,

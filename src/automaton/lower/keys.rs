@@ -14,10 +14,11 @@ use crate::grammar::{ExprId, Expression, Grammar, Members, Names};
 use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
-/// Lists that need more than exists, each with the error to report if the grammar has no words without it.
+/// Lists that need more members or items than exist, each with the error to report if the grammar has no words without
+/// it.
 type Lacking = Vec<(ExprId, Error)>;
 
-/// A number of names that counts as more than any text can hold.
+/// A number of names that is treated as larger than the number of names that any text can hold.
 const MANY: u32 = 1 << 20;
 
 impl Lowering<'_> {
@@ -146,7 +147,7 @@ pub(in crate::automaton) fn bound_further(
 }
 
 /// Refuses a member without a fixed key if its few names might be used up by further members. `starts` are the starts
-/// of such names.
+/// of the names that might be used up.
 pub(in crate::automaton) fn check_ones(
     automaton: &Automaton,
     grammar: &Grammar,

@@ -2,8 +2,8 @@
 //!
 //! To read a *goal* `A` of the group, read a beginning of some member `B`. After a member `C` was read, continue with
 //! any `B -> C rest`. Stop once `A` was read. A goal has a state per member, so a group costs the product of its goals
-//! and its members. Goals are only those members that are still called after the left calls inside the group are
-//! removed (the *retained* nonterminals of Johnson and Roark, "Compact non-left-recursive grammars using the selective
+//! and its members. Goals are only the members that are still called after the left calls inside the group are removed
+//! (the *retained* nonterminals of Johnson and Roark, "Compact non-left-recursive grammars using the selective
 //! left-corner transform", 2000): a chain of `n` left-recursive rules that is entered at one of them costs `n`, not its
 //! square. The size of a group is known before any of it is built.
 

@@ -64,7 +64,7 @@ fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
-/// The intersections and complements that the root reaches, inner ones first.
+/// The intersections and complements that the root reaches; each comes after the ones that it contains.
 ///
 /// # Errors
 /// `automaton/cyclic-lockstep` if one contains itself, `automaton/distinct-in-lockstep` if one contains lists of
@@ -266,7 +266,7 @@ impl Lowering<'_> {
     }
 
     /// Transforms all groups of new callables that left-call each other, and ranks the new callables so that callers
-    /// come before the callables that they left-call. Older callables left-call no new ones.
+    /// come before the callables that they left-call. Older callables left-call none of the new callables.
     ///
     /// `root` is the start of all words, if nothing is built later that could call the new callables.
     pub(in crate::automaton) fn order_callables(&mut self, root: Option<StateId>) -> Result<()> {

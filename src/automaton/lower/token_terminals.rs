@@ -138,8 +138,8 @@ impl OpenNames {
         }
     }
 
-    /// The indices of the parts of a sequence between the braces around its open names, if it has such names and
-    /// braces.
+    /// The indices of the parts of a sequence between the braces around its open names, if the sequence has open names
+    /// and such braces.
     fn object_in(&self, parts: &[ExprId]) -> Option<Range<usize>> {
         let is_open = |part: &ExprId| self.is_open[part.index()];
         let (first, last) = (parts.iter().position(is_open)?, parts.iter().rposition(is_open)?);

@@ -108,8 +108,8 @@ impl Automaton {
         self.classes.get(byte)
     }
 
-    /// The bytes that must be tried: all of them if a configuration remembers what it has read, otherwise one of each
-    /// class.
+    /// The bytes that must be tried: all of them if a configuration remembers what it has read, otherwise one byte of
+    /// each class.
     pub(crate) fn alphabet(&self, remembers: bool) -> &[u8] {
         if remembers { &ALL_BYTES } else { self.classes.representatives() }
     }
@@ -144,7 +144,7 @@ impl Automaton {
         !self.name_starts.is_empty()
     }
 
-    /// The limits under which the automaton was lowered. They also bound its caches and searches.
+    /// The limits under which the automaton was lowered. The same limits bound its caches and searches.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }

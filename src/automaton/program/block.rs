@@ -36,7 +36,7 @@ pub(in crate::automaton) struct Block {
 
 impl Block {
     /// Moves the content into a new block without spare capacity. This block becomes empty and keeps its allocations,
-    /// except for those of the records, which move.
+    /// except for the allocations of the records, which move.
     pub(in crate::automaton) fn take(&mut self) -> Block {
         let made = Block {
             first: self.first,

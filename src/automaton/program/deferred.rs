@@ -18,7 +18,7 @@ pub(in crate::automaton) struct DeferredBlocks {
     first: u32,
     /// Per page of ids, the block that contains it.
     near: Box<[OnceLock<Arc<Block>>]>,
-    /// The pages after those of `near`.
+    /// The pages after the pages of `near`.
     far: AppendVec<OnceLock<Arc<Block>>>,
     /// Per part, its start, once it is lowered.
     starts: AppendVec<OnceLock<StateId>>,

@@ -181,7 +181,7 @@ pub(crate) struct Members {
     pub(crate) next_required: Vec<u32>,
     /// Per index of a member (and one past the end), the number of required members at or after it.
     pub(crate) required_from: Vec<u32>,
-    /// Bounds on the number of members, further ones included.
+    /// Bounds on the number of members in total, members without a fixed key included.
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
     /// The start of a further member; `None` if there can be none.

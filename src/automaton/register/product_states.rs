@@ -1,4 +1,4 @@
-//! Interned product states, and what is known about their completions.
+//! Interned product states, and the known facts about their completions.
 
 use crate::automaton::run::configuration::{ConfigurationId, Item};
 use crate::automaton::run::frame_value::ProductStateId;

@@ -3,7 +3,8 @@
 //! Rounds whose bounds are too far away for a token to reach share one configuration (see `loops.rs`). Inside a product
 //! the same is done to the configurations of its operands. The product must also still be completable, since a
 //! completion may have to respect the bounds. Both directions hold:
-//! - A word within the bounds is also a word without them, because any number of rounds includes those that may follow.
+//! - A word within the bounds is also a word without them, because "any number of rounds" includes the numbers that may
+//!   follow.
 //! - A completion of some length without the bounds is also one within them, if the bounds are farther away than the
 //!   longest token and that completion together. So the length of completions is recorded, and only bounds that are
 //!   farther away are ignored.

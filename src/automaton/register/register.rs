@@ -28,7 +28,7 @@ pub(in crate::automaton) trait Register {
     /// state.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     fn enter(
         &self,
         at: RegisterState,
@@ -40,7 +40,7 @@ pub(in crate::automaton) trait Register {
     /// Adds to a closure the states that follow when a call returns to a frame of the register.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     fn leave(
         &self,
         at: RegisterState,
@@ -53,7 +53,7 @@ pub(in crate::automaton) trait Register {
     /// around `byte` that lead to the same result.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     fn step(
         &self,
         at: RegisterState,
@@ -100,20 +100,20 @@ pub(in crate::automaton) trait Register {
         ahead: (State, u32),
     ) -> (Keep, bool);
 
-    /// Calls `each` for the continuations of a state, or of a frame that returns to it, regardless of values, with
-    /// whether the continuation returns to the register afterwards. Returns false if the continuations depend on
+    /// Calls `each` for the continuations of a state, or of a frame that returns to it, regardless of values. The flag
+    /// says whether the continuation returns to the register afterwards. Returns false if the continuations depend on
     /// values.
     fn may_return(&self, at: RegisterState, each: &mut dyn FnMut(StateId, bool)) -> bool;
 
     /// Adds the rules for the least length from a state to the return of its callable.
     fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32);
 
-    /// Computes what the methods for lengths need: for a frame with its value, or for a leaf state. Adds sets of stacks
-    /// whose lengths must be known to `below`. The default, for registers that need only the lengths of states, does
-    /// nothing.
+    /// Computes what the methods for lengths need: for a frame with its value, or for a leaf state. Adds to `below` the
+    /// sets of stacks whose lengths must also be computed. The default, for registers that need only the lengths of
+    /// states, does nothing.
     ///
     /// # Errors
-    /// Limits.
+    /// A limit, if the budget of work is spent.
     fn learn(
         &self,
         _at: RegisterState,
@@ -128,7 +128,7 @@ pub(in crate::automaton) trait Register {
     /// The length from the return to a frame until the frame is finished, without the stack below it.
     ///
     /// # Errors
-    /// Limits.
+    /// A limit, if the budget of work is spent.
     fn least_after(
         &self,
         at: RegisterState,
@@ -137,8 +137,8 @@ pub(in crate::automaton) trait Register {
         frame: &Frame,
     ) -> Result<u32>;
 
-    /// The length from a leaf state with these stacks to the end of the text, if that length depends on the value;
-    /// otherwise `None`.
+    /// The length from a leaf state with the stacks `stack` to the end of the text, if that length depends on the
+    /// value; otherwise `None`.
     fn least_inside(
         &self,
         at: RegisterState,

@@ -1,9 +1,9 @@
 //! Canonical forms of configurations: their behaviour, written without the ids of their grammar.
 //!
-//! A configuration is written as its states with their stacks, followed by each state: what it reads and where it
-//! leads. States are numbered in the order in which they are met. Two configurations with the same form behave alike
-//! until they return, also if they belong to different grammars: the inside of a string, a number, a date. (Two
-//! configurations that behave alike may have different forms.)
+//! A configuration is written as its states with their stacks, followed by the definition of each state: the symbols
+//! that it reads and its successors. States are numbered in the order in which they are met. Two configurations with
+//! the same form behave alike until they return, also if they belong to different grammars: the inside of a string, a
+//! number, a date. (Two configurations that behave alike may have different forms.)
 
 use super::canonical_form::{Canonical, CanonicalForm, CanonicalScratch, MOST_WORDS};
 use crate::automaton::program::automaton::Automaton;

@@ -1,7 +1,7 @@
 //! Decomposition of a configuration into residuals.
 //!
-//! What a state may read before it returns to the stack below does not depend on that stack. So a configuration is
-//! split into residuals, one per set of stacks, and each is given an empty stack instead: the inside of a string is
+//! The texts that a state may read before it returns to the stack below do not depend on that stack. So a configuration
+//! is split into residuals, one per set of stacks, and each is given an empty stack instead: the inside of a string is
 //! then one configuration wherever the string is. A residual accepts where it returns. The configuration after the
 //! return is [`Lazy::returned`] of the stacks below.
 //!

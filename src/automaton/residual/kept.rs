@@ -6,7 +6,7 @@ use crate::automaton::run::frame_value::FrameValue;
 /// Whether a frame stays with a residual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::automaton) enum Keep {
-    /// No: what the state may read before it returns does not depend on the frame.
+    /// No: the texts that the state may read before it returns do not depend on the frame.
     Away,
     /// Only if at least `WIDE_CALL_BYTES` bytes may be read, as inside a string: a pattern inside a string may return
     /// anywhere.

@@ -9,11 +9,12 @@ use crate::automaton::program::ids::StateId;
 pub struct ConfigurationId(pub(in crate::automaton) u32);
 
 impl ConfigurationId {
-    /// The configuration after a byte that is not allowed: it has no completion. Every ordinary configuration has one.
+    /// The configuration after a byte that is not allowed: the dead configuration has no completion. Every ordinary
+    /// configuration has one.
     pub const DEAD: ConfigurationId = ConfigurationId(0);
 
-    /// The configuration after a forgetful configuration where the result depends on the items seen. It occurs only
-    /// while masks are computed, and its successors are unknown.
+    /// The configuration after a forgetful configuration where the result depends on the items seen. The unknown
+    /// configuration occurs only while masks are computed. It has no items, so its successors cannot be computed.
     pub(crate) const UNKNOWN: ConfigurationId = ConfigurationId(1);
 
     /// Whether the configuration is neither dead nor unknown.

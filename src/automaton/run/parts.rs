@@ -1,10 +1,10 @@
 //! Parts of a text that are bounded in tokens.
 //!
 //! A part is called with a state of its register as return address, so a stack shows whether the part is open. The
-//! number of tokens left is not stored in configurations: the matcher counts them for each *reading*. The readings of a
-//! configuration are its items with those stacks that have the same part open, or none. The value of a part's frame
-//! says whether the part was entered since the last token ended. The matcher splits configurations into readings at the
-//! end of each token, which sets this value to [`FrameValue::KEPT_PART`].
+//! number of tokens left is not stored in configurations: the matcher counts them for each *reading*. A reading of a
+//! configuration consists of its items with the stacks that have the same part open, or no part. The value of a part's
+//! frame says whether the part was entered since the last token ended. The matcher splits configurations into readings
+//! at the end of each token, which sets this value to [`FrameValue::KEPT_PART`].
 
 use super::configuration::{ConfigurationId, Frame, Item, StackSetId};
 use super::frame_value::FrameValue;
@@ -42,8 +42,8 @@ pub(crate) struct OpenPart {
 type Side = Option<(PartId, bool)>;
 
 /// The stacks of a set with the same open part, in two forms. In `marked`, the frame of the part has the value
-/// [`FrameValue::KEPT_PART`]; in `inside`, this frame and those below it are removed. Without an open part both are
-/// equal.
+/// [`FrameValue::KEPT_PART`]; in `inside`, this frame and the frames below it are removed. Without an open part both
+/// are equal.
 #[derive(Clone, Copy)]
 struct Stacks {
     side: Side,

@@ -1,9 +1,9 @@
 //! Interned sets of stacks.
 //!
 //! A [`StackSetId`] names a *set* of stacks as a sorted list of frames, each with the set of stacks below it. No two
-//! frames of a list have the same return address and value. This makes the representation canonical: it is the minimal
-//! deterministic acyclic automaton of the set, read from the top, hash-consed. Equal sets have equal ids, and union,
-//! the only operation besides push and pop, preserves this.
+//! frames of a list have the same return address and value. So the representation is canonical: it is the minimal
+//! deterministic acyclic automaton of the set, read from the top, hash-consed. Equal sets have equal ids. Union, the
+//! only operation in addition to push and pop, preserves these properties.
 //!
 //! The value of a counted loop's frame is itself a set, of numbers of rounds (`round_sets.rs`). The frames of one loop
 //! in a list have disjoint sets and different stacks below, like the edges of a minimal deterministic automaton that
@@ -168,8 +168,8 @@ impl StackSets {
         self.intern(&merged)
     }
 
-    /// The set of some frames of one counted loop, whose sets of rounds may overlap. They are united in pairs, and then
-    /// the results in pairs, until one set is left.
+    /// The set of some frames of one counted loop, whose sets of rounds may overlap. The frames are united in pairs,
+    /// and then the results in pairs, until one set is left.
     fn union_of_rounds(&mut self, frames: &[Frame]) -> StackSetId {
         let mut sets: Vec<StackSetId> = frames.iter().map(|&frame| self.intern(&[frame])).collect();
         while sets.len() > 1 {
@@ -217,7 +217,7 @@ impl StackSets {
         if a == b { Some(a) } else { self.unions.get(&(a.min(b), a.max(b))).copied() }
     }
 
-    /// Continues a merge until it is finished, or until unions of stacks below are missing; those are added to
+    /// Continues a merge until it is finished, or until unions of stacks below are missing, which are then added to
     /// `missing`.
     fn merge(&mut self, merge: &mut Merge, missing: &mut Pairs) {
         loop {

@@ -34,7 +34,7 @@ impl Lazy<'_> {
     /// after which nothing is known to follow (dead or unknown) are left out.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn after_terminals(
         &mut self,
         id: ConfigurationId,
@@ -50,12 +50,12 @@ impl Lazy<'_> {
         Ok(after)
     }
 
-    /// The configuration after a token: the union of the targets of those token edges of `id` whose terminals the
-    /// closure `takes` accepts, and of `by_bytes`, the configuration after the token's bytes. `None` if no token edge
-    /// accepts the token.
+    /// The configuration after a token: the union of the targets of the token edges of `id` whose terminals the closure
+    /// `takes` accepts, and of `by_bytes`, the configuration after the token's bytes. `None` if no token edge accepts
+    /// the token.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn step_token(
         &mut self,
         id: ConfigurationId,

@@ -17,7 +17,7 @@ pub(in crate::automaton) enum Row {
     Single(u8, Option<ConfigurationId>),
     /// The entries from this index on, one per byte class.
     Dense(u32),
-    /// The successors depend on the byte itself, not only on its class. They are stored in `Memory::next`.
+    /// The successors depend on the byte itself, not only on its class. These successors are stored in `Memory::next`.
     HistoryDependent,
 }
 

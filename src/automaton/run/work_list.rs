@@ -19,7 +19,8 @@ pub(in crate::automaton) struct Closure {
     pub(in crate::automaton) work: Vec<Item>,
     /// The calls of the second phase, with their ranks, while there are at most [`LINEAR`] of them.
     pub(in crate::automaton) calls: Vec<(u32, Item)>,
-    /// The number of calls added to `calls`, united ones included; at most `UNITED_ONE_BY_ONE`.
+    /// The number of calls added to `calls`, including calls that were united with an earlier call of the same start;
+    /// at most `UNITED_ONE_BY_ONE`.
     pub(in crate::automaton) added_calls: usize,
     /// All calls in order of their ranks, with the stacks below. Used once there are too many calls for `calls`, until
     /// all calls are entered.

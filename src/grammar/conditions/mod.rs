@@ -1,4 +1,4 @@
-//! The conditions of [`Members`], and whether they can still be met.
+//! The conditions of [`Members`], and the decision whether a list that has begun can still meet them.
 
 use super::expression::{Alternative, Condition, Members};
 use crate::diagnostic::Diagnostic;

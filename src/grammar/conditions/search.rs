@@ -26,7 +26,7 @@ pub(super) struct Weights {
 
 #[derive(Clone, Copy, Default)]
 struct ClauseState {
-    /// The number of unassigned literals, and of the positive ones among them.
+    /// The number of unassigned literals, and of positive unassigned literals.
     open: u32,
     open_positive: u32,
     /// The number of literals that hold.
@@ -60,7 +60,7 @@ pub(super) struct Search<'c> {
     units: Vec<u32>,
     groups: Vec<u32>,
     components: Vec<Component>,
-    /// Per clause and per group, the decomposition in which it was last visited.
+    /// Per clause and per group, the decomposition in which the clause or group was last visited.
     clause_rounds: Vec<u32>,
     group_rounds: Vec<u32>,
     round: u32,

@@ -40,7 +40,8 @@ pub enum AddedTokens {
     /// The added tokens that the file flags as special.
     #[default]
     Flagged,
-    /// All added tokens. Some tokenizers have added tokens for runs of spaces or newlines: these become special, too.
+    /// All added tokens. Some tokenizers have added tokens for runs of spaces or newlines: such tokens become special,
+    /// too.
     Special,
     /// The added tokens that the file flags, and the added tokens with these contents. A content that no added token
     /// has is an error.
@@ -48,7 +49,7 @@ pub enum AddedTokens {
 }
 
 impl AddedTokens {
-    /// Whether these options make an added token special that the file does not flag.
+    /// Whether these options make an added token with the content `content` special that the file does not flag.
     fn has(&self, content: &str) -> bool {
         match self {
             AddedTokens::Flagged => false,
@@ -78,9 +79,9 @@ impl AddedTokens {
 pub struct LoadOptions {
     /// The end-of-sequence ids. Default: empty, which selects the special tokens with well-known names.
     pub eos: Vec<TokenId>,
-    /// Special tokens in addition to those that the file names; a tiktoken file names none. Default: none.
+    /// Special tokens in addition to the special tokens that the file names; a tiktoken file names none. Default: none.
     pub specials: Vec<(String, TokenId)>,
-    /// Which added tokens of a `tokenizer.json` are special. Default: those that the file flags.
+    /// Which added tokens of a `tokenizer.json` are special. Default: the added tokens that the file flags.
     pub added: AddedTokens,
     /// The length of the model's logits, in tokens. Default: one more than the highest id.
     pub width: Option<usize>,
@@ -115,7 +116,7 @@ impl Vocabulary {
     ///
     /// # Errors
     ///
-    /// Those of [`from_file`](Vocabulary::from_file), except the errors of reading a file.
+    /// The errors of [`from_file`](Vocabulary::from_file), except the errors of reading a file.
     pub fn from_file_bytes(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
         check_size(content.len(), &options.limits)?;
         let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);

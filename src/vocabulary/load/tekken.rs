@@ -3,7 +3,7 @@
 //! `config` gives the number of ids (`default_vocab_size`) and how many of them, from 0, are special
 //! (`default_num_special_tokens`). The tokens of `vocab` follow in the order of their ranks until all ids are used: a
 //! file may have more tokens than its model uses. `special_tokens` has the names of special tokens; files up to version
-//! 7 omit it, and their special tokens are the first ones of `OLD_SPECIALS`. A special id without a name is called
+//! 7 omit it, and their special tokens are the first entries of `OLD_SPECIALS`. A special id without a name is called
 //! `<SPECIAL_N>`, as in the model's `tokenizer.json`.
 
 use super::{LoadOptions, finish_without_added};

@@ -1,4 +1,5 @@
-//! A trie as words, for files. Everything else is derived from the words, so any accepted words give a valid trie.
+//! A trie as words, for files. All other data of a trie are derived from the words, so any accepted words give a valid
+//! trie.
 //!
 //! Each node is one word, in preorder: its byte, plus 256 if tokens end at it, plus 65,536 times its depth. Each token
 //! is one word, in the same order; the last token of a node has the highest bit set.

@@ -156,8 +156,8 @@ impl Lazy<'_> {
         Ok(self.intern(&items, flags, HistoryId::NONE))
     }
 
-    /// The watches that remain after one more byte: those items that can continue and may still become an earlier
-    /// value. `None` if none remain.
+    /// The watches that remain after one more byte: the watches of items that can continue and may still become an
+    /// earlier value. `None` if none remain.
     pub(crate) fn advance_watches(&mut self, watches: &Watches, byte: u8) -> Result<Option<Watches>> {
         let mut left = SmallVec::new();
         for watch in &watches.0 {

@@ -8,7 +8,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Maximum number of steps of a decoder or pre-tokenizer; those of real files have up to five.
+/// Maximum number of steps of a decoder or pre-tokenizer; real files have pipelines of up to five steps.
 const MAX_STEPS: usize = 64;
 
 /// A `tokenizer.json`.

@@ -14,8 +14,9 @@
 //! # Where bytes and decoded text differ
 //!
 //! - Llama 2, T5 and others add a space before a text when they encode it and drop one when they decode (a `Strip`
-//!   after `Fuse`, or Metaspace with a prepend scheme). This affects the start of a text, not a token: `▁the` is always
-//!   ` the` here. So a grammar whose words begin without a space does not allow `▁the` as its first token.
+//!   after `Fuse`, or Metaspace with a prepend scheme). The added space affects the start of a text, not a token:
+//!   `▁the` is always ` the` here. So a grammar whose words begin without a space does not allow `▁the` as its first
+//!   token.
 //! - Added tokens with `"special": true`, and the model's unknown token, are special tokens and never have bytes. Other
 //!   added tokens are the bytes of their content, unless [`LoadOptions::added`] makes them special. If an added token
 //!   is also in the model's own vocabulary, its content is decoded like that of any other token, because the model can
