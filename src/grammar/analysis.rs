@@ -120,7 +120,7 @@ impl Analysis {
         analysis
     }
 
-    /// Whether the property holds of an expression.
+    /// Whether the property holds of an expression, in constant time.
     pub fn holds(&self, id: ExprId) -> bool {
         self.holds[id.index()]
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A set of bytes.
+/// A set of bytes, stored as one bit for each of the 256 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ByteSet([u64; 4]);
 
@@ -49,7 +49,7 @@ impl ByteSet {
         self.0.iter().map(|w| w.count_ones() as usize).sum()
     }
 
-    /// Whether the set is empty.
+    /// Whether the set is empty; as a language it then has no word.
     pub fn is_empty(&self) -> bool {
         self.0 == [0; 4]
     }
@@ -152,7 +152,7 @@ impl CharClass {
         &self.0
     }
 
-    /// Whether the set is empty.
+    /// Whether the set is empty; as a language it then has no word.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -41,7 +41,7 @@ pub enum Expression {
         /// The greatest number of repetitions; `None` means unbounded.
         max: Option<u32>,
     },
-    /// A reference to a rule.
+    /// The language of a rule, by reference; so rules may be recursive.
     Rule(RuleId),
     /// Keyed members, each at most once, with separators; see [`Members`].
     Members(Box<Members>),
@@ -60,7 +60,7 @@ pub enum Expression {
     /// The words of `body`, a rule, during which at most `most` tokens begin; see
     /// [`GrammarBuilder::max_tokens`](super::GrammarBuilder::max_tokens).
     MaxTokens {
-        /// The bounded rule.
+        /// The bounded expression, which is a reference to a rule.
         body: ExprId,
         /// The greatest number of tokens, at least 1.
         most: u32,
@@ -160,7 +160,7 @@ pub enum Order {
 /// members seen so far), never an expansion into orders or subsets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Members {
-    /// The order of the members.
+    /// Whether the members come in the order of the list or in any order.
     pub order: Order,
     /// The members; their keys are not empty.
     pub members: Box<[Member]>,
@@ -199,7 +199,7 @@ pub struct Member {
     pub key: Text,
     /// The expression of the text after the key; may be [`Expression::Empty`].
     pub value: ExprId,
-    /// Whether the member must be present.
+    /// Whether the member must be present; of adjacent members with the same key, exactly one must be.
     pub required: bool,
 }
 

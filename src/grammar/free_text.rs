@@ -83,7 +83,7 @@ type State = (StateID, Utf8);
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     State(usize),
-    /// The trigger at this index is complete.
+    /// The trigger at this index in [`FreeText::triggers`] is complete.
     Trigger(usize),
 }
 
@@ -380,7 +380,7 @@ impl<'b> Builder<'b> {
         self.grammar.word_graph(graph)
     }
 
-    /// Whether an edge to a state leaves the graph.
+    /// Whether an edge to a state leaves a word graph: states between characters and rules are not nodes of the graph.
     fn is_exit(&self, state: usize) -> bool {
         self.product.is_boundary(state) || self.rules.contains_key(&state)
     }

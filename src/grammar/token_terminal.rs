@@ -18,7 +18,7 @@ pub struct TokenTerminal {
 /// the list selects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TokenScope {
-    /// The listed tokens.
+    /// Exactly the listed tokens, end-of-sequence tokens included.
     Listed,
     /// All tokens that the vocabulary uses, except the listed and the end-of-sequence tokens.
     AllBut,
@@ -31,9 +31,9 @@ pub enum TokenScope {
 pub enum TokenSelector {
     /// The ids from `first` to `last`, both included.
     Ids {
-        /// The least id.
+        /// The least id of the range, included.
         first: u32,
-        /// The greatest id.
+        /// The greatest id of the range, included.
         last: u32,
     },
     /// The special token of this name; if there is none, the ordinary tokens with this text.

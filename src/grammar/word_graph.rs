@@ -82,7 +82,7 @@ impl WordGraph {
         self.nodes.push((self.edges.len() as u32, otherwise.unwrap_or(0)));
     }
 
-    /// The number of nodes.
+    /// The number of nodes; a sound graph has at least one.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }

@@ -133,7 +133,7 @@ pub(crate) fn kind_of_begun(bytes: &[u8]) -> CharKind {
     }
 }
 
-/// A set of kinds.
+/// A set of kinds of characters, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct CharKinds(u64);
 
@@ -150,7 +150,7 @@ impl CharKinds {
     /// The kinds of characters beyond ASCII, including the kind of incomplete characters.
     const BEYOND: CharKinds = CharKinds(CharKinds::ALL.0 & !((1 << BEYOND) - 1));
 
-    /// The kinds of characters that start with any of the bytes.
+    /// The kinds of the characters that start with any of the bytes; for a byte beyond ASCII, all kinds beyond ASCII.
     pub(crate) fn of_bytes(bytes: impl Iterator<Item = u8>) -> CharKinds {
         let of = |byte| if byte < 0x80 { kind_of(byte).map(CharKinds::of) } else { Some(CharKinds::BEYOND) };
         CharKinds(bytes.filter_map(of).fold(0, |all, kinds| all | kinds.0))

@@ -215,7 +215,7 @@ impl Loops {
         self.tries.get(usize::from(id.0).checked_sub(1)?)
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, approximately: the tables of all loops and lengths, and all tries.
     pub(crate) fn memory_usage(&self) -> usize {
         self.subtrees.memory_usage()
             + self.class_trie.memory_usage()
@@ -263,7 +263,7 @@ impl LoopLanguage {
         }
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap of the tables of this loop, without its tries, which [`Loops`] owns.
     fn memory_usage(&self) -> usize {
         (self.accepted.len() + self.places.as_ref().map_or(0, Vec::len)) * 4
             + self.by_length.as_ref().map_or(0, ByLength::memory_usage)

@@ -54,12 +54,12 @@ impl QuoteTokens {
         self.may_begin[node as usize]
     }
 
-    /// Whether a single token may contain the name.
+    /// Whether a single token may contain the whole name `name`, which is given decoded and without its quotes.
     pub(crate) fn may_hold(&self, name: &[u8]) -> bool {
         self.names.contains(name)
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, approximately.
     pub(crate) fn memory_usage(&self) -> usize {
         self.trie.memory_usage()
             + self.may_begin.len()

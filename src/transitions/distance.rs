@@ -109,7 +109,7 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// A table without distances.
+    /// Creates a table for one system, in which no distance is known yet.
     pub fn new(measure: Measure, bounds: Bounds) -> Distances {
         Distances { measure, bounds, known: Vec::new(), is_large: false, fruitless: 0 }
     }

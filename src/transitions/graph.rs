@@ -18,9 +18,9 @@ pub struct GraphNode<S> {
 /// All transitions from one state to one other state, or back to itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphEdge<L> {
-    /// The index of the source node.
+    /// The index of the source node in [`Graph::nodes`].
     pub from: usize,
-    /// The index of the target node; `None` if the target was left out because of the bound.
+    /// The index of the target node in [`Graph::nodes`]; `None` if the target was left out because of the bound.
     pub to: Option<usize>,
     /// The labels, in the order of the sorted transitions.
     pub labels: Vec<L>,

@@ -169,7 +169,7 @@ pub trait Letters: TransitionSystem {
     /// Records that a letter of the choice was read.
     fn use_up(&self, choice: &Self::Choice, used: &mut Self::Used);
 
-    /// The number of letters of a choice.
+    /// The number of letters of a choice, at least 1.
     fn size(&self, choice: &Self::Choice) -> BigUint;
 
     /// The first letter of a choice.

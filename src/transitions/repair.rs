@@ -15,7 +15,7 @@ pub enum Alignment<L> {
     Substitute {
         /// The index of the replaced letter in the given word.
         given: usize,
-        /// The letter of the accepted word.
+        /// The letter of the accepted word that replaces the given letter.
         letter: L,
     },
     /// A letter that the given word lacks is inserted.

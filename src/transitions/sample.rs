@@ -9,7 +9,7 @@ use rand::RngCore;
 /// A word drawn from a language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sample<L> {
-    /// The letters of the word.
+    /// A word, given by its letters in order.
     Word(Vec<L>),
     /// The language has no word, or none within the bound.
     Empty,

@@ -460,7 +460,7 @@ fn ending(tokens: &[TokenId]) -> u32 {
     }
 }
 
-/// The arrays of a trie.
+/// The arrays of a trie under construction; the other arrays of a [`TokenTrie`] are derived from them.
 struct Arrays {
     nodes: Vec<Node>,
     token_starts: Vec<u32>,

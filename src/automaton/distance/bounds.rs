@@ -50,7 +50,7 @@ impl Estimates {
         self.configurations = FxHashMap::default();
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, approximately.
     pub(crate) fn memory_usage(&self) -> usize {
         self.bytes + map_bytes(&self.stacks) + map_bytes(&self.configurations)
     }

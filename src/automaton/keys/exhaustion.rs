@@ -99,7 +99,7 @@ impl KeyExhaustion {
         self.tables.work = Budget::of_exploring(KEY_WORK, limits);
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, approximately.
     pub(crate) fn memory_usage(&self) -> usize {
         let NameGraph { places, order, before, ways, loops } = &self.reached;
         let each = size_of::<SmallVec<[(u32, bool); 2]>>();

@@ -31,7 +31,7 @@ impl KeyState {
     /// The state before a text that is tracked from its beginning.
     pub(crate) const START: KeyState = KeyState { container: Container::ROOT, at: Position::Value };
 
-    /// Whether nothing is tracked.
+    /// Whether nothing is tracked, as in [`KeyState::OUTSIDE`].
     #[inline]
     pub(crate) fn is_outside(self) -> bool {
         self.container == Container::OUTSIDE

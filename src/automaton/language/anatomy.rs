@@ -55,7 +55,7 @@ pub struct FrameView {
     pub below: usize,
 }
 
-/// The register of a frame.
+/// The value of a frame, by the kind of its register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegisterView {
     /// A plain call, or a register that is neither a loop nor a list of members, with the value 0.

@@ -68,12 +68,12 @@ pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
     Ok(())
 }
 
-/// Whether a grammar has token terminals.
+/// Whether a grammar has token terminals, whether or not its root reaches them.
 pub(in crate::automaton) fn has_terminals(grammar: &Grammar) -> bool {
     grammar.expressions().iter().any(|expression| matches!(expression, Expression::Token(_)))
 }
 
-/// Whether a grammar has parts bounded in tokens.
+/// Whether a grammar has parts bounded in tokens, whether or not its root reaches them.
 pub(in crate::automaton) fn has_parts(grammar: &Grammar) -> bool {
     grammar.expressions().iter().any(|expression| matches!(expression, Expression::MaxTokens { .. }))
 }

@@ -27,7 +27,7 @@ pub struct Automaton {
     pub(in crate::automaton) names: bool,
     /// Whether all items of lists of different items are JSON texts.
     pub(in crate::automaton) json_items: bool,
-    /// Whether there are token terminals.
+    /// Whether the grammar has token terminals, whether or not its root reaches them.
     pub(in crate::automaton) terminals: bool,
     /// Per expression, whether it contains a part bounded in tokens; `None` if the root does not.
     pub(in crate::automaton) parts: Option<Box<[bool]>>,
@@ -119,13 +119,13 @@ impl Automaton {
         self.names
     }
 
-    /// Whether there are token terminals.
+    /// Whether the grammar has token terminals, whether or not its root reaches them.
     #[inline]
     pub(crate) fn has_terminals(&self) -> bool {
         self.terminals
     }
 
-    /// Whether there are parts bounded in tokens.
+    /// Whether the root of the grammar reaches a part bounded in tokens.
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
         self.parts.is_some()

@@ -35,8 +35,8 @@ pub(in crate::automaton) struct Block {
 }
 
 impl Block {
-    /// Moves the content into a new block without spare capacity. This block becomes empty and keeps its allocations,
-    /// except for the allocations of the records, which move.
+    /// Moves the content into a new block. The tables of the new block have no spare capacity, except for the tables of
+    /// records, which are moved as they are. This block becomes empty and keeps its other allocations.
     pub(in crate::automaton) fn take(&mut self) -> Block {
         let made = Block {
             first: self.first,

@@ -47,7 +47,7 @@ impl SeenSets {
     }
 }
 
-/// The progress of a member list.
+/// The progress of a member list: the members so far, as far as they matter for the rest of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct Progress {
     /// In declared order the index of the first member that may still follow; in any order the id of a set of seen

@@ -150,7 +150,7 @@ pub(in crate::automaton) struct CharStepMemo {
 }
 
 impl CharStepMemo {
-    /// Bytes on the heap.
+    /// Bytes on the heap of the tables, without the memory that their entries own.
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
         map_bytes(&self.ways) + map_bytes(&self.of_operands)
     }

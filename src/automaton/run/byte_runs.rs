@@ -9,7 +9,7 @@ use crate::automaton::program::state::{Edge, State};
 use crate::error::Result;
 use smallvec::SmallVec;
 
-/// A list of configurations.
+/// Some configurations; up to 16 are stored inline.
 pub(crate) type Configurations = SmallVec<[ConfigurationId; 16]>;
 
 impl Lazy<'_> {

@@ -215,7 +215,7 @@ pub(crate) struct WithoutParts {
 }
 
 impl WithoutParts {
-    /// Bytes on the heap.
+    /// Bytes on the heap, approximately: an id and a byte of its hash per entry.
     pub(crate) fn memory_usage(&self) -> usize {
         (self.states.capacity() + self.stacks.capacity()) * 5
     }

@@ -36,7 +36,7 @@ struct Remembered {
 pub(crate) struct StackSets {
     sets: SliceInterner<Frame>,
     unions: FxHashMap<(StackSetId, StackSetId), StackSetId>,
-    /// The registers of counted loops.
+    /// The table of the values of the frames of counted loops.
     pub(in crate::automaton) rounds: RoundSets,
     /// Per id, which values of unique items occur in its top frames and in the frames below them.
     remembered: Vec<Remembered>,

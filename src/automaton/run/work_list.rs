@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// With more states than this, a hash index replaces linear scans.
 pub(in crate::automaton) const LINEAR: usize = 24;
 
-/// The worklist of one closure.
+/// A configuration under construction: the states reached, and the worklists of states and calls still to be followed.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct Closure {
     pub(in crate::automaton) visited: Vec<Item>,

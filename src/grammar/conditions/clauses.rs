@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 /// variable.
 const MAX_COPIES: usize = 256;
 
-/// A variable or its negation.
+/// A variable or its negation, as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Literal(u32);
 

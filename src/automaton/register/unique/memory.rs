@@ -116,11 +116,11 @@ pub(in crate::automaton) struct HistoryTrace {
     /// Whether the step began inside an item, or the closure includes a configuration that did.
     pub(in crate::automaton) remembers: bool,
     pub(in crate::automaton) watches: Vec<Watch>,
-    /// Whether an item begins.
+    /// Whether an item of a list of unique items begins in the step.
     pub(in crate::automaton) begins: bool,
     /// The values of frames of items that begin after other items.
     pub(in crate::automaton) begun: Vec<FrameValue>,
-    /// Whether the result depends on the history.
+    /// Whether the result depends on the history, so that it must not be cached by its states alone.
     pub(in crate::automaton) depends: bool,
     /// Whether the result depends on a history that is not recorded.
     pub(in crate::automaton) unknown: bool,
@@ -182,7 +182,7 @@ impl Memory {
             + map_bytes(&self.forgetful)
     }
 
-    /// Whether any list of unique items was entered.
+    /// Whether any list of unique items was entered since the tables were created.
     pub(in crate::automaton) fn is_used(&self) -> bool {
         self.seen_items.len() > 0
     }

@@ -34,7 +34,7 @@ struct About {
     needs_widening: bool,
 }
 
-/// The table of lists.
+/// The table of interned lists of values.
 #[derive(Debug)]
 pub(super) struct SeenLists {
     comparisons: Interner<Comparison>,
@@ -70,7 +70,7 @@ impl SeenLists {
         id
     }
 
-    /// A list with one more value.
+    /// The list `before` with one more value.
     pub(super) fn with(&mut self, values: &Values, before: ListId, comparison: Comparison) -> ListId {
         let comparison = self.intern(comparison);
         let id = ListId(self.cells.intern(Cons { before, comparison }));
