@@ -78,7 +78,7 @@ pub(in crate::automaton) const ROUND_LEVELS: usize = 6;
 pub(in crate::automaton) const INLINE_STATES: u32 = 24;
 
 /// The most states of a member's value that is lowered together with its list. A larger value is lowered only when a
-/// text reaches it, if the grammar allows to defer parts.
+/// text reaches it, if parts of the grammar can be deferred.
 pub(in crate::automaton) const DEFERRED_VALUE: u64 = 48;
 
 /// The most pages of deferred states that are allocated from the start.

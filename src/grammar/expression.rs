@@ -199,7 +199,7 @@ pub struct Member {
     pub key: Text,
     /// The expression of the text after the key; may be [`Expression::Empty`].
     pub value: ExprId,
-    /// Whether the member must be present; of adjacent members with the same key, exactly one must be.
+    /// Whether the member must be present. Of several required members with the same key, exactly one must be present.
     pub required: bool,
 }
 
@@ -210,8 +210,8 @@ pub struct Member {
 /// In the automaton the items seen so far are the value of a register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Distinct {
-    /// The expression of the item at each place; the last expression describes all further items, too. None of them
-    /// contains the empty string.
+    /// The expression of the item at each place; the last expression describes all further items, too. No item may be
+    /// the empty string.
     pub items: Box<[ExprId]>,
     /// The expression of the text between two adjacent items.
     pub separator: ExprId,

@@ -181,8 +181,8 @@ impl Product {
         self.states[state].1 == Utf8::Boundary
     }
 
-    /// Whether a state is inside a character, and no prefix of a string ends in it. Such states are copied into each
-    /// graph.
+    /// Whether a state is inside a character, and the text before it does not end with a non-empty prefix of a string.
+    /// Such states are copied into each graph.
     fn is_tail(&self, state: usize) -> bool {
         self.states[state].0 == self.states[0].0 && !self.is_boundary(state)
     }
@@ -380,7 +380,7 @@ impl<'b> Builder<'b> {
         self.grammar.word_graph(graph)
     }
 
-    /// Whether an edge to a state leaves a word graph: states between characters and rules are not nodes of the graph.
+    /// Whether an edge to a state leaves a word graph: the state is between two characters, or it is a rule.
     fn is_exit(&self, state: usize) -> bool {
         self.product.is_boundary(state) || self.rules.contains_key(&state)
     }

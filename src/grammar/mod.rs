@@ -53,7 +53,7 @@ pub use word_graph::{WordEdge, WordGraph, WordTarget};
 use crate::diagnostic::Place;
 use std::sync::Arc;
 
-/// A named rule, `name ::= body`, which references in other rules name by its [`RuleId`].
+/// A named rule: `name ::= body`. References to the rule use its [`RuleId`], not its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The name, for errors and `Display`. Several rules may have the same name.
