@@ -1,4 +1,4 @@
-//! The errors of the automaton module.
+//! The errors of the automaton module: a constructor for each condition.
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};

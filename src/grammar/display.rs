@@ -1,8 +1,8 @@
 //! `Display` for grammars: one rule a line, in a notation close to EBNF, for people and tests. No front end can read
 //! the notation.
 //!
-//! `"text"` with `\xNN` for bytes that are not UTF-8, `[a-z]` characters, `<00-1F>` bytes, `{m,n}` repeats, `a & b`
-//! intersection, `!a` complement, `members(...)`, `graph(...)`, token terminals as in GBNF.
+//! The notation: `"text"` with `\xNN` for bytes that are not UTF-8, `[a-z]` characters, `<00-1F>` bytes, `{m,n}`
+//! repeats, `a & b` intersection, `!a` complement, `members(...)`, `graph(...)`, token terminals as in GBNF.
 
 use super::expression::{Alternative, Condition, Expression, Order};
 use super::ids::ExprId;

@@ -1,4 +1,4 @@
-//! The kinds of expressions.
+//! The kinds of expressions, and the data of the larger kinds.
 
 use super::class::{ByteSet, CharClass};
 use super::ids::{ExprId, LabelId, RuleId};
@@ -139,7 +139,7 @@ pub enum Names {
     Few,
 }
 
-/// The order of [`Members`].
+/// The order in which the members of a [`Members`] list must come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// The members in the order of the list, then the [`ones`](Members::ones) and the rest in any order.

@@ -6,7 +6,7 @@ use super::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarge
 /// Bounds that would still rise after the last pass are not tight: rules may be nested deeper than there are passes.
 const PASSES: usize = 32;
 
-/// The unit of a length.
+/// The unit in which the length of a text is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Bytes,

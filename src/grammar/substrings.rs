@@ -1,4 +1,4 @@
-//! The substrings of a sequence of chunks.
+//! The substrings of a sequence of chunks, as rules whose number is linear in the number of chunks.
 
 use super::builder::GrammarBuilder;
 use super::ids::{ExprId, RuleId};

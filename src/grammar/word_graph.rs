@@ -31,7 +31,7 @@ pub struct WordEdge {
     pub to: WordTarget,
 }
 
-/// The target of a [`WordEdge`].
+/// The target of a [`WordEdge`]: another node, or an exit that ends the path in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WordTarget {
     /// A node, by index; it comes after the node of the edge.

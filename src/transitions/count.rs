@@ -10,7 +10,7 @@ use std::hash::Hash;
 /// The number of words of a language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// The language is finite.
+    /// The language has exactly this many words.
     Finite(BigUint),
     /// The language has infinitely many words.
     Infinite,

@@ -188,7 +188,6 @@ pub trait Letters: TransitionSystem {
     }
 }
 
-/// The transition type of a system.
 type TransitionOf<T> = Transition<<T as TransitionSystem>::State, <T as TransitionSystem>::Label>;
 
 /// The number of bytes that an algorithm holds. The number is reported to the system whenever it has grown by at least

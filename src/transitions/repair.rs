@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 /// A column of the alignment of a given word with an accepted one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Alignment<L> {
-    /// The given letter is kept.
+    /// The given letter is kept, read as this letter.
     Keep(L),
     /// The given letter is replaced by another.
     Substitute {
@@ -24,7 +24,7 @@ pub enum Alignment<L> {
     Delete(usize),
 }
 
-/// The result of [`repair`].
+/// The result of [`repair`]: an accepted word, or the reason why none was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repaired<L> {
     /// An accepted word with the least edit distance.

@@ -6,7 +6,7 @@ use crate::error::Result;
 use num_bigint::BigUint;
 use rand::RngCore;
 
-/// A word drawn from a language.
+/// The result of [`sample`]: a word drawn from a language, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sample<L> {
     /// A word, given by its letters in order.

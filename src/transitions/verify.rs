@@ -27,7 +27,7 @@ pub trait Word<T: Letters> {
     }
 }
 
-/// The result of [`verify`].
+/// The result of [`verify`] and [`verify_reversed`]: whether the word is accepted and, if not, its first wrong letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WordVerdict<L, C> {
     /// The word is accepted, read as these letters, omitted letters included.

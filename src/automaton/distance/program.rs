@@ -30,7 +30,7 @@ pub(in crate::automaton) enum Argument {
     Known(u32),
 }
 
-/// The rules of a block.
+/// The rules from which the lengths from the states of a block are computed.
 pub(in crate::automaton) struct Rules<'a> {
     block: &'a Block,
     pub(in crate::automaton) measure: &'a Measure,

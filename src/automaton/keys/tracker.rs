@@ -85,7 +85,7 @@ struct TextId(u32);
 struct Container {
     below: u32,
     is_object: bool,
-    /// The recorded names.
+    /// The recorded names of this object; empty for an array.
     names: SetId,
     /// The number of recorded names, and the greatest number of recorded names in this container and the containers
     /// around it.

@@ -29,7 +29,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether an expression is small and calls no rule.
+/// Whether an expression contains no reference to a rule, and at most [`INLINE_RULE`] expressions and nodes of word
+/// graphs.
 fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
     let mut open = vec![expression];
     let mut seen = 0;

@@ -176,7 +176,7 @@ fn first_operands<'g>(
     list.iter().copied().chain(one)
 }
 
-/// A set of states, usually small.
+/// A set of states: a list of up to [`LINEAR_SET`] states, and a hash set of the others.
 #[derive(Default)]
 struct Seen {
     few: SmallVec<[StateId; LINEAR_SET]>,

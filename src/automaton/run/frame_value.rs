@@ -5,7 +5,8 @@
 //! rounds, and the items seen by a list of unique items, either inside an item or between two.
 //!
 //! ```text
-//! 0 .. 2^29        nothing (a plain call), whether a part is old, members seen, product states, lists whose items are not remembered
+//! 0 .. 2^29        nothing (a plain call), whether a part is old, members seen, product states,
+//!                  lists whose items are not remembered
 //! 2^29 .. 2^30     sets of numbers of rounds
 //! 2^30, 2^30 + 1   items whose successors depend on the history
 //! 2^31 .. 3*2^30   items seen, of a list inside an item

@@ -72,7 +72,7 @@ pub(crate) struct Clauses {
     pub(super) occurrences: Lists<(u32, bool)>,
     /// The variables of each group, which are consecutive numbers.
     pub(super) groups: Lists<u32>,
-    /// The group of each variable.
+    /// Per variable, the index of its group in `groups`.
     pub(super) group_of: Vec<u32>,
     /// The number of entries with a key; they are the first entries.
     pub(super) keyed: usize,
