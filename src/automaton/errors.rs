@@ -1,4 +1,4 @@
-//! The errors of the automaton module.
+//! The errors of the automaton module: a constructor for each condition.
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -143,7 +143,7 @@ pub(super) fn token_terminal_within(place: Place, within: Surroundings, terminal
     )
 }
 
-/// A part bounded in tokens in a place where it is not allowed.
+/// The error of a part bounded in tokens that is in a place where it is not allowed.
 pub(super) fn bounded_part_within(place: Place, within: Surroundings) -> Error {
     let what = match within {
         Surroundings::Product => "an intersection or complement",
@@ -158,7 +158,7 @@ pub(super) fn bounded_part_within(place: Place, within: Surroundings) -> Error {
     )
 }
 
-/// A part bounded in tokens that contains something not allowed in it.
+/// The error of a part bounded in tokens that contains `has`, which is not allowed in it.
 pub(super) fn within_bounded_part(place: Place, has: &str) -> Error {
     bounded_part(
         place,

@@ -5,11 +5,11 @@
 use crate::sync;
 use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, OnceLock, Ordering};
 
-/// Enough segments for 2³⁰ entries: more than fits in memory.
+/// Enough segments for almost 2³⁰ entries, which would take about 8 GiB or more.
 const SEGMENTS: usize = 25;
 
-/// The list. Every index has an entry; it is [fresh](SlotInit) until something is stored in it. Entries are changed
-/// through shared references, so they are atomics or cells that are set once.
+/// The list. Every index below its capacity has an entry; the entry is [fresh](SlotInit) until something is stored in
+/// it. Entries are changed through shared references, so they are atomics or cells that are set once.
 #[derive(Debug)]
 pub(crate) struct AppendVec<T> {
     segments: [OnceLock<Box<[T]>>; SEGMENTS],
@@ -23,13 +23,13 @@ impl<T> Default for AppendVec<T> {
     }
 }
 
-/// Entries of a list.
+/// A type of entries of an [`AppendVec`].
 pub(crate) trait SlotInit: Sized {
-    /// The length of the first segment, as a power of two. A row of successors (at most 256 entries) must fit into a
-    /// segment.
+    /// The base-2 logarithm of the length of the first segment. The default suits rows of successors, which must fit
+    /// into one segment and have at most 256 entries.
     const FIRST: u32 = 8;
 
-    /// Entries in which nothing was stored.
+    /// `len` entries in which nothing was stored.
     fn fresh(len: usize) -> Box<[Self]>;
 }
 
@@ -47,7 +47,8 @@ impl SlotInit for AtomicU64 {
 }
 
 impl<T> SlotInit for OnceLock<T> {
-    /// Smaller than the default: every entry of a segment is written when it is allocated, and a first mask needs few.
+    /// Smaller than the default: all entries of a segment are written when the segment is allocated, and a first mask
+    /// needs few entries.
     const FIRST: u32 = 5;
 
     fn fresh(len: usize) -> Box<[OnceLock<T>]> {
@@ -82,7 +83,8 @@ impl<T: SlotInit> AppendVec<T> {
         &self.segments[segment].get_or_init(new)[place]
     }
 
-    /// The `len` entries from an index on; empty if they are not all in one segment, or it was not allocated yet.
+    /// The `len` entries from an index on; empty if they are not all in one segment, or if the segment was not
+    /// allocated yet.
     #[inline]
     pub(crate) fn slice(&self, index: usize, len: usize) -> &[T] {
         let (segment, place) = Self::locate(index);
@@ -90,14 +92,15 @@ impl<T: SlotInit> AppendVec<T> {
         whole.and_then(|whole| whole.get(place..place + len)).unwrap_or(&[])
     }
 
-    /// The first index at or after `index` from which `len` (at most 256) entries are in one segment.
+    /// The first index at or after `index` from which `len` entries are in one segment; `len` must not exceed the
+    /// length of the first segment.
     pub(crate) fn room(index: usize, len: usize) -> usize {
         let (segment, place) = Self::locate(index);
         let size = 1usize << (segment as u32 + T::FIRST);
         if place + len <= size { index } else { index + size - place }
     }
 
-    /// Bytes on the heap, without those that the entries own.
+    /// Bytes of the allocated segments, without the memory that the entries own.
     pub(crate) fn memory_usage(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
 
-/// The places that a search has reached, each with its predecessor and the letter that leads from there. The first is
-/// the start.
+/// The places that a search has reached, each with its predecessor and the letter that leads from the predecessor to
+/// the place. The first place is the start.
 #[derive(Debug)]
 pub(crate) struct Trail<P, L> {
     reached: Vec<(P, usize, Option<L>)>,
@@ -17,7 +17,7 @@ impl<P, L: Clone> Trail<P, L> {
         Trail { reached: vec![(start, 0, None)] }
     }
 
-    /// Adds a place that a letter leads to, and returns its number.
+    /// Adds a place that `letter` leads to from the place number `from`, and returns the number of the new place.
     pub(crate) fn push(&mut self, place: P, from: usize, letter: L) -> usize {
         self.reached.push((place, from, Some(letter)));
         self.reached.len() - 1
@@ -36,7 +36,7 @@ impl<P, L: Clone> Trail<P, L> {
         std::iter::successors(Some(number), |&at| (at > 0).then(|| self.reached[at].1))
     }
 
-    /// The letters on the path to a place.
+    /// The letters on the path from the start to a place, in order.
     pub(crate) fn letters(&self, number: usize) -> Vec<L> {
         let mut letters: Vec<L> =
             self.backwards(number).filter_map(|number| self.reached[number].2.clone()).collect();
@@ -46,8 +46,8 @@ impl<P, L: Clone> Trail<P, L> {
 }
 
 /// The places of a best-first search: A* (Hart, Nilsson and Raphael 1968) if the keys estimate whole paths, Dijkstra's
-/// algorithm (1959) if they are costs, breadth-first search if every step costs the same. The least key comes first;
-/// among equal keys, the place reached first.
+/// algorithm (1959) if the keys are costs, breadth-first search if every step costs the same. The least key comes
+/// first; among equal keys, the place reached first.
 #[derive(Debug)]
 pub(crate) struct Frontier<P, L, C, K = C> {
     trail: Trail<(P, C), L>,
@@ -61,12 +61,13 @@ impl<P: Clone + Eq + Hash, L: Clone, C: Copy + Ord, K: Ord> Frontier<P, L, C, K>
         Frontier { trail: Trail::new((start, cost)), least, open: BinaryHeap::from([Reverse((key, 0))]) }
     }
 
-    /// The next place to visit: its key and number.
+    /// Removes the queued place with the least key, and returns the key and the number of the place; `None` if the
+    /// queue is empty.
     pub(crate) fn pop(&mut self) -> Option<(K, usize)> {
         self.open.pop().map(|Reverse(next)| next)
     }
 
-    /// Whether a cheaper path to the place was found after this one.
+    /// Whether a cheaper path to the same place was found than the path of this number.
     pub(crate) fn is_outdone(&self, number: usize) -> bool {
         let (place, cost) = self.trail.place(number);
         self.least[place] < *cost
@@ -83,24 +84,24 @@ impl<P: Clone + Eq + Hash, L: Clone, C: Copy + Ord, K: Ord> Frontier<P, L, C, K>
         true
     }
 
-    /// Adds a place that a letter leads to.
+    /// Adds a place that `letter` leads to from the place number `from`, and queues it.
     pub(crate) fn push(&mut self, key: K, (place, cost): (P, C), from: usize, letter: L) {
         let number = self.trail.push((place, cost), from, letter);
         self.open.push(Reverse((key, number)));
     }
 
-    /// Queues a place again, with another key.
+    /// Queues the place of a number again, with the given key.
     pub(crate) fn put_back(&mut self, key: K, number: usize) {
         self.open.push(Reverse((key, number)));
     }
 
-    /// Replaces the keys of all queued places.
+    /// Replaces the key of each queued place by its image under `key`.
     pub(crate) fn change_keys(&mut self, key: impl Fn(K) -> K) {
         let open = std::mem::take(&mut self.open).into_iter();
         self.open = open.map(|Reverse((old, number))| Reverse((key(old), number))).collect();
     }
 
-    /// The places reached, with the paths to them and their costs.
+    /// The places reached, with the paths to them and the costs of these paths.
     pub(crate) fn trail(&self) -> &Trail<(P, C), L> {
         &self.trail
     }

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hash};
 /// The hasher for values that no outside party chooses.
 type Fixed = BuildHasherDefault<FxHasher>;
 
-/// Interned values of a fixed size. Tables for values chosen by outside parties use a hasher with a random key.
+/// Interned values, one `T` each. Tables for values that outside parties choose use a hasher with a random key.
 #[derive(Clone, Debug)]
 pub(crate) struct Interner<T, S = Fixed> {
     values: Vec<T>,
@@ -29,7 +29,8 @@ impl<T, S> Interner<T, S> {
         self.ids.clear();
     }
 
-    /// Adds a value that [`intern`](Interner::intern) does not find, for ids with a meaning of their own.
+    /// Adds a value that [`intern`](Interner::intern) does not find, and returns its id. For ids with a meaning of
+    /// their own.
     pub(crate) fn reserve(&mut self, value: T) -> u32 {
         self.values.push(value);
         self.values.len() as u32 - 1
@@ -43,7 +44,7 @@ impl<T, S> Interner<T, S> {
         self.values.len()
     }
 
-    /// Bytes on the heap, without those that the values own.
+    /// Bytes on the heap, without the memory that the values own.
     pub(crate) fn memory_usage(&self) -> usize {
         self.values.capacity() * size_of::<T>() + table_bytes::<u32>(self.ids.capacity())
     }
@@ -63,7 +64,8 @@ impl<T: Eq + Hash, S: BuildHasher> Interner<T, S> {
     }
 }
 
-/// Interned slices in one list. A slice may have a head of a fixed size; slices are equal if both heads and items are.
+/// Interned slices in one list. A slice may have a head of a fixed size; slices are equal if their heads and their
+/// items are equal.
 #[derive(Clone, Debug)]
 pub(crate) struct SliceInterner<T, H = (), S = Fixed> {
     items: Vec<T>,
@@ -79,7 +81,7 @@ impl<T, H, S: Default> Default for SliceInterner<T, H, S> {
     }
 }
 
-/// The items of a slice.
+/// The items of the slice with the id `id`.
 #[inline]
 fn slice_of<'a, T, H>(items: &'a [T], slices: &[(u32, H)], id: u32) -> &'a [T] {
     let start = if id == 0 { 0 } else { slices[id as usize - 1].0 as usize };
@@ -98,7 +100,7 @@ impl<T: Copy + Eq + Hash, H: Copy + Eq + Hash, S: BuildHasher + Default> SliceIn
         }
     }
 
-    /// Adds a slice that is not found by its items, for ids with a meaning of their own.
+    /// Adds a slice that `intern_with` does not find, and returns its id. For ids with a meaning of their own.
     pub(crate) fn reserve(&mut self, head: H, items: &[T]) -> u32 {
         self.items.extend_from_slice(items);
         self.slices.push((self.items.len() as u32, head));

@@ -11,7 +11,7 @@ use hashbrown::DefaultHashBuilder;
 pub(crate) struct SetId(u32);
 
 impl SetId {
-    /// The set without strings.
+    /// The set without strings, not even the empty string.
     pub(crate) const EMPTY: SetId = SetId(0);
 }
 
@@ -31,7 +31,7 @@ impl StringSets {
         }
     }
 
-    /// The sets of suffixes by first byte, in order of the byte.
+    /// Per first byte of the strings of a set, in ascending order: the set of the rests of the strings after that byte.
     pub(crate) fn children(&self, set: SetId) -> &[(u8, SetId)] {
         set.0.checked_sub(1).map_or(&[], |node| self.nodes.get(node))
     }
@@ -41,7 +41,7 @@ impl StringSets {
         set.0.checked_sub(1).is_some_and(|node| self.nodes.head(node))
     }
 
-    /// The set of the suffixes of those strings that begin with `bytes`.
+    /// The set of the rests after `bytes` of the strings that begin with `bytes`.
     pub(crate) fn after(&self, set: SetId, bytes: &[u8]) -> SetId {
         bytes.iter().fold(set, |set, byte| {
             let children = self.children(set);
@@ -50,7 +50,7 @@ impl StringSets {
         })
     }
 
-    /// The set with one more string.
+    /// The set with the strings of `set` and the string `text`.
     pub(crate) fn with(&mut self, set: SetId, text: &[u8]) -> SetId {
         let mut path = vec![set];
         for end in 1..=text.len() {

@@ -1,8 +1,8 @@
 //! Which expressions are productive and which are nullable: least fixed points, in time linear in the grammar for
 //! grammars without conditions on members.
 //!
-//! An expression holds once enough of its operands hold; a worklist propagates this to the expressions that use it (the
-//! counting algorithm for Horn clauses, Dowling and Gallier 1984).
+//! A property holds for an expression once it holds for enough of its operands; a worklist propagates it to the
+//! expressions that use the expression (the counting algorithm for Horn clauses, Dowling and Gallier 1984).
 
 use super::Grammar;
 use super::conditions;
@@ -22,27 +22,28 @@ pub enum Property {
 
 /// A property of every expression of a grammar.
 ///
-/// It does not hold for an intersection or a complement until [`set`](Analysis::set): whether one has words does not
-/// follow from its operands.
+/// The property of an intersection or a complement does not follow from its operands. The property does not hold for
+/// them until [`set`](Analysis::set); [`productive_if`](Analysis::productive_if) sets all of them.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     property: Property,
     holds: Vec<bool>,
-    /// Per expression, the weight of operands that must still become true; [`NEVER`] if no weight can make it true, but
-    /// only `set` or the search among `searched`.
+    /// Per expression, the weight of operands for which the property must still begin to hold; [`NEVER`] if no weight
+    /// is enough, and only `set` or the search among `searched` can make the property hold. Empty if `in_few_passes`
+    /// computed the result; `first` is then empty, too.
     missing: Vec<u64>,
     /// The users of expression `e`, each with the weight of `e` in it: `users[first[e]..first[e + 1]]`.
     first: Vec<u32>,
     users: Vec<(ExprId, u64)>,
     queue: Vec<ExprId>,
-    /// Conditional lists of members; they are examined again whenever more expressions hold.
+    /// Conditional lists of members; they are examined again whenever the property holds for more expressions.
     searched: Vec<ExprId>,
 }
 
 const NEVER: u64 = u64::MAX;
 
 impl Analysis {
-    /// Computes `property`.
+    /// Computes `property` for all expressions of a grammar.
     pub fn new(grammar: &Grammar, property: Property) -> Analysis {
         match in_few_passes(grammar, property) {
             Some(holds) => {
@@ -53,7 +54,8 @@ impl Analysis {
         }
     }
 
-    /// Computes which expressions are productive if the `excluded` ones are not.
+    /// Computes which expressions are productive if the `excluded` ones are not. Intersections and complements are not
+    /// productive until [`set`](Analysis::set).
     pub fn productive_without(grammar: &Grammar, excluded: impl Fn(ExprId) -> bool) -> Analysis {
         Analysis::with_leaves(grammar, Property::Productive, |_| true, excluded)
     }
@@ -118,12 +120,12 @@ impl Analysis {
         analysis
     }
 
-    /// Whether the property holds of an expression.
+    /// Whether the property holds of an expression, in constant time.
     pub fn holds(&self, id: ExprId) -> bool {
         self.holds[id.index()]
     }
 
-    /// Makes the property hold of an expression and propagates the consequences.
+    /// Makes the property hold of an expression, and of all expressions for which that suffices.
     pub fn set(&mut self, grammar: &Grammar, id: ExprId) {
         if !self.holds[id.index()] {
             if self.first.is_empty() {
@@ -177,7 +179,7 @@ impl Analysis {
     }
 }
 
-/// Whether a list of members is productive, given which expressions hold.
+/// Whether a list of members is productive, given which expressions are; false for expressions of other kinds.
 fn has_lists(expression: &Expression, holds: impl Fn(ExprId) -> bool) -> bool {
     let Expression::Members(members) = expression else { return false };
     let further = (members.rest.is_some_and(&holds), holds(members.separator));
@@ -193,7 +195,7 @@ fn has_lists(expression: &Expression, holds: impl Fn(ExprId) -> bool) -> bool {
 fn in_few_passes(grammar: &Grammar, property: Property) -> Option<Vec<bool>> {
     let mut holds = vec![false; grammar.expressions().len()];
     for _ in 0..4 {
-        // the bodies of rules that did not hold when their reference was examined
+        // the bodies of rules for which the property did not hold when a reference to the rule was examined
         let mut references: SmallVec<[ExprId; 32]> = SmallVec::new();
         for (index, expression) in grammar.expressions().iter().enumerate() {
             if holds[index] {
@@ -228,7 +230,7 @@ fn in_few_passes(grammar: &Grammar, property: Property) -> Option<Vec<bool>> {
 
 enum Needs {
     All,
-    /// Holds once operands of this total weight hold.
+    /// The property holds once it holds for operands of at least this total weight.
     Weight(u64),
     /// A search decides whether some list of members satisfies the conditions.
     Search,
@@ -295,7 +297,7 @@ fn needs(
             let optional = (members.members.len() - required) as u64;
             let required = required as u64;
             let further = u64::from(members.min).saturating_sub(required);
-            // a required member outweighs all optional members together
+            // a required member outweighs all optional members and the rest together
             let whole = optional + 1 + further;
             for member in &members.members {
                 on(member.value, if member.required { whole } else { 1 });
@@ -318,7 +320,9 @@ fn needs(
     }
 }
 
-/// Computes which expressions are productive if all intersections and complements are: exact for grammars without them.
+/// Computes which expressions are productive if all intersections and complements are. Exact for grammars without
+/// intersections, complements, lists of different items, names of objects and parts bounded in tokens; otherwise some
+/// of the expressions may have no word.
 pub fn productive(grammar: &Grammar) -> Analysis {
     Analysis::productive_if(grammar, |_| true)
 }

@@ -19,9 +19,9 @@ use smallvec::SmallVec;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-/// Builds a [`Grammar`] bottom-up. Equal expressions get equal ids. Methods never fail: the first error (a limit
-/// exceeded, a rule without a body, a repeat with crossed bounds) is reported by [`build`](GrammarBuilder::build), so
-/// that front ends read like the grammar they make.
+/// Builds a [`Grammar`] bottom-up. Equal expressions get equal ids. Only [`build`](GrammarBuilder::build) returns an
+/// error: the first one of all calls, for instance an exceeded limit, a rule without a body or a repeat with crossed
+/// bounds. So front ends read like the grammar that they build.
 ///
 /// ```
 /// use grammata::grammar::GrammarBuilder;
@@ -60,7 +60,8 @@ impl GrammarBuilder {
     }
 
     /// A builder with the given limits: `grammar_nodes` bounds the number of expressions, rules and labels together,
-    /// and the length of each list of members or tokens and of each word graph.
+    /// the length of each list of members or tokens, and the number of nodes of each word graph. `condition_search`
+    /// bounds the check of conditions on members.
     pub fn with_limits(limits: Limits) -> GrammarBuilder {
         let mut builder = GrammarBuilder {
             expressions: Vec::with_capacity(128),
@@ -91,17 +92,17 @@ impl GrammarBuilder {
         self.error.as_ref()
     }
 
-    /// How many expressions there are so far.
+    /// The number of expressions so far, including the empty and the impossible one with which every builder starts.
     pub fn len(&self) -> usize {
         self.expressions.len()
     }
 
-    /// Whether nothing was added since the builder was created.
+    /// Whether no expression and no rule was added since the builder was created.
     pub fn is_empty(&self) -> bool {
         self.expressions.len() <= 2 && self.rules.is_empty()
     }
 
-    /// The expression of an id of this builder.
+    /// The expression of an id of this builder. Panics if no expression has this id.
     pub fn expression(&self, id: ExprId) -> &Expression {
         &self.expressions[id.index()]
     }
@@ -136,7 +137,8 @@ impl GrammarBuilder {
             Entry::Vacant(vacant) => vacant,
         };
         let used = expressions.len() + self.rules.len() + self.labels.len();
-        // the empty and the impossible expression exist under any limit: `never` replaces all expressions above it
+        // the empty and the impossible expression exist under any limit: `never` replaces all expressions above the
+        // limit
         let allowed = used < self.limits.grammar_nodes || expressions.len() < 2;
         match ExprId::new(expressions.len()) {
             Some(id) if allowed => {
@@ -152,17 +154,17 @@ impl GrammarBuilder {
         }
     }
 
-    /// The empty string.
+    /// The language of the empty string alone.
     pub fn empty(&mut self) -> ExprId {
         ExprId::EMPTY
     }
 
-    /// The empty language.
+    /// The empty language: no string at all.
     pub fn never(&mut self) -> ExprId {
         ExprId::NEVER
     }
 
-    /// One byte string.
+    /// The language of one byte string, which may be empty.
     pub fn bytes(&mut self, bytes: impl AsRef<[u8]>) -> ExprId {
         match bytes.as_ref() {
             [] => self.empty(),
@@ -170,22 +172,22 @@ impl GrammarBuilder {
         }
     }
 
-    /// One text, in UTF-8.
+    /// The language of one text in UTF-8, which may be empty.
     pub fn text(&mut self, text: impl AsRef<str>) -> ExprId {
         self.bytes(text.as_ref().as_bytes())
     }
 
-    /// One byte of a set.
+    /// One byte of a set; the empty language if the set is empty.
     pub fn byte_set(&mut self, set: ByteSet) -> ExprId {
         if set.is_empty() { self.never() } else { self.intern(Expression::ByteSet(set)) }
     }
 
-    /// One character in any of the ranges (ends included).
+    /// One character, in UTF-8, in any of the ranges (both ends included); the empty language if there is none.
     pub fn class(&mut self, ranges: impl IntoIterator<Item = (char, char)>) -> ExprId {
         self.char_class(CharClass::new(ranges))
     }
 
-    /// One character of a set.
+    /// One character of a set, in UTF-8; the empty language if the set is empty.
     pub fn char_class(&mut self, class: CharClass) -> ExprId {
         match class.ranges() {
             [] => self.never(),
@@ -194,7 +196,8 @@ impl GrammarBuilder {
         }
     }
 
-    /// One token of a set, identified by its id. An empty set is an error.
+    /// One token of a set, identified by its id. An empty set is an error, and so is a list longer than the limit
+    /// `grammar_nodes`.
     pub fn token(&mut self, terminal: TokenTerminal) -> ExprId {
         if terminal.is_empty() {
             self.fail(errors::empty_token_terminal());
@@ -208,7 +211,7 @@ impl GrammarBuilder {
         self.intern(Expression::Token(Box::new(terminal)))
     }
 
-    /// The concatenation of `parts`. Adjacent byte strings are joined.
+    /// The concatenation of `parts`; the empty string if there are none. Adjacent byte strings are joined.
     pub fn sequence(&mut self, parts: impl IntoIterator<Item = ExprId>) -> ExprId {
         let mut list: SmallVec<[ExprId; 16]> = SmallVec::new();
         // a run of byte strings, joined once at its end: joining pair by pair would be quadratic
@@ -241,7 +244,7 @@ impl GrammarBuilder {
     pub fn choice(&mut self, alternatives: impl IntoIterator<Item = ExprId>) -> ExprId {
         let never = self.never();
         let mut list: SmallVec<[ExprId; 16]> = SmallVec::new();
-        // duplicates are looked up here once the list is long
+        // the elements of a list too long for inline storage, to find duplicates
         let mut seen = rustc_hash::FxHashSet::default();
         for id in alternatives.into_iter().filter(|&id| id != never) {
             if list.spilled() && seen.is_empty() {
@@ -259,7 +262,7 @@ impl GrammarBuilder {
         }
     }
 
-    /// `body` between `min` and `max` times; `None` means unbounded. Crossed bounds are an error.
+    /// `body` at least `min` and at most `max` times; `None` means unbounded. Crossed bounds are an error.
     pub fn repeat(&mut self, body: ExprId, min: u32, max: Option<u32>) -> ExprId {
         if max.is_some_and(|max| max < min) {
             self.fail(errors::crossed_bounds(min, max.unwrap_or(0)));
@@ -272,12 +275,12 @@ impl GrammarBuilder {
         }
     }
 
-    /// `body` or nothing.
+    /// `body` or the empty string.
     pub fn optional(&mut self, body: ExprId) -> ExprId {
         self.repeat(body, 0, Some(1))
     }
 
-    /// `body` any number of times.
+    /// `body` any number of times, zero included.
     pub fn star(&mut self, body: ExprId) -> ExprId {
         self.repeat(body, 0, None)
     }
@@ -287,7 +290,8 @@ impl GrammarBuilder {
         self.repeat(body, 1, None)
     }
 
-    /// `body` between `min` and `max` times (`None`: unbounded), with `separator` between. Crossed bounds are an error.
+    /// `body` at least `min` and at most `max` times (`None`: unbounded), with `separator` between any two of them.
+    /// Crossed bounds are an error.
     pub fn separated(&mut self, body: ExprId, separator: ExprId, min: u32, max: Option<u32>) -> ExprId {
         if max.is_some_and(|max| max < min) {
             self.fail(errors::crossed_bounds(min, max.unwrap_or(0)));
@@ -302,7 +306,8 @@ impl GrammarBuilder {
         if min == 0 { self.optional(list) } else { list }
     }
 
-    /// Keyed members, each at most once; see [`Members`].
+    /// Keyed members, each at most once, without conditions or bounds on their number; `rest` describes further
+    /// members. See [`Members`].
     pub fn members(
         &mut self,
         order: Order,
@@ -315,8 +320,9 @@ impl GrammarBuilder {
         self.member_list(Members { order, members, rest, ones, conditions, separator, min: 0, max: None })
     }
 
-    /// Keyed members with all fields of [`Members`]. Bounds that no list can meet make it [`never`](Self::never); too
-    /// many members, or conditions that cannot be checked within the limits, are an error.
+    /// Keyed members with all fields of [`Members`]. If no list can have `min` to `max` members, the result is
+    /// [`never`](Self::never). More than `grammar_nodes` members, or conditions that cannot be checked within
+    /// `condition_search`, are an error.
     pub fn member_list(&mut self, list: Members) -> ExprId {
         let Members { order, members, rest, ones, conditions, separator, min, max } = list;
         if members.len() > self.limits.grammar_nodes {
@@ -339,7 +345,7 @@ impl GrammarBuilder {
         if max == Some(0) || most == 0 {
             return if conditions::hold(&conditions, &none) { self.empty() } else { never };
         }
-        // drop bounds that the required and the listed members imply anyway
+        // drop bounds that follow from the numbers of required and of listed members
         let min = if min as usize <= required { 0 } else { min };
         let max = max.filter(|&max| (max as usize) < most);
         let list = Members { order, members, rest, ones, conditions, separator, min, max };
@@ -349,8 +355,8 @@ impl GrammarBuilder {
         self.intern(Expression::Members(Box::new(list)))
     }
 
-    /// A list of pairwise different items; see [`Distinct`]. Without any item it is [`never`](Self::never); crossed
-    /// bounds are an error.
+    /// A list of pairwise different items; see [`Distinct`]. If `items` is empty, the result is [`never`](Self::never).
+    /// Crossed bounds are an error.
     pub fn distinct(&mut self, list: Distinct) -> ExprId {
         let Distinct { ref items, separator, min, max, .. } = list;
         let Some(&item) = items.first() else { return self.never() };
@@ -370,7 +376,7 @@ impl GrammarBuilder {
     }
 
     /// The words along the paths of a graph of bytes; see [`WordGraph`]. A graph that is not
-    /// [sound](WordGraph::is_sound) is an error.
+    /// [sound](WordGraph::is_sound), or has more nodes than the limit `grammar_nodes`, is an error.
     pub fn word_graph(&mut self, graph: WordGraph) -> ExprId {
         if !graph.is_sound() {
             self.fail(errors::unsound_word_graph());
@@ -379,7 +385,7 @@ impl GrammarBuilder {
         self.sound_word_graph(graph)
     }
 
-    /// The words of a graph that the caller knows to be sound.
+    /// The words of a graph that the caller knows to be sound; only debug builds check it. Too many nodes are an error.
     pub(crate) fn sound_word_graph(&mut self, graph: WordGraph) -> ExprId {
         debug_assert!(graph.is_sound(), "{graph:?}");
         if graph.len() > self.limits.grammar_nodes {
@@ -427,9 +433,10 @@ impl GrammarBuilder {
     /// not count; a token that begins in the part and ends after it counts. In an ambiguous grammar the bound applies
     /// to each reading: a text is allowed if one of its readings is.
     ///
-    /// A part contains no other part, no names of objects and no lists of different items, and is contained in none of
-    /// these and in no intersection. Compilation refuses a grammar that violates this, and a part that cannot end
-    /// within its bound. A bound of 0 is an error of the grammar.
+    /// A part contains no other part, no names of objects and no lists of different items, and is contained in no name,
+    /// in no list of different items, in no object whose names must differ, and in no intersection or complement.
+    /// Compilation refuses a grammar that violates these rules, and a part that cannot end within its bound. A bound of
+    /// 0 is an error of the grammar.
     pub fn max_tokens(&mut self, part: ExprId, most: u32) -> ExprId {
         if most == 0 {
             self.fail(errors::no_tokens_for_part());
@@ -453,12 +460,12 @@ impl GrammarBuilder {
         self.intern(Expression::Complement(operand))
     }
 
-    /// The language of `body`, reported under `label` in errors.
+    /// The language of `body`. Errors in it are reported under `label`.
     pub fn label(&mut self, label: impl AsRef<str>, body: ExprId) -> ExprId {
         self.label_of(&[label.as_ref()], body)
     }
 
-    /// The language of `body`, reported under the concatenation of `parts`.
+    /// The language of `body`. Errors in it are reported under a label, the concatenation of `parts`.
     pub(crate) fn label_of(&mut self, parts: &[&str], body: ExprId) -> ExprId {
         let Some(id) = LabelId::new(self.labels.len()) else { return body };
         self.labels.push(parts);
@@ -471,7 +478,9 @@ impl GrammarBuilder {
         if body == self.never() { body } else { self.intern(Expression::Name(body, names)) }
     }
 
-    /// Declares a rule, still to be [defined](GrammarBuilder::define).
+    /// Declares a rule, which must be [defined](GrammarBuilder::define) before [`build`](GrammarBuilder::build).
+    /// Several rules may have the same name. If a limit is exceeded, returns the id of the first rule; `build` then
+    /// reports the error.
     pub fn declare(&mut self, name: impl Into<Box<str>>) -> RuleId {
         let used = self.expressions.len() + self.rules.len() + self.labels.len();
         match RuleId::new(self.rules.len()) {
@@ -495,22 +504,22 @@ impl GrammarBuilder {
         self.rules[rule.index()].1 = Some(body);
     }
 
-    /// Whether the rule has a body.
+    /// Whether the rule has a body; false between its declaration and its definition.
     pub fn is_defined(&self, rule: RuleId) -> bool {
         self.body(rule).is_some()
     }
 
-    /// The body of a rule, if it is defined.
+    /// The body of a rule; `None` if the rule is not defined yet.
     pub(crate) fn body(&self, rule: RuleId) -> Option<ExprId> {
         self.rules[rule.index()].1
     }
 
-    /// A reference to a rule.
+    /// A reference to a rule, which may be defined later.
     pub fn rule(&mut self, rule: RuleId) -> ExprId {
         self.intern(Expression::Rule(rule))
     }
 
-    /// The language of another grammar; copies the expressions and rules that its root reaches.
+    /// The language of another grammar. Copies the expressions and rules that the root of `grammar` reaches.
     pub fn import(&mut self, grammar: &Grammar) -> ExprId {
         let mut rules: FxHashMap<RuleId, RuleId> = FxHashMap::default();
         let mut reached = vec![false; grammar.expressions().len()];
@@ -578,8 +587,8 @@ impl GrammarBuilder {
     /// Builds and verifies the grammar with the given root.
     ///
     /// # Errors
-    /// The first error of the builder, such as `limit/exceeded`; `grammar/undefined-rule`; or `grammar/invariant`, naming
-    /// the invariant of [`verify`] that does not hold.
+    /// The first error of the builder, such as `limit/exceeded`; `grammar/undefined-rule`; or `grammar/invariant`,
+    /// which names the first invariant of [`verify`] that was found not to hold.
     pub fn build(self, root: RuleId) -> Result<Grammar> {
         if let Some(error) = self.error {
             return Err(error);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A set of bytes.
+/// A set of bytes, stored as one bit for each of the 256 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ByteSet([u64; 4]);
 
@@ -12,7 +12,7 @@ impl ByteSet {
     /// All 256 bytes.
     pub const FULL: ByteSet = ByteSet([u64::MAX; 4]);
 
-    /// The bytes whose bits are set; bit 0 of the first word is byte 0.
+    /// The set of the bytes whose bits are set; bit `b` of word `w` is the byte `64 * w + b`.
     pub(crate) const fn from_words(words: [u64; 4]) -> ByteSet {
         ByteSet(words)
     }
@@ -34,12 +34,12 @@ impl ByteSet {
         }
     }
 
-    /// Adds a byte.
+    /// Adds a byte; no effect if it is in the set.
     pub fn insert(&mut self, byte: u8) {
         self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
     }
 
-    /// Whether the byte is in the set.
+    /// Whether the byte is in the set, in constant time.
     pub fn contains(&self, byte: u8) -> bool {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
     }
@@ -49,27 +49,27 @@ impl ByteSet {
         self.0.iter().map(|w| w.count_ones() as usize).sum()
     }
 
-    /// Whether the set is empty.
+    /// Whether the set is empty; as a language it then has no word.
     pub fn is_empty(&self) -> bool {
         self.0 == [0; 4]
     }
 
-    /// Bytes in either set.
+    /// The bytes that are in at least one of the two sets.
     pub fn union(&self, other: &ByteSet) -> ByteSet {
         ByteSet(std::array::from_fn(|i| self.0[i] | other.0[i]))
     }
 
-    /// Bytes in both sets.
+    /// The bytes that are in both sets.
     pub fn intersection(&self, other: &ByteSet) -> ByteSet {
         ByteSet(std::array::from_fn(|i| self.0[i] & other.0[i]))
     }
 
-    /// Whether the other set has all bytes of this one.
+    /// Whether `other` has all bytes of this set.
     pub fn is_subset(&self, other: &ByteSet) -> bool {
         self.intersection(other) == *self
     }
 
-    /// Bytes not in the set.
+    /// The bytes that are not in the set.
     pub fn complement(&self) -> ByteSet {
         ByteSet(self.0.map(|w| !w))
     }
@@ -96,7 +96,7 @@ impl ByteSet {
         })
     }
 
-    /// The first byte of the set at or after `at` (at most 256).
+    /// The first byte of the set at or after `at`, which is at most 256; `None` if there is none.
     fn first_from(&self, at: u32) -> Option<u32> {
         let mut word = (at / 64) as usize;
         let mut bits = self.0.get(word)? & (u64::MAX << (at % 64));
@@ -147,28 +147,28 @@ impl CharClass {
         CharClass::new([('\0', char::MAX)])
     }
 
-    /// The ranges: sorted, disjoint, not adjacent.
+    /// The ranges, both ends included: sorted, disjoint, not adjacent.
     pub fn ranges(&self) -> &[(char, char)] {
         &self.0
     }
 
-    /// Whether the set is empty.
+    /// Whether the set is empty; as a language it then has no word.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether the character is in the set.
+    /// Whether the character is in the set, by a binary search of the ranges.
     pub fn contains(&self, c: char) -> bool {
         let after = self.0.partition_point(|&(low, _)| low <= c);
         after > 0 && c <= self.0[after - 1].1
     }
 
-    /// Characters in either set.
+    /// The characters that are in at least one of the two sets.
     pub fn union(&self, other: &CharClass) -> CharClass {
         CharClass::new(self.0.iter().chain(other.0.iter()).copied())
     }
 
-    /// Characters not in the set.
+    /// The Unicode scalar values that are not in the set.
     pub fn complement(&self) -> CharClass {
         let mut ranges = Vec::with_capacity(self.0.len() + 1);
         let mut next = Some('\0');
@@ -184,7 +184,7 @@ impl CharClass {
         CharClass::new(ranges)
     }
 
-    /// Characters in both sets.
+    /// The characters that are in both sets.
     pub fn intersection(&self, other: &CharClass) -> CharClass {
         self.complement().union(&other.complement()).complement()
     }

@@ -1,10 +1,11 @@
 //! Upper bounds on the length of completions that can be derived from a grammar alone.
 //!
 //! A length counts letters: a byte that is also a token counts one, and so does a token terminal. So a bound in letters
-//! is also a bound in tokens. The bound is [`UNBOUNDED`] where a needed byte or terminal is not a letter, and where the
-//! shortest completion depends on the text read so far: in intersections and complements, in parts bounded in tokens,
-//! in members with conditions or with a `min` above 1 and above the number of required keys, and in lists of different
-//! items (words of lists with a `min` of 0 or 1 have a bound, completions from within such lists do not).
+//! is also a bound in tokens. The bound is [`UNBOUNDED`] where a needed byte or terminal is not a letter, where the
+//! lengths of rules are not found within [`PASSES`] passes, and where the shortest completion depends on the text read
+//! so far: in intersections and complements, in parts bounded in tokens, in members with conditions or with a `min`
+//! above 1 and above the number of required keys, and in lists of different items (words of lists with a `min` of 0 or
+//! 1 have a bound, completions from within such lists do not).
 
 use super::{ByteSet, CharClass, ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 use rustc_hash::FxHashSet;
@@ -12,15 +13,16 @@ use rustc_hash::FxHashSet;
 /// The bound of expressions without a known bound.
 pub(crate) const UNBOUNDED: u32 = u32::MAX;
 
-/// How often the lengths of rules are improved, at most. Lengths only fall, and are upper bounds after each pass.
+/// How often the lengths of rules are improved, at most. Lengths start at [`UNBOUNDED`], only fall, and are upper
+/// bounds after each pass.
 const PASSES: usize = 32;
 
-/// The letters that completions consist of.
+/// The letters of completions: bytes and token terminals that one token of a vocabulary can read.
 #[derive(Clone, Debug)]
 pub(crate) struct Letters {
-    /// Bytes that are tokens by themselves.
+    /// Bytes that are the whole text of a token.
     pub(crate) bytes: ByteSet,
-    /// Token terminals with at least one token.
+    /// Token terminals that contain a token other than end-of-sequence tokens.
     pub(crate) terminals: FxHashSet<ExprId>,
     /// The number of bytes of the longest token.
     pub(crate) longest: u32,
@@ -32,12 +34,12 @@ impl Letters {
         if self.bytes.contains(byte) { 1 } else { UNBOUNDED }
     }
 
-    /// 1 if the range has a letter, otherwise [`UNBOUNDED`].
+    /// 1 if a byte in `low..=high` is a letter, otherwise [`UNBOUNDED`].
     pub(crate) fn of_range(&self, low: u8, high: u8) -> u32 {
         if (low..=high).any(|byte| self.bytes.contains(byte)) { 1 } else { UNBOUNDED }
     }
 
-    /// 1 if the token terminal has a token, otherwise [`UNBOUNDED`].
+    /// 1 if the token terminal is a letter, otherwise [`UNBOUNDED`].
     pub(crate) fn of_terminal(&self, terminal: ExprId) -> u32 {
         if self.terminals.contains(&terminal) { 1 } else { UNBOUNDED }
     }
@@ -46,7 +48,8 @@ impl Letters {
         bytes.iter().fold(0, |sum, &byte| sum.saturating_add(self.of_byte(byte)))
     }
 
-    /// A bound on the shortest character of a class, and on the rest of any of its characters after the first byte.
+    /// Two upper bounds in letters: on the shortest character of a class, and on the bytes of any of its characters
+    /// after the first byte.
     fn of_class(&self, class: &CharClass) -> (u32, u32) {
         let Some(&(low, _)) = class.ranges().first() else { return (UNBOUNDED, 0) };
         let last = class.ranges().last().map_or(low, |&(_, high)| high);
@@ -68,15 +71,16 @@ impl Letters {
 /// The bounds of the expressions of a grammar.
 #[derive(Clone, Debug)]
 pub(crate) struct CompletionBounds {
-    /// Per expression, an upper bound on the letters of its shortest word.
+    /// Per expression, by id, an upper bound on the letters of its shortest word.
     pub(crate) words: Vec<u32>,
-    /// An upper bound on the letters that complete a text which has stopped within a word of the grammar, counted from
-    /// the innermost expression that was open before the last token.
+    /// For a text that stops, after any token, within a word of the grammar: an upper bound on the letters that
+    /// complete the innermost expression that was open before that token.
     pub(crate) inside: u32,
 }
 
 impl CompletionBounds {
-    /// Takes time linear in the grammar, except for rules that use each other.
+    /// Takes at most [`PASSES`] passes over the grammar for `words`. For `inside`, visits each expression once, or
+    /// three times if it is in a cycle of rules.
     pub(crate) fn new(grammar: &Grammar, letters: &Letters) -> CompletionBounds {
         let words = words(grammar, letters);
         let inside = Inside { grammar, letters, words: &words, known: vec![0; words.len()] }.of_root();
@@ -102,8 +106,8 @@ fn times(count: u32, each: u32) -> u32 {
     if count == 0 { 0 } else { each.saturating_mul(count) }
 }
 
-/// Computes the lengths of all expressions, given those of rules. Operands have smaller ids than the expressions that
-/// contain them.
+/// Computes the lengths of all expressions, given the lengths of the rules. One loop suffices, since operands have
+/// smaller ids than the expressions that contain them.
 fn pass(grammar: &Grammar, rules: &[u32], letters: &Letters) -> Vec<u32> {
     let mut words: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
     for (place, expression) in grammar.expressions().iter().enumerate() {
@@ -137,7 +141,8 @@ fn pass(grammar: &Grammar, rules: &[u32], letters: &Letters) -> Vec<u32> {
     words
 }
 
-/// Computes the lengths from each node of a graph; the result is never empty.
+/// Computes, per node of a graph, the bound from the node to the end of a word. The result is never empty: a graph
+/// without nodes gives one [`UNBOUNDED`].
 fn of_graph(graph: &WordGraph, of: impl Fn(&ExprId) -> u32, letters: &Letters) -> Vec<u32> {
     let mut least = vec![UNBOUNDED; graph.len().max(1)];
     for node in (0..graph.len()).rev() {
@@ -153,13 +158,13 @@ fn of_graph(graph: &WordGraph, of: impl Fn(&ExprId) -> u32, letters: &Letters) -
     least
 }
 
-/// Lengths of the members of a list.
+/// Bounds in letters on the members of a list.
 struct MemberLengths<'a> {
     list: &'a Members,
-    /// The sum of the shortest members with the required keys, each with a separator.
+    /// The sum of the shortest member of each required key, each plus a separator.
     required: u32,
     separator: u32,
-    /// The length of the shortest member.
+    /// The length of the shortest member, `rest` and `ones` included.
     any: u32,
     longest: u32,
 }
@@ -183,7 +188,8 @@ impl<'a> MemberLengths<'a> {
         MemberLengths { list, required, separator, any, longest }
     }
 
-    /// Whether the required members (at least one, if `min` is 1) are enough: no conditions, and no higher minimum.
+    /// Whether the list needs only its required members, or one member if `min` is 1 and none is required: it has no
+    /// conditions, and `min` is at most 1 or at most the number of required keys.
     fn is_plain(&self) -> bool {
         let count = self.list.members.chunk_by(|one, other| one.key == other.key);
         let count = count.filter(|group| group.iter().any(|member| member.required)).count();
@@ -210,7 +216,8 @@ struct Inside<'a> {
 }
 
 impl Inside<'_> {
-    /// Visits the expressions that the root reaches, operands first. Mutually recursive ones are settled as a group.
+    /// Visits the expressions that the root reaches, operands first. Mutually recursive expressions are settled as a
+    /// group.
     fn of_root(mut self) -> u32 {
         let root = self.grammar.rule(self.grammar.root()).body;
         for group in strongly_connected(self.grammar, root) {
@@ -226,8 +233,8 @@ impl Inside<'_> {
         matches!(self.grammar.expression(id), Expression::Rule(rule) if self.grammar.rule(*rule).body == other)
     }
 
-    /// Bounds a group of mutually recursive expressions. Each level of recursion adds what a rule requires after the
-    /// inner one, and each byte of a token opens each of the rules at most once.
+    /// Bounds a group of mutually recursive expressions. Each level of recursion adds the letters that a rule requires
+    /// after an inner rule, and each byte of a token opens each of the rules at most once.
     fn settle(&mut self, mut group: Vec<ExprId>) {
         group.sort_unstable();
         const FAR: u32 = 1 << 30;
@@ -256,7 +263,8 @@ impl Inside<'_> {
         self.with_rules(&group, &rules, inside);
     }
 
-    /// Computes the expressions of a group, with the given bound for its references to rules of the group.
+    /// Computes `known` for the expressions of a group. `rules` are its references to rules of the group; they get the
+    /// bound `inside`.
     fn with_rules(&mut self, group: &[ExprId], rules: &[ExprId], inside: u32) {
         for &id in group {
             self.known[id.index()] = if rules.binary_search(&id).is_ok() { inside } else { self.of(id) };
@@ -311,15 +319,15 @@ impl Inside<'_> {
         }
         let values = list.members.iter().map(|member| inside(&member.value));
         let others = list.rest.iter().chain(&list.ones).map(inside);
-        // after a separator a member must follow, whichever is left
+        // a member must follow a separator; it may be the longest one
         let open = values.chain(others).max().unwrap_or(0).max(lengths.longest);
         let separator = inside(&list.separator).max(lengths.separator);
         open.saturating_add(separator).saturating_add(lengths.required)
     }
 }
 
-/// The strongly connected components of the expressions that the root reaches, each after those that it uses (Tarjan's
-/// algorithm).
+/// The strongly connected components of the expressions that the root reaches, each after the components that it uses
+/// (Tarjan's algorithm).
 fn strongly_connected(grammar: &Grammar, root: ExprId) -> Vec<Vec<ExprId>> {
     const NEW: u32 = u32::MAX;
     let children = |id: ExprId| -> Vec<ExprId> {

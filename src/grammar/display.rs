@@ -1,8 +1,8 @@
 //! `Display` for grammars: one rule a line, in a notation close to EBNF, for people and tests. No front end can read
-//! it.
+//! the notation.
 //!
-//! `"text"` with `\xNN` for bytes that are not UTF-8, `[a-z]` characters, `<00-1F>` bytes, `{m,n}` repeats, `a & b`
-//! intersection, `!a` complement, `members(...)`, `graph(...)`, token terminals as in GBNF.
+//! The notation: `"text"` with `\xNN` for bytes that are not UTF-8, `[a-z]` characters, `<00-1F>` bytes, `{m,n}`
+//! repeats, `a & b` intersection, `!a` complement, `members(...)`, `graph(...)`, token terminals as in GBNF.
 
 use super::expression::{Alternative, Condition, Expression, Order};
 use super::ids::ExprId;
@@ -156,7 +156,7 @@ impl Grammar {
     }
 }
 
-/// A condition, with entries by their index: `; #1 or not #2 #3, #4|#5`.
+/// A condition, with entries by their index: `; #1 or #4|#5, not #2 #3`.
 fn condition_text(condition: &Condition) -> String {
     let places =
         |set: &[u32], mark: &str| set.iter().map(|at| format!("#{at}")).collect::<Vec<_>>().join(mark);

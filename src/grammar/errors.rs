@@ -1,4 +1,4 @@
-//! The errors of the grammar module.
+//! The errors of the grammar module: a constructor for each condition.
 
 use crate::diagnostic::{Diagnostic, Place, excerpt};
 use crate::error::{Error, ErrorKind};

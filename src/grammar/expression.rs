@@ -1,4 +1,4 @@
-//! The kinds of expressions.
+//! The kinds of expressions, and the data of the larger kinds.
 
 use super::class::{ByteSet, CharClass};
 use super::ids::{ExprId, LabelId, RuleId};
@@ -15,9 +15,9 @@ pub type Operands = SmallVec<[ExprId; 6]>;
 /// An expression: a language of byte strings that may also contain tokens given by their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expression {
-    /// The empty string alone.
+    /// The language of the empty string alone.
     Empty,
-    /// No string at all.
+    /// The empty language: no string at all.
     Never,
     /// One byte string, not empty.
     Bytes(Text),
@@ -31,7 +31,8 @@ pub enum Expression {
     Sequence(Operands),
     /// The union of at least two operands.
     Choice(Operands),
-    /// `body` at least `min` and at most `max` times (`None`: without bound). Never unrolled.
+    /// `body` at least `min` and at most `max` times (`None`: without bound); one expression, however large the bounds
+    /// are.
     Repeat {
         /// The repeated expression.
         body: ExprId,
@@ -40,7 +41,7 @@ pub enum Expression {
         /// The greatest number of repetitions; `None` means unbounded.
         max: Option<u32>,
     },
-    /// A reference to a rule.
+    /// The language of a rule, by reference; so rules may be recursive.
     Rule(RuleId),
     /// Keyed members, each at most once, with separators; see [`Members`].
     Members(Box<Members>),
@@ -48,7 +49,7 @@ pub enum Expression {
     Distinct(Box<Distinct>),
     /// The words along the paths of an acyclic graph of bytes; see [`WordGraph`].
     WordGraph(Box<WordGraph>),
-    /// The strings in all of at least two operands.
+    /// The strings that are in the languages of all operands; there are at least two.
     Intersection(Operands),
     /// All byte strings that are *not* in the operand, including those that are not UTF-8.
     Complement(ExprId),
@@ -59,7 +60,7 @@ pub enum Expression {
     /// The words of `body`, a rule, during which at most `most` tokens begin; see
     /// [`GrammarBuilder::max_tokens`](super::GrammarBuilder::max_tokens).
     MaxTokens {
-        /// The bounded rule.
+        /// The bounded expression, which is a reference to a rule.
         body: ExprId,
         /// The greatest number of tokens, at least 1.
         most: u32,
@@ -138,12 +139,12 @@ pub enum Names {
     Few,
 }
 
-/// The order of [`Members`].
+/// The order in which the members of a [`Members`] list must come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// The members in the order of the list, then the [`ones`](Members::ones) and the rest in any order.
     Declared,
-    /// Any order, with the ones and the rest anywhere between.
+    /// The members, the [`ones`](Members::ones) and the rest in any order.
     Any,
 }
 
@@ -155,26 +156,26 @@ pub enum Order {
 /// Adjacent members may have the same key if all of them are required or all are optional. At most one of them is
 /// present, and exactly one if they are required.
 ///
-/// JSON objects, use-once tools and sets are built from it. In the automaton it is a register (the members seen so
-/// far), never an expansion into orders or subsets.
+/// JSON objects, use-once tools and sets are built from lists of members. In the automaton a list is a register (the
+/// members seen so far), never an expansion into orders or subsets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Members {
-    /// The order of the members.
+    /// Whether the members come in the order of the list or in any order.
     pub order: Order,
     /// The members; their keys are not empty.
     pub members: Box<[Member]>,
     /// Describes one further member, never the empty string. Any number of them may be present.
     pub rest: Option<ExprId>,
     /// Each describes a member without a fixed key, never the empty string, that may be present at most once. In
-    /// declared order they come among the rest.
+    /// declared order they follow the members, mixed with the rest in any order.
     pub ones: Box<[ExprId]>,
     /// Conditions on the entries that are present. Entries are numbered: the members by index, then the ones.
     pub conditions: Box<[Condition]>,
-    /// The text between two members.
+    /// The expression of the text between two adjacent members.
     pub separator: ExprId,
-    /// The least number of members, further ones included.
+    /// The least number of members in total: members with keys, `ones` and the rest.
     pub min: u32,
-    /// The greatest number of members, further ones included; `None` means unbounded.
+    /// The greatest number of members in total: members with keys, `ones` and the rest; `None` means unbounded.
     pub max: Option<u32>,
 }
 
@@ -182,12 +183,12 @@ pub struct Members {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Condition(pub Box<[Alternative]>);
 
-/// One way in which a [`Condition`] holds.
+/// An alternative of a [`Condition`]. The alternative holds if both fields are met.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Alternative {
-    /// At least one entry of each of these sets is present.
+    /// At least one entry of each of the sets is present.
     pub some: Box<[Box<[u32]>]>,
-    /// None of these entries is present.
+    /// None of the listed entries is present.
     pub none: Box<[u32]>,
 }
 
@@ -196,9 +197,9 @@ pub struct Alternative {
 pub struct Member {
     /// The prefix of the member; not empty.
     pub key: Text,
-    /// The text after the key; may be [`Expression::Empty`].
+    /// The expression of the text after the key; may be [`Expression::Empty`].
     pub value: ExprId,
-    /// Whether the member must be present.
+    /// Whether the member must be present. Of several required members with the same key, exactly one must be present.
     pub required: bool,
 }
 
@@ -206,22 +207,23 @@ pub struct Member {
 /// compared by their characters, numbers by their value, objects regardless of the order of their members. Items that
 /// are not JSON are compared byte by byte. If `min` is 0, the empty string is in the language.
 ///
-/// In the automaton the items seen are a register.
+/// In the automaton the items seen so far are the value of a register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Distinct {
-    /// The item at each place; the last one describes all further items. None of them contains the empty string.
+    /// The expression of the item at each place; the last expression describes all further items, too. No item may be
+    /// the empty string.
     pub items: Box<[ExprId]>,
-    /// The text between two items.
+    /// The expression of the text between two adjacent items.
     pub separator: ExprId,
     /// The least number of items.
     pub min: u32,
     /// The greatest number of items; `None` means unbounded.
     pub max: Option<u32>,
     /// Whether each place has more different items than any text can hold (a million suffice). The author of the
-    /// grammar must know this; if it is false, the engine searches for items that are left. With several places, `min`
-    /// is then at most 1.
+    /// grammar must know this; if the field is false, the engine searches for items that are left. With several places,
+    /// `min` is then at most 1.
     pub endless: bool,
-    /// Whether all items are JSON texts without surrounding white space. Then items are remembered without the white
-    /// space between their parts. The author of the grammar must know this too.
+    /// Whether all items are JSON texts without surrounding white space, which the author of the grammar must know. If
+    /// so, items are remembered without the white space between their parts.
     pub json: bool,
 }

@@ -1,10 +1,11 @@
 //! Free text that runs until a trigger.
 //!
 //! Strings are found with the automaton of Aho and Corasick (1975) over bytes, in product with the automaton of valid
-//! UTF-8. The start state, and each state that several states lead to, becomes a rule. Of the other states, a state
-//! between two characters becomes an expression, and a state inside a character becomes a node of a word graph. A state
-//! inside a character is always a node, copied into each graph, if no string has begun. So text is right-linear: it
-//! adds no frames to a stack, and a configuration in text returns to itself.
+//! UTF-8. The start state becomes a rule, and so does each state that several states lead to. There is one exception: a
+//! state inside a character at which no string has begun is a node of a word graph, copied into each graph that leads
+//! to it. Of the remaining states, a state between two characters becomes an expression, and a state inside a character
+//! becomes a node of a word graph. So text is right-linear: it adds no frames to a stack, and a configuration in text
+//! returns to itself.
 
 use super::builder::GrammarBuilder;
 use super::errors;
@@ -27,7 +28,7 @@ use std::collections::VecDeque;
 pub struct FreeText {
     /// Strings that end the text, each with its continuation.
     pub triggers: Vec<(Box<str>, ExprId)>,
-    /// Strings that occur neither in the text nor across its border with a trigger.
+    /// Strings that occur neither in the text nor in the text together with the trigger that ends it.
     pub forbidden: Vec<Box<str>>,
     /// The continuation of a text that no trigger ended, allowed at the beginning and after every character; the empty
     /// word, for instance. Without it only a trigger can end the text.
@@ -75,21 +76,22 @@ impl Utf8 {
     }
 }
 
-/// A state of the product of both automata.
+/// A state of the product of the string automaton and the automaton of UTF-8.
 type State = (StateID, Utf8);
 
-/// The target of a byte.
+/// The target of a range of bytes in a [`Row`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     State(usize),
-    /// The trigger at this index is complete.
+    /// The trigger at this index in [`FreeText::triggers`] is complete.
     Trigger(usize),
 }
 
 /// Ranges of bytes with their targets, sorted and disjoint.
 type Row = Vec<(u8, u8, Step)>;
 
-/// The reachable part of the product, in order of discovery.
+/// The reachable states of the product of the string automaton and the automaton of UTF-8, in order of discovery; the
+/// first one is the start.
 struct Product {
     states: Vec<State>,
     rows: Vec<Row>,
@@ -97,7 +99,7 @@ struct Product {
 
 impl Product {
     /// # Errors
-    /// `limit/exceeded` if there are more than `most` edges.
+    /// `limit/exceeded` if there are more than `most` edges, or if the automaton of the strings cannot be built.
     fn new(text: &FreeText, most: usize) -> Result<Product> {
         let strings: Vec<&str> = text.strings().collect();
         let limit = |found: String| Limits::exceeded(LimitKind::GrammarNodes, most, found);
@@ -119,7 +121,7 @@ impl Product {
             for &(low, high, next) in utf8.steps() {
                 let mut low = low;
                 while low <= high {
-                    // bytes that occur in no string all lead back to the start
+                    // a byte that occurs in no string leads to the start state of the string automaton
                     let unread = (low..=high).take_while(|&byte| !is_read[usize::from(byte)]).count();
                     let last = if unread == 0 { low } else { low + (unread - 1) as u8 };
                     let to = if unread == 0 { finder.next_state(Anchored::No, found, low) } else { start };
@@ -154,9 +156,10 @@ impl Product {
         Ok(product)
     }
 
-    /// Removes edges to states without a word: everything that they could read is forbidden.
+    /// Removes edges to states without a word: each text that could be read from such a state is forbidden.
     ///
-    /// The loop ends soon: a state between characters is such a state only if a million strings are forbidden.
+    /// The loop ends soon: a state between characters loses all its edges only if each of the 1,112,064 characters
+    /// would end a forbidden string.
     fn trim(&mut self, may_end: bool) {
         loop {
             let is_dead: Vec<bool> = (0..self.rows.len())
@@ -178,14 +181,14 @@ impl Product {
         self.states[state].1 == Utf8::Boundary
     }
 
-    /// Whether a state is inside a character and no prefix of a string has been read. Such states are copied into each
-    /// graph.
+    /// Whether a state is inside a character, and the text before it does not end with a non-empty prefix of a string.
+    /// Such states are copied into each graph.
     fn is_tail(&self, state: usize) -> bool {
         self.states[state].0 == self.states[0].0 && !self.is_boundary(state)
     }
 
-    /// Marks the states that become rules: the start, and each state that several states lead to, except
-    /// [tails](Product::is_tail).
+    /// Marks the states that become rules: the start, and each state that is not a [tail](Product::is_tail) and that
+    /// several states other than tails lead to.
     fn shared(&self) -> Vec<bool> {
         let mut ways = vec![0_u8; self.states.len()];
         for (state, row) in self.rows.iter().enumerate() {
@@ -212,8 +215,8 @@ impl FreeText {
         self.triggers.iter().map(|(trigger, _)| &**trigger).chain(self.forbidden.iter().map(|text| &**text))
     }
 
-    /// The string that is complete in a state; a forbidden string takes precedence over triggers, and a longer trigger
-    /// over shorter ones.
+    /// The string that ends in a state; a forbidden string takes precedence over triggers, and a longer trigger over
+    /// shorter ones. `None` if no string ends there.
     fn matched(&self, finder: &NFA, state: StateID) -> Option<Matched> {
         if !finder.is_match(state) {
             return None;
@@ -226,7 +229,8 @@ impl FreeText {
         patterns().max_by_key(|&pattern| self.triggers[pattern].0.len()).map(Matched::Trigger)
     }
 
-    /// Checks that strings are not empty, that triggers differ, and that each trigger can occur.
+    /// Checks that strings are not empty, that triggers differ, and that no other string ends inside a trigger, or with
+    /// it unless that string is a shorter trigger.
     fn check(&self) -> Result<()> {
         if self.strings().any(str::is_empty) {
             return Err(errors::empty_trigger());
@@ -236,7 +240,7 @@ impl FreeText {
             return Err(errors::trigger_twice(twice));
         }
         let strings: Vec<&str> = self.strings().collect();
-        // an automaton that cannot be built is refused later, with its size
+        // `Product::new` refuses strings whose automaton cannot be built
         let Ok(finder) = NFA::builder().match_kind(MatchKind::Standard).build(&strings) else {
             return Ok(());
         };
@@ -264,11 +268,11 @@ impl FreeText {
 }
 
 impl GrammarBuilder {
-    /// Text with triggers; see [`FreeText`]. For text that continues after a trigger's continuation, end the latter
-    /// with a [rule](GrammarBuilder::rule) whose body is this expression.
+    /// Text with triggers; see [`FreeText`]. For text that continues after a trigger's continuation, end that
+    /// continuation with a [rule](GrammarBuilder::rule) whose body is this expression.
     ///
     /// An empty string, a trigger given twice, and a trigger that cannot occur because another string ends earlier in
-    /// it are errors of the grammar.
+    /// it are errors of the grammar, and so is an exceeded limit `grammar_nodes`.
     pub fn free_text(&mut self, text: &FreeText) -> ExprId {
         let most = self.limits().grammar_nodes;
         match text.check().and_then(|()| Product::new(text, most)) {
@@ -302,7 +306,7 @@ impl<'b> Builder<'b> {
 
     /// Builds all states and returns the expression of the start.
     fn build(mut self) -> ExprId {
-        // a state that is not a rule was discovered after the only state that leads to it
+        // reverse order: a state that is not a rule was discovered after the only state that leads to it
         for state in (0..self.product.states.len()).rev() {
             let rule = self.rules.get(&state).copied();
             if rule.is_none() && !self.product.is_boundary(state) {
@@ -329,7 +333,7 @@ impl<'b> Builder<'b> {
         if self.product.rows[start].is_empty() {
             return self.grammar.never();
         }
-        // the nodes: the state, and the states inside characters that only it leads to
+        // the nodes: `start`, and all states that paths without an exit reach from it
         let mut found = FxHashSet::from_iter([start]);
         let mut nodes = vec![start];
         let mut open = VecDeque::from([start]);
@@ -376,7 +380,7 @@ impl<'b> Builder<'b> {
         self.grammar.word_graph(graph)
     }
 
-    /// Whether an edge to a state leaves the graph.
+    /// Whether an edge to a state leaves a word graph: the state is between two characters, or it is a rule.
     fn is_exit(&self, state: usize) -> bool {
         self.product.is_boundary(state) || self.rules.contains_key(&state)
     }

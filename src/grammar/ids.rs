@@ -12,7 +12,7 @@ macro_rules! id {
                 u32::try_from(index).ok().map($name)
             }
 
-            /// The index in the table.
+            /// The index in the table; below 2^32.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -21,20 +21,21 @@ macro_rules! id {
 }
 
 id! {
-    /// The id of an expression in its grammar.
+    /// The id of an expression: its index in the table of one grammar or builder.
     ExprId
 }
 impl ExprId {
-    /// Every builder starts with the empty and the impossible expression at these ids.
+    /// [`Expression::Empty`](super::Expression::Empty): every builder starts with it.
     pub(crate) const EMPTY: ExprId = ExprId(0);
+    /// [`Expression::Never`](super::Expression::Never): the second expression of every builder.
     pub(crate) const NEVER: ExprId = ExprId(1);
 }
 
 id! {
-    /// The id of a rule in its grammar.
+    /// The id of a rule: its index in the list of rules of one grammar or builder.
     RuleId
 }
 id! {
-    /// The id of a label in its grammar.
+    /// The id of a label: its index in the table of labels of one grammar or builder.
     LabelId
 }

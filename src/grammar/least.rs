@@ -1,12 +1,12 @@
-//! The least length of the words of each expression, in bytes or in characters.
+//! Lower bounds on the length of the words of each expression, in bytes or in characters.
 
 use super::{ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 
-/// How often the lengths of rules are improved, at most. Lengths only rise, and are lower bounds after each pass. For
-/// rules nested deeper than this, the bounds are not tight.
+/// How often the lengths of rules are improved, at most. Lengths only rise, and are lower bounds after each pass.
+/// Bounds that would still rise after the last pass are not tight: rules may be nested deeper than there are passes.
 const PASSES: usize = 32;
 
-/// The unit of a length.
+/// The unit in which the length of a text is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Bytes,
@@ -15,12 +15,12 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// The length of one byte: 0 or 1.
+    /// The length of one byte: 1, but 0 for a UTF-8 continuation byte if the unit is characters.
     pub(crate) fn of_byte(self, byte: u8) -> u32 {
         u32::from(self == Unit::Bytes || !(0x80..=0xBF).contains(&byte))
     }
 
-    /// The least length of a byte of a range.
+    /// The least length of a byte in `low..=high`: 0 or 1.
     pub(crate) fn of_range(self, low: u8, high: u8) -> u32 {
         u32::from(self == Unit::Bytes || high < 0x80 || low > 0xBF)
     }
@@ -34,9 +34,10 @@ impl Unit {
     }
 }
 
-/// A lower bound on the length of the words of each expression, saturating. It is exact except for members with
-/// conditions or a `min`, lists of different items, parts bounded in tokens, complements, intersections, and rules
-/// nested deeper than [`PASSES`].
+/// A lower bound on the length of the words of each expression, by id, saturating at `u32::MAX`. The bound may be below
+/// the exact least length for members with conditions or a `min`, lists of different items, names of objects, parts
+/// bounded in tokens, complements, intersections, rules without a word, rules whose bounds still rise after [`PASSES`]
+/// passes, and expressions that contain any of them.
 pub(crate) fn least_lengths(grammar: &Grammar, unit: Unit) -> Vec<u32> {
     let mut rules = vec![0; grammar.rules().len()];
     let mut lengths = Vec::new();
@@ -51,15 +52,15 @@ pub(crate) fn least_lengths(grammar: &Grammar, unit: Unit) -> Vec<u32> {
     lengths
 }
 
-/// Computes the lengths of all expressions, given those of rules. Operands have smaller ids than the expressions that
-/// contain them.
+/// Computes the lengths of all expressions, given the lengths of the rules. One loop suffices, since operands have
+/// smaller ids than the expressions that contain them.
 fn pass(grammar: &Grammar, rules: &[u32], unit: Unit) -> Vec<u32> {
     let mut lengths: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
     for expression in grammar.expressions() {
         let of = |id: &ExprId| lengths[id.index()];
         lengths.push(match expression {
             Expression::Never => u32::MAX,
-            // a token given by its id has no bytes
+            // a token terminal counts no bytes
             Expression::Empty | Expression::Complement(_) | Expression::Token(_) => 0,
             Expression::Bytes(bytes) => unit.of_bytes(bytes),
             Expression::ByteSet(set) => {
@@ -90,7 +91,7 @@ fn pass(grammar: &Grammar, rules: &[u32], unit: Unit) -> Vec<u32> {
     lengths
 }
 
-/// The length of a list of `count` items of length `item`.
+/// The length of a list of `count` items of length `item`, with a separator between any two adjacent items.
 fn listed(count: u32, item: u32, separator: u32) -> u32 {
     match count.checked_sub(1) {
         None => 0,

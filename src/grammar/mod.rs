@@ -1,9 +1,9 @@
-//! The grammar: the intermediate representation (IR) in which all front ends meet.
+//! The grammar: the intermediate representation (IR) that all front ends produce.
 //!
 //! A [`Grammar`] is a table of expressions and a list of named rules. Its only constructor is [`GrammarBuilder`].
 //! [`Grammar::verify`] checks the numbered invariants of [`verify`], on which all later stages rely. Expressions
-//! describe languages of *byte* strings, and of tokens given by name or id ([`TokenTerminal`]). This module knows
-//! neither vocabularies nor notations.
+//! describe languages of *byte* strings, and of tokens given by name or id ([`TokenTerminal`]). This module uses no
+//! vocabulary and parses no notation.
 //!
 //! ```
 //! use grammata::grammar::GrammarBuilder;
@@ -53,12 +53,12 @@ pub use word_graph::{WordEdge, WordGraph, WordTarget};
 use crate::diagnostic::Place;
 use std::sync::Arc;
 
-/// A named rule: `name ::= body`.
+/// A named rule: `name ::= body`. References to the rule use its [`RuleId`], not its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The name, for errors and `Display`. Several rules may have the same name.
     pub name: Box<str>,
-    /// The body.
+    /// The expression whose language is the language of the rule.
     pub body: ExprId,
 }
 
@@ -102,7 +102,8 @@ impl Labels {
 }
 
 impl Grammar {
-    /// The expression of an id. Operands have smaller ids than the expressions that contain them.
+    /// The expression of an id. Operands have smaller ids than the expressions that contain them. Panics if no
+    /// expression has this id.
     pub fn expression(&self, id: ExprId) -> &Expression {
         &self.tables.expressions[id.index()]
     }
@@ -117,25 +118,26 @@ impl Grammar {
         &self.tables.rules
     }
 
-    /// One rule.
+    /// The rule of an id. Panics if no rule has this id.
     pub fn rule(&self, id: RuleId) -> &Rule {
         &self.tables.rules[id.index()]
     }
 
-    /// The text of a label, for instance the JSON Pointer of a sub-schema.
+    /// The text of a label, for instance the JSON Pointer of a sub-schema. Panics if no label has this id.
     pub fn label(&self, id: LabelId) -> &str {
         self.tables.labels.get(id)
     }
 
-    /// The place to report for a rule and a label in it.
+    /// The place for a diagnostic: the text of `label`, or the rule's name if there is no label.
     pub(crate) fn place(&self, rule: RuleId, label: Option<LabelId>) -> Place {
         Place::Rule(
             label.map_or_else(|| self.rule(rule).name.to_string(), |label| self.label(label).to_owned()),
         )
     }
 
-    /// The first rule that contains an expression, with the innermost label around the expression. For error messages:
-    /// may search the whole grammar.
+    /// The place of an expression for error messages, in the first rule whose body contains it: the innermost label
+    /// around one of its occurrences there, or the rule's name if no label is around it. [`Place::Whole`] if no rule
+    /// contains the expression. May search the whole grammar.
     pub(crate) fn place_of(&self, wanted: ExprId) -> Place {
         let mut seen = vec![false; self.expressions().len()];
         for (index, rule) in self.rules().iter().enumerate() {
@@ -163,12 +165,12 @@ impl Grammar {
         self.root
     }
 
-    /// The same tables with another root.
+    /// A grammar that shares the tables of this one and has another root.
     pub(crate) fn with_root(&self, root: RuleId) -> Grammar {
         Grammar { tables: Arc::clone(&self.tables), root }
     }
 
-    /// The expressions that the root reaches, through rules too, with their ids.
+    /// The expressions that the root reaches, also through rules, with their ids: each once, in no particular order.
     pub fn reached(&self) -> Vec<(ExprId, &Expression)> {
         let mut seen = vec![false; self.expressions().len()];
         let mut open = vec![self.rule(self.root).body];
@@ -187,7 +189,8 @@ impl Grammar {
         reached
     }
 
-    /// Estimated size on the heap, in bytes.
+    /// Estimated size of the tables on the heap, in bytes; clones share them. The estimate leaves out the contents of
+    /// word graphs and lists of different items, and the `ones` and conditions of members.
     pub fn memory_usage(&self) -> usize {
         let of_expression = |expression: &Expression| match expression {
             Expression::Bytes(bytes) if bytes.spilled() => bytes.len(),
@@ -214,7 +217,8 @@ impl Grammar {
     /// Checks the invariants G1 to G12 of [`verify`]; G9 only in debug builds.
     ///
     /// # Errors
-    /// Returns `grammar/invariant` with the violated invariant and its place. A grammar from a builder always verifies.
+    /// Returns `grammar/invariant` with the first violation found and its place. A grammar from a builder always
+    /// verifies.
     pub fn verify(&self) -> crate::Result<()> {
         verify::verify(self, true)
     }

@@ -1,13 +1,14 @@
-//! The words of an expression that have no proper prefix in it, and those that do not begin with a word of another.
+//! Two subsets of the words of an expression: words without a proper prefix that is also a word of the expression, and
+//! words that do not begin with a word of another expression.
 
 use super::builder::GrammarBuilder;
 use super::class::ByteSet;
 use super::ids::ExprId;
 
 impl GrammarBuilder {
-    /// The words of `part` that have no proper prefix in `part`: the text ends as soon as it can. As in other
-    /// intersections, `part` must not contain token terminals, names of objects, lists of different items, parts
-    /// bounded in tokens, or itself.
+    /// The words of `part` that have no proper prefix in `part`: the text ends at the first place where it is a word of
+    /// `part`. As in other intersections, `part` must not contain token terminals, names of objects, lists of different
+    /// items, parts bounded in tokens, or itself.
     pub fn shortest(&mut self, part: ExprId) -> ExprId {
         let more = self.byte_set(ByteSet::FULL);
         let more = self.plus(more);

@@ -1,14 +1,14 @@
-//! The substrings of a sequence of chunks.
+//! The substrings of a sequence of chunks, as rules whose number is linear in the number of chunks.
 
 use super::builder::GrammarBuilder;
 use super::ids::{ExprId, RuleId};
 use std::collections::BTreeMap;
 
-/// A state of a suffix automaton over chunks (Blumer et al., 1985): the substrings that end at the same positions.
+/// A state of a suffix automaton over chunks (Blumer et al., 1985): a set of substrings that end at the same positions.
 struct State {
-    /// The number of chunks of the longest of these substrings.
+    /// The number of chunks of the state's longest substring.
     longest: usize,
-    /// The state of the longest suffix of these substrings that ends at more positions.
+    /// The state of the longest suffix of the state's substrings that ends at more positions; `None` for the start.
     link: Option<usize>,
     next: BTreeMap<usize, usize>,
 }
@@ -49,7 +49,7 @@ fn automaton(letters: &[usize]) -> Vec<State> {
 }
 
 impl GrammarBuilder {
-    /// Any number of consecutive chunks of a sequence, concatenated; also the empty string. Chunks are never split.
+    /// The concatenation of any number of consecutive chunks of a sequence, zero included. Chunks are never split.
     /// Empty chunks are ignored.
     pub fn substrings<T: AsRef<str>>(&mut self, chunks: impl IntoIterator<Item = T>) -> ExprId {
         let mut texts: Vec<ExprId> = Vec::new();

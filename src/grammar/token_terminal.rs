@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 /// A set of tokens, as described by the author of a grammar. A [`Compiler`](crate::Compiler) resolves it for its
 /// vocabulary.
 ///
-/// A token of the set is identified by its id, whatever its bytes are; special tokens can be written in no other way.
-/// If nothing is `listed`, the set is empty or has all tokens that its [`TokenScope`] does not exclude.
+/// A token of the set is identified by its id, whatever its bytes are; only token terminals can express special tokens.
+/// If nothing is `listed`, the set is empty ([`TokenScope::Listed`]) or has all tokens of its [`TokenScope`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TokenTerminal {
     scope: TokenScope,
@@ -14,14 +14,15 @@ pub struct TokenTerminal {
     listed: Box<[TokenSelector]>,
 }
 
-/// How the list of a [`TokenTerminal`] is used. End-of-sequence tokens are in a set only if they are listed in it.
+/// How the list of a [`TokenTerminal`] is used. An end-of-sequence token is in a set only if the scope is `Listed` and
+/// the list selects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TokenScope {
-    /// The listed tokens.
+    /// Exactly the listed tokens, end-of-sequence tokens included.
     Listed,
-    /// All tokens that the vocabulary uses, except the listed ones.
+    /// All tokens that the vocabulary uses, except the listed and the end-of-sequence tokens.
     AllBut,
-    /// All special tokens, except the listed ones.
+    /// All special tokens, except the listed and the end-of-sequence tokens.
     SpecialBut,
 }
 
@@ -30,9 +31,9 @@ pub enum TokenScope {
 pub enum TokenSelector {
     /// The ids from `first` to `last`, both included.
     Ids {
-        /// The least id.
+        /// The least id of the range, included.
         first: u32,
-        /// The greatest id.
+        /// The greatest id of the range, included.
         last: u32,
     },
     /// The special token of this name; if there is none, the ordinary tokens with this text.
@@ -40,7 +41,8 @@ pub enum TokenSelector {
 }
 
 impl TokenTerminal {
-    /// A set of tokens. Ranges with crossed ends are empty.
+    /// A set of tokens. The list is sorted, duplicates are dropped, and ranges of ids that overlap or are adjacent are
+    /// merged. A range with crossed ends is empty and dropped.
     pub fn new(scope: TokenScope, listed: impl IntoIterator<Item = TokenSelector>) -> TokenTerminal {
         let mut sorted: Vec<TokenSelector> = listed.into_iter().collect();
         sorted.sort_unstable();
@@ -60,22 +62,22 @@ impl TokenTerminal {
         TokenTerminal { scope, listed: all.into() }
     }
 
-    /// The token of a name.
+    /// The set that [`TokenSelector::Name`] selects for this name.
     pub fn named(name: impl Into<Box<str>>) -> TokenTerminal {
         TokenTerminal::new(TokenScope::Listed, [TokenSelector::Name(name.into())])
     }
 
-    /// The token of an id.
+    /// The set of the token with this id.
     pub fn id(id: u32) -> TokenTerminal {
         TokenTerminal::new(TokenScope::Listed, [TokenSelector::Ids { first: id, last: id }])
     }
 
-    /// How the list is used.
+    /// How [`listed`](TokenTerminal::listed) is used: as the set itself or as exceptions.
     pub fn scope(&self) -> TokenScope {
         self.scope
     }
 
-    /// The list: sorted, ranges of ids first.
+    /// The listed tokens: ranges of ids in ascending order, then names in ascending order.
     pub fn listed(&self) -> &[TokenSelector] {
         &self.listed
     }
@@ -90,7 +92,7 @@ impl TokenTerminal {
         *self == TokenTerminal::new(self.scope, self.listed.iter().cloned())
     }
 
-    /// Size on the heap, in bytes.
+    /// Size of the list on the heap, in bytes.
     pub(super) fn memory_usage(&self) -> usize {
         let name = |selector: &TokenSelector| match selector {
             TokenSelector::Name(name) => name.len(),

@@ -3,17 +3,19 @@
 //! - **G1** operands precede their expression in the table, so every pass is a loop and no pass recurses;
 //! - **G2** every referenced rule exists, and so does the root;
 //! - **G3** every referenced label exists;
-//! - **G4** repeats and lists have `min <= max`; repeats are neither `{0}` nor `{1}`;
+//! - **G4** repeats, members and lists of different items have `min <= max`; repeats are neither `{0}` nor `{1}`; the
+//!   `max` of a list of different items is at least 2;
 //! - **G5** sequences, choices and intersections have at least two operands;
 //! - **G6** byte strings, byte sets and classes are not empty, class ranges are sorted, disjoint and not adjacent;
 //! - **G7** member keys are not empty; equal keys of a list are adjacent, all required or all optional; conditions name
 //!   existing entries;
-//! - **G8** the edges of word graphs are sorted and disjoint and lead to later nodes or exits, and every node and exit
-//!   is reachable;
+//! - **G8** word graphs are [sound](WordGraph::is_sound): among other things, the edges of a node are sorted and
+//!   disjoint and lead to later nodes or exits, and every node and exit is reachable;
 //! - **G9** equal expressions have equal ids;
 //! - **G10** lists of different items have an item for the first place; if they have several items and are not endless,
 //!   `min` is at most 1;
-//! - **G11** token terminals are not empty; their lists are sorted, ranges of ids are disjoint and not adjacent;
+//! - **G11** token terminals are not empty; their lists are sorted without duplicates, and ranges of ids are not empty,
+//!   disjoint and not adjacent;
 //! - **G12** an expression bounded in tokens is a rule, and the bound is not 0.
 
 use super::Grammar;
@@ -24,8 +26,8 @@ use crate::diagnostic::Place;
 use crate::error::Result;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
-/// Checks all invariants. G8 is checked only if `graphs` is set: the builder takes only graphs that were checked or are
-/// known to be sound.
+/// Checks all invariants; G9 only in debug builds. G8 is checked only if `graphs` is set: the builder takes only graphs
+/// that were checked or are known to be sound.
 pub(super) fn verify(grammar: &Grammar, graphs: bool) -> Result<()> {
     let mut seen = FxHashSet::default();
     for (index, expression) in grammar.expressions().iter().enumerate() {
@@ -33,7 +35,7 @@ pub(super) fn verify(grammar: &Grammar, graphs: bool) -> Result<()> {
         if let Err((name, what)) = check(grammar, index, expression, sound) {
             return Err(invariant(name, what, Place::Whole));
         }
-        // checked in debug builds only: the builder guarantees it
+        // G9 is checked in debug builds only: the builder guarantees it
         if cfg!(debug_assertions) && !seen.insert(expression) {
             return Err(invariant("G9", "an expression stands twice in the table", Place::Whole));
         }

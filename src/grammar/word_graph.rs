@@ -23,15 +23,15 @@ pub struct WordGraph {
 /// An edge of a [`WordGraph`]: a range of bytes and its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WordEdge {
-    /// The first byte.
+    /// The first byte, included in the range.
     pub low: u8,
-    /// The last byte.
+    /// The last byte, included in the range.
     pub high: u8,
     /// The node or exit after any byte of the range.
     pub to: WordTarget,
 }
 
-/// The target of a [`WordEdge`].
+/// The target of a [`WordEdge`]: another node, or an exit that ends the path in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WordTarget {
     /// A node, by index; it comes after the node of the edge.
@@ -63,56 +63,58 @@ impl WordGraph {
         WordGraph { nodes: Vec::new(), edges: Vec::new(), exits: exits.into_iter().collect() }
     }
 
-    /// Makes room for more nodes and edges.
+    /// Reserves memory for at least this many more nodes and edges.
     pub fn reserve(&mut self, nodes: usize, edges: usize) {
         self.nodes.reserve(nodes);
         self.edges.reserve(edges);
     }
 
-    /// A copy of the graph with other exits.
+    /// A copy of the graph whose edges lead to these exits instead, by index.
     pub fn with_exits(&self, exits: Box<[ExprId]>) -> WordGraph {
         WordGraph { exits, ..self.clone() }
     }
 
     /// Adds a node; its edges must be sorted and disjoint. Words begin at the first node. `otherwise` is the fallback:
-    /// a later node without a fallback of its own; the node's own edges are then of one byte each.
+    /// a later node without a fallback of its own; the node's own edges must then be of one byte each. Only
+    /// [`is_sound`](WordGraph::is_sound) checks this.
     pub fn push(&mut self, edges: impl IntoIterator<Item = WordEdge>, otherwise: Option<u32>) {
         self.edges.extend(edges);
         self.nodes.push((self.edges.len() as u32, otherwise.unwrap_or(0)));
     }
 
-    /// The number of nodes.
+    /// The number of nodes; a sound graph has at least one.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether every node has an edge or a fallback, so that all paths reach an exit.
+    /// Whether every node has an edge or a fallback. In a graph whose edges lead to later nodes or exits, every path
+    /// can then be continued to an exit.
     pub fn is_trim(&self) -> bool {
         (0..self.len()).all(|node| !self.own_edges(node).is_empty() || self.otherwise(node).is_some())
     }
 
-    /// Whether there are no nodes.
+    /// Whether the graph has no nodes, and so no words.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// The edges of a node, without those of its fallback.
+    /// The edges of a node, without the edges of its fallback.
     pub fn own_edges(&self, node: usize) -> &[WordEdge] {
         let first = if node > 0 { self.nodes[node - 1].0 } else { 0 };
         &self.edges[first as usize..self.nodes[node].0 as usize]
     }
 
-    /// The edges of all nodes.
+    /// The own edges of all nodes, in the order of the nodes.
     pub fn all_edges(&self) -> &[WordEdge] {
         &self.edges
     }
 
-    /// The fallback of a node.
+    /// The fallback of a node; `None` if it has none.
     pub fn otherwise(&self, node: usize) -> Option<usize> {
         Some(self.nodes[node].1 as usize).filter(|&otherwise| otherwise > 0)
     }
 
-    /// All edges of a node, including those of its fallback; sorted and disjoint.
+    /// All edges of a node, sorted and disjoint: its own edges, and the edges of its fallback for the remaining bytes.
     pub fn edges(&self, node: usize) -> Cow<'_, [WordEdge]> {
         let own = self.own_edges(node);
         let Some(otherwise) = self.otherwise(node) else { return own.into() };

@@ -1,6 +1,6 @@
 //! Kinds of characters allowed in a JSON string (RFC 8259, section 7). Digits, small letters and capitals are one kind
-//! each, because patterns mostly do not distinguish their members; every other ASCII character is a kind of its own.
-//! Beyond ASCII there are four kinds: the signs of Latin-1, white space, line terminators, and all others.
+//! each, because patterns mostly do not distinguish their members; every other allowed ASCII character is a kind of its
+//! own. Beyond ASCII there are four kinds: the signs of Latin-1, white space, line terminators, and all others.
 
 use regex_syntax::utf8::{Utf8Range, Utf8Sequence, Utf8Sequences};
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 /// The number of a kind, below 64.
 pub(crate) type CharKind = u8;
 
-/// The value of characters without a kind: control characters, quotes and backslashes.
+/// The value of ASCII characters without a kind: control characters below U+0020, quotes and backslashes.
 const NONE: u8 = u8::MAX;
 
 /// The kinds with several ASCII characters; they come first.
@@ -95,10 +95,10 @@ const OF: [u8; 128] = OF_AND_COUNT.0;
 /// The first kind beyond ASCII.
 const BEYOND: CharKind = OF_AND_COUNT.1;
 
-/// The kind of an incomplete character that may belong to more than one kind.
+/// The kind of an incomplete character whose first bytes do not determine its kind.
 const ANY_BEYOND: CharKind = BEYOND + BEYOND_ASCII as CharKind;
 
-/// The kind of an ASCII character; `None` for other bytes and characters without a kind.
+/// The kind of an ASCII character; `None` for bytes of 0x80 or more, and for characters without a kind.
 #[inline]
 pub(crate) const fn kind_of(byte: u8) -> Option<CharKind> {
     if !byte.is_ascii() {
@@ -119,7 +119,7 @@ pub(crate) fn kind_of_char(c: char) -> Option<CharKind> {
     Some(BEYOND + SOME.iter().position(is_in).unwrap_or(SOME.len()) as CharKind)
 }
 
-/// The kind of an incomplete character beyond ASCII, given its first bytes.
+/// The kind of an incomplete character beyond ASCII, given its first bytes; [`ANY_BEYOND`] if they do not determine it.
 pub(crate) fn kind_of_begun(bytes: &[u8]) -> CharKind {
     let begins = |sequence: &Utf8Sequence| {
         sequence.len() > bytes.len()
@@ -133,12 +133,12 @@ pub(crate) fn kind_of_begun(bytes: &[u8]) -> CharKind {
     }
 }
 
-/// A set of kinds.
+/// A set of kinds of characters, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct CharKinds(u64);
 
 impl CharKinds {
-    /// All kinds.
+    /// All kinds, including the kind of incomplete characters.
     pub(crate) const ALL: CharKinds = CharKinds((1 << (ANY_BEYOND + 1)) - 1);
 
     /// The kinds of ASCII characters.
@@ -147,27 +147,28 @@ impl CharKinds {
     /// The kind of incomplete characters.
     const ANY_BEYOND: CharKinds = CharKinds(1 << ANY_BEYOND);
 
-    /// The kinds of characters beyond ASCII, incomplete ones included.
+    /// The kinds of characters beyond ASCII, including the kind of incomplete characters.
     const BEYOND: CharKinds = CharKinds(CharKinds::ALL.0 & !((1 << BEYOND) - 1));
 
-    /// The kinds of characters that start with any of the bytes.
+    /// The kinds of the characters that start with any of the bytes; for a byte beyond ASCII, all kinds beyond ASCII.
     pub(crate) fn of_bytes(bytes: impl Iterator<Item = u8>) -> CharKinds {
         let of = |byte| if byte < 0x80 { kind_of(byte).map(CharKinds::of) } else { Some(CharKinds::BEYOND) };
         CharKinds(bytes.filter_map(of).fold(0, |all, kinds| all | kinds.0))
     }
 
-    /// The kinds of groups. If they include a kind beyond ASCII, incomplete characters are added.
+    /// The set of the kinds whose bits are set in `groups`. If the set includes a kind beyond ASCII, the kind of
+    /// incomplete characters is added.
     pub(crate) fn of_groups(groups: u64) -> CharKinds {
         let begun = if groups & CharKinds::BEYOND.0 != 0 { CharKinds::ANY_BEYOND.0 } else { 0 };
         CharKinds(groups | begun)
     }
 
-    /// The kinds as bits, the form that [`of_groups`](CharKinds::of_groups) takes.
+    /// The kinds as bits, in the form that [`of_groups`](CharKinds::of_groups) takes: bit `k` is kind `k`.
     pub(crate) fn groups(self) -> u64 {
         self.0
     }
 
-    /// One kind.
+    /// The set of one kind.
     #[inline]
     pub(crate) fn of(kind: CharKind) -> CharKinds {
         CharKinds(1 << kind)
@@ -183,17 +184,17 @@ impl CharKinds {
         self.0 & other.0 != 0
     }
 
-    /// The kinds in either set.
+    /// The kinds that are in at least one of the two sets.
     pub(crate) fn union(self, other: CharKinds) -> CharKinds {
         CharKinds(self.0 | other.0)
     }
 
-    /// The kinds in both sets.
+    /// The kinds that are in both sets.
     pub(crate) fn intersection(self, other: CharKinds) -> CharKinds {
         CharKinds(self.0 & other.0)
     }
 
-    /// The kinds that are not in the other set.
+    /// The kinds of this set that are not in `other`.
     pub(crate) fn difference(self, other: CharKinds) -> CharKinds {
         CharKinds(self.0 & !other.0)
     }
@@ -217,7 +218,7 @@ mod tests {
                 |kind: &CharKind| SPELLED[usize::from(*kind)].iter().any(|sequence| sequence.matches(bytes));
             let of: Vec<CharKind> = (0..ANY_BEYOND).filter(spells).collect();
             assert_eq!(of, Vec::from_iter(kind_of_char(c)), "{c:?}");
-            // an incomplete character has either the kind of the character or the unknown one
+            // an incomplete character has either the kind of the character or `ANY_BEYOND`
             for end in 1..bytes.len() {
                 let begun = kind_of_begun(&bytes[..end]);
                 assert!(begun == ANY_BEYOND || of == [begun], "{c:?}");

@@ -17,17 +17,18 @@ const BEGUN: u8 = 64;
 pub(crate) struct ClassTrie {
     /// The trie of the spellings. Tokens with the same spelling are ordered by their bytes and ids.
     pub(crate) trie: TokenTrie,
-    /// Per node, a summary of its subtree.
+    /// Per node of `trie`, a summary of its subtree.
     below: Box<[SubtreeSummary]>,
 }
 
-/// The kind that a byte of a spelling stands for.
+/// The kind of the character that a byte of a spelling represents, complete or incomplete.
 #[inline]
 pub(crate) fn kind(byte: u8) -> CharKind {
     byte % BEGUN
 }
 
-/// Appends the spelling of a token. Returns false if a character has no kind.
+/// Appends the spelling of a token. Returns false if a character has no kind; part of the spelling may have been
+/// appended then.
 fn spell(bytes: &[u8], spelling: &mut Vec<u8>) -> bool {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -69,7 +70,7 @@ impl ClassTrie {
     /// Computes the summaries of a trie of spellings.
     pub(super) fn of(trie: TokenTrie) -> ClassTrie {
         let mut below = vec![SubtreeSummary::default(); trie.node_count()];
-        // children have higher numbers than their parents
+        // reverse order visits children first: they have higher numbers than their parents
         for node in (0..trie.node_count() as u32).rev() {
             for step in trie.steps(node) {
                 let of_child = below[step.node as usize];
@@ -79,7 +80,7 @@ impl ClassTrie {
         ClassTrie { trie, below: below.into() }
     }
 
-    /// The summary of a node's subtree.
+    /// The characters on the paths below a node: their kinds, and the most on one path.
     #[inline]
     pub(crate) fn below(&self, node: u32) -> SubtreeSummary {
         self.below[node as usize]

@@ -6,8 +6,8 @@
 //!   character);
 //! - *suffixes*: for the tokens that begin in the loop and leave it, the rest after their longest prefix in the loop,
 //!   as a trie. Many tokens share a suffix: of Llama 3.1's 128,000 tokens, 123,177 are in the JSON string loop, and the
-//!   suffixes of those that leave it make a trie of a few thousand nodes;
-//! - the same by the number of characters ([`ByLength`]), for loops whose rounds are counted (`maxLength`).
+//!   suffixes of the tokens that leave the loop make a trie of a few thousand nodes;
+//! - both by the number of characters ([`ByLength`]), for loops whose rounds are counted (`maxLength`).
 //!
 //! For a configuration that returns to itself on a loop, a mask then needs only the suffixes and the tokens that do not
 //! begin in the loop, instead of the trie of all tokens.
@@ -46,7 +46,7 @@ impl Definition {
     }
 }
 
-/// The loops; larger ones come before those that they contain.
+/// The loops. A loop comes before the loops that it contains.
 const DEFINITIONS: [Definition; 7] = [
     // any text
     Definition { ascii: &[(0x00, 0x7F)], beyond: true, probe: b'a' },
@@ -69,7 +69,8 @@ const DEFINITIONS: [Definition; 7] = [
 /// The index of the loop of JSON strings.
 const STRING: usize = 2;
 
-/// Every ASCII character of this loop must have a kind: a token without a spelling would be taken for an allowed one.
+/// Checks that every ASCII character of the loop of JSON strings has a kind. Otherwise the class trie would omit
+/// tokens, and they would be treated as allowed.
 const _: () = {
     let ranges = DEFINITIONS[STRING].ascii;
     let mut place = 0;
@@ -89,14 +90,14 @@ pub(crate) struct Loops {
     pub(crate) languages: Vec<LoopLanguage>,
     /// Summaries of the larger subtrees of the trie of all tokens.
     pub(crate) subtrees: SubtreeSummaries,
-    /// The tokens of the JSON string loop, by kinds of characters.
+    /// The trie of the tokens of the JSON string loop, spelled in kinds of characters.
     pub(crate) class_trie: ClassTrie,
     /// Divisions into short and long tokens, the greatest bound first.
     pub(crate) lengths: Vec<Lengths>,
     tries: Vec<TokenTrie>,
 }
 
-/// A division of the tokens into short and long ones.
+/// A division of the tokens into short and long tokens, by their lengths in bytes.
 #[derive(Debug)]
 pub(crate) struct Lengths {
     /// The greatest length of short tokens, in bytes.
@@ -132,15 +133,15 @@ pub(crate) struct LoopLanguage {
     /// For [short](Definition::is_short) loops: the nodes of the trie of all tokens whose parent has a non-empty path
     /// in the loop.
     pub(crate) places: Option<Vec<u32>>,
-    /// Per state, the suffixes of the tokens that leave the loop there, if there are any.
+    /// Per UTF-8 state, the suffixes of the tokens that leave the loop in that state, if there are any.
     pub(crate) suffixes: Suffixes,
-    /// The tokens that leave the loop, whole, by the [group](escape_group) of the byte at which they leave.
+    /// The tries of the whole tokens that leave the loop, by the [group](escape_group) of the byte at which they leave.
     pub(crate) escaping: [Option<TrieId>; ESCAPES],
     /// `None` for loops that grammars do not count.
     pub(crate) by_length: Option<ByLength>,
 }
 
-/// Per state, a trie of token suffixes.
+/// Per UTF-8 state, a trie of token suffixes, or `None` if there are none.
 pub(crate) type Suffixes = Vec<Option<TrieId>>;
 
 /// The number of groups of tokens that leave a loop, by the byte at which they leave.
@@ -164,9 +165,10 @@ pub(crate) struct ByLength {
     pub(crate) starts: Vec<usize>,
     /// The tokens of `accepted`, as bits.
     pub(crate) words: Arc<[u32]>,
-    /// The suffixes of tokens, by the number of complete characters before they leave.
+    /// The suffixes of the tokens that leave the loop, by the number of complete characters before the suffix, 0 to
+    /// [`MAX_CHARS`].
     pub(crate) suffixes: Vec<Suffixes>,
-    /// The tokens of more characters, whole.
+    /// The whole tokens that begin in the loop with more than [`MAX_CHARS`] characters.
     pub(crate) longer: Option<TrieId>,
 }
 
@@ -208,12 +210,12 @@ impl Loops {
         &self.languages[STRING]
     }
 
-    /// A trie by id; `None` for that of all tokens.
+    /// A trie by id; `None` for [`TrieId::ALL`] and for ids that do not exist.
     pub(crate) fn trie(&self, id: TrieId) -> Option<&TokenTrie> {
         self.tries.get(usize::from(id.0).checked_sub(1)?)
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, approximately: the tables of all loops and lengths, and all tries.
     pub(crate) fn memory_usage(&self) -> usize {
         self.subtrees.memory_usage()
             + self.class_trie.memory_usage()
@@ -224,7 +226,7 @@ impl Loops {
 }
 
 impl LoopLanguage {
-    /// The parts of a loop that do not depend on a vocabulary; no tokens.
+    /// A loop language with the parts that do not depend on a vocabulary, and without tokens.
     fn of(definition: &Definition) -> LoopLanguage {
         let transitions = definition.transitions();
         let next = table(&transitions);
@@ -261,14 +263,14 @@ impl LoopLanguage {
         }
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap of the tables of this loop, without its tries, which [`Loops`] owns.
     fn memory_usage(&self) -> usize {
         (self.accepted.len() + self.places.as_ref().map_or(0, Vec::len)) * 4
             + self.by_length.as_ref().map_or(0, ByLength::memory_usage)
     }
 }
 
-/// Per state and byte, the next state, if the loop continues.
+/// Per UTF-8 state and byte, the next state; `None` if the byte leaves the loop.
 type Table = [[Option<usize>; 256]; STATES];
 
 fn table(transitions: &[Transition]) -> Table {
@@ -332,7 +334,8 @@ impl<'v> LoopPrefix<'v> {
         self.characters + usize::from(self.state != 0)
     }
 
-    /// Whether the token is precomputed by its number of characters.
+    /// Whether the token has at most [`MAX_CHARS`] characters in the loop, so that it is precomputed by their number.
+    /// An incomplete character counts only if the token stays in the loop.
     fn is_counted(&self) -> bool {
         if self.is_inside() { self.begun() <= MAX_CHARS } else { self.characters <= MAX_CHARS }
     }
@@ -400,7 +403,7 @@ fn places(next: &[Option<usize>; 256], trie: &TokenTrie) -> Vec<u32> {
     places
 }
 
-/// The tokens that leave the loop, by group.
+/// The tries of the whole tokens that leave the loop, by the [group](escape_group) of the byte at which they leave.
 fn escaping(runs: &[LoopPrefix<'_>], tries: &mut Vec<TokenTrie>) -> [Option<TrieId>; ESCAPES] {
     std::array::from_fn(|group| {
         let leaves_so = |run: &&LoopPrefix<'_>| {
@@ -413,7 +416,7 @@ fn escaping(runs: &[LoopPrefix<'_>], tries: &mut Vec<TokenTrie>) -> [Option<Trie
     })
 }
 
-/// The suffixes of the tokens that leave the loop, per state.
+/// The tries of the suffixes of the tokens that leave the loop, per UTF-8 state in which they leave.
 fn suffixes<'a, 'v: 'a>(
     runs: impl Iterator<Item = &'a LoopPrefix<'v>>,
     tries: &mut Vec<TokenTrie>,
@@ -455,7 +458,7 @@ mod tests {
                     let most = if draw(9) == 0 { 60 } else { 7 };
                     let length = 1 + draw(most);
                     let text: String = (0..length).map(|_| letters[draw(letters.len())]).collect();
-                    // some of them end inside a character
+                    // some tokens end inside a character
                     text.into_bytes()[..].iter().copied().take(length + 2).collect()
                 })
                 .collect();

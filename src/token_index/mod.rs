@@ -20,14 +20,14 @@ use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
 use string_breaks::StringBreaks;
 
-/// The version of the serialised index. It changes with the set of loops and with the data stored for them.
+/// The version of the serialised index. The version changes with the set of loops and with the data stored for loops.
 const VERSION: u32 = 1;
 
 /// The length of a digest in bytes.
 const DIGEST: usize = 32;
 
-/// SHA-256 of the vocabulary's fingerprint and the content of an index. It detects damaged bytes and bytes of another
-/// vocabulary.
+/// SHA-256 of the vocabulary's fingerprint and the content of an index. The digest detects damaged bytes and bytes of
+/// another vocabulary.
 fn digest(vocabulary: &Vocabulary, content: &[u8]) -> [u8; DIGEST] {
     Sha256::new().chain_update(vocabulary.fingerprint()).chain_update(content).finalize().into()
 }
@@ -37,7 +37,7 @@ fn digest(vocabulary: &Vocabulary, content: &[u8]) -> [u8; DIGEST] {
 pub(crate) struct TokenIndex {
     vocabulary: Arc<Vocabulary>,
     loops: Loops,
-    /// Computed when names of objects are first distinguished.
+    /// Computed on the first call of `quote_tokens`, when names of objects must be compared.
     quotes: OnceLock<QuoteTokens>,
     /// Computed for the first mask within a budget that is computed inside a string while names are tracked.
     breaks: OnceLock<StringBreaks>,
@@ -111,7 +111,7 @@ impl TokenIndex {
         &self.vocabulary
     }
 
-    /// The loop languages.
+    /// The loop languages and the tables computed with them.
     pub(crate) fn loops(&self) -> &Loops {
         &self.loops
     }
@@ -120,7 +120,7 @@ impl TokenIndex {
         self.quotes.get_or_init(|| QuoteTokens::new(&self.vocabulary))
     }
 
-    /// The tokens with a quote or a backslash.
+    /// The tokens with a quote or a backslash, computed on the first call.
     pub(crate) fn string_breaks(&self) -> &StringBreaks {
         self.breaks.get_or_init(|| StringBreaks::new(&self.vocabulary))
     }
@@ -138,7 +138,7 @@ impl TokenIndex {
         })
     }
 
-    /// The trie with this id.
+    /// The trie with the id `id`. An id that does not exist gives the trie of all tokens.
     pub(crate) fn trie_of(&self, id: TrieId) -> &TokenTrie {
         match id {
             TrieId::ALL => self.vocabulary.trie(),

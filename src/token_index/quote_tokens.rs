@@ -1,4 +1,4 @@
-//! Tokens with quotes: those that can end the name of a JSON object's member, and those that contain a whole name.
+//! Tokens with quotes: tokens that can end the name of a JSON object's member, and tokens that contain a whole name.
 
 use crate::vocabulary::trie::TokenTrie;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -7,9 +7,9 @@ use rustc_hash::FxHashSet;
 /// The tokens of a vocabulary that contain a quote.
 #[derive(Debug)]
 pub(crate) struct QuoteTokens {
-    /// The trie of these tokens alone.
+    /// The trie of the tokens that contain a quote.
     pub(crate) trie: TokenTrie,
-    /// Per node, whether a name may begin below it.
+    /// Per node of `trie`, whether the quote that begins a name may be below the node.
     may_begin: Box<[bool]>,
     pub(crate) tokens: Vec<QuoteToken>,
     /// The names that a single token may contain.
@@ -49,17 +49,17 @@ impl QuoteTokens {
         QuoteTokens { may_begin: may_begin(&trie), trie, tokens, names, has_two_key_tokens }
     }
 
-    /// Whether a token whose path passes through a node may begin a name after it.
+    /// Whether a token whose path passes through a node may begin a name, quote included, after that node.
     pub(crate) fn may_begin_name(&self, node: u32) -> bool {
         self.may_begin[node as usize]
     }
 
-    /// Whether a single token may contain the name.
+    /// Whether a single token may contain the whole name `name`, which is given decoded and without its quotes.
     pub(crate) fn may_hold(&self, name: &[u8]) -> bool {
         self.names.contains(name)
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, approximately.
     pub(crate) fn memory_usage(&self) -> usize {
         self.trie.memory_usage()
             + self.may_begin.len()
@@ -68,15 +68,15 @@ impl QuoteTokens {
     }
 }
 
-/// Whether the byte may precede a name.
+/// Whether the byte may directly precede the name of a member in JSON.
 fn is_before_name(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'{')
 }
 
-/// Per node, whether a name may begin below it, starting with the quote.
+/// Per node, whether the quote that begins a name may be below the node.
 fn may_begin(trie: &TokenTrie) -> Box<[bool]> {
     let mut may_begin = vec![false; trie.node_count()];
-    // children have higher numbers than their parents
+    // reverse order visits children first: they have higher numbers than their parents
     for node in (0..trie.node_count() as u32).rev() {
         let is_before = node == trie.root() || is_before_name(trie.byte(node));
         let begins = |child: u32| may_begin[child as usize] || is_before && trie.byte(child) == b'"';

@@ -1,4 +1,5 @@
-//! Tokens that contain a quote or a backslash: inside a JSON string, no other token can end it or begin an escape.
+//! Tokens that contain a quote or a backslash: inside a JSON string, no other token can end the string or begin an
+//! escape.
 
 use crate::vocabulary::trie::TokenTrie;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -7,7 +8,7 @@ use fixedbitset::FixedBitSet;
 /// The tokens of a vocabulary that contain a quote or a backslash.
 #[derive(Debug)]
 pub(crate) struct StringBreaks {
-    /// The trie of these tokens alone.
+    /// The trie of the tokens that contain a quote or a backslash.
     pub(crate) trie: TokenTrie,
     tokens: FixedBitSet,
 }

@@ -2,7 +2,8 @@
 //!
 //! In a pattern like `[^/]{1,64}`, or where words are counted, all characters of a kind stay alive alike but no loop
 //! language applies. Most subtrees of the trie hold only letters, though. If all letters stay alive for as many
-//! characters as the longest path of the subtree has, all of its tokens are allowed and none needs to be visited.
+//! characters as the longest path of the subtree has, all tokens of the subtree are allowed and none needs to be
+//! visited.
 
 use super::alphabet::{CharKinds, kind_of, kind_of_begun, kind_of_char};
 use super::utf8::{BEYOND_ASCII, STATES};
@@ -10,8 +11,8 @@ use crate::token_index::tuning::LARGE_SUBTREE;
 use crate::vocabulary::trie::TokenTrie;
 use rustc_hash::FxHashMap;
 
-/// No entry: the subtree is small, does not branch at the node, begins inside a character or contains characters
-/// without a kind.
+/// No entry: the subtree is small, does not branch at the node, begins inside a character, or contains characters
+/// without a kind or bytes that are not UTF-8.
 const NONE: u16 = u16::MAX;
 
 /// A subtree whose paths, from its root on, consist of characters; the last one may be incomplete.
@@ -30,7 +31,8 @@ fn bytes(begun: &Begun) -> &[u8] {
     &begun[..begun.iter().position(|&byte| byte == 0).unwrap_or(begun.len())]
 }
 
-/// Adds the subtree below a node inside a character, reached by one more byte of the character.
+/// Adds the subtree `below` of a child inside a character. `begun` are the bytes of the character up to the child, and
+/// `ends` says whether they complete it.
 fn add_within(all: &mut SubtreeSummary, begun: &Begun, ends: bool, below: SubtreeSummary) {
     if ends && let Some(c) = std::str::from_utf8(bytes(begun)).ok().and_then(|text| text.chars().next()) {
         all.kinds.add(kind_of_char(c).map(CharKinds::of).unwrap_or_default());
@@ -40,7 +42,7 @@ fn add_within(all: &mut SubtreeSummary, begun: &Begun, ends: bool, below: Subtre
 }
 
 impl SubtreeSummary {
-    /// Adds a subtree that is reached by a character of some kind.
+    /// Adds a subtree that is reached by a character of one of the `kinds`.
     pub(crate) fn add(&mut self, kinds: CharKinds, below: SubtreeSummary) {
         self.kinds.add(kinds);
         self.kinds.add(below.kinds);
@@ -91,7 +93,7 @@ impl SubtreeSummaries {
                 }
             }
         }
-        // children have higher numbers than their parents
+        // reverse order visits children first: they have higher numbers than their parents
         let mut made: Vec<Option<SubtreeSummary>> = vec![None; count];
         let mut subtrees = SubtreeSummaries { entries: vec![NONE; count].into(), distinct: Vec::new() };
         let mut places = FxHashMap::default();

@@ -10,7 +10,7 @@ use std::hash::Hash;
 /// The number of words of a language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// The language is finite.
+    /// The language has exactly this many words.
     Finite(BigUint),
     /// The language has infinitely many words.
     Infinite,
@@ -26,7 +26,7 @@ impl fmt::Display for Count {
 }
 
 /// Counts words of one system and caches the count of each state. The system is deterministic, so each word is counted
-/// once. A state on the current path has the entry `None`.
+/// once. In `all`, a state on the current path has the entry `None`.
 #[derive(Clone, Debug)]
 pub struct Counts<S> {
     all: FxHashMap<S, Option<BigUint>>,
@@ -41,21 +41,22 @@ impl<S> Default for Counts<S> {
     }
 }
 
-/// A state on the path. Its remaining transitions are at the end of a list that the path shares.
+/// A state on the current path. The remaining transitions of the last state of the path are at the end of a list that
+/// all states share.
 struct Level<S> {
     state: S,
     /// The number of letters that may follow, if it is bounded.
     left: usize,
-    /// The index of its first transition in the shared list.
+    /// The index of the state's first transition in the shared list.
     first: usize,
     total: BigUint,
-    /// Bytes held for it until the search leaves it.
+    /// Bytes held for the state until the search leaves the state.
     held: usize,
 }
 
 impl<S> Level<S> {
-    /// Adds to the total. Returns by how many bytes it has grown; they are held for this level, since the totals of a
-    /// long path can take more memory than all cached counts.
+    /// Adds to the total. Returns the number of bytes by which the total has grown. These bytes are held for this
+    /// level, since the totals of a long path can take more memory than all cached counts.
     fn add(&mut self, count: BigUint) -> usize {
         let before = size_of_count(&self.total);
         self.total += count;
@@ -66,11 +67,12 @@ impl<S> Level<S> {
 }
 
 impl<S: Clone + Eq + Hash> Counts<S> {
-    /// The number of words from a state to acceptance. It is infinite if a state recurs on a path and is not known to
-    /// be a dead end, or if a state is [pumpable](TransitionSystem::is_pumpable).
+    /// The number of words from a state to acceptance. The number is infinite if a state recurs on a path and is not
+    /// known to be a dead end, or if a visited state is found to be [pumpable](TransitionSystem::is_pumpable); only
+    /// some states are asked.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     pub fn count<T: TransitionSystem<State = S>>(&mut self, system: &mut T, from: &S) -> Result<Count> {
         let mut path = Vec::new();
         let count = self.count_paths(system, from, &mut path);
@@ -113,7 +115,7 @@ impl<S: Clone + Eq + Hash> Counts<S> {
                 }
                 Some(None) => return Ok(Count::Infinite),
                 None => {
-                    // stacks grow along the path: checking a few depths is enough
+                    // stacks grow along the path, so it is enough to check some depths: the powers of two
                     if path.len().is_power_of_two() && system.is_pumpable(to) {
                         return Ok(Count::Infinite);
                     }
@@ -145,7 +147,7 @@ impl<S: Clone + Eq + Hash> Counts<S> {
     /// The number of words of at most `most` letters from a state to acceptance.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     pub fn count_within<T: TransitionSystem<State = S>>(
         &mut self,
         system: &mut T,
@@ -202,7 +204,7 @@ impl<S: Clone + Eq + Hash> Counts<S> {
     }
 }
 
-/// Bytes of the digits of a number.
+/// The bytes of the digits of a number, rounded down.
 fn size_of_count(count: &BigUint) -> usize {
     usize::try_from(count.bits() / 8).unwrap_or(usize::MAX)
 }

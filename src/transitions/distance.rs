@@ -6,9 +6,9 @@
 //!
 //! Some systems have actions with several [outcomes](TransitionSystem::has_outcomes), chosen by the environment. There
 //! a state can reach acceptance if it is in the greatest set of states with this property: from each of its states,
-//! acceptance is reached inside the set by actions none of whose outcomes leaves it. This is the supremal controllable
-//! and nonblocking sublanguage (Ramadge and Wonham 1987). Actions with an outcome outside the set are not taken, and
-//! distances assume the most favourable outcomes.
+//! acceptance is reached inside the set by actions none of whose outcomes leaves it. This set corresponds to the
+//! supremal controllable and nonblocking sublanguage (Ramadge and Wonham 1987). Actions with an outcome outside the set
+//! are not taken, and distances assume the most favourable outcomes.
 
 use super::{Transition, TransitionOf, TransitionSystem};
 use crate::collections::best_first::Frontier;
@@ -18,10 +18,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
 
-/// The low bits of a distance in cost; they count letters.
+/// The number of low bits that count letters in a distance of measure [`Measure::Cost`].
 const LETTER_BITS: u32 = 64;
 
-/// A numbered state: its number indexes a list of distances.
+/// A state with a number, which indexes a list of distances.
 pub trait Indexed: Copy + Eq + Hash + Ord {
     /// The number, from 0.
     fn index(self) -> usize;
@@ -30,9 +30,9 @@ pub trait Indexed: Copy + Eq + Hash + Ord {
 /// The unit of a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Measure {
-    /// Letters.
+    /// The number of letters.
     Letters,
-    /// Cost; letters break ties.
+    /// The sum of the costs of the letters; the number of letters breaks ties.
     Cost,
 }
 
@@ -42,7 +42,7 @@ pub enum PathLength {
     /// The least distance, in a unit that can be added and compared within one measure: letters, or cost · 2^64 +
     /// letters. So no cycle has length 0.
     Exactly(u128),
-    /// No accepting state can be reached, or the environment can prevent it.
+    /// No accepting state can be reached, or the environment can prevent reaching one.
     Never,
     /// The budget was spent before the distance was known.
     Unknown,
@@ -72,7 +72,7 @@ impl Measure {
         }
     }
 
-    /// The letters or the cost of a distance, saturating.
+    /// The number of letters or the cost in a distance, according to the measure; saturates at `u64::MAX`.
     pub fn amount(self, distance: u128) -> u64 {
         let amount = match self {
             Measure::Letters => distance,
@@ -85,13 +85,14 @@ impl Measure {
 /// Budgets of [`Distances`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The most states whose distances are computed together.
+    /// The most states whose distances are computed in one pass; with more, each query is a search.
     pub reachable: usize,
-    /// The most states that one search visits.
+    /// The most states that one search finds; with more the search gives up, and the distance is unknown.
     pub search: usize,
-    /// The most states that searches without an answer may visit in total. Beyond it there are no more searches.
+    /// The most states that searches without an answer may find in total. With more, there are no further searches.
     pub searches: usize,
-    /// The most transitions visited to find the states from which the environment cannot prevent acceptance.
+    /// The most states and transitions visited to find the states from which the environment cannot prevent acceptance.
+    /// With more, all further distances of a system with outcomes are unknown.
     pub outcomes: usize,
 }
 
@@ -103,12 +104,12 @@ pub struct Distances {
     known: Vec<Option<PathLength>>,
     /// Whether settling all reachable states was given up, because they or their transitions are too many.
     is_large: bool,
-    /// The number of states visited by searches without an answer.
+    /// The number of states found by searches without an answer.
     fruitless: usize,
 }
 
 impl Distances {
-    /// A table without distances.
+    /// Creates a table for one system, in which no distance is known yet.
     pub fn new(measure: Measure, bounds: Bounds) -> Distances {
         Distances { measure, bounds, known: Vec::new(), is_large: false, fruitless: 0 }
     }
@@ -124,10 +125,10 @@ impl Distances {
         self.known[state.index()] = Some(distance);
     }
 
-    /// The distance of a state.
+    /// The distance of a state from acceptance, computed if it is not known.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     pub fn distance<T>(&mut self, system: &mut T, state: T::State) -> Result<PathLength>
     where
         T: TransitionSystem<State: Indexed>,
@@ -144,7 +145,7 @@ impl Distances {
         }
         match self.get(state) {
             Some(known) => Ok(known),
-            // a path to acceptance says nothing about the other outcomes
+            // a search is of no use: a path to acceptance says nothing about the other outcomes of its actions
             None if system.has_outcomes() => Ok(PathLength::Unknown),
             None => {
                 self.search(system, state)?;
@@ -153,7 +154,8 @@ impl Distances {
         }
     }
 
-    /// All states reachable from a state whose distance is not known; `None` if they are too many.
+    /// All states without a known distance that are reachable from `state` through such states, `state` included;
+    /// `None` if they are too many.
     fn reachable<T>(&self, system: &mut T, state: T::State) -> Result<Option<Vec<T::State>>>
     where
         T: TransitionSystem<State: Indexed>,
@@ -178,7 +180,8 @@ impl Distances {
     }
 
     /// Computes the distances of `states` in a system with outcomes, as a greatest fixed point. All successors must be
-    /// among them or known. Removes states from which the environment can prevent acceptance until nothing changes.
+    /// in `states` or have known distances. Removes states from which the environment can prevent acceptance until
+    /// nothing changes. If that takes too many transitions, sets `is_large` and no distances.
     fn settle_outcomes<T>(&mut self, system: &mut T, mut states: Vec<T::State>) -> Result<()>
     where
         T: TransitionSystem<State: Indexed>,
@@ -250,11 +253,11 @@ impl Distances {
         Ok(reaches)
     }
 
-    /// Removes the transitions of actions with an outcome that leads to a dead end. In a system without outcomes it
+    /// Removes the transitions of actions with an outcome that leads to a dead end. In a system without outcomes this
     /// removes nothing.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     pub fn keep_safe<T>(&mut self, system: &mut T, transitions: &mut Vec<TransitionOf<T>>) -> Result<()>
     where
         T: TransitionSystem<State: Indexed>,
@@ -270,7 +273,7 @@ impl Distances {
         Ok(())
     }
 
-    /// Computes the distances of `states`. All successors must be among them or known.
+    /// Computes the distances of `states`. All successors must be in `states` or have known distances.
     fn settle<T>(&mut self, system: &mut T, states: &[T::State]) -> Result<()>
     where
         T: TransitionSystem<State: Indexed>,
@@ -320,7 +323,9 @@ impl Distances {
         Ok(())
     }
 
-    /// Searches forwards from one state.
+    /// Searches forwards from one state, and stores the distances of the states on the path found. Stores that all
+    /// states found are dead ends if none of them accepts, and that the distance of `state` is unknown if a bound is
+    /// reached.
     fn search<T>(&mut self, system: &mut T, state: T::State) -> Result<()>
     where
         T: TransitionSystem<State: Indexed>,
@@ -392,7 +397,7 @@ fn keep_safe<T: TransitionSystem>(
 /// states.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn shortest<T: TransitionSystem>(system: &mut T) -> Result<Option<usize>> {
     let mut held = super::Held::default();
     let (mut length, mut level) = (0, vec![system.start()]);
@@ -415,12 +420,12 @@ pub fn shortest<T: TransitionSystem>(system: &mut T) -> Result<Option<usize>> {
     Ok(None)
 }
 
-/// The least cost, up to `max_cost`, at which each state is reached from the start (Dijkstra 1959). If more than `most`
-/// states are found, the search stops. It visits the cheapest states first; the costs of states that it has found but
-/// not visited are then upper bounds.
+/// The least cost, up to `max_cost`, at which each state is reached from the start (Dijkstra 1959). The search visits
+/// the cheapest states first and stops once it has found more than `most` states; the costs of the states that it has
+/// found but not visited are then upper bounds.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn costs_from_start<T>(system: &mut T, max_cost: u64, most: usize) -> Result<FxHashMap<T::State, u64>>
 where
     T: TransitionSystem<State: Indexed>,

@@ -15,25 +15,25 @@ pub struct GraphNode<S> {
     pub is_accepting: bool,
 }
 
-/// All transitions from one state to another.
+/// All transitions from one state to one other state, or back to itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphEdge<L> {
-    /// The index of the source node.
+    /// The index of the source node in [`Graph::nodes`].
     pub from: usize,
-    /// The index of the target node; `None` if the target was left out because of the bound.
+    /// The index of the target node in [`Graph::nodes`]; `None` if the target was left out because of the bound.
     pub to: Option<usize>,
-    /// The labels, in order.
+    /// The labels, in the order of the sorted transitions.
     pub labels: Vec<L>,
 }
 
-/// The states that are reached with the fewest letters, and their transitions.
+/// The states that are reached from the start with the fewest letters, and their transitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph<S, L> {
     /// The states in breadth-first order.
     pub nodes: Vec<GraphNode<S>>,
     /// The edges, ordered by source node, then by their first label.
     pub edges: Vec<GraphEdge<L>>,
-    /// Whether states were left out.
+    /// Whether states were left out because of the bound.
     pub is_truncated: bool,
 }
 
@@ -42,7 +42,7 @@ impl<S: Clone + Eq + Hash, L> Graph<S, L> {
     /// are followed.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     pub fn of<T: TransitionSystem<State = S, Label = L>>(
         system: &mut T,
         most: usize,

@@ -5,14 +5,14 @@ use crate::error::Result;
 use rustc_hash::FxHashMap;
 
 /// Lists the accepted words of one system, each once: depth first in the order of their letters, for finite languages;
-/// or by length and then in that order, for any language.
+/// or by length and then in the order of their letters, for any language.
 pub struct List<T: Letters> {
     /// The current length; `None` to list all lengths in one pass.
     length: Option<usize>,
     is_started: bool,
     path: Vec<Level<T::Used>>,
     word: Vec<T::Letter>,
-    /// Untried letters of all states of the path, the next one last.
+    /// The untried letters of all states of the path; the letter to try next is the last one.
     open: Vec<Open<T::Choice, T::Letter, T::State>>,
     reach: Reach<T::State>,
     held: Held,
@@ -21,7 +21,7 @@ pub struct List<T: Letters> {
 /// A state on the path of the current word.
 struct Level<U> {
     used: U,
-    /// The index of its first letter in the shared list.
+    /// The index of the state's first letter in the shared list.
     first: usize,
 }
 
@@ -39,7 +39,7 @@ impl<T: Letters> List<T> {
     }
 
     /// Lists all words of at least `from` letters, by length. The list never ends: after the last word of a finite
-    /// language, [`next`](List::next) tries ever greater lengths until a limit of the system is reached. It never
+    /// language, [`next`](List::next) tries ever greater lengths until a limit of the system is reached. `next` never
     /// returns if the system has no limit, or if lengths are refused without work, as for an empty language. First
     /// check that the language is not empty, and stop after its last word if it is finite.
     pub fn by_length(from: usize) -> List<T> {
@@ -61,7 +61,8 @@ impl<T: Letters> List<T> {
     /// The next word; `None` after the last word of a depth-first pass.
     ///
     /// # Errors
-    /// Limits of the system. After an error there is no next word.
+    /// Errors of the system, for instance an exceeded limit. After an error the list is incomplete and should be
+    /// dropped.
     pub fn next(&mut self, system: &mut T) -> Result<Option<Vec<T::Letter>>> {
         loop {
             let Some(level) = self.path.last() else {
@@ -106,7 +107,7 @@ impl<T: Letters> List<T> {
         self.held.add(system, size_of::<Open<T::Choice, T::Letter, T::State>>())
     }
 
-    /// Whether a word of the pass may continue in a state after `letters` letters.
+    /// Whether a word that the current pass lists may continue in a state after `letters` letters.
     fn is_wanted(&mut self, system: &mut T, state: &T::State, letters: usize) -> Result<bool> {
         match self.length {
             None => Ok(system.completable(state)? != Completable::No),
@@ -117,7 +118,7 @@ impl<T: Letters> List<T> {
         }
     }
 
-    /// Appends a state to the path. Returns whether a word of the pass ends there.
+    /// Appends a state to the path. Returns whether a word that the current pass lists ends in the state.
     fn enter(&mut self, system: &mut T, state: &T::State, used: T::Used) -> Result<bool> {
         let first = self.open.len();
         let is_full = self.length == Some(self.word.len());
@@ -145,7 +146,8 @@ impl<S> Default for Reach<S> {
     }
 }
 
-/// A state of the search. Its remaining transitions are at the end of a list that the path shares.
+/// A state on the path of the search. The untried transitions of the last state of the path are at the end of a list
+/// that all states share.
 struct Search<S> {
     state: S,
     left: usize,
@@ -153,7 +155,8 @@ struct Search<S> {
 }
 
 impl<S: Clone + Eq + std::hash::Hash> Reach<S> {
-    /// A depth-first search that ends at the first word.
+    /// Whether a word of exactly `letters` letters leads from `state` to acceptance: a depth-first search that ends at
+    /// the first word found.
     fn reaches<T: TransitionSystem<State = S>>(
         &mut self,
         system: &mut T,

@@ -8,9 +8,9 @@
 //! - `sample`: a word drawn uniformly ([`sample`]);
 //! - `distance`: shortest and cheapest paths to acceptance ([`Distances`]);
 //! - `repair`: the accepted word with the least edit distance from a given one ([`repair`]);
-//! - `verify`: the first wrong letter of a given word, and which letters were feasible there ([`verify`]);
+//! - `verify`: the first wrong letter of a given word, and the letters that are feasible in its place ([`verify`]);
 //! - `graph`: the reachable part as nodes and edges ([`Graph`]);
-//! - `minimize`: the minimal automaton of such a graph ([`minimize`]).
+//! - `minimize`: the minimal automaton of a [`Graph`] ([`minimize`]).
 //!
 //! A label may be a set of letters, such as a class of bytes. Counts, distances and graphs need labels only; algorithms
 //! that read or write words also need [`Letters`].
@@ -39,12 +39,12 @@ use num_bigint::BigUint;
 use rand::RngCore;
 use std::hash::Hash;
 
-/// A transition from a state that the context names.
+/// A transition. Its source state is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition<S, L> {
     /// The letters that the transition reads.
     pub label: L,
-    /// The state after reading any of them.
+    /// The state after reading any letter of the label.
     pub to: S,
 }
 
@@ -55,7 +55,7 @@ pub enum Completable {
     Yes,
     /// The state reaches no accepting state.
     No,
-    /// The budget of the search ran out before this was known.
+    /// The budget of the search ran out before the answer was known.
     Unknown,
 }
 
@@ -69,11 +69,11 @@ pub trait TransitionSystem {
     /// The state before the first letter.
     fn start(&self) -> Self::State;
 
-    /// Appends the transitions of a state to `into`, in the order in which a depth-first search should follow them.
-    /// Their sets of letters are disjoint.
+    /// Appends the transitions of a state to `into`, in the order in which a depth-first search should follow them. The
+    /// labels of one state must be disjoint sets of letters.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     fn successors(
         &mut self,
         state: &Self::State,
@@ -99,7 +99,7 @@ pub trait TransitionSystem {
     /// completed.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     fn completable(&mut self, state: &Self::State) -> Result<Completable> {
         let _ = state;
         Ok(Completable::Yes)
@@ -120,7 +120,7 @@ pub trait TransitionSystem {
     /// A lower bound on the number of letters to acceptance. Default: 0.
     ///
     /// # Errors
-    /// Limits of the system.
+    /// Errors of the system, for instance an exceeded limit.
     fn least_letters(&mut self, state: &Self::State) -> Result<u64> {
         let _ = state;
         Ok(0)
@@ -133,18 +133,18 @@ pub trait TransitionSystem {
         false
     }
 
-    /// Algorithms call it from time to time with the bytes that they hold in addition to the tables of the system.
-    /// Default: accepts any number.
+    /// Receives the number of bytes that an algorithm holds in addition to the tables of the system. Algorithms call
+    /// this function from time to time. Default: accepts any number.
     ///
     /// # Errors
-    /// A limit of the system, if `held` is too much.
+    /// A limit of the system, if `held` exceeds it.
     fn charge(&mut self, held: usize) -> Result<()> {
         let _ = held;
         Ok(())
     }
 
-    /// How much of its own bound on states the system has used, in percent. Open-ended searches stop early based on it.
-    /// Default: 0.
+    /// How much of its own bound on states the system has used, in percent. Searches of unknown length stop early at a
+    /// high load. Default: 0.
     fn load(&self) -> u8 {
         0
     }
@@ -153,12 +153,12 @@ pub trait TransitionSystem {
 /// A transition system whose labels consist of letters.
 ///
 /// Which letters of a label are left may depend on the letters read before. For example, each of several similar
-/// actions may be taken once while a state knows only how many were taken. [`Used`](Letters::Used) holds this
-/// information. It must not change how many letters are left.
+/// actions may be taken once while a state knows only how many were taken. [`Used`](Letters::Used) holds the letters
+/// that were read. `Used` must not change how many letters are left.
 pub trait Letters: TransitionSystem {
     /// The unit of words.
     type Letter: Clone;
-    /// Consecutive letters of one label. All letters of a choice precede those of the next greater one.
+    /// Consecutive letters of one label. All letters of a choice precede all letters of a greater choice.
     type Choice: Clone + Ord;
     /// The letters that were used up, where states do not record them.
     type Used: Clone + Eq + Hash + Default;
@@ -169,13 +169,13 @@ pub trait Letters: TransitionSystem {
     /// Records that a letter of the choice was read.
     fn use_up(&self, choice: &Self::Choice, used: &mut Self::Used);
 
-    /// The number of letters of a choice.
+    /// The number of letters of a choice, at least 1.
     fn size(&self, choice: &Self::Choice) -> BigUint;
 
     /// The first letter of a choice.
     fn first(&self, choice: &Self::Choice) -> Self::Letter;
 
-    /// The letter of a choice after a given one.
+    /// The letter of a choice that follows `letter`; `None` after the last one.
     fn next(&self, choice: &Self::Choice, letter: &Self::Letter) -> Option<Self::Letter>;
 
     /// Draws a letter of a choice uniformly.
@@ -188,10 +188,10 @@ pub trait Letters: TransitionSystem {
     }
 }
 
-/// The transition type of a system.
 type TransitionOf<T> = Transition<<T as TransitionSystem>::State, <T as TransitionSystem>::Label>;
 
-/// Bytes that an algorithm holds. They are reported to the system whenever they have grown by [`Held::STEP`].
+/// The number of bytes that an algorithm holds. The number is reported to the system whenever it has grown by at least
+/// [`Held::STEP`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     bytes: usize,

@@ -9,22 +9,22 @@ use std::cmp::Reverse;
 /// A column of the alignment of a given word with an accepted one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Alignment<L> {
-    /// The given letter is kept.
+    /// The given letter is kept, read as this letter.
     Keep(L),
     /// The given letter is replaced by another.
     Substitute {
-        /// Its index in the given word.
+        /// The index of the replaced letter in the given word.
         given: usize,
-        /// The letter of the accepted word.
+        /// The letter of the accepted word that replaces the given letter.
         letter: L,
     },
-    /// A letter is inserted that the given word lacks.
+    /// A letter that the given word lacks is inserted.
     Insert(L),
     /// The given letter at this index is deleted.
     Delete(usize),
 }
 
-/// The result of [`repair`].
+/// The result of [`repair`]: an accepted word, or the reason why none was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repaired<L> {
     /// An accepted word with the least edit distance.
@@ -36,18 +36,18 @@ pub enum Repaired<L> {
     },
     /// The language is empty.
     Empty,
-    /// The bound on partial alignments was reached.
+    /// The search stopped because it found more partial alignments than the bound.
     Exhausted,
 }
 
-/// Finds the accepted word with the fewest edits from a given one; among several, the first found. Stops after about
-/// `most` partial alignments.
+/// Finds the accepted word with the fewest edits from a given word; among several, the first one found. Stops after
+/// about `most` partial alignments.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn repair<T: Letters>(system: &mut T, word: &impl Word<T>, most: usize) -> Result<Repaired<T::Letter>> {
     let used = T::Used::default();
-    // fewest edits first; among equals, the alignment that covers most of the word
+    // fewest edits first; among equal numbers of edits, the alignment that covers most of the word
     let key = |edits, place| (edits, Reverse(place));
     let mut frontier = Frontier::new((system.start(), 0, used), 0, key(0, 0));
     while let Some(((edits, Reverse(place)), number)) = frontier.pop() {

@@ -6,10 +6,10 @@ use crate::error::Result;
 use num_bigint::BigUint;
 use rand::RngCore;
 
-/// A word drawn from a language.
+/// The result of [`sample`]: a word drawn from a language, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sample<L> {
-    /// The letters of the word.
+    /// A word, given by its letters in order.
     Word(Vec<L>),
     /// The language has no word, or none within the bound.
     Empty,
@@ -17,11 +17,11 @@ pub enum Sample<L> {
     Infinite,
 }
 
-/// Draws a word uniformly, among those of at most `most` letters if a bound is given; an infinite language needs the
-/// bound. `counts` must belong to the same system and can be reused for the next draw.
+/// Draws a word uniformly, among the words of at most `most` letters if a bound is given. Without a bound, an infinite
+/// language gives [`Sample::Infinite`]. `counts` must belong to the same system and can be reused for the next draw.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn sample<T: Letters, R: RngCore>(
     system: &mut T,
     counts: &mut Counts<T::State>,
@@ -71,7 +71,7 @@ pub fn sample<T: Letters, R: RngCore>(
     }
 }
 
-/// A uniformly distributed number below `limit`, which must not be 0.
+/// A uniformly distributed number below `limit`, which must not be 0: with 0 the function never returns.
 pub fn below<R: RngCore>(limit: &BigUint, random: &mut R) -> BigUint {
     let bits = limit.bits();
     loop {

@@ -1,4 +1,4 @@
-//! Checks whether a word is accepted; if not, finds its first wrong letter and the feasible ones there.
+//! Checks whether a word is accepted; if not, finds its first wrong letter and the feasible letters in its place.
 //!
 //! The word may be ambiguous and may omit letters ([`Word`]), so sets of states are followed. A word that is written
 //! from its end can be checked from its end, over the reversed transitions.
@@ -20,26 +20,27 @@ pub trait Word<T: Letters> {
     /// The letters of a choice that the written letter at `place` can be read as.
     fn readings(&self, system: &T, place: usize, choice: &T::Choice) -> Vec<T::Letter>;
 
-    /// The letter of a choice that the word may omit. Default: `None`.
+    /// The letter of a choice that the word may omit, if there is one. Default: `None`.
     fn implied(&self, system: &T, choice: &T::Choice) -> Option<T::Letter> {
         let _ = (system, choice);
         None
     }
 }
 
-/// The result of [`verify`].
+/// The result of [`verify`] and [`verify_reversed`]: whether the word is accepted and, if not, its first wrong letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WordVerdict<L, C> {
-    /// The word is accepted, read as these letters.
+    /// The word is accepted, read as these letters, omitted letters included.
     Accepted(Vec<L>),
     /// The word is not accepted.
     Wrong {
         /// The number of letters before the first wrong one, in the direction of reading: no accepted word begins (read
-        /// from the end: ends) with one letter more. If the word is only incomplete, it is the length of the word.
+        /// from the end: ends) with one letter more. If the word is only incomplete, `place` is the length of the word.
         place: usize,
-        /// The choices allowed in its place, in order.
+        /// The choices that may follow the letters before `place`, in ascending order. The choices lead to states that
+        /// are not known to be dead ends.
         feasible: Vec<C>,
-        /// Whether an accepted word may end there (read from the end: begin there).
+        /// Whether an accepted word may end at `place` (read from the end: begin at `place`).
         may_end: bool,
     },
     /// More states were followed at a time than the bound allows.
@@ -49,7 +50,7 @@ pub enum WordVerdict<L, C> {
 /// Checks a word from its beginning, following at most `most` states at a time.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn verify<T: Letters>(
     system: &mut T,
     word: &impl Word<T>,
@@ -102,7 +103,7 @@ impl<T: Letters> Spot<T> {
     }
 }
 
-/// All states that omitted letters lead to, including the given ones; `None` if they are too many.
+/// All states that omitted letters lead to, including the given states; `None` if they are more than `most`.
 fn with_implied<T: Letters>(
     system: &mut T,
     word: &impl Word<T>,
@@ -132,7 +133,7 @@ fn with_implied<T: Letters>(
     Ok(Some(all))
 }
 
-/// The states after the written letter at `place`.
+/// The states after the written letter at `place`, without duplicates and without dead ends.
 fn read<T: Letters>(
     system: &mut T,
     word: &impl Word<T>,
@@ -157,18 +158,18 @@ fn read<T: Letters>(
     Ok(next)
 }
 
-/// Checks a word that is not accepted, from its end; places are counted from there. Follows at most `most` states at a
-/// time, and gives up if more are reachable.
+/// Finds the first wrong letter of a word that is not accepted, read from its end; places are counted from the end.
+/// Returns [`WordVerdict::Exhausted`] if more than `most` states are reachable or followed at a time.
 ///
 /// # Errors
-/// Limits of the system.
+/// Errors of the system, for instance an exceeded limit.
 pub fn verify_reversed<T: Letters>(
     system: &mut T,
     word: &impl Word<T>,
     most: usize,
 ) -> Result<WordVerdict<T::Letter, T::Choice>> {
     let Some(reversed) = Reversed::of(system, most)? else { return Ok(WordVerdict::Exhausted) };
-    // a state, and the letters used up after it
+    // each a state, and the letters used up after that state
     let mut spots: FxHashSet<(T::State, T::Used)> =
         reversed.accepting.iter().map(|state| (state.clone(), T::Used::default())).collect();
     let start = system.start();
@@ -203,7 +204,7 @@ pub fn verify_reversed<T: Letters>(
     Ok(WordVerdict::Exhausted)
 }
 
-/// A state, and the letters that were used up.
+/// A state, and the letters that are used up after it.
 type Marked<T> = (<T as TransitionSystem>::State, <T as Letters>::Used);
 
 /// The reversed transitions between states that are reachable and can be completed.

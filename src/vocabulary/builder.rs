@@ -1,4 +1,4 @@
-//! The vocabulary builder, the only way to make a vocabulary; it makes all checks.
+//! The vocabulary builder, the only way to make a vocabulary; it makes all checks of its content.
 
 use super::{TokenId, TokenTrie, Vocabulary, errors, fingerprint, trie};
 use crate::error::{Error, Result};
@@ -29,8 +29,9 @@ impl Default for VocabularyBuilder {
 }
 
 impl VocabularyBuilder {
-    /// An empty builder with these limits: `vocabulary_tokens` also bounds the width, `tokenizer_bytes` the total bytes
-    /// of all tokens.
+    /// An empty builder with these limits: `token_bytes` bounds the length of each token, `vocabulary_tokens` the
+    /// number of tokens and the width, `tokenizer_bytes` the total bytes of all tokens, and `trie_bytes` the token
+    /// trie.
     pub fn new(limits: &Limits) -> VocabularyBuilder {
         VocabularyBuilder {
             limits: limits.clone(),
@@ -56,7 +57,7 @@ impl VocabularyBuilder {
         builder
     }
 
-    /// Adds the token with the next id.
+    /// Adds the token with the next id; empty bytes make an id without bytes. No effect after a limit was exceeded.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.failure.is_none() {
             match self.check_push(bytes) {
@@ -105,25 +106,26 @@ impl VocabularyBuilder {
         self.failure.is_some()
     }
 
-    /// Makes `id` the special token `name`; if it had bytes, it loses them.
+    /// Makes `id` the special token `name`; if the token with this id had bytes, it loses them.
     pub fn special(mut self, id: TokenId, name: impl Into<String>) -> VocabularyBuilder {
         self.specials.push((id, name.into()));
         self
     }
 
     /// Adds end-of-sequence ids. An id that is not special becomes special, with its bytes as its name, or `<|ID|>` if
-    /// they are empty, not UTF-8 or already a name.
+    /// they are empty or not UTF-8. If another special token has that name, the name becomes `<|ID|NAME>`, repeatedly
+    /// if necessary.
     pub fn eos(mut self, ids: impl IntoIterator<Item = TokenId>) -> VocabularyBuilder {
         self.eos.extend(ids);
         self
     }
 
-    /// Adds the special tokens with names from [`EOS_NAMES`](super::eos::EOS_NAMES) as end-of-sequence ids, in place of
-    /// those added so far.
+    /// Replaces the end-of-sequence ids by the ids of the special tokens with names from
+    /// [`EOS_NAMES`](super::eos::EOS_NAMES).
     ///
     /// # Errors
-    /// `vocabulary/no-eos` if there is none. If a limit was exceeded or there are no tokens, [`build`] reports that
-    /// instead.
+    /// `vocabulary/no-eos` if there is no such token. If a limit was exceeded or no token has bytes, [`build`] reports
+    /// that instead.
     ///
     /// [`build`]: VocabularyBuilder::build
     pub(crate) fn eos_by_name(mut self) -> Result<VocabularyBuilder> {
@@ -140,13 +142,14 @@ impl VocabularyBuilder {
         self
     }
 
-    /// Checks everything, and builds the vocabulary with its token trie.
+    /// Checks the tokens, ids, names and width, and builds the vocabulary with its token trie.
     ///
     /// # Errors
     ///
-    /// A limit is exceeded (`trie_bytes` included); there are no tokens; the width is less than the number of tokens; a
-    /// special or end-of-sequence id is outside the width; a special token has an empty name; two special tokens share
-    /// a name or an id.
+    /// `limit/exceeded` (`trie_bytes` included); `vocabulary/empty` if no ordinary token is left; `vocabulary/width` if
+    /// the width is less than the number of tokens; `vocabulary/special-range` or `vocabulary/eos-range` if a special
+    /// or end-of-sequence id is not below the width; `vocabulary/special-name` if a special token has an empty name;
+    /// `vocabulary/special-twice` if one name has two ids, or one id two names.
     pub fn build(self) -> Result<Vocabulary> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -222,7 +225,7 @@ impl VocabularyBuilder {
         for &id in &self.eos {
             let Entry::Vacant(entry) = by_id.entry(id) else { continue };
             let text = (id.index() < width.min(self.len())).then(|| self.text(id)).flatten();
-            // names of special tokens are unique
+            // names of special tokens must be unique
             let mut name = text.map_or_else(|| format!("<|{id}|>"), str::to_owned);
             while !names.insert(name.clone()) {
                 name = format!("<|{id}|{name}>");
@@ -232,7 +235,7 @@ impl VocabularyBuilder {
         Ok(by_id)
     }
 
-    /// The bytes of an already pushed token, if they are non-empty UTF-8.
+    /// The bytes of a pushed token as text; `None` if they are empty or not UTF-8, or if the id was not pushed.
     fn text(&self, id: TokenId) -> Option<&str> {
         let start = *self.offsets.get(id.index())? as usize;
         let end = *self.offsets.get(id.index() + 1)? as usize;

@@ -3,9 +3,9 @@
 /// Names of special tokens that end a sequence.
 ///
 /// Tokenizer files do not say which tokens end a sequence; a model's generation settings do. If the caller does not
-/// give end-of-sequence ids, every special token with one of these names is used. The list contains names that end a
-/// sequence in every model family that uses them. It omits `<|end|>`, which ends a turn in one family and only a part
-/// of a turn in another.
+/// give end-of-sequence ids, every special token with a name from this list is used. The list contains names that end a
+/// sequence in every model family that uses them. The list omits `<|end|>`, which ends a turn in one family and only a
+/// part of a turn in another.
 pub const EOS_NAMES: &[&str] = &[
     "</s>",                  // Llama 1 and 2, Mistral, T5
     "<eos>",                 // Gemma

@@ -87,7 +87,7 @@ pub(crate) fn json(content: &[u8], cause: &serde_json::Error) -> Error {
     )
 }
 
-/// The place of a serde_json error. serde_json counts columns in bytes, places in characters.
+/// The place of a serde_json error. serde_json counts columns in bytes; a [`Place`] counts them in characters.
 fn json_place(content: &[u8], line: usize, column: usize) -> Place {
     if line == 0 {
         return Place::Whole;
@@ -178,7 +178,7 @@ pub(crate) fn tiktoken_line(line: usize, column: usize, found: &[u8], what: &'st
     )
 }
 
-/// No added token has the name `name`; `added` are those of the file.
+/// The error of a name that no added token of the file has; `added` are the names of the file's added tokens.
 pub(crate) fn no_added_token<'a>(name: &str, added: impl IntoIterator<Item = &'a str>) -> Error {
     let mut names: Vec<&str> = added.into_iter().collect();
     names.sort_unstable();

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 const LABEL: &[u8; 22] = b"grammata vocabulary 1\0";
 
-/// Hashes all fields except `fingerprint`, with the given width and end-of-sequence ids instead of the vocabulary's.
+/// Computes the fingerprint with the given width and end-of-sequence ids (sorted) instead of the vocabulary's.
 pub(super) fn fingerprint(vocabulary: &Vocabulary, width: usize, eos: &[TokenId]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     hasher.update(LABEL);

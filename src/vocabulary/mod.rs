@@ -1,11 +1,11 @@
 //! Vocabularies: token ids and their byte strings, special tokens, end-of-sequence ids, and the token trie.
 //!
-//! A mask allows or forbids *tokens*, and an automaton reads *bytes*; this room connects the two. It knows nothing
-//! about grammars.
+//! A mask allows or forbids *tokens*, and an automaton reads *bytes*; this module connects the two. The module does not
+//! depend on grammars.
 //!
 //! - [`Vocabulary`] holds the tokens. [`VocabularyBuilder`] is its only constructor and checks it.
-//! - [`Vocabulary::from_file`] reads Hugging Face `tokenizer.json` files, Mistral's `tekken.json`, tiktoken rank files and plain
-//!   lists; see [`load`].
+//! - [`Vocabulary::from_file`] reads Hugging Face `tokenizer.json` files, Mistral's `tekken.json`, tiktoken rank files
+//!   and plain lists; see [`load`].
 //! - [`TokenTrie`] is the prefix tree of all tokens' bytes; a vocabulary owns its own.
 //!
 //! # What a token is
@@ -52,7 +52,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 use std::fmt;
 
-/// The tokens of one tokenizer, as one model uses them. It is immutable; share it in an `Arc`.
+/// The tokens of one tokenizer, as one model uses them. A vocabulary is immutable; share it in an `Arc`.
 #[derive(Clone)]
 pub struct Vocabulary {
     /// All tokens' bytes, in the order of their ids.
@@ -64,14 +64,14 @@ pub struct Vocabulary {
     /// End-of-sequence ids, sorted, each once.
     eos: Box<[TokenId]>,
     width: usize,
-    /// Bytes of the longest token.
+    /// The number of bytes of the longest ordinary token.
     longest: u32,
     trie: TokenTrie,
     fingerprint: [u8; 32],
 }
 
 impl Vocabulary {
-    /// The bytes of an ordinary token; `None` for special tokens, padding, and ids beyond the width.
+    /// The bytes of an ordinary token; `None` for special tokens, padding, and ids that are not below the width.
     pub fn bytes(&self, id: TokenId) -> Option<&[u8]> {
         let start = *self.offsets.get(id.index())? as usize;
         let end = *self.offsets.get(id.index() + 1)? as usize;
@@ -89,12 +89,12 @@ impl Vocabulary {
         self.specials.iter().find(|entry| &*entry.1 == name).map(|entry| entry.0)
     }
 
-    /// All special tokens with their names, by id.
+    /// All special tokens with their names, in ascending order of ids.
     pub fn specials(&self) -> impl ExactSizeIterator<Item = (TokenId, &str)> {
         self.specials.iter().map(|(id, name)| (*id, &**name))
     }
 
-    /// All ordinary tokens with their bytes, by id.
+    /// All ordinary tokens with their bytes, in ascending order of ids.
     pub fn tokens(&self) -> impl Iterator<Item = (TokenId, &[u8])> {
         (0..self.len() as u32).map(TokenId::new).filter_map(|id| Some((id, self.bytes(id)?)))
     }
@@ -104,7 +104,7 @@ impl Vocabulary {
         &self.eos
     }
 
-    /// Whether `id` is an end-of-sequence id.
+    /// Whether `id` is an end-of-sequence id, by binary search; false for ids that are not in the vocabulary.
     pub fn is_eos(&self, id: TokenId) -> bool {
         self.eos.binary_search(&id).is_ok()
     }
@@ -114,7 +114,7 @@ impl Vocabulary {
         self.width
     }
 
-    /// The number of 32-bit words of a mask.
+    /// The number of 32-bit words of a mask: the width divided by 32, rounded up.
     pub fn mask_words(&self) -> usize {
         self.width.div_ceil(32)
     }
@@ -126,7 +126,7 @@ impl Vocabulary {
         self.offsets.len() - 1
     }
 
-    /// Bytes of the longest token.
+    /// The number of bytes of the longest ordinary token.
     pub(crate) fn longest(&self) -> u32 {
         self.longest
     }
@@ -151,7 +151,7 @@ impl Vocabulary {
     /// The same tokens with other end-of-sequence ids. Previous end-of-sequence tokens stay special.
     ///
     /// # Errors
-    /// Those of [`VocabularyBuilder::build`].
+    /// The errors of [`VocabularyBuilder::build`].
     pub(crate) fn with_eos(
         &self,
         eos: impl IntoIterator<Item = TokenId>,
@@ -165,8 +165,8 @@ impl Vocabulary {
         builder.eos(eos).width(self.width).build()
     }
 
-    /// For each byte value, whether no token is exactly that byte. Only longer tokens, if any, can produce text with
-    /// such bytes; the tokenizer itself may drop them when it encodes.
+    /// For each byte value, whether no token is exactly that byte. Only longer tokens, if any, can produce text with a
+    /// missing byte; the tokenizer itself may drop missing bytes when it encodes.
     pub fn missing_bytes(&self) -> [bool; 256] {
         std::array::from_fn(|byte| {
             let node = self.trie.child(self.trie.root(), byte as u8);
@@ -174,7 +174,7 @@ impl Vocabulary {
         })
     }
 
-    /// The ordinary tokens with exactly these bytes.
+    /// The ordinary tokens whose bytes are exactly `bytes`, by id; empty if there are none.
     pub(crate) fn spelled(&self, bytes: &[u8]) -> &[TokenId] {
         let mut node = self.trie.root();
         for &byte in bytes {
@@ -187,10 +187,11 @@ impl Vocabulary {
     }
 
     /// Splits `bytes` into tokens, taking the longest token at each place and the lowest id among equal tokens. `None`
-    /// if no token fits somewhere; that cannot happen if every single byte is a token.
+    /// if at some place no token is a prefix of the remaining bytes; that cannot happen if every single byte is a
+    /// token.
     ///
-    /// This is not the tokenizer's own encoding (which needs its merges and pre-tokenizer), but the tokens' bytes are
-    /// always `bytes`.
+    /// The result is not the tokenizer's own encoding (which needs its merges and pre-tokenizer), but the bytes of the
+    /// tokens, concatenated, are always `bytes`.
     pub fn encode_greedy(&self, bytes: &[u8]) -> Option<Vec<TokenId>> {
         let mut tokens = Vec::with_capacity(bytes.len() / 4 + 1);
         let mut rest = bytes;

@@ -9,17 +9,17 @@ use std::fmt;
 pub struct TokenId(u32);
 
 impl TokenId {
-    /// The token with this id, which need not be in a [`Vocabulary`](super::Vocabulary).
+    /// The token with the id `id`, which need not be in a [`Vocabulary`](super::Vocabulary).
     pub const fn new(id: u32) -> TokenId {
         TokenId(id)
     }
 
-    /// The id as a number.
+    /// The id as a number, from 0.
     pub const fn get(self) -> u32 {
         self.0
     }
 
-    /// The id as an index into an array of `width` entries.
+    /// The id as an index into an array with one entry per id, such as logits.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

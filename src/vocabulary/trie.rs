@@ -2,9 +2,9 @@
 //!
 //! Nodes are numbered in depth-first preorder; the root is node 0. So a subtree is the range `node..subtree_end(node)`:
 //! a walk needs no recursion, and skips a subtree by jumping to its end. Tokens are stored in the same order, so the
-//! tokens of a subtree are one slice. Among a node's children the leaves, a third of all nodes, come first: they are
-//! contiguous, and a walk processes them together. Each node also has a list of its children by byte, for lookups from
-//! an automaton's few allowed bytes.
+//! tokens of a subtree are one slice. A third of all nodes are leaves at which one token ends. Among the children of a
+//! node, up to 255 of them come first: they are contiguous, and a walk processes them together. Each node also has a
+//! list of its children by byte, for lookups from an automaton's few allowed bytes.
 
 mod flat;
 
@@ -15,8 +15,8 @@ use crate::limits::{LimitKind, Limits};
 /// Marks an absent node or token: a byte that no token begins with, or a node at which no token ends.
 const NONE: u32 = u32::MAX;
 
-/// The prefix tree of a vocabulary's tokens. Valid node ids are those returned by its methods, from 0 to
-/// [`node_count`](TokenTrie::node_count) exclusive; other ids make the methods panic.
+/// The prefix tree of a vocabulary's tokens. Valid node ids are 0 to [`node_count`](TokenTrie::node_count) exclusive;
+/// other ids make the methods panic.
 #[derive(Clone)]
 pub struct TokenTrie {
     nodes: Box<[Node]>,
@@ -52,17 +52,18 @@ pub(crate) fn check_nodes(nodes: usize, prefixes: usize, limits: &Limits) -> Res
 #[derive(Clone, Copy)]
 pub(crate) struct Node {
     pub(crate) token: u32,
-    /// The first node after its subtree.
+    /// The first node after the subtree of the node, or the number of nodes.
     pub(crate) end: u32,
     /// The number of bytes from the root; [`Node::DEEP`] also represents larger depths.
     pub(crate) depth: u16,
     pub(crate) byte: u8,
-    /// The number of nodes after this one that are its children and leaves with one token each; at most 255.
+    /// How many nodes directly after the node are children of it and leaves with one token each; at most 255 are
+    /// counted.
     leaves: u8,
 }
 
 impl Node {
-    /// The largest depth stored; deeper nodes have it, too.
+    /// The largest depth stored; deeper nodes have it as their depth, too.
     pub(crate) const DEEP: u16 = u16::MAX;
 
     /// Whether [leaves](TokenTrie::leaves) directly follow the node.
@@ -81,7 +82,7 @@ pub(crate) struct ChildStep {
     pub(crate) is_leaf: bool,
 }
 
-/// Replaces a token id if the node has several.
+/// Replaces the token id of a node at which several tokens end.
 const SEVERAL: u32 = u32::MAX - 1;
 
 impl ChildStep {
@@ -105,7 +106,8 @@ impl TokenTrie {
         TokenTrie::from_arena(&vocabulary.arena, &vocabulary.offsets)
     }
 
-    /// Builds the trie of the tokens with the bytes `arena[offsets[id]..offsets[id + 1]]`, without empty ones.
+    /// Builds the trie of the tokens with the bytes `arena[offsets[id]..offsets[id + 1]]`, without the tokens that have
+    /// no bytes.
     pub(super) fn from_arena(arena: &[u8], offsets: &[u32]) -> TokenTrie {
         TokenTrie::from_order(arena, offsets, &order(arena, offsets))
     }
@@ -128,12 +130,12 @@ impl TokenTrie {
         building.finish()
     }
 
-    /// The root: the empty prefix.
+    /// The root, which is the node of the empty prefix.
     pub fn root(&self) -> u32 {
         0
     }
 
-    /// The number of nodes, including the root.
+    /// The number of nodes, including the root: one more than the number of distinct non-empty prefixes of tokens.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
@@ -185,14 +187,14 @@ impl TokenTrie {
         self.steps(node).iter().map(|step| step.node)
     }
 
-    /// The children of `node` with what a walk reads of them, sorted by byte.
+    /// The children of `node` with the data that a walk reads, sorted by byte.
     #[inline]
     pub(crate) fn steps(&self, node: u32) -> &[ChildStep] {
         let node = node as usize;
         &self.steps[self.child_starts[node] as usize..self.child_starts[node + 1] as usize]
     }
 
-    /// The child of `node` for `byte`: a table lookup at the root, a binary search elsewhere.
+    /// The child of `node` for `byte`, if there is one: a table lookup at the root, a binary search elsewhere.
     pub fn child(&self, node: u32, byte: u8) -> Option<u32> {
         if node == 0 {
             let child = self.first[byte as usize];
@@ -221,7 +223,8 @@ impl TokenTrie {
         &self.tokens[self.token_starts[node as usize + 1] as usize..self.token_starts[end] as usize]
     }
 
-    /// The longest token that is a prefix of `bytes`, and its length; the lowest id among equal tokens.
+    /// The longest token that is a prefix of `bytes`, and its length in bytes; the lowest id among equal tokens. `None`
+    /// if no token is a prefix.
     pub fn longest_prefix(&self, bytes: &[u8]) -> Option<(TokenId, usize)> {
         let mut node = self.root();
         let mut longest = None;
@@ -235,7 +238,7 @@ impl TokenTrie {
         longest
     }
 
-    /// Memory held, in bytes: some 39 per node.
+    /// Memory held, in bytes: some 39 per node, and a table of 1 KiB.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.nodes)
@@ -286,8 +289,8 @@ pub(super) fn count_nodes(arena: &[u8], offsets: &[u32], order: &[u32]) -> usize
     nodes
 }
 
-/// The first eight bytes as a big-endian number, short strings padded with zeros. It sorts like the bytes, except that
-/// equal numbers do not mean equal bytes.
+/// The first eight bytes as a big-endian number, short strings padded with zeros. Different keys sort like their bytes;
+/// different bytes may have equal keys.
 pub(crate) fn sort_key(bytes: &[u8]) -> u64 {
     let mut key = [0; 8];
     for (to, &from) in key.iter_mut().zip(bytes) {
@@ -338,7 +341,7 @@ impl Building {
         node
     }
 
-    /// Inserts a token whose bytes are not less than those of the last one.
+    /// Inserts a token whose bytes are not less than the bytes of the last inserted token.
     fn insert(&mut self, bytes: &[u8], token: TokenId) {
         let common = self.last.iter().zip(bytes).take_while(|(a, b)| a == b).count();
         self.close(common);
@@ -351,7 +354,7 @@ impl Building {
         self.last.extend_from_slice(&bytes[common..]);
     }
 
-    /// Ends the subtrees of the path's nodes that are deeper than `depth`.
+    /// Removes the nodes deeper than `depth` from the path and ends their subtrees.
     fn close(&mut self, depth: usize) {
         let end = self.bytes.len() as u32;
         for node in self.path.drain(depth + 1..) {
@@ -413,7 +416,7 @@ impl Building {
         (starts, children)
     }
 
-    /// Renumbers the nodes so that leaves come before their siblings.
+    /// Renumbers the nodes so that up to 255 leaves with one token come before their siblings.
     fn numbers(&self, starts: &[u32], children: &[u32]) -> Numbers {
         let nodes = self.bytes.len();
         let (mut new, mut leaves) = (vec![0u32; nodes], vec![0u8; nodes]);
@@ -457,7 +460,7 @@ fn ending(tokens: &[TokenId]) -> u32 {
     }
 }
 
-/// The arrays of a trie.
+/// The arrays of a trie under construction; the other arrays of a [`TokenTrie`] are derived from them.
 struct Arrays {
     nodes: Vec<Node>,
     token_starts: Vec<u32>,

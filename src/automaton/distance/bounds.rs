@@ -7,13 +7,13 @@ use crate::collections::heap::map_bytes;
 use crate::grammar::Unit;
 use rustc_hash::FxHashMap;
 
-/// Bounds on the length of completions, computed on demand. They belong to one automaton; those about stacks and
-/// configurations belong to one generation of tables.
+/// Bounds on the length of completions, computed on demand. All bounds belong to one automaton. The bounds of stacks
+/// and configurations belong to one generation of tables.
 #[derive(Debug)]
 pub(crate) struct Estimates {
     pub(in crate::automaton) measure: Measure,
-    /// The least lengths of all expressions, for bounds of the parts that are lowered later; `None` until they are
-    /// needed.
+    /// The least lengths of all expressions, for bounds of parts of the grammar that are lowered later; `None` until
+    /// they are needed.
     pub(in crate::automaton) lengths: Option<Vec<u32>>,
     /// Per block, by its first state: the bound from each state to the return of its callable.
     pub(in crate::automaton) blocks: FxHashMap<u32, Box<[u32]>>,
@@ -44,13 +44,13 @@ impl Estimates {
         }
     }
 
-    /// Forgets everything about the dropped tables.
+    /// Drops the bounds of stacks and configurations. Called when the tables with their ids are dropped.
     pub(crate) fn forget_tables(&mut self) {
         self.stacks = FxHashMap::default();
         self.configurations = FxHashMap::default();
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, approximately.
     pub(crate) fn memory_usage(&self) -> usize {
         self.bytes + map_bytes(&self.stacks) + map_bytes(&self.configurations)
     }

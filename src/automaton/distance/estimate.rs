@@ -15,7 +15,7 @@ impl Estimates {
     /// bounds that none is known.
     ///
     /// # Errors
-    /// Limits.
+    /// A limit, if the budget of work is spent.
     pub(crate) fn of(&mut self, lazy: &Lazy<'_>, id: ConfigurationId) -> Result<u32> {
         if lazy.is_accepting(id) {
             return Ok(0);
@@ -42,11 +42,11 @@ impl Estimates {
     }
 
     /// With upper bounds: a number of letters that suffice to complete a text after any one more token from a
-    /// configuration. This is the bound of the frames of its longest stack, plus the bound from within any expression.
-    /// `None` if it is not bounded, and with lower bounds.
+    /// configuration. The number is the bound of the frames of the configuration's longest stack, plus the bound from
+    /// within any expression. `None` if no such number is known, and with lower bounds.
     ///
     /// # Errors
-    /// Limits.
+    /// A limit, if the budget of work is spent.
     pub(crate) fn after_any_token(&mut self, lazy: &Lazy<'_>, id: ConfigurationId) -> Result<Option<u32>> {
         let Measure::AtMost(with) = &self.measure else { return Ok(None) };
         let inside = with.bounds.inside;
@@ -59,7 +59,7 @@ impl Estimates {
         Ok(Some(bound).filter(|&bound| bound < ENDLESS))
     }
 
-    /// The bound of a configuration whose states and stacks were visited.
+    /// The bound of a configuration for whose states and stacks bounds were computed.
     pub(in crate::automaton) fn known(&self, lazy: &Lazy<'_>, id: ConfigurationId) -> u32 {
         if lazy.is_accepting(id) {
             return 0;
@@ -74,7 +74,7 @@ impl Estimates {
             .unwrap_or_else(|| self.state(lazy, state).saturating_add(self.stack(stack).0))
     }
 
-    /// The bound from a state to the return of its callable.
+    /// The bound from a state to the return of its callable; unknown until the block of the state was examined.
     pub(in crate::automaton) fn state(&self, lazy: &Lazy<'_>, state: StateId) -> u32 {
         if state == StateId::ACCEPT {
             return 0;
@@ -83,13 +83,13 @@ impl Estimates {
         self.blocks.get(&block.first).map_or(self.measure.unknown(), |costs| costs[block.at(state.0)])
     }
 
-    /// The bound of a set of stacks, along its shortest and along its longest stack.
+    /// The bounds of a set of stacks along its shortest and along its longest stack; unknown until they are computed.
     pub(in crate::automaton) fn stack(&self, stack: StackSetId) -> (u32, u32) {
         let unknown = self.measure.unknown();
         self.stacks.get(&stack).copied().unwrap_or((unknown, unknown))
     }
 
-    /// Computes the bounds of the block of a state and of the blocks that it calls into, older ones first.
+    /// Computes the bounds of the block of a state and of the older blocks that it leads to, older blocks first.
     pub(in crate::automaton) fn learn_state(&mut self, lazy: &Lazy<'_>, state: StateId) -> Result<()> {
         let automaton = lazy.automaton;
         let mut open = vec![state];
@@ -122,7 +122,7 @@ impl Estimates {
         Ok(())
     }
 
-    /// Computes the bounds of a set of stacks, those of the stacks below first.
+    /// Computes the bounds of a set of stacks, after the bounds of the sets of stacks below it.
     fn learn_stack(&mut self, lazy: &Lazy<'_>, stack: StackSetId) -> Result<()> {
         let mut open = vec![stack];
         while let Some(&stack) = open.last() {
@@ -179,7 +179,7 @@ impl Lazy<'_> {
     /// A lower bound on the bytes or characters that complete a configuration.
     ///
     /// # Errors
-    /// Limits.
+    /// A limit, if the budget of work is spent.
     pub(in crate::automaton) fn lower_bound(&mut self, unit: Unit, id: ConfigurationId) -> Result<u32> {
         let mut bounds = std::mem::take(self.cache.bounds.of_unit(unit));
         let bound = bounds.of(self, id);

@@ -6,7 +6,7 @@ use crate::automaton::program::key_trie::KeyTrie;
 use crate::automaton::program::registers::Members;
 use crate::automaton::register::seen_sets::{Progress, SeenSets};
 
-/// The lengths of keys by member, and the length of the path to each node of their trie.
+/// The length of the key of each member, and the length of the path to each node of the trie of keys.
 pub(in crate::automaton) fn key_lengths(
     keys: &KeyTrie,
     members: usize,
@@ -46,7 +46,7 @@ pub(in crate::automaton) struct ListCosts {
     pub(in crate::automaton) exit: u32,
 }
 
-/// Members that are still required.
+/// Bounds on the members that must still follow.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::automaton) struct ToCome {
     /// The length of the required members, without separators.
@@ -95,7 +95,7 @@ impl ListCosts {
         self.members[group].iter().copied().min().unwrap_or(ENDLESS)
     }
 
-    /// Whether a member was read, or was passed in declared order; in lists with conditions, only whether it was read.
+    /// Whether a member was read or, in declared order without conditions, whether the list has passed its place.
     pub(in crate::automaton) fn is_past(seen: &SeenSets, list: &Members, at: Progress, member: u32) -> bool {
         match list.any_order || list.conditional.is_some() {
             true => seen.contains(at.base, member),
@@ -119,7 +119,7 @@ impl ListCosts {
         ToCome { required, count, more: list.min.saturating_sub(at.count.saturating_add(count)) }
     }
 
-    /// The members still required apart from `member`, which is being read.
+    /// The members that must still follow `member`, which is being read.
     pub(in crate::automaton) fn without(&self, list: &Members, to_come: ToCome, member: usize) -> ToCome {
         match list.required[member] {
             true => {

@@ -4,7 +4,7 @@ use crate::automaton::program::ids::TerminalId;
 use crate::grammar::{CompletionBounds, ExprId, Letters, Unit};
 use std::sync::Arc;
 
-/// The cost of something that never returns.
+/// The length of something that never returns, and in upper bounds any unknown length.
 pub(in crate::automaton) const ENDLESS: u32 = u32::MAX;
 
 /// A kind of bound on the length of a completion.
@@ -25,7 +25,7 @@ pub(crate) struct Sufficient {
 }
 
 impl Measure {
-    /// The length that stands for an unknown one.
+    /// The length that replaces an unknown length.
     pub(in crate::automaton) fn unknown(&self) -> u32 {
         match self {
             Measure::AtLeast(_) => 0,
@@ -45,7 +45,7 @@ impl Measure {
         }
     }
 
-    /// The length of the shortest byte of a range.
+    /// The length of the shortest byte of `low..=high`.
     pub(in crate::automaton) fn of_range(&self, low: u8, high: u8) -> u32 {
         match self {
             Measure::AtLeast(unit) => unit.of_range(low, high),
@@ -53,7 +53,7 @@ impl Measure {
         }
     }
 
-    /// The length of a token terminal; its tokens have no bytes.
+    /// The length of a token terminal: 0 in lower bounds, since a token given by its id counts no bytes.
     pub(in crate::automaton) fn of_terminal(&self, terminal: TerminalId) -> u32 {
         match self {
             Measure::AtLeast(_) => 0,

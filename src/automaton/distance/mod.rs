@@ -4,7 +4,7 @@
 //! - `program.rs` computes, for each state of a block, the least length to the return of its callable, by Knuth's
 //!   generalisation of Dijkstra's algorithm ("A generalization of Dijkstra's algorithm", 1977).
 //! - `estimate.rs` adds up what the frames of a stack still require: rounds of counted loops, required members, items.
-//! - `search.rs` is A* (Hart, Nilsson and Raphael 1968) over configurations with these lower bounds.
+//! - `search.rs` is A* (Hart, Nilsson and Raphael 1968) over configurations, with lower bounds as estimates.
 
 pub(in crate::automaton) mod bounds;
 mod estimate;

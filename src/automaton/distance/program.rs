@@ -1,8 +1,8 @@
 //! The least length from each state of a block to the return of its callable.
 //!
-//! A rule derives the cost of a state from those of others: for a call, the sum of the costs of the body and of the
-//! continuation; for a product, the greatest cost of its operands. Such rules are superior functions: the result is
-//! never smaller than an argument. So states can be settled in order of their costs.
+//! A rule derives the cost of a state from the costs of other states: for a call, the sum of the costs of the body and
+//! of the continuation; for a product, the greatest cost of its operands. Rules of this kind are superior functions:
+//! the result is never smaller than an argument. So states can be settled in order of their costs.
 
 use super::measure::{ENDLESS, Measure};
 use crate::automaton::program::automaton::Automaton;
@@ -30,7 +30,7 @@ pub(in crate::automaton) enum Argument {
     Known(u32),
 }
 
-/// The rules of a block.
+/// The rules from which the lengths from the states of a block are computed.
 pub(in crate::automaton) struct Rules<'a> {
     block: &'a Block,
     pub(in crate::automaton) measure: &'a Measure,
@@ -39,11 +39,11 @@ pub(in crate::automaton) struct Rules<'a> {
     rules: Vec<Rule>,
     /// Arguments of rules: the node, the rule, and how often the node counts.
     uses: Vec<(u32, u32, u32)>,
-    /// The number of nodes; the states are the first ones.
+    /// The number of nodes; the states of the block are the first nodes.
     nodes: u32,
 }
 
-/// States of older blocks that a block leads to, one per block.
+/// States of older blocks that a block leads to or calls, one of each older block.
 pub(in crate::automaton) fn outside(automaton: &Automaton, block: &Block) -> Vec<StateId> {
     let mut outside: Vec<StateId> = Vec::new();
     let mut see = |state: StateId| {
@@ -68,8 +68,8 @@ pub(in crate::automaton) fn outside(automaton: &Automaton, block: &Block) -> Vec
     outside
 }
 
-/// Computes the costs of the states of a block. `older` gives costs of older blocks, `part` those of parts lowered
-/// later.
+/// Computes the costs of the states of a block. `older` gives the costs of states of older blocks, `part` the costs of
+/// parts of the grammar that are lowered later.
 pub(in crate::automaton) fn costs(
     block: &Block,
     measure: &Measure,
@@ -90,7 +90,7 @@ impl Rules<'_> {
     fn of_state(&mut self, target: u32, state: State, part: &dyn Fn(u32) -> u32) {
         let block = self.block;
         match state {
-            // the frame returned to counts what follows
+            // the rest of the text counts for the frame that the callable returns to
             State::Accept => self.add(target, 0, &[]),
             State::Deferred(id) => self.add(target, part(id), &[]),
             State::Byte { byte, next } => self.add(target, self.measure.of_byte(byte), &[(self.at(next), 1)]),
@@ -125,8 +125,8 @@ impl Rules<'_> {
         }
     }
 
-    /// Adds rules for the edges of a `Bytes` state without one byte, which has another target. The cost of that state
-    /// itself is not a bound here, because its shortest completion may begin with the byte.
+    /// Adds rules for the edges of a `Bytes` state without one byte, which has another target. The cost of the `Bytes`
+    /// state itself is no upper bound here, because its shortest completion may begin with that byte.
     fn of_other_bytes(&mut self, target: u32, byte: u8, otherwise: StateId) {
         let block = self.block;
         if !block.is_here(otherwise) {
@@ -142,7 +142,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Adds an auxiliary node for several rules.
+    /// Adds an auxiliary node, to be used as a target and as an argument of rules.
     pub(in crate::automaton) fn node(&mut self) -> u32 {
         self.nodes += 1;
         self.nodes - 1
@@ -157,13 +157,14 @@ impl Rules<'_> {
         }
     }
 
-    /// Adds a rule: the length from a state or node is at most `cost` plus the sum of the arguments, each times its
-    /// count.
+    /// Adds a rule: the length from the state or node `target` is at most `cost` plus the sum of the arguments, each
+    /// times its count. The least length over all rules counts.
     pub(in crate::automaton) fn add(&mut self, target: u32, cost: u32, arguments: &[(Argument, u32)]) {
         self.push(target, cost, false, arguments);
     }
 
-    /// Adds a rule with the greatest argument instead of the sum.
+    /// Adds a rule: the length from the state or node `target` is at most the greatest of `cost` and the arguments,
+    /// each times its count.
     pub(in crate::automaton) fn add_greatest(
         &mut self,
         target: u32,

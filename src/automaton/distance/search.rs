@@ -16,7 +16,7 @@ pub(crate) struct Completion {
     pub(crate) letters: Vec<Letter>,
     /// The number of letters that are bytes.
     pub(crate) bytes: usize,
-    /// True if no completion has fewer bytes; false if this is unknown.
+    /// True if no completion has fewer bytes; false if that is unknown.
     pub(crate) is_least: bool,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Found {
     Completion(Completion),
     /// There is no completion.
     Nothing,
-    /// No completion was found among the places examined.
+    /// No completion was found among the places examined; there may be one.
     GaveUp,
 }
 
@@ -34,14 +34,14 @@ pub(crate) enum Found {
 pub(crate) trait Space {
     type Vertex: Copy + Eq + Hash;
 
-    /// A lower bound on the bytes to a word; 0 if the text is a word.
+    /// A lower bound on the bytes that complete the text at a vertex to a word; 0 if the text is a word.
     fn estimate(&mut self, vertex: Self::Vertex) -> Result<u32>;
 
-    /// Whether the text is a word.
+    /// Whether the text at a vertex is a word.
     fn is_word(&self, vertex: Self::Vertex) -> bool;
 
-    /// Appends the places after one more letter, each with such a letter: bytes in their order, then tokens. `since`
-    /// returns the bytes from the start of the search to the place.
+    /// Appends the vertices after one more letter, each with a letter that leads to it: bytes in their order, then
+    /// token terminals. `since` returns the bytes from the start of the search to `vertex`.
     fn next(
         &mut self,
         vertex: Self::Vertex,
@@ -59,8 +59,8 @@ pub(crate) trait Space {
 /// Steps of work per letter tried: a lookup of known places, and a place in a queue.
 const WORK_PER_LETTER: usize = 4;
 
-/// The average number of letters per place above which a search counts its letters, divided by this, instead of its
-/// places.
+/// The average number of letters per place above which a search counts the letters tried, divided by this number,
+/// instead of the places examined.
 const LETTERS_PER_PLACE: usize = 8;
 
 /// A* from a place, examining at most `patience` places. Then it becomes greedy, up to `limit` places in total: places
@@ -168,11 +168,11 @@ impl Space for Configurations<'_, '_> {
 }
 
 impl Lazy<'_> {
-    /// A completion of a configuration, consisting of `usable` bytes and token terminals. It is a shortest one if found
-    /// within the first of the `limits`; see [`search`].
+    /// A completion of a configuration, consisting of `usable` bytes and token terminals. It is a shortest completion
+    /// if it is found within the first of the `limits`; see [`search`].
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn completion(
         &mut self,
         estimates: &mut Estimates,

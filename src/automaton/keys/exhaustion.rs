@@ -1,8 +1,8 @@
-//! Whether names can run out: whether every prefix of a name can be extended to endlessly many names.
+//! Whether names can run out. Names cannot run out if every prefix of a name can be extended to endlessly many names.
 //!
 //! To find out, all configurations within names are visited: from each of them an endless path must exist. There may be
-//! thousands, so some are examined whenever a mask is computed, not all in one pass. Until the answer is known, names
-//! are assumed to be few.
+//! thousands of configurations, so each mask that is computed examines only some of them. Until the answer is known,
+//! names are assumed to be few.
 
 use crate::automaton::program::automaton::Automaton;
 use crate::automaton::run::cache::Cache;
@@ -27,7 +27,7 @@ const LONGEST_CHARACTER: u32 = 12;
 pub(crate) struct EndlessNames {
     /// The part that does not depend on the number of other names.
     base: u32,
-    /// The part for each of the other names, and one more.
+    /// The part that is counted once for each of the other names, and once more.
     each: u32,
 }
 
@@ -58,7 +58,8 @@ pub(crate) struct KeyExhaustion {
 struct NameGraph {
     places: FxHashMap<ConfigurationId, usize>,
     order: Vec<ConfigurationId>,
-    /// Per configuration, its predecessors, each with whether a usable byte leads from there.
+    /// Per configuration, its predecessors, each with whether a usable byte leads from the predecessor to the
+    /// configuration.
     before: Vec<SmallVec<[(u32, bool); 2]>>,
     /// Per examined configuration, the number of its successors.
     ways: Vec<usize>,
@@ -67,8 +68,9 @@ struct NameGraph {
 }
 
 impl KeyExhaustion {
-    /// Examines some more configurations. Returns `None` while the answer is unknown, and `Some(None)` if names are not
-    /// endless or this cannot be decided. Names are spelled with `usable` bytes.
+    /// Examines some more configurations. Returns `None` while the answer is unknown, `Some(None)` if names are not
+    /// endless or if that cannot be decided, and otherwise the bound for endless names. Names are spelled with `usable`
+    /// bytes.
     pub(crate) fn look(&mut self, automaton: &Automaton, usable: &ByteSet) -> Option<Option<EndlessNames>> {
         for _ in 0..KEYS_AT_ONCE {
             if self.done == automaton.name_starts.len() {
@@ -91,12 +93,13 @@ impl KeyExhaustion {
         None
     }
 
-    /// Renews the budget of work for the next call. If it does not suffice, names are assumed to be few.
+    /// Renews the budget of work for the next call of `look`. If the budget does not suffice, names are assumed to be
+    /// few.
     pub(crate) fn renew_work(&mut self, limits: &Limits) {
         self.tables.work = Budget::of_exploring(KEY_WORK, limits);
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, approximately.
     pub(crate) fn memory_usage(&self) -> usize {
         let NameGraph { places, order, before, ways, loops } = &self.reached;
         let each = size_of::<SmallVec<[(u32, bool); 2]>>();
@@ -105,7 +108,8 @@ impl KeyExhaustion {
         self.tables.memory_usage() + map_bytes(places) + lists + before.capacity() * each
     }
 
-    /// Examines one more configuration. If none is left, returns whether the names from a start are endless.
+    /// Examines one more configuration. If none is left, returns the bound for the names from a start, or `Some(None)`
+    /// if they are not endless.
     fn look_at_next(
         &mut self,
         automaton: &Automaton,
@@ -160,7 +164,7 @@ impl NameGraph {
         self.ways.push(next.len());
     }
 
-    /// Returns the number of letters that other names take, if every configuration without an endless path accepts;
+    /// Returns a bound on the letters that lead to other names, if every configuration without an endless path accepts;
     /// otherwise `None`.
     fn go_on(&self, tables: &Cache) -> Option<EndlessNames> {
         let mut ways = self.ways.clone();
@@ -195,7 +199,8 @@ impl NameGraph {
         })
     }
 
-    /// Per configuration, the fewest usable bytes that lead to one of the goals; `u32::MAX` if none do.
+    /// Per configuration, the fewest usable bytes that lead from it to one of the goals; `u32::MAX` if no usable bytes
+    /// do.
     fn letters_to(&self, goals: impl Iterator<Item = usize>) -> Vec<u32> {
         let mut letters = vec![u32::MAX; self.order.len()];
         let mut open: VecDeque<usize> = goals.collect();

@@ -1,7 +1,7 @@
 //! The names of objects: no object of a JSON text has a name twice.
 //!
 //! The text read so far determines which objects are open, which names each of them has, and whether a name is being
-//! read. This is a [`KeyState`], stored next to a configuration. The configuration itself does not contain it, so that
+//! read. A [`KeyState`] has this information. A key state is stored in addition to a configuration, not in it, so that
 //! configurations are shared regardless of names. A name is recorded if its configuration is
 //! [marked](crate::automaton::Transitions::is_named) when the name ends. Names that a grammar lists need not be
 //! recorded, since it allows each only once. Before the first recorded name, and after the end of its object, nothing
@@ -31,14 +31,14 @@ impl KeyState {
     /// The state before a text that is tracked from its beginning.
     pub(crate) const START: KeyState = KeyState { container: Container::ROOT, at: Position::Value };
 
-    /// Whether nothing is tracked.
+    /// Whether nothing is tracked, as in [`KeyState::OUTSIDE`].
     #[inline]
     pub(crate) fn is_outside(self) -> bool {
         self.container == Container::OUTSIDE
     }
 
-    /// If the name being read is a prefix of no recorded name, the state without its characters: whatever they are, the
-    /// name may end.
+    /// If the name being read is a prefix of no recorded name, the state without its characters: whatever the
+    /// characters are, the name may end.
     pub(crate) fn without_fresh_name(self) -> KeyState {
         match self.at {
             Position::Name { decoder, left: SetId::EMPTY, .. } => {
@@ -79,17 +79,19 @@ enum Position {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct TextId(u32);
 
-/// An open object or array of the text. Ids 0 and 1 stand for an untracked text and for the top level.
+/// An open object or array of the text. Ids 0 and 1 are the container of an untracked text and the top level of a
+/// tracked text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Container {
     below: u32,
     is_object: bool,
-    /// The recorded names.
+    /// The recorded names of this object; empty for an array.
     names: SetId,
-    /// The number of names, and the greatest such number among the open objects.
+    /// The number of recorded names, and the greatest number of recorded names in this container and the containers
+    /// around it.
     count: u32,
     most: u32,
-    /// Whether this or an enclosing object has a name that a single token may spell.
+    /// Whether this container or one around it has a recorded name that a single token may spell.
     common: bool,
 }
 
@@ -124,7 +126,7 @@ impl Default for KeyTracker {
     }
 }
 
-/// The characters of a string; `None` if it is not JSON.
+/// The content of a JSON string, given without its quotes; `None` if it is not JSON.
 fn decoded(text: &[u8]) -> Option<Vec<u8>> {
     let mut decoder = JsonStringDecoder::default();
     let mut content = Vec::new();
@@ -159,8 +161,8 @@ impl KeyTracker {
         left != SetId::EMPTY
     }
 
-    /// Whether no recorded name begins with the text read followed by `bytes`. These are not empty and contain no
-    /// quotes and no backslashes, and no escape sequence is open.
+    /// Whether no recorded name begins with the text read followed by `bytes`. `bytes` must not be empty and must
+    /// contain no quotes and no backslashes, and no escape sequence may be open.
     pub(crate) fn is_none_left(&self, (_, left): (JsonStringDecoder, SetId), bytes: &[u8]) -> bool {
         let mut left = left;
         bytes.iter().any(|&byte| {
@@ -172,7 +174,7 @@ impl KeyTracker {
     /// Whether, from a configuration within a name, a name can follow that is not recorded.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn has_another(
         &self,
         lazy: &mut Lazy<'_>,
@@ -208,12 +210,12 @@ impl KeyTracker {
         Ok(false)
     }
 
-    /// The greatest number of names of an open object.
+    /// The greatest number of recorded names of an open object.
     pub(crate) fn most_names(&self, place: KeyState) -> u32 {
         self.containers.get(place.container).most
     }
 
-    /// Whether some open object has a name that a single token may spell.
+    /// Whether some open object has a recorded name that a single token may spell.
     pub(crate) fn has_common(&self, place: KeyState) -> bool {
         self.containers.get(place.container).common
     }
@@ -278,7 +280,7 @@ impl KeyTracker {
     }
 
     /// The state after one more byte; `None` if the byte ends a name that is already recorded. `remember` says whether
-    /// a name that ends is to be recorded.
+    /// a name that ends with this byte is recorded, and `is_common` whether a single token may spell it.
     pub(crate) fn advance(
         &mut self,
         place: KeyState,
@@ -310,7 +312,7 @@ impl KeyTracker {
                     let (text, left) = (self.append(text, &more), self.sets.after(left, &more));
                     Position::Name { decoder, text, left }
                 }
-                // not JSON: such a text has no objects
+                // text that is not JSON has no objects
                 None => return Some(KeyState::OUTSIDE),
             },
             (Position::Key, b'"') if container.is_object => Position::Name {

@@ -17,24 +17,25 @@ use crate::grammar::ByteSet;
 pub struct Anatomy {
     /// The leaf states with their stacks, sorted.
     pub items: Vec<ItemView>,
-    /// The sets of stacks, each after those that lead to it. The last one contains only the empty stack.
+    /// The sets of stacks, each after all sets that lead to it. The last set, if there is one, contains only the empty
+    /// stack.
     pub stacks: Vec<StackSetView>,
 }
 
 /// A leaf state and its stacks.
 #[derive(Clone, Debug)]
 pub struct ItemView {
-    /// The leaf state.
+    /// The leaf state, which waits for a byte or a token.
     pub state: StateId,
     /// The rule and label from which the state was lowered.
     pub scope: Scope,
     /// The bytes that the state waits for.
     pub reads: ByteSet,
-    /// The index in [`Anatomy::stacks`].
+    /// The index of the set of its stacks in [`Anatomy::stacks`].
     pub stack: usize,
 }
 
-/// A set of stacks.
+/// A set of stacks, as its top frames and the sets below them.
 #[derive(Clone, Debug)]
 pub struct StackSetView {
     /// The top frames; empty for the set of the empty stack.
@@ -44,17 +45,17 @@ pub struct StackSetView {
 /// A frame and the stacks below it.
 #[derive(Clone, Debug)]
 pub struct FrameView {
-    /// The return address.
+    /// The return address: the state that follows the call.
     pub to_return: StateId,
-    /// The rule and label of that state.
+    /// The rule and label from which the return address was lowered.
     pub scope: Scope,
-    /// What the frame remembers, such as the members seen; [`RegisterView::None`] for a plain call.
+    /// The value of the frame, such as the members seen; [`RegisterView::None`] for a plain call.
     pub register: RegisterView,
-    /// The index in [`Anatomy::stacks`].
+    /// The index of the set of the stacks below in [`Anatomy::stacks`].
     pub below: usize,
 }
 
-/// The register of a frame.
+/// The value of a frame, by the kind of its register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegisterView {
     /// A plain call, or a register that is neither a loop nor a list of members, with the value 0.
@@ -89,7 +90,7 @@ impl Lazy<'_> {
                 open.extend(self.frames_of(set).rev().map(|frame| frame.below));
             }
         }
-        // stacks below have fewer frames
+        // sets of stacks below have a smaller depth
         sets.sort_by_key(|&set| std::cmp::Reverse((self.depth(set), set)));
         let place = |set: StackSetId| sets.iter().position(|&other| other == set).unwrap_or_default();
         let items = self.items(id).iter().map(|item| ItemView {
@@ -112,7 +113,7 @@ impl Lazy<'_> {
     /// The residuals of a configuration, as masks use them for tokens of at most `horizon` bytes.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub fn residuals(&mut self, id: ConfigurationId, horizon: u32) -> Result<Vec<ResidualView>> {
         let mut views = Vec::new();
         for &part in &*self.decompose(id, horizon) {
@@ -126,7 +127,8 @@ impl Lazy<'_> {
         self.stacks.frames(set).iter().copied().filter(|frame| frame.to_return != Frame::BOTTOM)
     }
 
-    /// The length of the longest stack. Uses a worklist, since stacks are as deep as the text nests.
+    /// The number of frames of the longest stack. Uses a worklist instead of recursion, since stacks are as deep as the
+    /// text nests.
     fn depth(&self, set: StackSetId) -> usize {
         let (mut level, mut depth) = (vec![set], 0);
         loop {

@@ -1,5 +1,5 @@
-//! The configurations of an automaton as a transition system. Its labels are sets of letters: bytes, and token
-//! terminals, each of which is one letter regardless of its tokens.
+//! The configurations of an automaton as a transition system. The labels of the system are sets of letters: bytes, and
+//! token terminals, each of which is one letter regardless of its tokens.
 
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::automaton::program::automaton::Automaton;
@@ -49,7 +49,8 @@ pub(in crate::automaton) struct Position {
 }
 
 impl<'a> Configurations<'a> {
-    /// Creates the system without a budget of work.
+    /// Creates the system without a budget of work. Names of objects are not compared; see
+    /// [`following_names`](Configurations::following_names).
     pub(in crate::automaton) fn new(automaton: &'a Automaton) -> Result<Configurations<'a>> {
         let mut tables = Cache::new();
         let start =
@@ -67,7 +68,7 @@ impl<'a> Configurations<'a> {
         self
     }
 
-    /// The position after a byte; `None` if no word continues so.
+    /// The position after a byte; `None` if no word continues with the byte.
     fn step(&mut self, at: Position, byte: u8) -> Result<Option<Position>> {
         self.tables.work.spend(1)?;
         let configuration = Lazy::new(self.automaton, &mut self.tables).step(at.configuration, byte)?;
@@ -87,7 +88,7 @@ impl<'a> Configurations<'a> {
             ConfigurationId::DEAD,
             |other| other == terminal,
         )?;
-        // no object with tracked names is open there
+        // no object with tracked names is open where a token terminal is allowed
         let names = if at.names.is_outside() { KeyState::OUTSIDE } else { KeyState::START };
         Ok(next.map(|configuration| Position { configuration, names }))
     }
@@ -110,7 +111,7 @@ impl TransitionSystem for Configurations<'_> {
         self.start
     }
 
-    /// Transitions are ordered by the last of their bytes; those of token terminals alone come last.
+    /// Transitions are ordered by the last of their bytes; transitions of token terminals alone come last.
     fn successors(&mut self, at: &Position, into: &mut Vec<Transition<Position, LetterSet>>) -> Result<()> {
         let first = into.len();
         let one_by_one = self.tables.is_history_dependent(at.configuration) || !at.names.is_outside();

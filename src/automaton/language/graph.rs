@@ -14,17 +14,17 @@ use crate::transitions;
 pub struct Graph {
     /// The graph as DOT text.
     pub dot: String,
-    /// Whether there are more configurations than requested. The graph then shows those closest to the start, and a
-    /// dashed node for the rest.
+    /// Whether there are more configurations than requested. The graph then shows the configurations closest to the
+    /// start, and a dashed node for the others.
     pub truncated: bool,
 }
 
-/// Draws the configurations closest to the start, at most `max_configurations`. Accepting ones have a double circle;
-/// edges show up to five ranges of bytes, then token terminals; nodes name up to four rules that wait for a byte or a
-/// token.
+/// Draws the configurations closest to the start, at most `max_configurations`. Accepting configurations have a double
+/// circle; edges show up to five ranges of bytes, then token terminals; nodes name up to four rules that wait for a
+/// byte or a token.
 ///
 /// # Errors
-/// Limits.
+/// Limits: `cache_bytes` and `lockstep_search`; errors of deferred lowering.
 pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) -> Result<Graph> {
     let mut configurations = Configurations::new(automaton)?;
     let graph = transitions::Graph::of(&mut configurations, max_configurations, |transitions| {
@@ -57,7 +57,8 @@ pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) 
     Ok(Graph { dot: dot.finish(), truncated: graph.is_truncated })
 }
 
-/// Bytes as at most five ranges: printable ASCII literally, others in hexadecimal; then token terminals.
+/// Bytes as at most five ranges: printable ASCII other than spaces literally, other bytes in hexadecimal, and `...` for
+/// further ranges; then token terminals.
 fn show(grammar: &Grammar, labels: &[LetterSet]) -> String {
     let bytes = labels.iter().fold(ByteSet::EMPTY, |all, label| all.union(&label.bytes));
     let one = |byte: u8| match byte {

@@ -1,8 +1,8 @@
 //! The words of a language: their number, and the words themselves.
 //!
-//! Configurations are deterministic, so each word is visited once however many derivations it has. They are never dead,
-//! so every path leads to a word, unless it runs out of names that must differ. As a [transition
-//! system](crate::transitions) their labels are sets of letters: bytes and token terminals.
+//! Configurations are deterministic, so each word is visited once however many derivations it has. Dead configurations
+//! are never visited, so every path leads to a word, unless it runs out of names that must differ. The configurations
+//! form a [transition system](crate::transitions) whose labels are sets of letters: bytes and token terminals.
 
 use super::configurations::Configurations;
 use crate::automaton::program::automaton::Automaton;
@@ -19,7 +19,7 @@ pub use crate::automaton::program::letter::Letter;
 pub use crate::transitions::Count;
 
 /// Counts the words of an automaton's language exactly. A token terminal counts as one letter regardless of its tokens.
-/// A language is infinite if a configuration recurs, or if a construct nests in itself.
+/// A language is infinite if a configuration recurs on the path to a word, or if a construct nests in itself.
 ///
 /// # Errors
 /// `automaton/words-undecided` if a limit (`words_work`, `cache_bytes`, `lockstep_search`) is reached before the answer
@@ -40,7 +40,7 @@ fn count_within_limits(automaton: &Automaton) -> Result<Count> {
     count_words(&mut budgeted(automaton)?.following_names())
 }
 
-/// Counts the words that begin at a start state, without the empty word. Spends the given budget.
+/// Counts the words from a start state, without the empty word. Spends the given budget. Names of objects may be equal.
 pub(in crate::automaton) fn count_from(
     automaton: &Automaton,
     start: StateId,
@@ -67,7 +67,7 @@ fn count_words(configurations: &mut Configurations<'_>) -> Result<Count> {
     Counts::default().count(configurations, &start)
 }
 
-/// A token terminal as its grammar shows it.
+/// A token terminal in the notation in which its grammar is displayed; empty if the expression is not a token terminal.
 pub fn terminal_text(grammar: &Grammar, terminal: TerminalId) -> String {
     match grammar.expression(terminal.expression()) {
         Expression::Token(terminal) => terminal.to_string(),
@@ -79,12 +79,12 @@ pub fn terminal_text(grammar: &Grammar, terminal: TerminalId) -> String {
 /// infinite, or too large to count, is listed by length, and words of equal length in order of bytes.
 ///
 /// # Errors
-/// Limits. Each item may also be an error of the limits `words_work` (from one word to the next), `cache_bytes` and
-/// `lockstep_search`.
+/// Limits: `cache_bytes` and `lockstep_search`; errors of deferred lowering. Each item may also be an error of deferred
+/// lowering, or of the limits `words_work` (from one word to the next), `cache_bytes` and `lockstep_search`.
 pub fn enumerate(automaton: &Automaton) -> Result<Words<'_>> {
     let is_finite = match count_within_limits(automaton) {
         Ok(count) => count != Count::Infinite,
-        // a language too large to count can still be listed
+        // a language that is too large to count can still be listed by length
         Err(error) if error.kind() == ErrorKind::Limit => false,
         Err(error) => return Err(error),
     };

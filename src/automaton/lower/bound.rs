@@ -3,7 +3,8 @@
 use crate::automaton::program::registers::Bound;
 use crate::grammar::{ByteSet, CharClass, ExprId, Expression, Grammar, Unit};
 
-/// The part and the bound of an intersection with `.{0,n}`, over characters or bytes.
+/// The part and the bound of an intersection of a part with `.{0,n}`, over characters or bytes; `None` for other
+/// expressions.
 pub(super) fn bound_of(grammar: &Grammar, id: ExprId) -> Option<Bound> {
     let Expression::Intersection(list) = grammar.expression(id) else { return None };
     let [first, second] = list[..] else { return None };

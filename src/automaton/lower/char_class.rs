@@ -9,10 +9,11 @@ use regex_syntax::utf8::Utf8Sequences;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The consecutive ranges of bytes of some characters.
+/// A sequence of ranges of bytes, both ends included: the UTF-8 encodings of some characters.
 type Sequence = Vec<(u8, u8)>;
 
-/// States by the suffixes that they read and their continuation, so that classes which differ only in ASCII share them.
+/// States by the suffixes that they read and their continuation, so that classes which differ only in ASCII characters
+/// share states.
 pub(in crate::automaton) type SuffixStates = FxHashMap<(Vec<Sequence>, StateId), StateId>;
 
 impl Lowering<'_> {
@@ -39,7 +40,7 @@ impl Lowering<'_> {
         self.class_with_tail(ascii, tail, next)
     }
 
-    /// The state before an ASCII character, or a character beyond ASCII that `tail` reads.
+    /// A state that reads one of the sequences `ascii`, or a character beyond ASCII by a call of `tail`.
     fn class_with_tail(&mut self, ascii: &[Sequence], tail: StateId, next: StateId) -> StateId {
         let mut targets: SmallVec<[StateId; 2]> = SmallVec::new();
         if !ascii.is_empty() {
@@ -49,8 +50,8 @@ impl Lowering<'_> {
         self.split(&targets)
     }
 
-    /// A tree over the first ranges, which are sorted and either equal or disjoint. Equal sets of suffixes share a
-    /// state. The tree has at most four levels.
+    /// A state that reads one of `suffixes`: a tree over their first ranges, which are sorted and either equal or
+    /// disjoint. Equal sets of suffixes share a state. The tree has at most four levels.
     fn byte_sequences(&mut self, suffixes: &[Sequence], next: StateId) -> StateId {
         let mut edges: Vec<(u8, u8, StateId)> = Vec::new();
         for group in suffixes.chunk_by(|a, b| a.first() == b.first()) {

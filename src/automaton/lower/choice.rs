@@ -1,4 +1,5 @@
-//! Alternatives: those that begin with literals become a prefix tree instead of a fan of states.
+//! Lowering of alternatives. Alternatives that begin with literals become a prefix tree instead of a split with one
+//! state for each.
 
 use super::Lowering;
 use super::task::Task;
@@ -9,7 +10,7 @@ use crate::grammar::{ExprId, Expression};
 struct Branch {
     depth: usize,
     edges: Vec<(u8, StateId)>,
-    /// The continuations of the literals that end here.
+    /// The continuations of the literals that end at this point.
     ends: Vec<StateId>,
 }
 
@@ -73,8 +74,8 @@ impl<'g> Lowering<'g> {
 
     /// A state that reads any one of `literals` (not empty) and continues at the state given with it.
     ///
-    /// The literals are sorted. The branches on the path to the current one are kept on a stack; they become states
-    /// when the next literal has left them.
+    /// The literals are sorted. The branches on the path to the current literal are kept on a stack. A branch becomes a
+    /// state when the next literal does not pass through it.
     pub(in crate::automaton) fn literal_tree(&mut self, mut literals: Vec<(&[u8], StateId)>) -> StateId {
         literals.sort_unstable();
         let mut open = vec![Branch::new(0)];
@@ -101,7 +102,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// Attaches `state`, which is `depth` bytes along `bytes`, to the top branch.
+    /// Attaches `state`, which follows the first `depth` bytes of `bytes`, to the top branch.
     fn attach(&mut self, open: &mut [Branch], bytes: &[u8], depth: usize, state: StateId) {
         let Some(top) = open.last_mut() else { return };
         if depth == top.depth {

@@ -16,7 +16,7 @@ impl Lowering<'_> {
         fewest_bytes(self.grammar, body, ROUND_LEVELS, &mut { INLINE_RULE }).max(1)
     }
 
-    /// Inlines the body of a loop, even if it is shared: a configuration in the loop then comes back to itself without
+    /// Inlines the body of a loop, even if it is shared: a configuration in the loop then leads back to itself without
     /// a return. A rule as the body is inlined only if it is small and calls no rule.
     pub(in crate::automaton) fn build_loop_body(&mut self, body: ExprId, next: StateId, scope: u32) {
         let (expression, scope) = match *self.grammar.expression(body) {
@@ -29,7 +29,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether an expression is small and calls no rule.
+/// Whether an expression contains no reference to a rule, and at most [`INLINE_RULE`] expressions and nodes of word
+/// graphs.
 fn is_leaf(grammar: &Grammar, expression: ExprId) -> bool {
     let mut open = vec![expression];
     let mut seen = 0;
@@ -74,7 +75,7 @@ pub(in crate::automaton) struct Costs {
     /// Whether an expression is lowered once and called, because it is not small and is used more than once. If all
     /// uses were copies, nested sharing would lead to exponentially many states.
     pub(in crate::automaton) shared: Vec<bool>,
-    /// An upper bound on the states of each expression where it is inlined and shared ones in it are called.
+    /// An upper bound on the states of each expression if it is inlined and the shared expressions in it are called.
     pub(in crate::automaton) inline_size: Vec<u64>,
     /// An upper bound on the states of all expressions together.
     all: u64,
@@ -107,7 +108,7 @@ fn shared(grammar: &Grammar, expanded_size: &[u32], uses: &[u32]) -> Vec<bool> {
         .map(|((&uses, &weight), expression)| {
             let inline_size = match expression {
                 Expression::Bytes(_) => true,
-                // a loop continues in what follows it, so small ones are copied
+                // a loop is followed by its continuation without a return if it is copied, so small loops are copied
                 Expression::Repeat { max: None, .. } => weight as usize <= INLINE_RULE,
                 _ => false,
             };
@@ -169,7 +170,7 @@ fn inline_sizes(grammar: &Grammar, shared: &[bool]) -> Vec<u64> {
             Expression::Members(list) => {
                 8 + list.members.iter().map(|member| member.key.len() + 2).sum::<usize>()
             }
-            // parts that may be empty need a split or two
+            // each part that may be empty needs up to two splits
             Expression::Sequence(list) => 2 * list.len(),
             Expression::Choice(list) => 1 + 2 * list.len(),
             Expression::Distinct(list) => 8 + 2 * list.items.len(),

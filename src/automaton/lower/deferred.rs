@@ -2,8 +2,9 @@
 //! enters them.
 //!
 //! In the automaton a part is a [`State::Deferred`](crate::automaton::program::state::State::Deferred). The thread that
-//! first reaches it lowers it to a block of its own, while others wait. Nothing that the author of a grammar must know
-//! is discovered here: productive expressions are known, products were searched, and the number of states was bounded.
+//! first reaches the part lowers it to a block of its own, while other threads wait. Nothing that the author of a
+//! grammar must know is discovered here: productive expressions are known, products were searched, and the number of
+//! states was bounded.
 
 use super::{Lowering, LoweringState, Pending};
 use crate::attribution::{self, Cause};
@@ -36,7 +37,7 @@ impl fmt::Debug for Deferred {
 }
 
 impl Deferred {
-    /// No deferred blocks yet; their ids follow those of the block `ahead`, which starts at 0.
+    /// The data for blocks whose ids will follow the ids of the block `ahead`, which starts at 0.
     pub(in crate::automaton) fn new(ahead: &Block, grammar: &Grammar, kept: Box<LoweringState>) -> Deferred {
         let next = ahead.span().next_multiple_of(PAGE);
         Deferred(Mutex::new(Work { grammar: grammar.clone(), kept: Some(kept), failed: None, next }))
@@ -52,7 +53,7 @@ impl LowersParts for Deferred {
         let Some(blocks) = &automaton.deferred else { return Err(errors::not_lowered()) };
         let _scope = attribution::enter(Cause::Lowering);
         let mut work = self.lock();
-        // another thread may have lowered it in the meantime
+        // another thread may have lowered the part in the meantime
         if let Some(start) = blocks.start(part) {
             return Ok((start, 0));
         }

@@ -131,7 +131,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// Builds the parts of a sequence from index `place` back to `from`.
+    /// Builds the parts of a sequence from index `place` back to index `from`.
     #[allow(clippy::too_many_arguments, reason = "the fields of one task")]
     fn sequence_part(
         &mut self,
@@ -158,8 +158,9 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// Two states for a sequence from a part on, which was `built` before `next`: one for all words, and one for all
-    /// but the empty word.
+    /// Two states for the rest of a sequence from `part` on: one for all words of the rest, and one for all its words
+    /// except the empty one. `built` is the state of the part before `next`, and `rest` the non-empty rest after the
+    /// part.
     fn with_part(
         &mut self,
         part: ExprId,
@@ -184,7 +185,8 @@ impl<'g> Lowering<'g> {
         call
     }
 
-    /// The state of an expression that can be built without other tasks; `None` for others.
+    /// The state of an expression that can be built without other tasks; `None` for other expressions. Shared
+    /// expressions are called.
     fn build_leaf(&mut self, id: ExprId, next: StateId) -> Option<StateId> {
         let grammar = self.grammar;
         if self.kept.costs.shared[id.index()] {

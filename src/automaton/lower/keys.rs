@@ -14,10 +14,11 @@ use crate::grammar::{ExprId, Expression, Grammar, Members, Names};
 use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
-/// Lists that need more than exists, each with the error to report if the grammar has no words without it.
+/// Lists that need more members or items than exist, each with the error to report if the grammar has no words without
+/// it.
 type Lacking = Vec<(ExprId, Error)>;
 
-/// A number of names that counts as more than any text can hold.
+/// A number of names that is treated as larger than the number of names that any text can hold.
 const MANY: u32 = 1 << 20;
 
 impl Lowering<'_> {
@@ -88,9 +89,9 @@ impl Lowering<'_> {
     fn names_of(&mut self, source: &Members) -> Option<StateId> {
         let all = self.names_and_values(source.rest.into_iter().chain(source.ones.iter().copied()))?;
         let is_few = |id: ExprId| matches!(self.grammar.expression(id), Expression::Name(_, Names::Few));
-        // one unbounded class suffices for any number of members
+        // names that are not few suffice for any number of members
         let are_few = |names: &[(ExprId, &[ExprId])]| names.iter().all(|&(name, _)| is_few(name));
-        // if all names have the same continuation, a used-up name satisfied the same members
+        // if all names have the same continuation, a member that has used up a name satisfies the same requirement
         let same = all.windows(2).all(|pair| pair[0].1 == pair[1].1);
         let alone = source.max == Some(1) || !self.kept.productive.holds(source.separator);
         let mut used_up: Vec<Vec<StateId>> = Vec::new();
@@ -111,8 +112,9 @@ impl Lowering<'_> {
     }
 }
 
-/// Bounds the number of further members by the number of their names. Returns the lists that need more members, and
-/// those that have few names. `provenance` has the source of each list.
+/// Bounds the number of further members by the number of their names. Returns the lists that need more members than
+/// they have keys and names, and the lists whose further members have few names. `provenance` has the source of each
+/// list.
 pub(in crate::automaton) fn bound_further(
     automaton: &mut Automaton,
     grammar: &Grammar,
@@ -145,7 +147,7 @@ pub(in crate::automaton) fn bound_further(
 }
 
 /// Refuses a member without a fixed key if its few names might be used up by further members. `starts` are the starts
-/// of such names.
+/// of the names that might be used up.
 pub(in crate::automaton) fn check_ones(
     automaton: &Automaton,
     grammar: &Grammar,
@@ -161,7 +163,7 @@ pub(in crate::automaton) fn check_ones(
     Ok(())
 }
 
-/// The number of words from a start. Results of [`MANY`] and more all mean "many".
+/// The number of words from a start. All results of at least [`MANY`] mean "too many to run out".
 fn word_count(automaton: &Automaton, start: StateId, budget: &Budget) -> Result<u32> {
     if Lazy::within(automaton, budget, |lazy| comes_back(lazy, start))? {
         return Ok(MANY);

@@ -2,8 +2,8 @@
 //!
 //! To read a *goal* `A` of the group, read a beginning of some member `B`. After a member `C` was read, continue with
 //! any `B -> C rest`. Stop once `A` was read. A goal has a state per member, so a group costs the product of its goals
-//! and its members. Goals are only those members that are still called after the left calls inside the group are
-//! removed (the *retained* nonterminals of Johnson and Roark, "Compact non-left-recursive grammars using the selective
+//! and its members. Goals are only the members that are still called after the left calls inside the group are removed
+//! (the *retained* nonterminals of Johnson and Roark, "Compact non-left-recursive grammars using the selective
 //! left-corner transform", 2000): a chain of `n` left-recursive rules that is entered at one of them costs `n`, not its
 //! square. The size of a group is known before any of it is built.
 
@@ -17,7 +17,7 @@ use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// The continuation of a member that begins with another one.
+/// The continuation of a member of a group after it has left-called another member.
 struct Continuation {
     /// The index of the callee in the group.
     read: usize,
@@ -72,7 +72,7 @@ impl Lowering<'_> {
     }
 
     /// The starts that are called from the root, other than by left calls inside their group; `None` if deferred parts
-    /// remain, which may call any.
+    /// remain, which may call any start.
     fn retained(&self, groups: &[Group<'_>], root: StateId) -> Option<FxHashSet<StateId>> {
         let mut group_of = GroupOf::default();
         for (place, group) in groups.iter().enumerate() {
@@ -82,7 +82,7 @@ impl Lowering<'_> {
         let mut entered = vec![false; groups.len()];
         let mut seen: FxHashSet<StateId> = FxHashSet::default();
         let mut open: Vec<StateId> = vec![root];
-        // these are counted after lowering, whether or not they are called
+        // the words from these starts are counted after lowering, whether or not the starts are called
         open.extend(self.kept.provenance.names.values().chain(&self.kept.provenance.ones));
         while let Some(state) = open.pop() {
             if let Some(&place) = group_of.get(&state) {
@@ -120,7 +120,7 @@ impl Lowering<'_> {
 
     /// Refuses a group whose transform would exceed the limit of states.
     fn check_size(&self, group: &Group<'_>, goals: usize) -> Result<()> {
-        // per goal and member: the state after it was read, and the continuations of its beginnings and calls
+        // per goal and member: the state after the member was read, and the calls of its beginnings and continuations
         let each = 2 * group.starts.len() + 2 * group.inside.len();
         let (limit, left) = self.states_left();
         if goals.saturating_mul(each) <= left {

@@ -12,7 +12,8 @@ use crate::grammar::conditions::Clauses;
 use crate::grammar::{Condition, ExprId, Expression, Members as Source, Order};
 
 impl<'g> Lowering<'g> {
-    /// The members that can be present: their values have words, and they are not excluded by a required one.
+    /// The members that can be present: their values have words, and no required member excludes them; see
+    /// `only_the_required`.
     fn possible(&self, source: &'g Source) -> Vec<&'g crate::grammar::Member> {
         let alone = self.only_the_required(source);
         let possible = |member: &&crate::grammar::Member| {

@@ -7,8 +7,8 @@
 //! arbitrarily deep.
 //!
 //! The stages: first intersections and complements, innermost first, because a search must decide whether they have
-//! words, on which other expressions depend. Then the rules that the root reaches. Then left recursion is removed
-//! ([`order`](self::order)) and splits with one target are eliminated.
+//! words, and whether other expressions have words depends on the answer. Then the rules that the root reaches. Then
+//! left recursion is removed ([`order`](self::order)) and splits with one target are eliminated.
 
 mod blame;
 mod bound;
@@ -94,7 +94,7 @@ pub(super) struct LoweringState {
     parts: Vec<(Pending, Scope)>,
     /// Per part, its start, if it is lowered.
     starts: Vec<Option<StateId>>,
-    /// The rank of the callable that was ranked last; the next one gets a lower rank.
+    /// The rank of the callable that was ranked last; the next callable gets a lower rank.
     pub(super) rank: u32,
     scratch: Scratch,
     /// The number of states of all blocks so far.
@@ -102,7 +102,8 @@ pub(super) struct LoweringState {
     pub(super) provenance: Provenance,
 }
 
-/// The sources of items that are examined after everything is lowered; in that case nothing is deferred.
+/// The sources of records and starts that are examined after the whole grammar is lowered; grammars with such sources
+/// defer nothing.
 #[derive(Default)]
 pub(super) struct Provenance {
     /// Per list of members, its expression.
@@ -159,7 +160,7 @@ impl<'g> Lowering<'g> {
             provenance: Provenance::default(),
         };
         let mut lowering = Lowering::on(grammar, None, limits.clone(), Box::new(kept), 0);
-        // most grammars need no more
+        // sizes that are enough for most grammars
         lowering.block.states.reserve(256);
         lowering.block.state_scopes.reserve(256);
         lowering.block.edges.reserve(256);
@@ -283,7 +284,8 @@ impl<'g> Lowering<'g> {
         self.add_state(State::Bytes { first, len: ranges.len() as u32 })
     }
 
-    /// A state that is all of `targets`: a split, if they are not exactly one.
+    /// A state that leads to all of `targets` without a byte: the target itself if there is exactly one, otherwise a
+    /// split.
     pub(super) fn split(&mut self, targets: &[StateId]) -> StateId {
         match targets {
             [] => self.open_split(),
@@ -296,7 +298,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// A split to be filled later.
+    /// A split without targets, to be filled later.
     pub(super) fn open_split(&mut self) -> StateId {
         self.add_state(State::Split { first: self.block.first, len: 0 })
     }
@@ -323,7 +325,7 @@ impl<'g> Lowering<'g> {
         start
     }
 
-    /// The start of a callable: begins it or defers it.
+    /// The start of a callable, which is begun in this block or, if parts are deferred, deferred.
     pub(super) fn start_of(&mut self, what: Pending, scope: Scope) -> StateId {
         if !self.kept.defers {
             return self.begin(what, scope, None);
@@ -341,7 +343,8 @@ impl<'g> Lowering<'g> {
         self.add_state(State::Deferred(part))
     }
 
-    /// Begins a callable in this block, at `place` if that is a state of this block that represents it.
+    /// Begins a callable in this block. `place` is the state of this block that represents the deferred callable, if
+    /// there is one; it becomes the start.
     fn begin(&mut self, what: Pending, scope: Scope, place: Option<StateId>) -> StateId {
         let scope = self.scope_id(scope);
         let outer = std::mem::replace(&mut self.scope, scope);
@@ -379,7 +382,7 @@ impl<'g> Lowering<'g> {
         }
     }
 
-    /// Begins the callable at `start` if it is deferred.
+    /// Begins the callable at `start` in this block if it is deferred and not yet begun.
     pub(super) fn begin_called(&mut self, start: StateId) {
         if let State::Deferred(part) = self.state(start)
             && self.kept.starts[part as usize].is_none()
@@ -399,7 +402,7 @@ impl<'g> Lowering<'g> {
 
     // ---- stages
 
-    /// Builds everything that was begun, including everything that it calls before reading a byte.
+    /// Builds all callables that were begun, and all callables that they call before reading a byte.
     pub(super) fn build_pending(&mut self) -> Result<()> {
         let next = StateId::ACCEPT;
         loop {
@@ -526,7 +529,7 @@ impl<'g> Lowering<'g> {
         Ok((automaton, lacking))
     }
 
-    /// Lowers a part, and everything that it calls before reading a byte.
+    /// Lowers a deferred part, and all callables that it calls before reading a byte.
     pub(super) fn part(&mut self, part: u32) -> Result<StateId> {
         self.block.states.reserve(64);
         self.block.state_scopes.reserve(64);

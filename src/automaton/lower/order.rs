@@ -64,7 +64,7 @@ fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
-/// The intersections and complements that the root reaches, inner ones first.
+/// The intersections and complements that the root reaches; each comes after the ones that it contains.
 ///
 /// # Errors
 /// `automaton/cyclic-lockstep` if one contains itself, `automaton/distinct-in-lockstep` if one contains lists of
@@ -122,7 +122,7 @@ pub(in crate::automaton) fn product_order(grammar: &Grammar, max_depth: usize) -
     Ok(order)
 }
 
-/// Whether some rule may call itself before it has read a byte.
+/// Whether some rule may call itself before it has read a byte. Also examines rules that the root does not reach.
 pub(in crate::automaton) fn is_left_recursive(grammar: &Grammar, nullable: &Analysis) -> bool {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
@@ -150,7 +150,8 @@ pub(in crate::automaton) fn is_left_recursive(grammar: &Grammar, nullable: &Anal
     false
 }
 
-/// The operands that an expression may begin with.
+/// The expressions whose words an expression may begin with, before it has read a byte: operands, or the body of a
+/// referenced rule.
 fn first_operands<'g>(
     grammar: &'g Grammar,
     nullable: &'g Analysis,
@@ -175,7 +176,7 @@ fn first_operands<'g>(
     list.iter().copied().chain(one)
 }
 
-/// A set of states, usually small.
+/// A set of states: a list of up to [`LINEAR_SET`] states, and a hash set of the others.
 #[derive(Default)]
 struct Seen {
     few: SmallVec<[StateId; LINEAR_SET]>,
@@ -197,7 +198,8 @@ impl Seen {
 }
 
 impl Lowering<'_> {
-    /// The states that a start reaches without a byte, except splits; and whether the start may be empty.
+    /// The states that a start reaches through splits alone, without the splits; and whether the accepting state is one
+    /// of them, so that the start may be empty.
     pub(in crate::automaton) fn entries(&self, start: StateId) -> (SmallVec<[StateId; 8]>, bool) {
         let (mut found, mut empty) = (SmallVec::new(), false);
         let mut seen = Seen::default();
@@ -232,8 +234,8 @@ impl Lowering<'_> {
         callees
     }
 
-    /// Finds the callables that each built callable calls before it has read a byte. Deferred ones among them are begun
-    /// in this block.
+    /// Finds the callables that each built callable calls before it has read a byte. Deferred callables among them are
+    /// begun in this block.
     pub(in crate::automaton) fn find_left_calls(&mut self) {
         // callables that are begun in this loop are not built yet
         let built = self.callables.len();
@@ -248,12 +250,12 @@ impl Lowering<'_> {
         self.seen = built;
     }
 
-    /// The index of each unsettled callable among the unsettled ones.
+    /// The index of each unsettled callable among the unsettled callables.
     fn unsettled_places(&self) -> FxHashMap<StateId, usize> {
         self.callables[self.settled..].iter().enumerate().map(|(place, &start)| (start, place)).collect()
     }
 
-    /// Per unsettled callable, the indices of the unsettled ones that it left-calls.
+    /// Per unsettled callable, the indices of the unsettled callables that it left-calls.
     fn left_call_graph(&self, places: &FxHashMap<StateId, usize>) -> Vec<Vec<usize>> {
         let unsettled = &self.callables[self.settled..];
         let mut edges = vec![Vec::new(); unsettled.len()];
@@ -263,8 +265,8 @@ impl Lowering<'_> {
         edges
     }
 
-    /// Transforms all groups of new callables that left-call each other, and orders the new callables so that callers
-    /// come before those that they left-call. Older callables left-call none of them.
+    /// Transforms all groups of new callables that left-call each other, and ranks the new callables so that callers
+    /// come before the callables that they left-call. Older callables left-call none of the new callables.
     ///
     /// `root` is the start of all words, if nothing is built later that could call the new callables.
     pub(in crate::automaton) fn order_callables(&mut self, root: Option<StateId>) -> Result<()> {
@@ -275,7 +277,7 @@ impl Lowering<'_> {
                 true => FxHashMap::default(),
                 false => self.unsettled_places(),
             };
-            // usually callers were begun before the callables that they left-call
+            // usually all callers were begun before the callables that they left-call
             let is_ordered =
                 |(caller, start): &(usize, StateId)| places.get(start).is_none_or(|callee| callee > caller);
             if self.left_calls.iter().all(is_ordered) {

@@ -5,8 +5,8 @@ use crate::automaton::errors;
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Grammar};
 
-/// Refuses parts inside each other, since the matcher tracks one at a time, and names and lists of different items
-/// inside parts: these are tracked along the text, regardless of its readings.
+/// Refuses parts inside each other, since the matcher tracks one part at a time. Refuses names and lists of different
+/// items inside parts, since they are tracked along the text, regardless of its readings.
 ///
 /// # Errors
 /// `automaton/bounded-part`.

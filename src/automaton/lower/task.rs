@@ -16,7 +16,7 @@ pub(in crate::automaton) enum Task {
         next: StateId,
         scope: u32,
     },
-    /// Adds a split past the last result if the expression may be empty.
+    /// Replaces the last result by a split between it and `next` if the expression may be empty.
     OrEmpty {
         expression: ExprId,
         next: StateId,
@@ -26,8 +26,9 @@ pub(in crate::automaton) enum Task {
         expression: ExprId,
         scope: u32,
     },
-    /// The part of a sequence at index `place` was built; `next` is the state after it, `rest` is the non-empty rest.
-    /// Goes back to index `from`; `full` says whether the result reads the empty word too.
+    /// The part of a sequence at index `place` was built; `next` is the state after the part, `rest` is the state of
+    /// the non-empty rest. Then come the parts before it, back to index `from`. `full` says whether the result reads
+    /// the empty word, too.
     SequencePart {
         list: ExprId,
         place: usize,
@@ -53,7 +54,7 @@ pub(in crate::automaton) enum Task {
         split: StateId,
         next: StateId,
     },
-    /// Round `round` of an unrolled repeat was built.
+    /// Round `round` of an unrolled repeat was built, counted from 1; rounds are built from the last one.
     RoundEnd {
         body: ExprId,
         round: u32,

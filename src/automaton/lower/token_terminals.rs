@@ -1,5 +1,5 @@
-//! Checks where token terminals and parts bounded in tokens occur: not where text is stored as bytes or read by several
-//! operands.
+//! Checks where token terminals and parts bounded in tokens occur: they are refused where text is stored as bytes or
+//! read by several operands.
 
 use crate::automaton::errors::{self, Surroundings};
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::grammar::{ExprId, Expression, Grammar};
 use std::ops::Range;
 
 /// The most passes over a grammar in search of names whose objects are not closed in their rule. If more are needed,
-/// all rules are assumed to contain such names.
+/// all references to rules are assumed to contain such names.
 const MOST_PASSES: usize = 64;
 
 /// Refuses token terminals and parts bounded in tokens inside intersections and complements, lists of different items,
@@ -45,7 +45,7 @@ pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
                 let place = grammar.place_of(outer);
                 return Err(errors::token_terminal_within(place, surroundings, &terminal.to_string()));
             }
-            // the extent of the object that has a name is unknown
+            // the extent of the object with the name is unknown, so the whole grammar counts as inside it
             (Expression::Token(terminal), None) if names.is_open[root.index()] => {
                 let (place, within) = (grammar.place_of(id), Surroundings::NamedMembers);
                 return Err(errors::token_terminal_within(place, within, &terminal.to_string()));
@@ -68,21 +68,22 @@ pub(in crate::automaton) fn check(grammar: &Grammar) -> Result<()> {
     Ok(())
 }
 
-/// Whether a grammar has token terminals.
+/// Whether a grammar has token terminals, whether or not its root reaches them.
 pub(in crate::automaton) fn has_terminals(grammar: &Grammar) -> bool {
     grammar.expressions().iter().any(|expression| matches!(expression, Expression::Token(_)))
 }
 
-/// Whether a grammar has parts bounded in tokens.
+/// Whether a grammar has parts bounded in tokens, whether or not its root reaches them.
 pub(in crate::automaton) fn has_parts(grammar: &Grammar) -> bool {
     grammar.expressions().iter().any(|expression| matches!(expression, Expression::MaxTokens { .. }))
 }
 
-/// Per expression, whether it contains a name outside of an object: not between braces that are literals of one
+/// Per expression, whether it contains an open name: a name that is not between braces that are literals of one
 /// sequence.
 struct OpenNames {
     is_open: Vec<bool>,
-    /// Whether the last brace of a literal is an opening one, and whether the first one is a closing one.
+    /// Per expression, whether the last brace of a literal in it is an opening brace, and whether the first brace of a
+    /// literal in it is a closing one.
     opens: Vec<bool>,
     closes: Vec<bool>,
 }
@@ -137,8 +138,8 @@ impl OpenNames {
         }
     }
 
-    /// The indices of the parts of a sequence between the braces around its open names, if it has such names and
-    /// braces.
+    /// The indices of the parts of a sequence between the braces around its open names, if the sequence has open names
+    /// and such braces.
     fn object_in(&self, parts: &[ExprId]) -> Option<Range<usize>> {
         let is_open = |part: &ExprId| self.is_open[part.index()];
         let (first, last) = (parts.iter().position(is_open)?, parts.iter().rposition(is_open)?);

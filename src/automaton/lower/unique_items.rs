@@ -66,8 +66,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Refuses lists of different items that contain objects with few names: the search for what an item may still become
-/// ignores recorded names.
+/// Refuses lists of different items that contain objects with few names: the search for values that an item may still
+/// become ignores recorded names.
 ///
 /// `few` has the lists of members with few names.
 pub(in crate::automaton) fn check_names(grammar: &Grammar, few: &[ExprId]) -> Result<()> {
@@ -99,7 +99,7 @@ pub(in crate::automaton) fn check_names(grammar: &Grammar, few: &[ExprId]) -> Re
     Ok(())
 }
 
-/// The lists that need more items than there are different ones, each with the error to report. `provenance` has the
+/// The lists that need more items than there are different items, each with the error to report. `provenance` has the
 /// source of each list.
 pub(in crate::automaton) fn lacking_items(
     automaton: &Automaton,

@@ -13,7 +13,7 @@ impl Lowering<'_> {
         let to = |state: &mut StateId| {
             *state = match state.0.checked_sub(first) {
                 Some(at) => targets[at as usize].unwrap_or(*state),
-                // in older blocks such splits are already eliminated
+                // in older blocks, splits with one target are already eliminated
                 None => self.older.map_or(*state, |older| older.single(*state)),
             };
         };
@@ -31,7 +31,7 @@ impl Lowering<'_> {
         block.splits.iter_mut().for_each(&to);
         block.records.each_target_mut(&mut |state| to(state));
         block.ranks.iter_mut().for_each(|(start, _)| to(start));
-        // a start that replaces several gets the highest of their ranks
+        // a start that replaces several starts gets the highest of their ranks
         block.ranks.sort_unstable_by_key(|&(start, rank)| (start, std::cmp::Reverse(rank)));
         block.ranks.dedup_by_key(|rank| rank.0);
         self.block = block;

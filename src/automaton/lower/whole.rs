@@ -66,7 +66,7 @@ fn lower_all(grammar: &Grammar, limits: &Limits) -> Result<Automaton> {
         if lacking.is_empty() {
             return Ok(automaton);
         }
-        // nested lists may be found one per round
+        // of nested lists, each round may find only one
         budget.spend(automaton.state_count())?;
         excluded.extend(lacking);
     }

@@ -12,8 +12,8 @@ use crate::grammar::{ByteSet, ExprId, Grammar, Unit, least_lengths};
 use crate::limits::Limits;
 use std::fmt;
 
-/// A lowered grammar. Parts that are entered only after a byte may be lowered when they are first needed; apart from
-/// that an automaton does not change. The lazily computed tables are in [`Cache`](crate::automaton::Cache).
+/// A lowered grammar. Parts that are entered only after a byte may be lowered when they are first needed; otherwise an
+/// automaton does not change. The lazily computed tables are in [`Cache`](crate::automaton::Cache).
 #[derive(Debug)]
 pub struct Automaton {
     /// The block lowered when the automaton was created.
@@ -27,7 +27,7 @@ pub struct Automaton {
     pub(in crate::automaton) names: bool,
     /// Whether all items of lists of different items are JSON texts.
     pub(in crate::automaton) json_items: bool,
-    /// Whether there are token terminals.
+    /// Whether the grammar has token terminals, whether or not its root reaches them.
     pub(in crate::automaton) terminals: bool,
     /// Per expression, whether it contains a part bounded in tokens; `None` if the root does not.
     pub(in crate::automaton) parts: Option<Box<[bool]>>,
@@ -38,11 +38,11 @@ pub struct Automaton {
     pub(in crate::automaton) limits: Limits,
 }
 
-/// Lowers the deferred parts of a grammar, each when a text first reaches it.
+/// Lowers the deferred parts of a grammar, each part when a text first reaches it.
 pub(in crate::automaton) trait LowersParts: fmt::Debug + Send + Sync {
     /// Lowers a part unless it is lowered already. Returns its start and the number of states that this call created.
-    /// The work is bounded when the automaton is created, and the caller counts it afterwards. So this never fails for
-    /// lack of work, which a later call might not lack: an error here is an error of the grammar, and permanent.
+    /// The work is bounded when the automaton is created, and the caller counts it afterwards. So a call never fails
+    /// because a budget of work is spent. An error is an error of the grammar and permanent.
     ///
     /// # Errors
     /// Errors of the grammar.
@@ -87,7 +87,7 @@ impl Automaton {
         }
     }
 
-    /// The number of states so far.
+    /// The number of states lowered so far.
     pub fn state_count(&self) -> usize {
         self.ahead.states.len() + self.deferred.as_ref().map_or(0, |deferred| deferred.states())
     }
@@ -97,19 +97,19 @@ impl Automaton {
         self.classes.len()
     }
 
-    /// One byte of each class.
+    /// The least byte of each class, in ascending order.
     pub fn class_representatives(&self) -> &[u8] {
         self.classes.representatives()
     }
 
-    /// The class of a byte.
+    /// The class of a byte, below [`class_count`](Automaton::class_count).
     #[inline]
     pub fn class_of(&self, byte: u8) -> usize {
         self.classes.get(byte)
     }
 
-    /// The bytes that must be tried: all of them if a configuration remembers what it has read, otherwise one of each
-    /// class.
+    /// The bytes that must be tried: all of them if a configuration remembers what it has read, otherwise one byte of
+    /// each class.
     pub(crate) fn alphabet(&self, remembers: bool) -> &[u8] {
         if remembers { &ALL_BYTES } else { self.classes.representatives() }
     }
@@ -119,13 +119,13 @@ impl Automaton {
         self.names
     }
 
-    /// Whether there are token terminals.
+    /// Whether the grammar has token terminals, whether or not its root reaches them.
     #[inline]
     pub(crate) fn has_terminals(&self) -> bool {
         self.terminals
     }
 
-    /// Whether there are parts bounded in tokens.
+    /// Whether the root of the grammar reaches a part bounded in tokens.
     #[inline]
     pub(crate) fn has_parts(&self) -> bool {
         self.parts.is_some()
@@ -144,7 +144,7 @@ impl Automaton {
         !self.name_starts.is_empty()
     }
 
-    /// The limits under which the automaton was lowered. They also bound its caches and searches.
+    /// The limits under which the automaton was lowered. The same limits bound its caches and searches.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -161,7 +161,7 @@ impl Automaton {
         block.scopes[block.state_scopes[block.at(state.0)] as usize]
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, for all blocks lowered so far.
     pub fn memory_usage(&self) -> usize {
         self.bytes_ahead() + self.deferred_bytes()
     }

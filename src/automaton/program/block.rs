@@ -11,7 +11,7 @@ use crate::grammar::{LabelId, RuleId};
 /// The part of the grammar from which a state was lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scope {
-    /// The rule.
+    /// The rule whose body contains the part.
     pub rule: RuleId,
     /// The innermost label around the part in that rule, if any.
     pub label: Option<LabelId>,
@@ -35,8 +35,8 @@ pub(in crate::automaton) struct Block {
 }
 
 impl Block {
-    /// Moves the content into a new block without spare capacity. This block becomes empty and keeps its allocations,
-    /// except for those of the records, which move.
+    /// Moves the content into a new block. The tables of the new block have no spare capacity, except for the tables of
+    /// records, which are moved as they are. This block becomes empty and keeps its other allocations.
     pub(in crate::automaton) fn take(&mut self) -> Block {
         let made = Block {
             first: self.first,
@@ -62,7 +62,7 @@ impl Block {
         (id - self.first) as usize
     }
 
-    /// The id of the next entry of one of the tables.
+    /// The id that the next entry of `table`, one of the tables of this block, will have.
     pub(in crate::automaton) fn next<T>(&self, table: &[T]) -> u32 {
         self.first + table.len() as u32
     }
@@ -89,7 +89,7 @@ impl Block {
         self.ranks.binary_search_by_key(&start, |rank| rank.0).map_or(0, |place| self.ranks[place].1)
     }
 
-    /// The number of ids that the block uses.
+    /// The number of ids that the block uses: the length of the longest of its tables of states, edges and splits.
     pub(in crate::automaton) fn span(&self) -> usize {
         self.states.len().max(self.edges.len()).max(self.splits.len())
     }

@@ -29,7 +29,7 @@ impl ByteClasses {
 #[derive(Debug)]
 pub(in crate::automaton) struct ClassBuilder {
     starts: [bool; 256],
-    /// Per expression, whether it was examined.
+    /// Per expression, whether `reach` has examined it.
     seen: Vec<bool>,
 }
 
@@ -47,7 +47,8 @@ impl ClassBuilder {
         self.starts[usize::from(high.wrapping_add(1))] = true;
     }
 
-    /// Separates the bytes that an expression, or any expression it leads to, distinguishes.
+    /// Separates the bytes that an expression distinguishes, or any expression that it contains or reaches through
+    /// rules.
     pub(in crate::automaton) fn reach(&mut self, grammar: &Grammar, expression: ExprId) {
         let mut open = Vec::with_capacity(64);
         open.push(expression);

@@ -1,4 +1,4 @@
-//! Blocks of states that are created when a text first reaches them. Blocks are only added, so existing ones can be
+//! Blocks of states that are created when a text first reaches them. Blocks are only added, so existing blocks can be
 //! read without a lock.
 
 use super::block::Block;
@@ -8,17 +8,17 @@ use crate::collections::append_vec::AppendVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The first id of each block is a multiple of this.
+/// The number of ids of a page. The first id of each block is a multiple of it.
 pub(in crate::automaton) const PAGE: usize = 64;
 
 /// The blocks lowered after the automaton was created.
 #[derive(Debug)]
 pub(in crate::automaton) struct DeferredBlocks {
-    /// The first id of these blocks.
+    /// The first id of the deferred blocks.
     first: u32,
     /// Per page of ids, the block that contains it.
     near: Box<[OnceLock<Arc<Block>>]>,
-    /// The pages after those of `near`.
+    /// The pages after the pages of `near`.
     far: AppendVec<OnceLock<Arc<Block>>>,
     /// Per part, its start, once it is lowered.
     starts: AppendVec<OnceLock<StateId>>,
@@ -27,8 +27,8 @@ pub(in crate::automaton) struct DeferredBlocks {
 }
 
 impl DeferredBlocks {
-    /// No blocks yet; their ids follow those of the block `ahead`, which starts at 0. `states` estimates the number of
-    /// states, for the first allocation.
+    /// An empty table of blocks, whose ids will follow the ids of the block `ahead`, which starts at 0. `states`
+    /// estimates the number of states, for the first allocation.
     pub(in crate::automaton) fn new(ahead: &Block, states: usize) -> DeferredBlocks {
         let pages = states / (PAGE / 2) + 8;
         DeferredBlocks {
@@ -41,12 +41,12 @@ impl DeferredBlocks {
         }
     }
 
-    /// The first id of these blocks.
+    /// The first id of the deferred blocks.
     pub(in crate::automaton) fn first(&self) -> u32 {
         self.first
     }
 
-    /// The block that contains an id of at least `first`.
+    /// The block that contains an id of at least `first`. Panics if there is no such block.
     #[inline]
     pub(in crate::automaton) fn block(&self, id: u32) -> &Block {
         let page = (id - self.first) as usize / PAGE;
@@ -81,7 +81,7 @@ impl DeferredBlocks {
         self.starts.entry(part as usize).get_or_init(|| start);
     }
 
-    /// Adds a block, and returns the first id of the next one. Only one thread may call this at a time.
+    /// Adds a block, and returns the first id that the next block may use. Only one thread may call this at a time.
     pub(in crate::automaton) fn publish(&self, block: Block) -> usize {
         let (first, span) = (block.first as usize, block.span());
         self.states.fetch_add(block.states.len(), Ordering::Relaxed);

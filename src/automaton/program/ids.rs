@@ -3,7 +3,7 @@
 use crate::grammar::ExprId;
 use std::fmt;
 
-/// The id of a state.
+/// The id of a state of one automaton. Ids count through all blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StateId(pub(in crate::automaton) u32);
 

@@ -8,7 +8,7 @@ pub(crate) struct KeyTrie {
     members: Vec<u32>,
 }
 
-/// A node. Nodes on the path of the same members share a range of `members`.
+/// A node. Nodes on the path of the same members share a range of `KeyTrie::members`.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     /// The byte that leads to the node.
@@ -16,15 +16,15 @@ struct Node {
     /// The number of children, and the first child.
     children: u16,
     child: u32,
-    /// Its range in `members` starts at `first`: `ends` members whose keys end here, then `going_on` members whose keys
-    /// continue.
+    /// The node's range in `KeyTrie::members` starts at `first`: `ends` members whose keys end at the node, then
+    /// `going_on` members whose keys continue.
     first: u32,
     ends: u32,
     going_on: u32,
 }
 
 impl KeyTrie {
-    /// The trie of some non-empty keys.
+    /// The trie of some non-empty keys; the member with the key `keys[i]` has the index `i`. Keys may be equal.
     pub(in crate::automaton) fn new(keys: &[&[u8]]) -> KeyTrie {
         let going_on = keys.len() as u32;
         let bytes: usize = keys.iter().map(|key| key.len()).sum();
@@ -41,7 +41,7 @@ impl KeyTrie {
         trie
     }
 
-    /// Adds the children of a node.
+    /// Adds the children of a node, whose members have the first `depth` bytes of their keys in common.
     fn expand(&mut self, node: u32, depth: usize, keys: &[&[u8]]) {
         // the next byte, and whether the key continues after it
         let next = |member: u32| (keys[member as usize][depth], keys[member as usize].len() > depth + 1);
@@ -49,7 +49,7 @@ impl KeyTrie {
         let Node { first, ends, going_on, .. } = *self.node(node);
         let mut first = (first + ends) as usize;
         if others.is_empty() {
-            // most nodes lie on the path of a single member
+            // most nodes are on the path of a single member
             let (byte, goes_on) = next(one);
             let (child, first) = (self.nodes.len() as u32, first as u32);
             let (ends, going_on) = (u32::from(!goes_on), u32::from(goes_on));
@@ -100,7 +100,7 @@ impl KeyTrie {
         (children == 1).then(|| (self.node(child).byte, child))
     }
 
-    /// The node that a byte leads to.
+    /// The child of a node that a byte leads to; `None` if no key continues with the byte.
     pub(in crate::automaton) fn child(&self, node: u32, byte: u8) -> Option<u32> {
         let &Node { child, children, .. } = self.node(node);
         let all = &self.nodes[child as usize..][..usize::from(children)];

@@ -5,7 +5,7 @@ use super::ids::TerminalId;
 /// A letter: the unit of words without a vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Letter {
-    /// A byte.
+    /// A byte of the text.
     Byte(u8),
     /// A token of a token terminal, given by its id; it adds no byte to the text.
     Token(TerminalId),

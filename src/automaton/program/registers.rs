@@ -98,10 +98,10 @@ pub(crate) enum Role {
     Enter,
     /// Continues after a separator; the frame on top has the value.
     Next,
-    /// The return address of whatever the register calls: a round, a member, an item. The value of the frame is the
-    /// register.
+    /// The return address of the calls of the register: a round, a member, an item. The value of the frame is the value
+    /// of the register.
     Return,
-    /// Marks a frame while a separator is read; nothing returns to it.
+    /// Marks a frame while a separator is read; no call returns to the state.
     Between,
     /// A leaf state, which waits for a byte. The register's value is the value of the top frame.
     Inside,
@@ -119,7 +119,7 @@ impl Role {
 pub(in crate::automaton) struct RegisterState {
     pub(in crate::automaton) kind: RegisterKind,
     pub(in crate::automaton) role: Role,
-    /// The id of the record. Ids count through all blocks, as those of states do.
+    /// The id of the record. Ids of records count through all blocks, like ids of states.
     pub(in crate::automaton) record: u32,
     /// For the role `Inside`, a position whose meaning the register defines; otherwise 0.
     pub(in crate::automaton) node: u32,
@@ -127,21 +127,21 @@ pub(in crate::automaton) struct RegisterState {
 
 /// The lowered form of one register: the states that it leads to, for passes over a block.
 pub(in crate::automaton) trait Record {
-    /// Calls `each` for every state that it leads to or calls, except its own.
+    /// Calls `each` for every state that the register leads to or calls, except the states of the register itself.
     fn each_target(&self, each: &mut dyn FnMut(StateId));
 
     /// Like [`each_target`](Record::each_target), with mutable access.
     fn each_target_mut(&mut self, each: &mut dyn FnMut(&mut StateId));
 
-    /// Calls `each` for every start that its state with the role `Enter` calls before a byte is read.
+    /// Calls `each` for every start that the state of the register with the role `Enter` calls before a byte is read.
     fn each_left_call(&self, each: &mut dyn FnMut(StateId));
 
-    /// Bytes on the heap.
+    /// Bytes on the heap that the record owns.
     fn heap_bytes(&self) -> usize;
 }
 
 /// A counted loop: its body runs `min` to `max` times. The value of the frame is the set of the numbers of rounds that
-/// may still follow.
+/// may follow the current round.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
     /// The start of the body; the body is never empty and ends in the accepting state.
@@ -181,14 +181,14 @@ pub(crate) struct Members {
     pub(crate) next_required: Vec<u32>,
     /// Per index of a member (and one past the end), the number of required members at or after it.
     pub(crate) required_from: Vec<u32>,
-    /// Bounds on the number of members, further ones included.
+    /// Bounds on the number of members in total, members without a fixed key included.
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
     /// The start of a further member; `None` if there can be none.
     pub(crate) rest: Option<StateId>,
     /// The start of the names of all members without a fixed key, if these names may be few.
     pub(crate) names: Option<StateId>,
-    /// The most further members if they have few names: the number of these names. `None` if names do not bound it.
+    /// The most further members: the number of their names if these are few. `None` if names do not bound the number.
     pub(crate) max_additional: Option<u32>,
     /// The starts of the members without a fixed key that may be present at most once.
     pub(crate) ones: Vec<StateId>,
@@ -233,7 +233,7 @@ impl Conditional {
 /// The lowered form of [`crate::grammar::Distinct`].
 #[derive(Clone, Debug)]
 pub(crate) struct UniqueItems {
-    /// The start of an item, per place. The item ends in the accepting state. The last start is that of all further
+    /// The start of an item, per place. The item ends in the accepting state. The last start is used for all further
     /// places.
     pub(crate) items: Vec<StateId>,
     pub(crate) min: u32,
@@ -247,7 +247,7 @@ pub(crate) struct UniqueItems {
     pub(crate) to_return: StateId,
 }
 
-/// Sub-automata that run in lockstep over the same bytes.
+/// An intersection or a complement: sub-automata that run in lockstep over the same bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Product {
     pub(crate) operands: Vec<Operand>,

@@ -4,7 +4,7 @@ use super::ids::{StateId, TerminalId};
 use super::registers::{RegisterKind, RegisterState, Role};
 
 /// A state. *Leaf* states (`Byte`, `ByteOr`, `Bytes`, `Token`, and states of registers with the role `Inside`) wait for
-/// a symbol; configurations consist of them. The others are passed through when a configuration is closed.
+/// a symbol; configurations consist of them. The other states are passed through when a configuration is closed.
 ///
 /// A `Call` never calls anything that can be empty: the caller skips such an expression with a `Split`. So closing a
 /// configuration first only returns (stacks get shorter) and then only calls (along the acyclic left-call graph), and
@@ -31,7 +31,7 @@ pub(crate) enum State {
     Register { kind: RegisterKind, role: Role, record: u32, node: u32 },
 }
 
-// closing configurations reads these: one more word per state is measurable
+// closing a configuration reads states, so one more word per state is measurable
 const _: () = assert!(size_of::<State>() == 12);
 
 impl State {
@@ -44,7 +44,7 @@ impl State {
         )
     }
 
-    /// The state of a register, if this is one.
+    /// The fields of a state of a register; `None` for other states.
     #[inline]
     pub(in crate::automaton) fn register(self) -> Option<RegisterState> {
         match self {
@@ -53,8 +53,8 @@ impl State {
         }
     }
 
-    /// The state of a register whose frames have values, if this is one: every frame that returns to it has such a
-    /// value.
+    /// The fields of a state of a register whose role [has values](Role::has_value): every frame that returns to the
+    /// state has a value of the register. `None` for other states.
     #[inline]
     pub(in crate::automaton) fn frame_of(self) -> Option<RegisterState> {
         self.register().filter(|register| register.role.has_value())

@@ -44,7 +44,7 @@ impl Cache {
         self.finishable(list, Progress { base, ..at }, keyless)
     }
 
-    /// The starts of the allowed members without a key, each with the value of the list's frame after it.
+    /// The starts of the allowed members without a key, each with the value of the list's frame after the member.
     pub(in crate::automaton) fn additional_entries(
         &mut self,
         list: Conditioned<'_>,
@@ -65,7 +65,8 @@ impl Cache {
         Ok(further)
     }
 
-    /// Whether the list may end here, by its conditions and required members alone.
+    /// Whether the present entries satisfy the conditions and include all required members; the number of members is
+    /// not checked.
     pub(in crate::automaton) fn conditions_hold(
         &self,
         list: &Members,
@@ -80,7 +81,7 @@ impl Cache {
         required.all(|(first, _)| comes(first)) && conditions::hold(&conditional.conditions, came)
     }
 
-    /// The entries that are allowed next, by their keys and their order alone.
+    /// The entries that the keys and the order of the entries alone allow next.
     fn open_entries(&self, (_, list, conditional): Conditioned<'_>, at: Progress) -> FixedBitSet {
         let came = self.seen.get(at.base);
         let mut open = FixedBitSet::with_capacity(list.entries());
@@ -97,7 +98,7 @@ impl Cache {
                     open.set_range(..after, false);
                 }
                 None if entry < list.entries() => open.set(entry, false),
-                // in declared order, members with keys precede those without
+                // in declared order, members with keys precede members without keys
                 None => open.set_range(..conditional.groups.len(), false),
             }
         }

@@ -30,7 +30,7 @@ enum Rounds {
     Any,
     /// Only numbers too large to be reached: the loop cannot be left.
     Far,
-    /// These numbers; the last interval represents those too large to be reached.
+    /// The numbers of these intervals; the last interval represents all numbers too large to be reached.
     Cut(Intervals),
 }
 
@@ -53,17 +53,18 @@ fn widen(set: &[Interval], rounds: u32) -> Rounds {
 }
 
 impl Loop {
-    /// The number of rounds that may end within `horizon` bytes: the current one and those that follow.
+    /// An upper bound on the number of rounds that may end within `horizon` bytes, the current round included.
     fn rounds_within(&self, horizon: u32) -> u32 {
         horizon / self.bytes + 1
     }
 
-    /// Whether the loop has more than [`FEW_ROUNDS`] rounds: too many to cache a mask for each number of them.
+    /// Whether the loop has more than [`FEW_ROUNDS`] rounds: too many to cache a mask for each set of numbers of
+    /// rounds. Without a maximum, the minimum decides.
     fn has_many_rounds(&self) -> bool {
         self.max.unwrap_or(self.min) > FEW_ROUNDS
     }
 
-    /// Begins another round, after which `rounds` may follow.
+    /// Begins another round; `rounds` are the numbers of rounds that may follow it.
     fn go_round(&self, lazy: &mut Lazy<'_>, closure: &mut Closure, rounds: RoundSetId, stack: StackSetId) {
         let stack = lazy.stacks.push(self.to_return, FrameValue::of_rounds(rounds), stack);
         lazy.call(closure, self.body, stack);

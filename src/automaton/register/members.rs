@@ -1,9 +1,9 @@
 //! Member lists at run time: the members seen are a register, the value of the list's frame.
 //!
-//! In declared order the value is the index of the first member that may still follow. In any order it is the id of an
-//! interned set of seen members. If members are counted, it is the id of such a value with a count. A key is read along
-//! a trie. A branch of the trie is open only if some member below it may still follow, so no prefix is offered that
-//! cannot be finished.
+//! In declared order the value is the index of the first member that may still follow. In any order the value is the id
+//! of an interned set of seen members. If members are counted, or have conditions, the value is the id of such an index
+//! or set together with counts. A key is read along a trie. A branch of the trie is open only if some member below it
+//! may still follow, so no prefix is offered that cannot be finished.
 
 use super::register::Register;
 use super::seen_sets::Progress;
@@ -43,7 +43,8 @@ impl Cache {
         }
     }
 
-    /// The value of the list's frame for some progress. Without a maximum, counts above the minimum are cut to it.
+    /// The value of the list's frame for some progress. Without a maximum, counts above the minimum are replaced by the
+    /// minimum.
     pub(in crate::automaton) fn value_of(&mut self, list: &Members, after: Progress) -> FrameValue {
         if !list.is_counted() {
             return FrameValue::of_number(after.base);
@@ -52,8 +53,8 @@ impl Cache {
         FrameValue::of_number(self.counted.intern(Progress { count, ..after }))
     }
 
-    /// A value of the list's frame that is equivalent to `value` in a key of one of the sorted `members`, of which one
-    /// is allowed: in declared order, members passed earlier do not matter.
+    /// A value of the list's frame that is equivalent to `value` in a key of one of the sorted `members`, at least one
+    /// of which is allowed. In declared order, members passed earlier do not matter.
     fn value_in_key(&self, list: &Members, value: FrameValue, members: &[u32]) -> FrameValue {
         if list.any_order || list.is_counted() {
             return value;
@@ -72,12 +73,13 @@ impl Cache {
         }
     }
 
-    /// Whether the maximum has room for a member that is not required.
+    /// Whether the maximum has room for a member that is not required, in addition to the required members still to
+    /// follow.
     fn has_room(&self, list: &Members, at: Progress) -> bool {
         list.max.is_none_or(|max| at.count + self.missing(list, at) < max)
     }
 
-    /// Whether any of the sorted `members` is allowed next.
+    /// Whether at least one of the sorted `members` is allowed next.
     fn any_may_come(&mut self, (m, list): (u32, &Members), at: Progress, members: &[u32]) -> Result<bool> {
         if let Some(conditional) = &list.conditional {
             for &member in members {
@@ -97,8 +99,8 @@ impl Cache {
             let mut members = members.iter();
             return members.any(|&m| (room || list.required[m as usize]) && !self.seen.contains(at.base, m));
         }
-        // the allowed members are an interval: from the first one not passed to the next required one, and at most to
-        // the last one after which enough members are left
+        // the allowed members are an interval: from the first member not passed to the next required member, and at
+        // most to the last member after which enough members are left
         let next = list.next_required[at.base as usize];
         let first = if room { at.base } else { next };
         let end = list.values.len() as u32;
@@ -133,7 +135,8 @@ impl Cache {
         Ok(Some(self.value_of(list, Progress { base, count: at.count + 1, ..at })))
     }
 
-    /// The starts of the allowed further members, each with the value of the list's frame after it.
+    /// The starts of the allowed further members (members without a fixed key), each with the value of the list's frame
+    /// after the member.
     fn further(
         &mut self,
         (m, list): (u32, &Members),
@@ -211,7 +214,8 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// Reads one byte of a key. Continues keys that may still come, and begins the value of a member whose key ends.
+    /// Reads one byte of a key. Continues keys of members that are allowed, and begins the value of an allowed member
+    /// whose key ends.
     fn step_key(
         &mut self,
         closure: &mut Closure,
@@ -244,7 +248,7 @@ impl Lazy<'_> {
 const MEMBERS_PER_STEP: usize = 16;
 
 impl Members {
-    /// The steps of work for visiting each member.
+    /// The steps of work for visiting each member once.
     fn work(&self) -> usize {
         self.values.len().div_ceil(MEMBERS_PER_STEP)
     }
@@ -407,7 +411,7 @@ impl Register for Members {
     fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32) {
         match at.role {
             Role::Enter => self.rules(rules, target),
-            // `least_after` of the frame includes what follows
+            // `least_after` of the frame includes the rest of the list
             Role::Next => rules.add(target, 0, &[]),
             // never entered without a frame
             Role::Return | Role::Between | Role::Inside => {}

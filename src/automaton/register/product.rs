@@ -1,5 +1,5 @@
 //! Products at run time: an intersection or complement runs the configurations of its operands in lockstep. The tuple
-//! of their configurations is the product state; it is a register, the value of the product's frame.
+//! of their configurations is the product state; the product state is a register, the value of the product's frame.
 //!
 //! Whether a product state can still be completed does not follow from its operands (`a*b` and `a*c` have no common
 //! word). So a completion is searched for ([`product_search`](super::product_search)) over hash-consed product states.
@@ -27,7 +27,7 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 impl Cache {
-    /// How often the completion radius of some product has increased. After an increase, residuals must be examined
+    /// How often the completion radius of any product has increased. After an increase, residuals must be computed
     /// again.
     pub(crate) fn radius_epoch(&self) -> usize {
         self.products.radius_epoch
@@ -40,8 +40,8 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// The product state after one byte; `None` if the product is an intersection and an operand is dead then, so that
-    /// it can never accept.
+    /// The product state after one byte; `None` if the product is an intersection and an operand is dead after the
+    /// byte, so that the product can never accept.
     pub(in crate::automaton) fn step_product_state(
         &mut self,
         product: &Product,
@@ -60,8 +60,8 @@ impl Lazy<'_> {
         Ok(Some(self.products.intern(&next)))
     }
 
-    /// The run of bytes around `byte`, limited to `within`, that are known to lead to the same product state, `after`;
-    /// for `None`, to none.
+    /// The run of bytes around `byte`, limited to `within`, that are known to lead to the same product state `after`,
+    /// or to no product state if `after` is `None`.
     fn known_run_of_product(
         &mut self,
         product: &Product,
@@ -97,8 +97,8 @@ impl Lazy<'_> {
         self.is_co_accessible(l, tuple)
     }
 
-    /// Adds to a closure what follows when a product reaches a product state: the exit if the state accepts, and the
-    /// product itself if the state can be completed by more bytes.
+    /// Adds to a closure the continuations of a product that reaches a product state: the exit if the product state
+    /// accepts, and the product itself if the product state can be completed by more bytes.
     pub(in crate::automaton) fn reach_product_state(
         &mut self,
         closure: &mut Closure,
@@ -117,7 +117,8 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// Whether a word leads from `tuple` to acceptance; if so, records this for all product states on the path.
+    /// Whether `word` leads from `tuple` to acceptance. If so, records for all product states on the path, except the
+    /// last, that they can be completed.
     fn is_completed_by(&mut self, l: u32, tuple: ProductStateId, word: &[u8]) -> Result<bool> {
         let automaton = self.automaton;
         let product = automaton.product(l);
@@ -142,7 +143,8 @@ impl Lazy<'_> {
         Ok(true)
     }
 
-    /// Whether one or more bytes can lead from `tuple` to acceptance.
+    /// Whether a word of at least one byte leads from `tuple` to acceptance. Tries recent completions of other product
+    /// states before a search.
     fn is_co_accessible(&mut self, l: u32, tuple: ProductStateId) -> Result<bool> {
         if let Some(&known) = self.products.co_accessible.get(&(l, tuple)) {
             return Ok(known.is_some());
@@ -250,7 +252,7 @@ impl Register for Product {
 
     fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32) {
         if at.role != Role::Enter {
-            // `least_after` of the frame includes what follows
+            // `least_after` of the frame includes the state after the product
             return rules.add(target, 0, &[]);
         }
         let exit = (rules.at(self.exit), 1);

@@ -1,12 +1,12 @@
 //! The search for a completion of a product state.
 //!
-//! It is breadth first, so that completions are short. If it visits many product states (a pattern of 24 digits to be
-//! found anywhere in a string of 35 characters), it continues with those whose operands, each on its own, have the
-//! shortest way to go: a greedy best-first search (Doran and Michie, 1966).
+//! The search is breadth first, so that completions are short. If it visits many product states (a pattern of 24 digits
+//! to be found anywhere in a string of 35 characters), it continues with the product states whose operands, each on its
+//! own, have the shortest way to go: a greedy best-first search (Doran and Michie, 1966).
 //!
-//! If an operand only bounds the length of the other's words, the search is directed from the start, and product states
-//! that need more than the remaining length are not examined. So it ends with the first completion even if the part
-//! nests without bound.
+//! If one of two operands only bounds the length of the words of the other, the search is directed from the start, and
+//! product states that need more than the remaining length are not examined. So it ends with the first completion even
+//! if the part nests without bound.
 
 use super::product_states::{LONGEST_TRIED, ProductState, Word};
 use super::unique::memory::HistoryId;
@@ -36,10 +36,10 @@ type Reached = (ProductStateId, u32);
 /// read. The least estimate comes first.
 type Estimate = Reverse<(u32, u32)>;
 
-/// The product states reached, and those of them still to be examined.
+/// The product states that a search has reached, and the reached product states that are still to be examined.
 #[derive(Debug)]
 struct Frontier {
-    /// The predecessor of each product state, and the byte that leads from there.
+    /// Per product state, its predecessor, and the byte that leads from the predecessor to it.
     ways: FxHashMap<ProductStateId, (ProductStateId, u8)>,
     queue: VecDeque<Reached>,
     directed: BinaryHeap<(Estimate, Reached)>,
@@ -54,7 +54,7 @@ impl Frontier {
         Frontier { ways, queue: VecDeque::from([(tuple, 0)]), directed: BinaryHeap::new(), looked_at: 0 }
     }
 
-    /// Adds a product state that another one leads to.
+    /// Adds the product state `tuple`, to which `byte` leads from `from`.
     fn push(&mut self, tuple: ProductStateId, (from, read): Reached, byte: u8) {
         self.ways.insert(tuple, (from, byte));
         self.queue.push_back((tuple, read + 1));
@@ -75,7 +75,8 @@ struct OperandRow<'a> {
 }
 
 impl Rows<'_> {
-    /// The classes of bytes that may continue, without those known to have the same successor as the class before.
+    /// The classes of bytes that may continue, without classes known to have the same successor as the class before
+    /// them.
     fn classes(&self, automaton: &Automaton, product: &Product) -> ByteSet {
         let rows = match self {
             Rows::Only(byte) => return ByteSet::from_iter([automaton.class_of(*byte) as u8]),
@@ -101,7 +102,7 @@ impl OperandRow<'_> {
         self.dense?.entry(class)
     }
 
-    /// Whether the bytes of a class are known to have the same successor as those of the class before.
+    /// Whether the bytes of a class are known to have the same successor as the bytes of the class before.
     #[inline]
     fn is_as_before(&self, class: usize) -> bool {
         self.dense.is_some_and(|row| row.is_as_before(class))
@@ -110,7 +111,7 @@ impl OperandRow<'_> {
 
 impl Lazy<'_> {
     /// Whether a non-empty word leads from a product state to acceptance. Caches the answer for the product states on
-    /// its path or, if there is none, for all product states visited.
+    /// the path of the word or, if there is no such word, for all product states visited.
     pub(in crate::automaton) fn search_non_emptiness(
         &mut self,
         l: u32,
@@ -239,8 +240,8 @@ impl Lazy<'_> {
         Ok(Some(self.products.intern(&after)))
     }
 
-    /// The next product state to be examined. Complements and products of more than [`FEW_OPERANDS`] operands are
-    /// always searched breadth first.
+    /// The next product state to be examined; `None` if none is left. Complements and products of more than
+    /// [`FEW_OPERANDS`] operands are always searched breadth first.
     fn next_product_state(&mut self, product: &Product, frontier: &mut Frontier) -> Result<Option<Reached>> {
         let few = product.operands.len() <= FEW_OPERANDS;
         let is_bounded = product.bound.is_some();
@@ -264,8 +265,8 @@ impl Lazy<'_> {
         Ok(frontier.directed.pop().map(|(_, reached)| reached))
     }
 
-    /// Whether a bound has room for the least length that its part still needs; true if this is unknown, and for other
-    /// products.
+    /// Whether a bound has room for the least length that its part still needs; true if that is unknown, and for
+    /// products without a bound.
     pub(in crate::automaton) fn has_room(
         &mut self,
         product: &Product,
@@ -273,7 +274,7 @@ impl Lazy<'_> {
     ) -> Result<bool> {
         let Some(bound) = product.bound else { return Ok(true) };
         let [part, mut left] = [bound.part, bound.counter].map(|place| self.products.get(tuple)[place]);
-        // inside a character the rest of it counts nothing
+        // inside a character, the remaining bytes of the character count nothing
         if !part.is_ordinary() || !self.is_accepting(left) {
             return Ok(true);
         }

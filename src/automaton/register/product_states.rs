@@ -1,4 +1,4 @@
-//! Interned product states, and what is known about their completions.
+//! Interned product states, and the known facts about their completions.
 
 use crate::automaton::run::configuration::{ConfigurationId, Item};
 use crate::automaton::run::frame_value::ProductStateId;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// The number of recent completions that are tried on the next product state before a search.
+/// The number of recent completions that are kept per product and tried on further product states before a search.
 pub(in crate::automaton) const COMPLETIONS: usize = 8;
 
 /// A word that completes a product state.
@@ -25,13 +25,14 @@ pub(in crate::automaton) struct ProductStates {
     /// Per product and product state, the length in bytes of some non-empty word that leads to acceptance; `None` if
     /// there is none.
     pub(in crate::automaton) co_accessible: FxHashMap<(u32, ProductStateId), Option<u32>>,
-    /// Per product, the completion radius: the greatest length in `co_accessible` so far.
+    /// Per product, the completion radius: the greatest length in `co_accessible` so far, or a greater length that was
+    /// found in another grammar.
     completion_radius: FxHashMap<u32, u32>,
     /// How often the completion radius of a product has increased.
     pub(in crate::automaton) radius_epoch: usize,
-    /// Per product, words that completed other product states, the most recent first.
+    /// Per product, the last [`COMPLETIONS`] words found that complete a product state, the most recent first.
     pub(in crate::automaton) completions: FxHashMap<u32, VecDeque<Word>>,
-    /// Per item of an operand, a lower bound on the bytes after which it accepts.
+    /// Per item of an operand, a lower bound on the number of bytes after which the item accepts.
     pub(in crate::automaton) least: FxHashMap<Item, u32>,
 }
 
@@ -49,7 +50,7 @@ impl ProductStates {
         self.completion_radius.get(&l).copied().unwrap_or(0)
     }
 
-    /// Stores a word that completes a product state, to be tried on the next ones.
+    /// Stores a word that completes a product state, to be tried on further product states.
     pub(in crate::automaton) fn keep(&mut self, l: u32, word: Word) {
         let words = self.completions.entry(l).or_default();
         words.truncate(COMPLETIONS - 1);
@@ -61,7 +62,7 @@ impl ProductStates {
         self.raise_completion_radius(l, bytes);
     }
 
-    /// Records that completing some product state takes this many bytes.
+    /// Raises the completion radius of a product to at least `bytes`.
     pub(in crate::automaton) fn raise_completion_radius(&mut self, l: u32, bytes: u32) {
         let completion_radius = self.completion_radius.entry(l).or_insert(0);
         if *completion_radius < bytes {

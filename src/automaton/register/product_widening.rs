@@ -1,12 +1,13 @@
 //! Widening of counted rounds inside products.
 //!
 //! Rounds whose bounds are too far away for a token to reach share one configuration (see `loops.rs`). Inside a product
-//! the same is done to the configurations of its operands. There one must also check that the product can still be
-//! completed, since a completion may have to respect the bounds. Both directions hold:
-//! - A word within the bounds is also a word without them, because any number of rounds includes those that may follow.
+//! the same is done to the configurations of its operands. The product must also still be completable, since a
+//! completion may have to respect the bounds. Both directions hold:
+//! - A word within the bounds is also a word without them, because "any number of rounds" includes the numbers that may
+//!   follow.
 //! - A completion of some length without the bounds is also one within them, if the bounds are farther away than the
-//!   longest token and that completion together. So the length of completions is recorded, and bounds must be farther
-//!   away than that.
+//!   longest token and that completion together. So the length of completions is recorded, and only bounds that are
+//!   farther away are ignored.
 //!
 //! A complement has more words if its operand has fewer, so its rounds are always distinguished.
 
@@ -20,8 +21,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 impl Lazy<'_> {
-    /// A product state that is equivalent over the next `horizon` bytes, and whether many rounds are distinguished.
-    /// Complements, and products with a completion radius above [`MAX_COMPLETION_RADIUS`], keep their product state.
+    /// A product state that is equivalent to `tuple` over the next `horizon` bytes, and whether many numbers of rounds
+    /// are distinguished. Complements, and products with a completion radius above [`MAX_COMPLETION_RADIUS`], keep
+    /// their product state.
     pub(in crate::automaton) fn widened_product(
         &mut self,
         l: u32,
@@ -62,8 +64,8 @@ impl Lazy<'_> {
         (self.intern(&items, flags, history), depends_on_count)
     }
 
-    /// Widens a set of stacks down to `depth` frames. Sets share the stacks below them, so `known` caches the results
-    /// of sets with several frames, by depth.
+    /// Widens a set of stacks down to `depth` frames, and says whether many numbers of rounds are distinguished. Sets
+    /// share the stacks below them, so `known` caches the results of sets with several frames, by depth.
     fn widened_stack(
         &mut self,
         stack: StackSetId,

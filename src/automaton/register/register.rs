@@ -1,10 +1,10 @@
 //! The interface that every kind of register implements.
 //!
 //! A register is a value on the stack, such as the number of rounds left in a loop, or the members of an object that
-//! are present. A state enters it, it changes while the text is read, and it decides what may follow. Each kind is a
-//! file that implements [`Register`] for its record, a row in `program/registers.rs` (kind, record and its targets) and
-//! a row in `mod.rs` here. No other place lists the kinds: everything that a pass over states or stacks needs from a
-//! register is a method of the trait.
+//! are present. A state enters the register, the value changes while the text is read, and the value decides which
+//! texts may follow. Each kind is a file that implements [`Register`] for its record, a row in `program/registers.rs`
+//! (kind, record and its targets) and a row in `mod.rs` here. No other place lists the kinds: everything that a pass
+//! over states or stacks needs from a register is a method of the trait.
 
 use crate::automaton::distance::bounds::Estimates;
 use crate::automaton::distance::program::Rules;
@@ -24,10 +24,11 @@ use crate::grammar::ByteSet;
 /// A kind of register, implemented for its record. `at` is the state on which the method is called; methods restricted
 /// to some roles say so.
 pub(in crate::automaton) trait Register {
-    /// For a state that is not a leaf: adds to a closure what follows without a byte when stacks reach it.
+    /// For a state that is not a leaf: adds to a closure the states that follow without a byte when `stack` reaches the
+    /// state.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     fn enter(
         &self,
         at: RegisterState,
@@ -36,10 +37,10 @@ pub(in crate::automaton) trait Register {
         stack: StackSetId,
     ) -> Result<()>;
 
-    /// Adds to a closure what follows when something returns to a frame of the register.
+    /// Adds to a closure the states that follow when a call returns to a frame of the register.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     fn leave(
         &self,
         at: RegisterState,
@@ -48,11 +49,11 @@ pub(in crate::automaton) trait Register {
         frame: Frame,
     ) -> Result<()>;
 
-    /// For a leaf state: adds to a closure what follows a byte. Returns the first and the last byte of a run around it
-    /// that lead to the same result.
+    /// For a leaf state: adds to a closure the states that follow `byte`. Returns the first and the last byte of a run
+    /// around `byte` that lead to the same result.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     fn step(
         &self,
         at: RegisterState,
@@ -99,19 +100,20 @@ pub(in crate::automaton) trait Register {
         ahead: (State, u32),
     ) -> (Keep, bool);
 
-    /// Calls `each` for the continuations of a state, or of a frame that returns to it, regardless of values, with
-    /// whether the continuation returns to the register afterwards. Returns false if this depends on the values.
+    /// Calls `each` for the continuations of a state, or of a frame that returns to it, regardless of values. The flag
+    /// says whether the continuation returns to the register afterwards. Returns false if the continuations depend on
+    /// values.
     fn may_return(&self, at: RegisterState, each: &mut dyn FnMut(StateId, bool)) -> bool;
 
     /// Adds the rules for the least length from a state to the return of its callable.
     fn least(&self, at: RegisterState, rules: &mut Rules<'_>, target: u32);
 
-    /// Computes what the methods for lengths need: for a frame with its value, or for a leaf state. Adds sets of stacks
-    /// whose lengths must be known to `below`. The default, for registers that need only the lengths of states, does
-    /// nothing.
+    /// Computes what the methods for lengths need: for a frame with its value, or for a leaf state. Adds to `below` the
+    /// sets of stacks whose lengths must also be computed. The default, for registers that need only the lengths of
+    /// states, does nothing.
     ///
     /// # Errors
-    /// Limits.
+    /// A limit, if the budget of work is spent.
     fn learn(
         &self,
         _at: RegisterState,
@@ -126,7 +128,7 @@ pub(in crate::automaton) trait Register {
     /// The length from the return to a frame until the frame is finished, without the stack below it.
     ///
     /// # Errors
-    /// Limits.
+    /// A limit, if the budget of work is spent.
     fn least_after(
         &self,
         at: RegisterState,
@@ -135,8 +137,8 @@ pub(in crate::automaton) trait Register {
         frame: &Frame,
     ) -> Result<u32>;
 
-    /// The length from a leaf state with these stacks to the end of the text, if it depends on the value; otherwise
-    /// `None`.
+    /// The length from a leaf state with the stacks `stack` to the end of the text, if that length depends on the
+    /// value; otherwise `None`.
     fn least_inside(
         &self,
         at: RegisterState,

@@ -47,7 +47,7 @@ impl SeenSets {
     }
 }
 
-/// The progress of a member list.
+/// The progress of a member list: the members so far, as far as they matter for the rest of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct Progress {
     /// In declared order the index of the first member that may still follow; in any order the id of a set of seen
@@ -55,7 +55,7 @@ pub(in crate::automaton) struct Progress {
     pub(in crate::automaton) base: u32,
     /// The number of members, if they are counted; without a maximum, counting stops at the minimum.
     pub(in crate::automaton) count: u32,
-    /// The number of further members, counted only if they have so few names that these bound it; otherwise 0.
+    /// The number of further members, counted only if their names are so few that they bound this number; otherwise 0.
     pub(in crate::automaton) further: u32,
 }
 
@@ -64,7 +64,7 @@ pub(in crate::automaton) struct Progress {
 pub(in crate::automaton) struct Counted {
     /// The values other than the initial one.
     list: Interner<Progress>,
-    /// Per list with conditions and value of its frame, whether the list can be finished.
+    /// Per list with conditions and value of its frame, whether the list can be finished with that value.
     pub(in crate::automaton) finished: FxHashMap<(u32, FrameValue), bool>,
 }
 

@@ -1,5 +1,5 @@
-//! The smallest register, for tests only. It shows what a new register needs: a file like this one, a record with a row
-//! in `program/registers.rs`, and a row in `mod.rs`.
+//! The smallest register, for tests only. The test shows the parts of a new register: a file like this one, a record
+//! with a row in `program/registers.rs`, and a row in `mod.rs`.
 
 use super::register::Register;
 use crate::automaton::distance::bounds::Estimates;
@@ -138,7 +138,7 @@ fn automaton() -> Automaton {
     let state = |role| RegisterState { kind: RegisterKind::Toy, role, record: 0, node: 0 };
     let inside = add(state(Role::Inside).into());
     let enter = add(state(Role::Enter).into());
-    // it is called, so that there is a stack below
+    // the register is called, so that there is a stack below its frame
     let after = add(State::Byte { byte: b'b', next: StateId::ACCEPT });
     let call = add(State::Call { start: enter, to_return: after });
     let start = add(State::Byte { byte: b'a', next: call });

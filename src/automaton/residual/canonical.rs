@@ -1,9 +1,9 @@
 //! Canonical forms of configurations: their behaviour, written without the ids of their grammar.
 //!
-//! A configuration is written as its states with their stacks, followed by each state: what it reads and where it
-//! leads. States are numbered in the order in which they are met. Two configurations with the same form behave alike
-//! until they return, also if they belong to different grammars: the inside of a string, a number, a date. (Two that
-//! behave alike may have different forms.)
+//! A configuration is written as its states with their stacks, followed by the definition of each state: the symbols
+//! that it reads and its successors. States are numbered in the order in which they are met. Two configurations with
+//! the same form behave alike until they return, also if they belong to different grammars: the inside of a string, a
+//! number, a date. (Two configurations that behave alike may have different forms.)
 
 use super::canonical_form::{Canonical, CanonicalForm, CanonicalScratch, MOST_WORDS};
 use crate::automaton::program::automaton::Automaton;
@@ -26,13 +26,14 @@ pub(in crate::automaton) struct Writer<'a> {
 }
 
 impl Cache {
-    /// The completion radius of the products in a canonical form: the most bytes that completing them took so far.
+    /// The greatest completion radius of the products in a canonical form: the most bytes that completing one of them
+    /// took so far.
     pub(crate) fn completion_radius_of(&self, canonical: &Canonical) -> u32 {
         canonical.products.iter().map(|&l| self.products.completion_radius(l)).max().unwrap_or(0)
     }
 
-    /// Raises the completion radius of the products in a canonical form to at least `bytes`, as another grammar has
-    /// found.
+    /// Raises the completion radius of the products in a canonical form to at least `bytes`, a radius that was found in
+    /// another grammar.
     pub(crate) fn raise_completion_radius(&mut self, canonical: &Canonical, bytes: u32) {
         canonical.products.iter().for_each(|&l| self.products.raise_completion_radius(l, bytes));
     }
@@ -41,7 +42,7 @@ impl Cache {
 impl Lazy<'_> {
     /// The canonical form of a configuration. `None` if it is too long, depends on the members or items of a list,
     /// refers to a part that is not lowered yet, or has no states; also if an earlier attempt with the same first state
-    /// failed late.
+    /// failed after more than [`WORDS_IN_VAIN`] words.
     pub(crate) fn canonical_form(&mut self, id: ConfigurationId) -> Option<Canonical> {
         let automaton = self.automaton;
         let first = self.states(id).next()?;
@@ -102,8 +103,8 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// The number of a state; 0 for the accepting state. `None` if there are too many states, or if it is not lowered
-    /// yet.
+    /// The number of a state; 0 for the accepting state. `None` if there are too many states, or if the state is the
+    /// start of a part that is not lowered yet.
     fn number(&mut self, state: StateId) -> Option<u32> {
         let state = self.automaton.single(state);
         let state = match self.automaton.state(state) {
@@ -128,7 +129,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Writes a set of stacks: the frames that a residual keeps, such as those of rounds and products.
+    /// Writes a set of stacks: the frames that a residual keeps, such as the frames of loops and products.
     fn stacks(&mut self, stack: StackSetId) -> Option<()> {
         self.has_room()?;
         let frames = self.tables.stacks.frames(stack);
@@ -151,7 +152,7 @@ impl Writer<'_> {
         self.has_room()?;
         let automaton = self.automaton;
         match automaton.state(state) {
-            // these are never referred to
+            // `number` never gives these states a number of their own
             State::Accept | State::Deferred(_) => None,
             State::Byte { byte, next } => {
                 self.put_kind(3, u32::from(byte));

@@ -5,10 +5,10 @@ use crate::collections::interner::Interner;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-/// A canonical form that needs more states or stacks after this many words is given up, since few long ones recur.
+/// A canonical form that needs more states or stacks after this many words is given up, since few long forms recur.
 pub(in crate::automaton) const MOST_WORDS: usize = 1024;
 
-/// The behaviour of a configuration until it returns.
+/// The behaviour of a configuration until it returns, encoded as words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CanonicalForm(pub(in crate::automaton) Box<[u32]>);
 
@@ -30,7 +30,7 @@ pub(crate) struct Canonical {
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct CanonicalScratch {
     pub(in crate::automaton) words: Vec<u32>,
-    /// The states met so far, in this order.
+    /// The states met so far, in the order in which they were met.
     pub(in crate::automaton) met: Interner<StateId>,
     pub(in crate::automaton) products: SmallVec<[u32; 2]>,
     /// The first states of configurations whose forms could not be written after more than `WORDS_IN_VAIN` words.

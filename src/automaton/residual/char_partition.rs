@@ -1,4 +1,4 @@
-//! Partitions of the characters, the images of their blocks, and the memo of steps by them.
+//! Partitions of the characters, the images of their blocks, and the memo of steps by characters.
 
 use crate::automaton::program::ids::StateId;
 use crate::automaton::run::configuration::ConfigurationId;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Some states, in the order of items.
 pub(in crate::automaton) type States = SmallVec<[StateId; 8]>;
 
-/// The successor of each of some states, if it has one.
+/// The successor of each of some states; `None` for a state that does not read the character.
 pub(in crate::automaton) type StateMap = SmallVec<[Option<StateId>; 8]>;
 
 /// At most 64 groups of characters that are distinguished, each as its UTF-8 sequences.
@@ -20,7 +20,7 @@ pub(crate) struct CharPartition {
     pub(in crate::automaton) spelled: Vec<Vec<Utf8Sequence>>,
     /// Per first byte, the groups with a character that begins with it.
     pub(in crate::automaton) begun_by: [BlockSet; 256],
-    /// The groups with ASCII characters, and the groups with others.
+    /// The groups with ASCII characters, and the groups with characters beyond ASCII.
     pub(in crate::automaton) ascii: BlockSet,
     pub(in crate::automaton) beyond: BlockSet,
 }
@@ -95,8 +95,8 @@ impl<T> Images<T> {
         self.all.iter().fold((0, 0), seen).1
     }
 
-    /// Combines two results for the same characters. A group in which both vary becomes unknown, since it is not known
-    /// which results belong together.
+    /// Combines two results for the same characters. A group in which both results vary becomes unknown, since it is
+    /// not known which of them belong to the same characters.
     pub(in crate::automaton) fn with<U, V>(
         &self,
         other: &Images<U>,
@@ -115,7 +115,8 @@ impl<T> Images<T> {
         Images { all, unknown }
     }
 
-    /// Extends each result by the result of `other` for the same characters.
+    /// Extends each result by the result of `other` for the same characters; groups become unknown as in
+    /// [`with`](Images::with).
     pub(in crate::automaton) fn extended<U>(
         mut self,
         other: &Images<U>,
@@ -136,20 +137,20 @@ impl<T> Images<T> {
     }
 }
 
-/// The ways in which characters beyond ASCII move some states. Groups are unknown if this depends on more than these
-/// states, or if there are too many ways.
+/// The ways in which characters beyond ASCII move some states. A group is unknown if its characters cannot be followed
+/// by these states alone, or if there are too many ways.
 pub(in crate::automaton) type StateMaps = Arc<Images<StateMap>>;
 
-/// The known ways. Partitions are identified by their address, so results for one address belong to one partition.
+/// The ways in which characters move states, as far as they were computed. The key of a partition is its address.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct CharStepMemo {
     pub(in crate::automaton) ways: FxHashMap<(States, usize), StateMaps>,
-    /// The results for operands of products, by partition.
+    /// The results for operands of products, by configuration and partition.
     pub(in crate::automaton) of_operands: FxHashMap<(ConfigurationId, usize), Images<ConfigurationId>>,
 }
 
 impl CharStepMemo {
-    /// Bytes on the heap.
+    /// Bytes on the heap of the tables, without the memory that their entries own.
     pub(in crate::automaton) fn memory_usage(&self) -> usize {
         map_bytes(&self.ways) + map_bytes(&self.of_operands)
     }

@@ -18,11 +18,11 @@ use regex_syntax::utf8::Utf8Sequence;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// The items of a configuration: those that each byte moves to at most one state, and the products.
+/// The items of a configuration by kind: the items that each byte moves to at most one state, and the products.
 struct Parted {
     plain: SmallVec<[Item; 8]>,
     products: SmallVec<[(u32, StackSetId); 2]>,
-    /// The groups whose results depend on other items.
+    /// The groups with characters that items of other kinds may read.
     unknown: BlockSet,
 }
 
@@ -30,7 +30,7 @@ struct Parted {
 type Stepped = SmallVec<[(u32, ProductStateId, StackSetId); 2]>;
 
 impl Lazy<'_> {
-    /// The configurations after ASCII characters, without duplicates, possibly including the dead one.
+    /// The configurations after the ASCII characters in `ranges`, without duplicates, possibly including the dead one.
     pub(crate) fn after_ascii(&mut self, id: ConfigurationId, ranges: &[(u8, u8)]) -> Result<Configurations> {
         let mut after = Configurations::new();
         for &range in ranges {
@@ -75,8 +75,8 @@ impl Lazy<'_> {
         failed.map(|()| after)
     }
 
-    /// The product states of a product after characters; `None` stands for those in which an operand is dead and
-    /// decides alone.
+    /// The product states of a product after characters; `None` replaces all product states in which an operand is dead
+    /// and decides alone.
     fn product_images(
         &mut self,
         l: u32,
@@ -124,7 +124,7 @@ impl Lazy<'_> {
                 State::Register { kind: RegisterKind::Product, record, .. } => {
                     parted.products.push((record, item.stack));
                 }
-                // characters that such a state does not read are dead, in a key for example
+                // a character that such a state, in a key for example, does not read leads nowhere
                 State::Register { .. } => {
                     parted.unknown |= groups.begun_by(automaton.wanted_bytes(item.state).iter());
                 }
@@ -154,7 +154,7 @@ impl Lazy<'_> {
         })
     }
 
-    /// The ways in which characters move items.
+    /// The ways in which characters move items, each with the groups that have such a character.
     fn ways(&mut self, items: &[Item], groups: &'static CharPartition) -> Images<StateMap> {
         let automaton = self.automaton;
         let mut ways = Images { all: SmallVec::new(), unknown: 0 };
@@ -199,7 +199,7 @@ impl Lazy<'_> {
     }
 }
 
-/// Whether a byte moves a state to at most one other.
+/// Whether each byte moves a state to at most one state, without a register.
 fn is_plain(state: State) -> bool {
     matches!(state, State::Byte { .. } | State::ByteOr { .. } | State::Bytes { .. } | State::Token { .. })
 }

@@ -1,9 +1,9 @@
 //! Decomposition of a configuration into residuals.
 //!
-//! What a state may read before it returns to the stack below does not depend on that stack. So a configuration is
-//! split into residuals, one per set of stacks, and each is given an empty stack instead: the inside of a string is
-//! then one configuration wherever the string is. A residual accepts where it returns. What follows is
-//! [`Lazy::returned`] of the stacks below.
+//! The texts that a state may read before it returns to the stack below do not depend on that stack. So a configuration
+//! is split into residuals, one per set of stacks, and each is given an empty stack instead: the inside of a string is
+//! then one configuration wherever the string is. A residual accepts where it returns. The configuration after the
+//! return is [`Lazy::returned`] of the stacks below.
 //!
 //! Frames whose value a state may depend on before it returns stay with the residual: the members seen in a key or a
 //! separator, the rounds of a loop, the product state of a product. So do frames of calls inside a string that return
@@ -25,12 +25,12 @@ use crate::grammar::ByteSet;
 use smallvec::SmallVec;
 use std::ops::Deref;
 
-/// Some states of a configuration, up to their return to the stacks below.
+/// Some states of a configuration with the same stacks below, followed up to their return to these stacks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Residual {
     /// The states, on an empty stack.
     pub(crate) configuration: ConfigurationId,
-    /// The stacks that they return to; `None` if the text ends at the return.
+    /// The stacks that the states return to; `None` if the text ends at the return.
     pub(crate) returns_to: Option<StackSetId>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Residual {
 #[derive(Debug)]
 pub(crate) struct Decomposition {
     parts: SmallVec<[Residual; 4]>,
-    /// Whether many numbers of rounds were distinguished; over fewer bytes this might be unnecessary.
+    /// Whether many numbers of rounds were distinguished. With a smaller horizon that might be unnecessary.
     pub(crate) depends_on_count: bool,
 }
 
@@ -66,8 +66,9 @@ struct Split {
 }
 
 impl Lazy<'_> {
-    /// The residuals of a configuration, or the configuration itself if it cannot or need not be decomposed. The
-    /// residuals belong to a configuration that is equivalent over the next `horizon` bytes.
+    /// The residuals of a configuration, or the configuration itself if it cannot or need not be decomposed. Together
+    /// the residuals are equivalent to the configuration over the next `horizon` bytes, but not necessarily beyond
+    /// them.
     pub(crate) fn decompose(&mut self, id: ConfigurationId, horizon: u32) -> Decomposition {
         let whole = SmallVec::from_elem(Residual { configuration: id, returns_to: None }, 1);
         let whole = Decomposition { parts: whole, depends_on_count: false };
@@ -96,7 +97,7 @@ impl Lazy<'_> {
                 let stack = frames.fold(StackSets::EMPTY_STACK, |below, &(to_return, value)| {
                     self.stacks.push(to_return, value, below)
                 });
-                // a configuration has each state once, with all of its stacks
+                // a configuration has each state once, with the union of its stacks
                 match items.iter_mut().find(|item| item.state == *state) {
                     Some(item) => item.stack = self.stacks.union(item.stack, stack),
                     None => items.push(Item { state: *state, stack }),
@@ -123,9 +124,9 @@ impl Lazy<'_> {
         wanted.fold(ByteSet::EMPTY, |all, bytes| all.union(&bytes)).len() >= WIDE_CALL_BYTES
     }
 
-    /// Decides which states form a residual: those with the same stacks. The states of a call, one of which waits for
-    /// at least [`WIDE_CALL_BYTES`] bytes, as inside a string, join the residual of the states next to the call, such
-    /// as the exceptions to it.
+    /// Decides which states form a residual: the states with the same stacks. The states of a call, one of which waits
+    /// for at least [`WIDE_CALL_BYTES`] bytes, as inside a string, join the residual of the states next to the call,
+    /// such as the other ways to continue the string.
     fn join(&mut self, splits: &mut [Split]) {
         let automaton = self.automaton;
         for place in 0..splits.len() {
@@ -215,7 +216,7 @@ impl Lazy<'_> {
         let automaton = self.automaton;
         match automaton.register_at(frame.to_return) {
             Some(register) => register.keep(self, frame, ahead),
-            // the quote that ends a string
+            // the frame returns to the quote that ends a string
             None if matches!(automaton.state(frame.to_return), State::Byte { byte: b'"', .. }) => {
                 (Keep::InText, false)
             }

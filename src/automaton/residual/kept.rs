@@ -6,9 +6,10 @@ use crate::automaton::run::frame_value::FrameValue;
 /// Whether a frame stays with a residual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::automaton) enum Keep {
-    /// No: what the state may read before it returns does not depend on the frame.
+    /// No: the texts that the state may read before it returns do not depend on the frame.
     Away,
-    /// Only if at least `WIDE_CALL_BYTES` bytes may be read, as inside a string: a pattern there may return anywhere.
+    /// Only if at least `WIDE_CALL_BYTES` bytes may be read, as inside a string: a pattern inside a string may return
+    /// anywhere.
     InText,
     /// Yes, with this value, as the last frame that stays.
     Last(FrameValue),
@@ -16,11 +17,12 @@ pub(in crate::automaton) enum Keep {
     Through(StateId, FrameValue),
 }
 
-/// The abstraction of a frame over the next bytes.
+/// The abstraction of a frame over a given number of next bytes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::automaton) struct Widened {
     /// The return address and value of the equivalent frame; `None` if only the frame itself is equivalent.
     pub(in crate::automaton) frame: Option<(StateId, FrameValue)>,
-    /// Whether the frame is one of many that differ over these bytes; over fewer bytes they might not differ.
+    /// Whether the frame is one of many that behave differently over the next bytes. Over fewer bytes they might behave
+    /// alike.
     pub(in crate::automaton) depends_on_count: bool,
 }

@@ -1,5 +1,5 @@
 //! Whether a configuration may return with an empty stack while reading only certain bytes: a string that ends with a
-//! quote does not return before it.
+//! quote does not return before the quote.
 
 use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
@@ -26,8 +26,8 @@ impl ReachedStates {
 }
 
 impl Lazy<'_> {
-    /// Whether a configuration may return with an empty stack after reading only the given bytes; true if this cannot
-    /// be decided.
+    /// Whether a configuration may return with an empty stack after reading only the given bytes; true if that cannot
+    /// be decided, or only with more than [`MAY_RETURN_STATES`] states.
     pub(crate) fn may_return_within(&self, id: ConfigurationId, bytes: &ByteSet) -> bool {
         let automaton = self.automaton;
         let mut reached = ReachedStates::default();
@@ -47,7 +47,7 @@ impl Lazy<'_> {
         false
     }
 
-    /// Adds a state and the states that it may return to; false if this depends on more than states.
+    /// Adds a state and the states that it may return to; false if that depends on more than states.
     fn add_returns(
         &self,
         state: StateId,
@@ -77,7 +77,8 @@ impl Lazy<'_> {
     }
 }
 
-/// Adds the successors of a state; false if it may return with an empty stack, or if this depends on more than states.
+/// Adds the successors of a state; false if the state may return with an empty stack, or if its successors depend on
+/// more than states.
 fn follow(
     automaton: &Automaton,
     state: StateId,

@@ -9,19 +9,20 @@ use crate::automaton::program::state::{Edge, State};
 use crate::error::Result;
 use smallvec::SmallVec;
 
-/// A list of configurations.
+/// Some configurations; up to 16 are stored inline.
 pub(crate) type Configurations = SmallVec<[ConfigurationId; 16]>;
 
 impl Lazy<'_> {
-    /// The configurations after any byte, in order of the bytes, without the dead one; possibly with duplicates.
+    /// The configurations after each of the 256 bytes, in order of the bytes, without the dead one: one per run of
+    /// bytes, so possibly with duplicates.
     pub(crate) fn after_any(&mut self, id: ConfigurationId) -> Result<Configurations> {
         let mut all = self.after_range(id, (0, u8::MAX))?;
         all.retain(|next| *next != ConfigurationId::DEAD);
         Ok(all)
     }
 
-    /// The configurations after a range of bytes, in order of the bytes, including the dead one; possibly with
-    /// duplicates.
+    /// The configurations after each byte of `low..=high`, in order of the bytes, including the dead one: one per run
+    /// of bytes, so possibly with duplicates.
     pub(crate) fn after_range(
         &mut self,
         id: ConfigurationId,
@@ -37,15 +38,15 @@ impl Lazy<'_> {
         Ok(all)
     }
 
-    /// The configuration after a byte, and the last byte of the run from there that is known to have the same
+    /// The configuration after `byte`, and the last byte of the run that begins at `byte` and is known to have the same
     /// successor.
     pub(crate) fn step_run(&mut self, id: ConfigurationId, byte: u8) -> Result<(ConfigurationId, u8)> {
         let next = self.step(id, byte)?;
         Ok((next, self.known_run(id, byte, (byte, u8::MAX)).1))
     }
 
-    /// The configurations after a byte, and the last byte of the run from there that is known to have the same
-    /// successors.
+    /// The configurations that follow `left` and `right` after `byte`, and the last byte of the run that begins at
+    /// `byte` and is known to have the same two successors.
     pub(crate) fn step_both(
         &mut self,
         (left, right): (ConfigurationId, ConfigurationId),
@@ -94,7 +95,7 @@ impl ByteRun {
         ByteRun { byte, low: 0, high: u8::MAX }
     }
 
-    /// The first and the last byte.
+    /// The first and the last byte of the run.
     pub(in crate::automaton) fn bounds(&self) -> (u8, u8) {
         (self.low, self.high)
     }

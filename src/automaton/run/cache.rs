@@ -32,9 +32,10 @@ pub struct Cache {
     pub(in crate::automaton) transitions: Arc<Transitions>,
     /// The end of the last dense row of successors.
     pub(in crate::automaton) rows_end: u32,
-    /// Per item that was closed alone, its closure, which many bytes and configurations share.
+    /// Per item that was closed alone, the configuration that it is closed to, which many bytes and configurations
+    /// share.
     pub(in crate::automaton) closed: FxHashMap<Item, ConfigurationId>,
-    /// The closures of several items.
+    /// The configurations that sets of several items are closed to.
     pub(in crate::automaton) closure_memo: ClosureMemo,
     /// Worklists kept for their allocations; products need more than one at a time.
     #[allow(clippy::vec_box)] // they are taken out and put back for each byte
@@ -64,7 +65,7 @@ impl Cache {
             products: ProductStates::default(),
             bounds: Bounds::default(),
             memory: Memory::new(),
-            // most first masks need no more
+            // the number of configurations that most first masks need
             configurations: SliceInterner::with_capacity(64),
             transitions: Arc::default(),
             rows_end: 0,
@@ -89,12 +90,12 @@ impl Cache {
         self.configurations.len() - 1
     }
 
-    /// Whether the bytes so far are a word of the language.
+    /// Whether the text so far, tokens given by their ids included, is a word of the language.
     pub fn is_accepting(&self, id: ConfigurationId) -> bool {
         self.transitions.is_accepting(id)
     }
 
-    /// Whether the bytes so far are a word that is not a proper prefix of another word.
+    /// Whether the text so far is a word that is not a proper prefix of another word.
     pub fn is_final(&self, id: ConfigurationId) -> bool {
         self.transitions.is_final(id)
     }
@@ -122,8 +123,8 @@ impl Cache {
         }
     }
 
-    /// The items that two configurations share, as a configuration; `None` if they share none, or if one of the two is
-    /// dead, unknown or history-dependent.
+    /// The items that two configurations share, as a configuration; `a` itself if `b` has all items of `a`. Otherwise
+    /// `None` if they share no item. Also `None` if one of the two is dead, unknown or history-dependent.
     pub(crate) fn common(&mut self, a: ConfigurationId, b: ConfigurationId) -> Option<ConfigurationId> {
         if !a.is_ordinary() || !b.is_ordinary() {
             return None;
@@ -176,7 +177,7 @@ impl Cache {
         })
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, without the memory that is kept only for reuse.
     pub fn memory_usage(&self) -> usize {
         self.stacks.memory_usage()
             + self.seen.memory_usage()

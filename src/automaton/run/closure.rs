@@ -16,7 +16,7 @@ use crate::automaton::tuning::{UNITED_ONE_BY_ONE, UNSPENT_FRAMES};
 use crate::error::Result;
 
 impl Cache {
-    /// Adds a state with stacks to a closure.
+    /// Adds a state with stacks to the worklist of a closure, unless the closure has these stacks of the state already.
     pub(in crate::automaton) fn add(&mut self, closure: &mut Closure, state: StateId, stack: StackSetId) {
         let item = Item { state, stack };
         let place = if closure.visited.len() <= LINEAR {
@@ -47,7 +47,7 @@ impl Cache {
         closure.work.push(item);
     }
 
-    /// Takes the pending call with the lowest rank.
+    /// Takes the pending call with the lowest rank, with the union of its stacks; `None` if no call is pending.
     fn next_call(&mut self, closure: &mut Closure) -> Option<Item> {
         if let Some(((_, state), stacks)) = closure.many_calls.pop_first() {
             return Some(Item { state, stack: self.stacks.union_all(&stacks) });
@@ -68,7 +68,7 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// Adds a call for the second phase.
+    /// Adds a call of `start` with the stacks `stack`, return address included, for the second phase.
     pub(in crate::automaton) fn call(&mut self, closure: &mut Closure, start: StateId, stack: StackSetId) {
         let automaton = self.automaton;
         let rank = automaton.rank(start);
@@ -151,7 +151,7 @@ impl Lazy<'_> {
         }
     }
 
-    /// The start of a deferred part, lowered if necessary. Only the call that lowers it spends the work for that.
+    /// The start of a deferred part, lowered if necessary. Only the call that lowers the part spends the work for it.
     fn lowered_part(&self, part: u32) -> Result<StateId> {
         let automaton = self.automaton;
         if let Some(start) = automaton.lowered(part) {

@@ -53,8 +53,8 @@ impl ClosureMemo {
         self.of.insert_unique(hash, (hash, start, end, id), |known| known.0);
     }
 
-    /// Removes the items of a set that is not always closed to the same configuration, unless other items were stored
-    /// after them.
+    /// Removes the items of a set that [`find`](ClosureMemo::find) stored and that will not be inserted, unless other
+    /// items were stored after them. Sets that are not always closed to the same configuration are not inserted.
     pub(in crate::automaton) fn forget(&mut self, place: Slot) {
         if let Slot::Free((_, start, end)) = place
             && end as usize == self.items.len()

@@ -9,20 +9,21 @@ use crate::automaton::program::ids::StateId;
 pub struct ConfigurationId(pub(in crate::automaton) u32);
 
 impl ConfigurationId {
-    /// The configuration after a byte that is not allowed: it has no completion. Every ordinary configuration has one.
+    /// The configuration after a byte that is not allowed: the dead configuration has no completion. Every ordinary
+    /// configuration has one.
     pub const DEAD: ConfigurationId = ConfigurationId(0);
 
-    /// The configuration after a forgetful configuration where the result depends on the items seen. It occurs only
-    /// while masks are computed, and its successors are unknown.
+    /// The configuration after a forgetful configuration where the result depends on the items seen. The unknown
+    /// configuration occurs only while masks are computed. It has no items, so its successors cannot be computed.
     pub(crate) const UNKNOWN: ConfigurationId = ConfigurationId(1);
 
-    /// Whether it is neither dead nor unknown.
+    /// Whether the configuration is neither dead nor unknown.
     #[inline]
     pub(crate) fn is_ordinary(self) -> bool {
         self > ConfigurationId::UNKNOWN
     }
 
-    /// The index in the table of configurations.
+    /// The index in the table of configurations of the cache.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -45,7 +46,7 @@ pub(crate) struct Frame {
     pub(crate) to_return: StateId,
     /// The value of the register that the frame returns to; [`FrameValue::NONE`] for a plain call.
     pub(crate) value: FrameValue,
-    /// The stacks below.
+    /// The set of the stacks below this frame.
     pub(crate) below: StackSetId,
 }
 

@@ -5,9 +5,10 @@
 //! rounds, and the items seen by a list of unique items, either inside an item or between two.
 //!
 //! ```text
-//! 0 .. 2^29        nothing (a plain call), whether a part is old, members seen, product states, lists whose items are not remembered
+//! 0 .. 2^29        nothing (a plain call), whether a part is old, members seen, product states,
+//!                  lists whose items are not remembered
 //! 2^29 .. 2^30     sets of numbers of rounds
-//! 2^30, 2^30 + 1   items of which it takes the history to know
+//! 2^30, 2^30 + 1   items whose successors depend on the history
 //! 2^31 .. 3*2^30   items seen, of a list inside an item
 //! 3*2^30 ..        items seen, of a list between two items
 //! ```
@@ -45,7 +46,7 @@ const MAY_END: u32 = 1;
 const MAY_GO_ON: u32 = 2;
 const FREE: u32 = 8;
 
-/// A value below 2^29, that is, below those that are recognisable by their bits.
+/// A value below 2^29, that is, below all values that are recognisable by their bits.
 fn small(value: u32) -> FrameValue {
     debug_assert!(value < ROUNDS, "a table has more entries than frames can name");
     FrameValue(value)
@@ -137,12 +138,12 @@ impl FrameValue {
         (self.0 >= SEEN_ITEMS).then_some(SeenItemsId(self.0 & !BETWEEN))
     }
 
-    /// Whether the value is the items seen while another item is open.
+    /// Whether the value is the items that a list has seen, while another item is open.
     pub(in crate::automaton) fn is_inside(self) -> bool {
         (SEEN_ITEMS..BETWEEN).contains(&self.0)
     }
 
-    /// Whether the value is the items seen between two items.
+    /// Whether the value is the items that a list has seen, between two items.
     pub(in crate::automaton) fn is_between(self) -> bool {
         self.0 >= BETWEEN
     }
@@ -170,7 +171,7 @@ impl FrameValue {
                 .contains(&self)
     }
 
-    /// The bits, for canonical forms.
+    /// The value as a number, for canonical forms.
     pub(in crate::automaton) fn bits(self) -> u32 {
         self.0
     }

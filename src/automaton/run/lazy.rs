@@ -7,7 +7,7 @@ use crate::work::Budget;
 use std::ops::{Deref, DerefMut};
 
 /// An automaton with its cache, as in `regex-automata`'s lazy DFA. Steps and closures are methods of this pair, so that
-/// no automaton runs in the cache of another. It dereferences to the cache for queries of existing data.
+/// no automaton runs in the cache of another. A `Lazy` dereferences to the cache for queries of existing data.
 #[derive(Debug)]
 pub struct Lazy<'a> {
     pub(crate) automaton: &'a Automaton,
@@ -20,7 +20,8 @@ impl<'a> Lazy<'a> {
         Lazy { automaton, cache }
     }
 
-    /// Computes something in an empty cache, spending the given budget of work.
+    /// Runs `compute` with an empty cache that is dropped afterwards. The work is taken from `budget`, also if
+    /// `compute` fails.
     pub(in crate::automaton) fn within<T>(
         automaton: &Automaton,
         budget: &Budget,

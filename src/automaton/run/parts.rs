@@ -1,10 +1,10 @@
 //! Parts of a text that are bounded in tokens.
 //!
 //! A part is called with a state of its register as return address, so a stack shows whether the part is open. The
-//! number of tokens left is not stored in configurations: the matcher counts them for each *reading*. The readings of a
-//! configuration are its items with those stacks that have the same part open, or none. The value of a part's frame
-//! says whether the part was entered since the last token ended. The matcher splits configurations into readings at the
-//! end of each token, which sets this value to [`FrameValue::KEPT_PART`].
+//! number of tokens left is not stored in configurations: the matcher counts them for each *reading*. A reading of a
+//! configuration consists of its items with the stacks that have the same part open, or no part. The value of a part's
+//! frame says whether the part was entered since the last token ended. The matcher splits configurations into readings
+//! at the end of each token, which sets this value to [`FrameValue::KEPT_PART`].
 
 use super::configuration::{ConfigurationId, Frame, Item, StackSetId};
 use super::frame_value::FrameValue;
@@ -38,12 +38,12 @@ pub(crate) struct OpenPart {
     pub(crate) inside: ConfigurationId,
 }
 
-/// The open part, and whether it is new.
+/// The open part, and whether it was entered since the last token ended; `None` if no part is open.
 type Side = Option<(PartId, bool)>;
 
 /// The stacks of a set with the same open part, in two forms. In `marked`, the frame of the part has the value
-/// [`FrameValue::KEPT_PART`]; in `inside`, this frame and those below it are removed. Without an open part both are
-/// equal.
+/// [`FrameValue::KEPT_PART`]; in `inside`, this frame and the frames below it are removed. Without an open part both
+/// are equal.
 #[derive(Clone, Copy)]
 struct Stacks {
     side: Side,
@@ -102,7 +102,7 @@ impl Lazy<'_> {
         Ok(readings)
     }
 
-    /// Splits a set of stacks by open part, and stores the result in `known`; the stacks below come first.
+    /// Splits a set of stacks by open part, and stores the result in `known`; stacks below are split first.
     fn learn_sides(
         &mut self,
         stack: StackSetId,
@@ -173,8 +173,8 @@ impl Lazy<'_> {
         self.automaton.part_ended_by(frame.to_return)
     }
 
-    /// Whether a part may be entered on a path from a configuration to a word. The answer may be true where none can.
-    /// States and stacks found to be without parts are stored in `without`.
+    /// Whether a part may be entered on a path from a configuration to a word. The answer may be true although no part
+    /// can be entered. States and stacks found to be without parts are stored in `without`.
     pub(crate) fn is_part_ahead(&self, id: ConfigurationId, without: &mut WithoutParts) -> Result<bool> {
         let (mut states, mut stacks) = (Vec::new(), Vec::new());
         let mut seen = WithoutParts::default();
@@ -215,15 +215,15 @@ pub(crate) struct WithoutParts {
 }
 
 impl WithoutParts {
-    /// Bytes on the heap.
+    /// Bytes on the heap, approximately: an id and a byte of its hash per entry.
     pub(crate) fn memory_usage(&self) -> usize {
         (self.states.capacity() + self.stacks.capacity()) * 5
     }
 }
 
 impl Automaton {
-    /// Whether a state enters a part, or represents something that may; if not, the states that it leads to or calls
-    /// are appended to `next`.
+    /// Whether a state enters a part, or is a deferred part of the grammar that may do so. If not, the states that it
+    /// leads to or calls are appended to `next`.
     fn enters_part(&self, state: StateId, next: &mut Vec<StateId>) -> bool {
         match self.state(state) {
             State::Accept => {}

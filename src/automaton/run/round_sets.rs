@@ -1,15 +1,17 @@
 //! The registers of counted loops: interned sets of numbers of rounds.
 //!
 //! The register of a loop's frame is the set of all numbers `k` such that exactly `k` rounds may follow the current
-//! round: `min - done - 1` to `max - done - 1` after `done` rounds. A frame with such a set abbreviates one frame for
-//! each of its numbers, a nondeterministic guess. So a set of stacks is a finite language over pairs of return address
-//! and number, with a canonical minimal deterministic automaton. When a round ends, the loop may be left if 0 is in the
-//! set. Another round begins with each number decreased by one, without negative ones.
+//! round: from `min - done - 1`, or 0 if that is negative, to `max - done - 1` after `done` rounds. A frame with such a
+//! set replaces one frame for each of its numbers, between which the automaton would choose nondeterministically. So a
+//! set of stacks is a finite language over pairs of return address and number, with a canonical minimal deterministic
+//! automaton. When a round ends, the loop may be left if 0 is in the set. If another round begins, each number is
+//! decreased by one, and negative numbers are dropped.
 //!
 //! If a text can be divided into rounds in many ways, the intervals of these ways usually overlap or touch, and their
 //! union is one interval. So sets are sorted lists of intervals. Counting-set automata (Turoňová et al., "Regex
 //! matching with counting-set automata", OOPSLA 2020) store sets of the numbers of rounds done. The set of numbers that
-//! may follow depends on the future alone: if one way allows everything that another allows, their union is the former.
+//! may follow depends on the future alone: if one way allows everything that another way allows, the union of both is
+//! the set of the first way.
 
 use super::configuration::StackSetId;
 use super::frame_value::RoundSetId;
@@ -18,7 +20,8 @@ use crate::collections::interner::SliceInterner;
 use smallvec::SmallVec;
 
 /// Intervals of equal length at equal distances. For example, the numbers of rounds of one or three letters that fit a
-/// text are all even or all odd. As runs, such a set takes the same memory regardless of the bounds of its loop.
+/// text are all even or all odd. Stored as runs, a set of this kind takes the same memory regardless of the bounds of
+/// its loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct IntervalRun {
     first: Interval,
@@ -38,7 +41,7 @@ impl IntervalRun {
         (0..=self.more).map(move |number| self.place(number))
     }
 
-    /// Extends the run by an interval if possible, and returns whether it was.
+    /// Extends the run by an interval if possible, and returns whether it was possible.
     fn takes(&mut self, next: Interval) -> bool {
         let step = if self.more == 0 { next.low - self.first.low } else { self.step };
         let longer = IntervalRun { step, more: self.more + 1, ..*self };
@@ -62,7 +65,7 @@ fn runs(set: &[Interval]) -> SmallVec<[IntervalRun; 1]> {
     runs
 }
 
-/// The table of sets.
+/// The table of sets of numbers of rounds.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct RoundSets {
     /// The runs of the sets other than [`RoundSetId::ANY`].
@@ -124,8 +127,8 @@ pub(in crate::automaton) struct Span {
 }
 
 impl Span {
-    /// The part of the span above the number `last`, which must not be below the span's first number; `None` if nothing
-    /// is left.
+    /// The part of the span above the number `last`, which must not be below the span's first number; `None` if no
+    /// number is left.
     fn after(self, last: u32) -> Option<Span> {
         let rounds = Interval { low: last.saturating_add(1), ..self.rounds };
         (last < self.rounds.high).then_some(Span { rounds, ..self })
@@ -135,7 +138,8 @@ impl Span {
 /// Spans sorted by their numbers, without overlaps.
 pub(in crate::automaton) type Spans = SmallVec<[Span; 4]>;
 
-/// Merges two lists of spans. Where spans overlap, `united` gives the union of their stacks.
+/// Merges two lists of spans, each sorted and without overlaps. Where spans overlap, `united` gives the union of their
+/// stacks.
 pub(in crate::automaton) fn overlay(
     left: &[Span],
     right: &[Span],

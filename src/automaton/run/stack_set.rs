@@ -1,9 +1,9 @@
 //! Interned sets of stacks.
 //!
 //! A [`StackSetId`] names a *set* of stacks as a sorted list of frames, each with the set of stacks below it. No two
-//! frames of a list have the same return address and value. This makes the representation canonical: it is the minimal
-//! deterministic acyclic automaton of the set, read from the top, hash-consed. Equal sets have equal ids, and union,
-//! the only operation besides push and pop, preserves this.
+//! frames of a list have the same return address and value. So the representation is canonical: it is the minimal
+//! deterministic acyclic automaton of the set, read from the top, hash-consed. Equal sets have equal ids. Union, the
+//! only operation in addition to push and pop, preserves these properties.
 //!
 //! The value of a counted loop's frame is itself a set, of numbers of rounds (`round_sets.rs`). The frames of one loop
 //! in a list have disjoint sets and different stacks below, like the edges of a minimal deterministic automaton that
@@ -19,7 +19,7 @@ use crate::collections::interner::SliceInterner;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Which values of unique items occur in a set of stacks.
+/// Which values of lists of unique items occur in a set of stacks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Remembered {
     any: bool,
@@ -36,9 +36,9 @@ struct Remembered {
 pub(crate) struct StackSets {
     sets: SliceInterner<Frame>,
     unions: FxHashMap<(StackSetId, StackSetId), StackSetId>,
-    /// The registers of counted loops.
+    /// The table of the values of the frames of counted loops.
     pub(in crate::automaton) rounds: RoundSets,
-    /// Per id, which values of unique items occur in its frames and those below.
+    /// Per id, which values of unique items occur in its top frames and in the frames below them.
     remembered: Vec<Remembered>,
     /// The number of frames interned since [`take_interned`](StackSets::take_interned): the measure of the work of
     /// unions.
@@ -80,27 +80,27 @@ impl StackSets {
         stacks
     }
 
-    /// The top frames, sorted by return address and value.
+    /// The top frames of a set, sorted by return address and value.
     pub(crate) fn frames(&self, id: StackSetId) -> &[Frame] {
         self.sets.get(id.0)
     }
 
-    /// Whether some frame records the items of a list.
+    /// Whether some frame of some stack records the items of a list.
     pub(in crate::automaton) fn remembers_items(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].any
     }
 
-    /// Whether some frame records the items of a list with an open item.
+    /// Whether some frame of some stack records the items of a list with an open item.
     pub(in crate::automaton) fn is_inside(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].inside
     }
 
-    /// Whether some frame is [`FrameValue::DOUBTFUL`].
+    /// Whether some frame of some stack has the value [`FrameValue::DOUBTFUL`].
     pub(in crate::automaton) fn is_doubtful(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].doubtful
     }
 
-    /// Whether some frame is [`FrameValue::UNKNOWN`].
+    /// Whether some frame of some stack has the value [`FrameValue::UNKNOWN`].
     pub(in crate::automaton) fn is_unknown(&self, id: StackSetId) -> bool {
         self.remembered[id.0 as usize].unknown
     }
@@ -168,8 +168,8 @@ impl StackSets {
         self.intern(&merged)
     }
 
-    /// The set of some frames of one counted loop, whose sets of rounds may overlap. They are united in pairs, and the
-    /// results in pairs again.
+    /// The set of some frames of one counted loop, whose sets of rounds may overlap. The frames are united in pairs,
+    /// and then the results in pairs, until one set is left.
     fn union_of_rounds(&mut self, frames: &[Frame]) -> StackSetId {
         let mut sets: Vec<StackSetId> = frames.iter().map(|&frame| self.intern(&[frame])).collect();
         while sets.len() > 1 {
@@ -217,7 +217,8 @@ impl StackSets {
         if a == b { Some(a) } else { self.unions.get(&(a.min(b), a.max(b))).copied() }
     }
 
-    /// Continues a merge until it is finished, or unions of stacks below are missing.
+    /// Continues a merge until it is finished, or until unions of stacks below are missing, which are then added to
+    /// `missing`.
     fn merge(&mut self, merge: &mut Merge, missing: &mut Pairs) {
         loop {
             let left = self.frames(merge.pair.0).get(merge.left).copied();
@@ -256,7 +257,8 @@ impl StackSets {
         }
     }
 
-    /// Merges the frames of one counted loop, unless unions of stacks below are missing.
+    /// Merges the frames of one counted loop. If unions of stacks below are missing, merges nothing and adds them to
+    /// `missing`.
     fn merge_rounds(&mut self, merge: &mut Merge, to_return: StateId, missing: &mut Pairs) {
         let (left, lefts) = self.spans(&self.frames(merge.pair.0)[merge.left..], to_return);
         let (right, rights) = self.spans(&self.frames(merge.pair.1)[merge.right..], to_return);
@@ -283,7 +285,8 @@ impl StackSets {
         merge.right += rights;
     }
 
-    /// The spans of the leading frames that return to one loop, and the number of these frames.
+    /// The spans of the leading frames that return to `to_return`, sorted by their first numbers, and the number of
+    /// these frames.
     fn spans(&self, frames: &[Frame], to_return: StateId) -> (Spans, usize) {
         let mut spans = Spans::new();
         let count = frames.iter().take_while(|frame| frame.to_return == to_return).count();

@@ -26,7 +26,8 @@ impl Lazy<'_> {
         self.start_of(Some(automaton.start), automaton.nullable)
     }
 
-    /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word continues so.
+    /// The configuration after one more byte, or [`ConfigurationId::DEAD`] if no word begins with the text so far and
+    /// this byte.
     ///
     /// # Errors
     /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
@@ -51,7 +52,7 @@ impl Lazy<'_> {
     }
 
     /// The row of a configuration's successors, for [`Transitions::dense`]. Configurations that wait for a single byte,
-    /// or depend on the history, have none.
+    /// or depend on the history, have no such row.
     pub(crate) fn row(&mut self, id: ConfigurationId) -> Option<u32> {
         let row = match self.transitions.row(id) {
             Row::Unknown => self.new_row(id),
@@ -169,8 +170,8 @@ impl Lazy<'_> {
         Ok(next)
     }
 
-    /// Adds the states after a byte to a closure, without closing it. Returns the run of bytes around it with the same
-    /// result.
+    /// Adds the states after a byte to a closure, without closing the closure. Returns the run of bytes around `byte`
+    /// that have the same result.
     fn advance_items(&mut self, id: ConfigurationId, byte: u8, closure: &mut Closure) -> Result<(u8, u8)> {
         let automaton = self.automaton;
         let mut run = ByteRun::around(byte);
@@ -209,7 +210,7 @@ impl Lazy<'_> {
             &[item] if !closure.accepting => Some(item),
             _ => None,
         };
-        // a history depends on the text read, so such closures are not cached by their states
+        // a closure with a history depends on the text read, so it is not cached by its states
         let single = single.filter(|_| !closure.trace.is_begun());
         if let Some(item) = single {
             let state = automaton.state(item.state);
@@ -254,7 +255,7 @@ impl Lazy<'_> {
         self.begin(Some(Item { state: StateId::ACCEPT, stack }), false)
     }
 
-    /// The configuration of a start state with an empty stack.
+    /// The configuration of a start state, if there is one, with an empty stack; accepting if `nullable`.
     pub(in crate::automaton) fn start_of(
         &mut self,
         start: Option<StateId>,

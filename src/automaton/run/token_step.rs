@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 const NEW_STEP: usize = 8;
 
 impl Lazy<'_> {
-    /// The token terminals of a configuration, possibly with duplicates.
+    /// The token terminals that a configuration waits for, possibly with duplicates.
     pub(crate) fn terminals(&self, id: ConfigurationId) -> SmallVec<[TerminalId; 4]> {
         let automaton = self.automaton;
         if !automaton.has_terminals() {
@@ -30,11 +30,11 @@ impl Lazy<'_> {
     }
 
     /// Per token terminal of a configuration, sorted and without duplicates, the configuration after the terminal's
-    /// edges alone; the configuration after a token of the terminal includes its words. Terminals after which nothing
-    /// is known to follow (dead or unknown) are left out.
+    /// edges alone; the configuration after a token of the terminal includes the words of that configuration. Terminals
+    /// after which nothing is known to follow (dead or unknown) are left out.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn after_terminals(
         &mut self,
         id: ConfigurationId,
@@ -50,12 +50,12 @@ impl Lazy<'_> {
         Ok(after)
     }
 
-    /// The configuration after a token: the union of the targets of those token edges of `id` whose terminals the
-    /// closure `takes` accepts, and of `by_bytes`, the configuration after the token's bytes. `None` if no token edge
-    /// accepts the token.
+    /// The configuration after a token: the union of the targets of the token edges of `id` whose terminals the closure
+    /// `takes` accepts, and of `by_bytes`, the configuration after the token's bytes. `None` if no token edge accepts
+    /// the token.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn step_token(
         &mut self,
         id: ConfigurationId,
@@ -119,7 +119,8 @@ impl Lazy<'_> {
 }
 
 impl Automaton {
-    /// The flags of a configuration with these items that is not a word.
+    /// The flags of a configuration with these items, in which the text so far is not a word and no name has just
+    /// ended.
     pub(in crate::automaton) fn flags_of(&self, items: &[Item]) -> Flags {
         let tokens = self.has_terminals() && items.iter().any(|item| self.terminal(item.state).is_some());
         Flags { tokens, ..Flags::default() }

@@ -1,5 +1,6 @@
-//! The published properties of configurations, which any thread may read without a lock: whether one accepts, and which
-//! configuration follows a byte. One thread at a time adds to them, through [`Cache`](crate::automaton::Cache).
+//! The published properties of configurations, which any thread may read without a lock: whether a configuration
+//! accepts, and which configuration follows a byte. One thread at a time adds properties, through
+//! [`Cache`](crate::automaton::Cache).
 
 use super::configuration::ConfigurationId;
 use crate::automaton::program::automaton::Automaton;
@@ -16,14 +17,14 @@ pub(in crate::automaton) enum Row {
     Single(u8, Option<ConfigurationId>),
     /// The entries from this index on, one per byte class.
     Dense(u32),
-    /// Each byte has a successor of its own, which is stored in `Memory::next`.
+    /// The successors depend on the byte itself, not only on its class. These successors are stored in `Memory::next`.
     HistoryDependent,
 }
 
 /// Properties of a configuration in addition to its successors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct Flags {
-    /// The bytes so far are a word.
+    /// The text so far is a word.
     pub(in crate::automaton) accepting: bool,
     /// The last byte has ended the name of an object's member.
     pub(in crate::automaton) named: bool,
@@ -34,9 +35,9 @@ pub(in crate::automaton) struct Flags {
 /// The properties of a configuration that a matcher needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// The bytes so far are a word.
+    /// The text so far is a word.
     pub(crate) is_accepting: bool,
-    /// The bytes so far are a word that is not a proper prefix of another word.
+    /// The text so far is a word that is not a proper prefix of another word.
     pub(crate) is_final: bool,
     /// A token given by its id may be allowed.
     pub(crate) has_tokens: bool,
@@ -82,7 +83,7 @@ impl Packed {
     }
 }
 
-/// A successor as it is stored: 0 if unknown.
+/// A successor as it is stored: its id plus 1, or 0 if it is unknown.
 fn entry(next: Option<ConfigurationId>) -> u32 {
     next.map_or(0, |next| next.0 + 1)
 }
@@ -109,8 +110,8 @@ impl Dense<'_> {
         known(self.0.get(class)?.load(Ordering::Acquire))
     }
 
-    /// The classes that are not known to have the successor of the class before them, and the classes that are known to
-    /// be dead.
+    /// Two sets of class numbers: the classes that are not known to have the successor of the class before them, and
+    /// the classes that are known to be dead.
     pub(in crate::automaton) fn changes(self) -> (ByteSet, ByteSet) {
         const DEAD: u32 = ConfigurationId::DEAD.0 + 1;
         let (mut changes, mut dead) = ([0; 4], [0; 4]);
@@ -126,7 +127,7 @@ impl Dense<'_> {
         (ByteSet::from_words(changes), ByteSet::from_words(dead))
     }
 
-    /// Whether the bytes of a class are known to have the same successor as those of the class before.
+    /// Whether the bytes of a class are known to have the same successor as the bytes of the class before.
     #[inline]
     pub(in crate::automaton) fn is_as_before(self, class: usize) -> bool {
         let Some([before, after]) = class.checked_sub(1).and_then(|before| self.0.get(before..=class)) else {
@@ -150,13 +151,13 @@ impl Transitions {
         Packed(configuration.map_or(0, |configuration| configuration.load(Ordering::Acquire)))
     }
 
-    /// Whether the bytes so far are a word.
+    /// Whether the text so far is a word.
     #[inline]
     pub(crate) fn is_accepting(&self, id: ConfigurationId) -> bool {
         self.packed(id).0 & Packed::ACCEPTING != 0
     }
 
-    /// Whether the bytes so far are a word that is not a proper prefix of another word.
+    /// Whether the text so far is a word that is not a proper prefix of another word.
     pub(crate) fn is_final(&self, id: ConfigurationId) -> bool {
         let both = Packed::ACCEPTING | Packed::LAST;
         self.packed(id).0 & both == both
@@ -209,7 +210,8 @@ impl Transitions {
         Dense(self.rows.slice(row as usize, automaton.class_count()))
     }
 
-    /// The run of classes around `class`, limited to `within`, that are known to have the same successor.
+    /// The run of classes around `class`, limited to `within`, that are known to have the same successor; `class` alone
+    /// if its successor is not known.
     pub(in crate::automaton) fn run(
         &self,
         row: Dense<'_>,
@@ -226,7 +228,7 @@ impl Transitions {
         class - below..class + above
     }
 
-    /// Whether all bytes are known to have the same successor.
+    /// Whether all 256 bytes are known to have the same successor.
     pub(in crate::automaton) fn are_alike(&self, id: ConfigurationId) -> bool {
         self.packed(id).0 & Packed::ALIKE != 0
     }
@@ -236,7 +238,8 @@ impl Transitions {
         self.configurations.entry(id.index()).fetch_or(Packed::ALIKE, Ordering::Release);
     }
 
-    /// The configuration after one more byte, if it is known.
+    /// The configuration after one more byte, if it is known. Successors of history-dependent configurations are not
+    /// stored here.
     #[inline]
     pub(crate) fn step(
         &self,

@@ -11,18 +11,19 @@ use std::collections::BTreeMap;
 /// With more states than this, a hash index replaces linear scans.
 pub(in crate::automaton) const LINEAR: usize = 24;
 
-/// The worklist of one closure.
+/// A configuration under construction: the states reached, and the worklists of states and calls still to be followed.
 #[derive(Debug, Default)]
 pub(in crate::automaton) struct Closure {
     pub(in crate::automaton) visited: Vec<Item>,
     pub(in crate::automaton) index: FxHashMap<StateId, usize>,
     pub(in crate::automaton) work: Vec<Item>,
-    /// The calls of the second phase, with their ranks, while there are at most [`LINEAR`].
+    /// The calls of the second phase, with their ranks, while there are at most [`LINEAR`] of them.
     pub(in crate::automaton) calls: Vec<(u32, Item)>,
-    /// The number of calls added to `calls`, united ones included; at most `UNITED_ONE_BY_ONE`.
+    /// The number of calls added to `calls`, including calls that were united with an earlier call of the same start;
+    /// at most `UNITED_ONE_BY_ONE`.
     pub(in crate::automaton) added_calls: usize,
-    /// All calls in order of their ranks, with the stacks below. Used once there are too many for `calls`, until all
-    /// are entered.
+    /// All calls in order of their ranks, with the stacks below. Used once there are too many calls for `calls`, until
+    /// all calls are entered.
     pub(in crate::automaton) many_calls: BTreeMap<(u32, StateId), Vec<StackSetId>>,
     pub(in crate::automaton) accepting: bool,
     /// Whether the name of an object's member has ended.
@@ -44,7 +45,8 @@ impl Closure {
         self.trace.clear();
     }
 
-    /// Called before closing: the result is unknown if the history is needed for some state that was moved.
+    /// Marks the result as unknown if a state that was moved depends on a history that is not recorded. Called before
+    /// closing.
     pub(in crate::automaton) fn doubt(&mut self, stacks: &StackSets) {
         self.trace.unknown |= self.visited.iter().any(|item| stacks.is_doubtful(item.stack));
     }

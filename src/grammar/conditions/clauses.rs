@@ -1,6 +1,6 @@
 //! The conditions of a member list as a propositional formula in conjunctive normal form.
 //!
-//! Its variables are the entries of the list, each true if the entry is present, and auxiliary ones for compound
+//! Its variables are the entries of the list, each true if the entry is present, and auxiliary variables for compound
 //! alternatives (Plaisted and Greenbaum's translation: an auxiliary variable implies its alternative, not the reverse).
 //! The entries with one key are a group; at most one variable of a group is true.
 
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 /// variable.
 const MAX_COPIES: usize = 256;
 
-/// A variable or its negation.
+/// A variable or its negation, as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Literal(u32);
 
@@ -72,7 +72,7 @@ pub(crate) struct Clauses {
     pub(super) occurrences: Lists<(u32, bool)>,
     /// The variables of each group, which are consecutive numbers.
     pub(super) groups: Lists<u32>,
-    /// The group of each variable.
+    /// Per variable, the index of its group in `groups`.
     pub(super) group_of: Vec<u32>,
     /// The number of entries with a key; they are the first entries.
     pub(super) keyed: usize,
@@ -82,8 +82,8 @@ pub(crate) struct Clauses {
     pub(super) rank: Vec<u32>,
     /// Per variable, whether at least half of its literals are positive: the value that the search tries first.
     pub(super) is_positive: Vec<bool>,
-    /// The number of variables that are positive literals of clauses with several positive ones. Once they are decided,
-    /// the formula is a Horn formula.
+    /// The number of variables that are positive literals of clauses with several positive literals. Once these
+    /// variables are decided, the formula is a Horn formula.
     pub(super) branching: usize,
     /// Whether a clause is empty, so that nothing satisfies the conditions.
     pub(super) is_never: bool,
@@ -130,7 +130,7 @@ impl Clauses {
     }
 
     /// The steps of work to find out that the list [is decidable](Clauses::is_decidable): literals times decisions, or
-    /// 0 if it has too few variables to exceed `limit`. `None` if it is not decidable.
+    /// 0 if it has too few variables to exceed `limit`. `None` if the list is not decidable.
     pub(crate) fn work(&self, is_counted: bool, limit: usize) -> Option<usize> {
         let is_in_clause = |&variable: &usize| !self.occurrences.range(variable).is_empty();
         let deciding = match is_counted {
@@ -185,7 +185,7 @@ impl Clauses {
         }
     }
 
-    /// Adds a clause unless it is a tautology.
+    /// Adds a clause unless it is a tautology. An empty clause sets `is_never`.
     fn add_clause(&mut self, mut clause: Vec<Literal>) {
         clause.sort_unstable();
         clause.dedup();
@@ -214,7 +214,8 @@ impl Clauses {
         self.occurrences = Lists { ends, items };
     }
 
-    /// Orders the variables: first those that keep the formula from being a Horn formula, then by falling frequency.
+    /// Orders the variables for the search: first the variables that keep the formula from being a Horn formula, then
+    /// the others, each part by falling frequency. Sets `branching`, `is_positive` and `rank`.
     fn order(&mut self, variables: usize) {
         let mut is_branching = vec![false; variables];
         for clause in 0..self.clauses.len() {
@@ -239,7 +240,7 @@ impl Clauses {
     }
 }
 
-/// The clauses of an alternative: one literal of each of the returned sets holds.
+/// The clauses of an alternative: the alternative holds if at least one literal of each of the returned sets holds.
 fn parts(alternative: &Alternative) -> impl Iterator<Item = impl Iterator<Item = Literal> + '_> + '_ {
     let some = alternative.some.iter().map(|set| (&**set, true));
     let none = alternative.none.chunks(1).map(|entry| (entry, false));

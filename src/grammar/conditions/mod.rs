@@ -1,4 +1,4 @@
-//! The conditions of [`Members`], and whether they can still be met.
+//! The conditions of [`Members`], and the decision whether a list that has begun can still meet them.
 
 use super::expression::{Alternative, Condition, Members};
 use crate::diagnostic::Diagnostic;
@@ -18,7 +18,7 @@ use search::{Search, Weights};
 /// The state of a list of members, and the members that are still possible.
 #[derive(Debug)]
 pub(crate) struct Constraints<'o> {
-    /// The conditions, over entries.
+    /// The conditions on the entries, in conjunctive normal form.
     pub(crate) clauses: &'o Clauses,
     /// The entries that are present.
     pub(crate) came: &'o FixedBitSet,
@@ -26,9 +26,9 @@ pub(crate) struct Constraints<'o> {
     pub(crate) open: &'o FixedBitSet,
     /// The least and the greatest number of members still to come; `None` means unbounded.
     pub(crate) count: (u32, Option<u32>),
-    /// The greatest number of further members without a key; `None` means unbounded.
+    /// The greatest number of further members without a key (`ones` and the rest); `None` means unbounded.
     pub(crate) keyless: Option<u32>,
-    /// Whether any number of other members is allowed.
+    /// Whether members of the rest are still possible.
     pub(crate) rest: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn undecidable(limit: usize) -> Error {
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
-/// Whether conditions hold if no more members follow.
+/// Whether conditions hold if no more members follow the present entries `came`.
 pub(crate) fn hold(conditions: &[Condition], came: &FixedBitSet) -> bool {
     conditions.iter().all(|condition| {
         condition.0.iter().any(|alternative| {
@@ -67,7 +67,8 @@ pub(crate) fn groups<M>(members: &[M], have_one_key: impl Fn(&M, &M) -> bool) ->
 
 impl Constraints<'_> {
     /// Whether the list can be finished. If [`Clauses::is_decidable`] holds for a limit, each search takes at most that
-    /// many decisions. If only one more member may follow, there is a search for each possible entry.
+    /// many decisions. If at most one more member may follow, there is a search for each possible entry; otherwise
+    /// there is one search.
     pub(crate) fn is_satisfiable(&self) -> bool {
         let (min, max) = self.count;
         match max {
@@ -109,7 +110,8 @@ impl Constraints<'_> {
             let mut search = Search::new(self.clauses, None);
             return search.assume(known) && search.is_satisfiable(self.came);
         }
-        // a sum is the number of members, plus `base` times the number of those without a key
+        // a sum is the number of members, plus `base` times the number of members without a key if that number is
+        // bounded
         let base = entries + 1;
         let keyless = if self.keyless.is_some() { 1 + base } else { 1 };
         let mut search = Search::new(self.clauses, Some(Weights { keyed: 1, keyless }));
@@ -169,8 +171,8 @@ impl Members {
         Ok(())
     }
 
-    /// Whether the list has a word. `has_words` says which entries have words; the pair says the same of the rest and
-    /// of the separator.
+    /// Whether the list has a word. `has_words` says which entries have words; the pair says whether the rest has
+    /// words, and whether the separator has words.
     pub(crate) fn has_lists(
         &self,
         (rest, separator): (bool, bool),

@@ -26,17 +26,17 @@ pub(super) struct Weights {
 
 #[derive(Clone, Copy, Default)]
 struct ClauseState {
-    /// The number of unassigned literals, and of the positive ones among them.
+    /// The number of unassigned literals, and of positive unassigned literals.
     open: u32,
     open_positive: u32,
     /// The number of literals that hold.
     holding: u32,
 }
 
-/// Groups of variables connected by clauses that do not hold yet.
+/// Groups of variables that are connected by clauses without a literal that holds.
 #[derive(Clone, Copy)]
 struct Component {
-    /// The range of its groups in [`Search::groups`].
+    /// The range of the component's groups in [`Search::groups`].
     groups: (usize, usize),
     /// The variable to decide next.
     variable: usize,
@@ -60,11 +60,11 @@ pub(super) struct Search<'c> {
     units: Vec<u32>,
     groups: Vec<u32>,
     components: Vec<Component>,
-    /// Per clause and per group, the decomposition in which it was last visited.
+    /// Per clause and per group, the decomposition in which the clause or group was last visited.
     clause_rounds: Vec<u32>,
     group_rounds: Vec<u32>,
     round: u32,
-    /// How many decisions were taken.
+    /// How many decisions the search has taken so far.
     pub(super) decisions: usize,
 }
 
@@ -93,7 +93,8 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Assigns the known entries and the clauses of one literal. Returns false on a contradiction.
+    /// Assigns the known entries and the literals of one-literal clauses, and propagates them. Returns false on a
+    /// contradiction.
     pub(super) fn assume(&mut self, mut known: impl Iterator<Item = (u32, bool)>) -> bool {
         let clauses = &self.clauses.clauses;
         let mut units =
@@ -104,7 +105,7 @@ impl<'c> Search<'c> {
             && self.propagate()
     }
 
-    /// Whether the clauses can be satisfied, given the entries that are present.
+    /// Whether the clauses can be satisfied, given the present entries `came` and the assumptions.
     pub(super) fn is_satisfiable(&mut self, came: &FixedBitSet) -> bool {
         !self.sums(came).is_empty()
     }
@@ -120,7 +121,7 @@ impl<'c> Search<'c> {
         self.run((0..clauses.groups.len() as u32).filter(|group| !has_come(group)), None).unwrap_or_default()
     }
 
-    /// Takes all possible decisions. Returns whether they are at most `limit`.
+    /// Takes all possible decisions, and stops after `limit` of them. Returns whether none was left.
     pub(super) fn exhaust(&mut self, limit: usize) -> bool {
         self.run(0..self.clauses.groups.len() as u32, Some(limit)).is_some()
     }
@@ -245,7 +246,7 @@ impl<'c> Search<'c> {
         self.propagated = self.propagated.min(trail);
     }
 
-    /// Splits some groups into connected components. Those that need no decision are added to the sums directly.
+    /// Splits some groups into connected components. Groups that need no decision are added to the sums directly.
     fn decompose(&mut self, (first, end): (usize, usize)) -> Frame {
         let mut product = Sums::of(0);
         let (components, groups) = (self.components.len(), self.groups.len());

@@ -27,19 +27,19 @@ impl Sums {
         })
     }
 
-    /// Adds the elements of another set.
+    /// Adds the elements of `other` to this set.
     pub(super) fn unite(&mut self, other: &Sums) {
         self.unite_shifted(other, 0);
     }
 
-    /// All sums of one element of this set and one of the other.
+    /// The set of all sums of one element of this set and one element of `other`.
     pub(super) fn plus(&self, other: &Sums) -> Sums {
         let mut sums = Sums::default();
         other.iter().for_each(|number| sums.unite_shifted(self, number));
         sums
     }
 
-    /// Adds the elements of another set, each increased by `by`.
+    /// Adds the elements of `other`, each increased by `by`, to this set.
     fn unite_shifted(&mut self, other: &Sums, by: usize) {
         let (words, bits) = (by / 64, by % 64);
         self.0.resize(self.0.len().max(other.0.len() + words + 1), 0);

@@ -1,4 +1,4 @@
-//! Compares answers about random lists with those from all subsets of their entries.
+//! Compares answers about random lists with the answers found by trying all subsets of their entries.
 
 use super::clauses::Clauses;
 use super::search::{Search, Weights};
@@ -7,8 +7,8 @@ use grammata_testing::generate::Choices;
 use proptest::prelude::*;
 use std::cell::Cell;
 
-/// A list. `groups` has, for each entry with a key, the first entry with that key; `required`, whether one of them is
-/// required.
+/// A list of members. `groups` has, for each entry with a key, the first entry with that key; `required` says whether a
+/// member with that key is required.
 #[derive(Debug, Default)]
 struct List {
     groups: Vec<u32>,
@@ -17,7 +17,7 @@ struct List {
     conditions: Vec<Condition>,
 }
 
-/// The entries that are present, those still possible, and the bounds on the number of members.
+/// The entries that are present, the entries that are still possible, and the bounds on the number of members.
 #[derive(Debug)]
 struct Question {
     came: FixedBitSet,
@@ -130,7 +130,8 @@ fn answers_are_those_of_all_subsets_and_take_no_more_decisions_than_checked() {
         let mut choices = Choices::new(&bytes);
         let list = List::random(&mut choices);
         let clauses = Clauses::new(&list.conditions, &list.groups, &list.required, list.entries);
-        // a quarter of the answers are yes: at five questions a case their number is far above the bound
+        // a quarter of the answers are yes: with five questions a case, the number of such answers is far above the
+        // bound
         for _ in 0..5 {
             let question = list.question(&mut choices);
             let &Question { ref came, ref open, count, keyless, rest } = &question;
@@ -157,7 +158,8 @@ fn answers_are_those_of_all_subsets_and_take_no_more_decisions_than_checked() {
 
 #[test]
 fn what_takes_too_many_decisions_is_refused() {
-    // of each three neighbours on a torus one is present, but not all: there are many lists, with little in common
+    // of each three neighbours on a torus at least one is present, but not all: there are many lists, with little in
+    // common
     let side = 12;
     let at = |x: usize, y: usize| ((x % side) * side + y % side) as u32;
     let either = |entries: [u32; 3]| {

@@ -1,12 +1,13 @@
-//! The loop languages of a token index as 32-bit words, as files store them. Reading checks ranges, so that no content
-//! can do harm. Whether the content is right for the vocabulary could be checked only by recomputing it.
+//! The loop languages of a token index as 32-bit words, as files store them. Reading checks all numbers against their
+//! ranges, so that no content leads to an index out of bounds. Reading does not check whether the content is right for
+//! the vocabulary: that would require recomputing the content.
 //!
 //! A list is its length and its words. A trie is the lists of its nodes and tokens; a reference to a trie is its
 //! number, or 0 for none.
 
 use super::*;
 
-/// The most tries that an index has: those per state, group and length of each loop, and those of long tokens.
+/// The most tries that an index has: tries per state, group and length of each loop, and the tries of long tokens.
 const MOST_TRIES: usize = DEFINITIONS.len() * (ESCAPES + 1 + (MAX_CHARS + 2) * STATES) + SHORT.len();
 
 /// The memory of a trie without nodes, in nodes: the table of its root's children, and its slices.
@@ -62,13 +63,13 @@ impl<'w> Reader<'w> {
         TokenTrie::from_words(nodes, tokens, self.width)
     }
 
-    /// Reads a list of numbers below `bound`.
+    /// Reads a list of numbers; `None` if one is not below `bound`.
     fn numbers(&mut self, bound: usize) -> Option<Vec<u32>> {
         let numbers: Vec<u32> = self.list()?.iter().map(|&word| u32::from_le_bytes(word)).collect();
         numbers.iter().all(|&number| (number as usize) < bound).then_some(numbers)
     }
 
-    /// Reads a bit for each token.
+    /// Reads a bit for each id below the width; `None` if a bit beyond the width is set.
     fn bits(&mut self) -> Option<Vec<u32>> {
         let words: Vec<u32> =
             self.take(self.width.div_ceil(32))?.iter().map(|&word| u32::from_le_bytes(word)).collect();
@@ -128,7 +129,7 @@ impl Loops {
         Some(nodes)
     }
 
-    /// Reads loops; `None` if the words are not those of loops.
+    /// Reads loops; `None` if the words are not the words of loops, or a number is out of its range.
     pub(crate) fn from_words(words: &[[u8; 4]], vocabulary: &Vocabulary) -> Option<Loops> {
         let mut from = Reader { words, tries: 0, width: vocabulary.width() };
         let count = from.number()? as usize;

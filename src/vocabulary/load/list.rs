@@ -29,7 +29,8 @@ use std::fmt;
 ///
 /// # Errors
 ///
-/// The file is not such an array; and those of [`Vocabulary::from_file`].
+/// `vocabulary/json` if the file is not an array of the elements listed in the [module](self). And the errors of
+/// [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     super::check_size(content.len(), &options.limits)?;
     let mut reader = serde_json::Deserializer::from_slice(content);

@@ -7,7 +7,7 @@
 //! - a letter, a digit, `+` or `/`: a tiktoken rank file; see [`tiktoken`].
 //!
 //! No format says which tokens end a sequence. [`LoadOptions::eos`] does; without it, every special token with a name
-//! from [`EOS_NAMES`] ends one. If there is none either, loading fails with an error that says so.
+//! from [`EOS_NAMES`] ends a sequence. If there is no such token, loading fails with `vocabulary/no-eos`.
 //!
 //! Files are not trusted: [`Limits`] bounds their size, the number of tokens and the length of each token. Anything
 //! wrong with a file is an error, never a panic.
@@ -40,14 +40,16 @@ pub enum AddedTokens {
     /// The added tokens that the file flags as special.
     #[default]
     Flagged,
-    /// All added tokens. Some tokenizers have added tokens for runs of spaces or newlines: these become special, too.
+    /// All added tokens. Some tokenizers have added tokens for runs of spaces or newlines: such tokens become special,
+    /// too.
     Special,
-    /// The added tokens that the file flags, and those with these contents.
+    /// The added tokens that the file flags, and the added tokens with these contents. A content that no added token
+    /// has is an error.
     Named(Vec<String>),
 }
 
 impl AddedTokens {
-    /// Whether these options make an added token special that the file does not flag.
+    /// Whether these options make an added token with the content `content` special that the file does not flag.
     fn has(&self, content: &str) -> bool {
         match self {
             AddedTokens::Flagged => false,
@@ -56,7 +58,8 @@ impl AddedTokens {
         }
     }
 
-    /// The first name that is not the content of a known added token.
+    /// The first name of [`AddedTokens::Named`] that is not among `known`, the contents of the added tokens; `None` if
+    /// there is none.
     fn unknown(&self, known: &FxHashSet<&str>) -> Option<&str> {
         match self {
             AddedTokens::Named(names) => names.iter().map(String::as_str).find(|name| !known.contains(name)),
@@ -76,9 +79,9 @@ impl AddedTokens {
 pub struct LoadOptions {
     /// The end-of-sequence ids. Default: empty, which selects the special tokens with well-known names.
     pub eos: Vec<TokenId>,
-    /// Special tokens in addition to those that the file names; a tiktoken file names none. Default: none.
+    /// Special tokens in addition to the special tokens that the file names; a tiktoken file names none. Default: none.
     pub specials: Vec<(String, TokenId)>,
-    /// Which added tokens of a `tokenizer.json` are special. Default: those that the file flags.
+    /// Which added tokens of a `tokenizer.json` are special. Default: the added tokens that the file flags.
     pub added: AddedTokens,
     /// The length of the model's logits, in tokens. Default: one more than the highest id.
     pub width: Option<usize>,
@@ -113,7 +116,7 @@ impl Vocabulary {
     ///
     /// # Errors
     ///
-    /// Those of [`from_file`](Vocabulary::from_file).
+    /// The errors of [`from_file`](Vocabulary::from_file), except the errors of reading a file.
     pub fn from_file_bytes(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
         check_size(content.len(), &options.limits)?;
         let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
@@ -142,7 +145,8 @@ fn check_added<'a>(options: &LoadOptions, added: impl Iterator<Item = &'a str>) 
     options.added.unknown(&added).map_or(Ok(()), |name| Err(errors::no_added_token(name, added)))
 }
 
-/// Reads a whole file of at most `tokenizer_bytes`; reading stops at the limit, even if the file never ends.
+/// Reads a whole file. Fails if it has more than `tokenizer_bytes` bytes; reading stops at the limit, even if the file
+/// never ends.
 fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
     files::read(path, limits.tokenizer_bytes, |found| too_large(found, limits))
 }
@@ -156,13 +160,14 @@ fn too_large(found: u64, limits: &Limits) -> Error {
     Limits::exceeded(LimitKind::TokenizerBytes, limits.tokenizer_bytes, found)
 }
 
-/// Like [`finish`], for a file without added tokens.
+/// Like [`finish`], for a file without added tokens: fails if the options name any.
 fn finish_without_added(builder: VocabularyBuilder, options: &LoadOptions) -> Result<Vocabulary> {
     check_added(options, std::iter::empty())?;
     finish(builder, options)
 }
 
-/// Adds the options to what the file says, and builds the vocabulary.
+/// Adds the special tokens, end-of-sequence ids and width of the options to the content of the file, and builds the
+/// vocabulary.
 fn finish(mut builder: VocabularyBuilder, options: &LoadOptions) -> Result<Vocabulary> {
     for (name, id) in &options.specials {
         builder = builder.special(*id, name);

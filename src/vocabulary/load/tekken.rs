@@ -3,8 +3,8 @@
 //! `config` gives the number of ids (`default_vocab_size`) and how many of them, from 0, are special
 //! (`default_num_special_tokens`). The tokens of `vocab` follow in the order of their ranks until all ids are used: a
 //! file may have more tokens than its model uses. `special_tokens` has the names of special tokens; files up to version
-//! 7 omit it and mean `OLD_SPECIALS`. A special id without a name is called `<SPECIAL_N>`, as in the model's
-//! `tokenizer.json`.
+//! 7 omit it, and their special tokens are the first entries of `OLD_SPECIALS`. A special id without a name is called
+//! `<SPECIAL_N>`, as in the model's `tokenizer.json`.
 
 use super::{LoadOptions, finish_without_added};
 use crate::error::Result;
@@ -16,7 +16,8 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// Maximum number of special tokens of a file; real files have 1,000. Each has a name in memory.
+/// Maximum number of special tokens of a file; real files have 1,000. The bound limits memory, since each special token
+/// has a name.
 const MOST_SPECIALS: usize = 1 << 16;
 
 /// The special tokens of files that do not list them, by id.
@@ -90,9 +91,11 @@ pub(super) fn is_one(content: &[u8]) -> bool {
 ///
 /// # Errors
 ///
-/// The file is damaged: ranks are out of order, a token is not base64 or has no bytes, there are fewer tokens or more
-/// special tokens than `config` says, a special token has no name, or two have the same name or rank; and those of
-/// [`Vocabulary::from_file`].
+/// `vocabulary/json` if the file does not have the form that the [module](self) describes. `vocabulary/tekken` if
+/// `config` gives more special tokens than ids, or more than 65,536; if ranks are out of order; if a token is not
+/// base64 or has no bytes; if there are fewer tokens than `config` says; if the rank of a special token is not below
+/// the number of special tokens; or if a special token has no name, or the name or rank of another one. And the errors
+/// of [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     let limits = &options.limits;
     super::check_size(content.len(), limits)?;
@@ -153,7 +156,7 @@ fn bytes(place: usize, token: &Token) -> Result<Vec<u8>> {
     }
 }
 
-/// The name of each special id, in ascending order.
+/// The name of each special id, in ascending order of the `count` ids.
 fn names(listed: Option<Vec<Special>>, count: usize) -> Result<Vec<String>> {
     let old = |(rank, &name): (usize, &&str)| Special { rank, token_str: name.to_owned() };
     let listed = listed.unwrap_or_else(|| OLD_SPECIALS.iter().take(count).enumerate().map(old).collect());

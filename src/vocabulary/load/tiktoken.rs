@@ -1,7 +1,7 @@
 //! tiktoken rank files. Each line has a token's bytes in base64, a space, and its rank, which is its id.
 //!
 //! Ids without a line are padding, unless [`LoadOptions::specials`] names them; the file itself has no special tokens.
-//! Empty lines are skipped.
+//! Lines that are empty or consist of white space are skipped.
 
 use super::{LoadOptions, finish_without_added};
 use crate::error::Result;
@@ -14,8 +14,8 @@ use base64::engine::general_purpose::STANDARD;
 ///
 /// # Errors
 ///
-/// A line is not base64, a space and a number; a token has no bytes; two lines have the same rank; and those of
-/// [`Vocabulary::from_file`].
+/// `vocabulary/tiktoken` if a line is not base64, a space and a number, if a token has no bytes, or if two lines have
+/// the same rank. And the errors of [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     let limits = &options.limits;
     super::check_size(content.len(), limits)?;
@@ -56,7 +56,8 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     finish_without_added(builder, options)
 }
 
-/// The non-empty lines without their line ends, each with its number, from 0, and its offset.
+/// The lines that are not empty after removal of trailing white space, each with its number (from 0, counting all
+/// lines) and the offset of its start.
 fn lines(content: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> {
     let starts = content.split_inclusive(|&b| b == b'\n').scan(0, |start, line| {
         let at = *start;
@@ -69,7 +70,7 @@ fn lines(content: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> {
         .map(|(number, (at, line))| (number, at, line))
 }
 
-/// Splits a line at its first space.
+/// Splits a line at its first space; fails if it has none.
 fn split(line: &[u8], number: usize) -> Result<(&[u8], &[u8])> {
     let space = line.iter().position(|&b| b == b' ');
     space.and_then(|at| Some((line.get(..at)?, line.get(at + 1..)?))).ok_or_else(|| {

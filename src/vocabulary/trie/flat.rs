@@ -1,4 +1,5 @@
-//! A trie as words, for files. Everything else is derived from the words, so any accepted words give a valid trie.
+//! A trie as words, for files. All other data of a trie are derived from the words, so any accepted words give a valid
+//! trie.
 //!
 //! Each node is one word, in preorder: its byte, plus 256 if tokens end at it, plus 65,536 times its depth. Each token
 //! is one word, in the same order; the last token of a node has the highest bit set.
@@ -13,8 +14,8 @@ const ENDS: u32 = 1 << 8;
 const LAST: u32 = 1 << 31;
 
 impl TokenTrie {
-    /// The words of the nodes and of the tokens; `None` if the trie is too deep or has token ids that are too large for
-    /// this encoding.
+    /// The words of the nodes and of the tokens; `None` if a node has a depth of 65,535 or more, or a token has an id
+    /// of 2^31 or more.
     pub(crate) fn to_words(&self) -> Option<[Vec<u32>; 2]> {
         let (mut nodes, mut tokens) =
             (Vec::with_capacity(self.nodes.len()), Vec::with_capacity(self.tokens.len()));
@@ -32,7 +33,7 @@ impl TokenTrie {
         is_spelled.then_some([nodes, tokens])
     }
 
-    /// Decodes a trie whose tokens are below `width`; `None` if the words are not those of a trie.
+    /// Decodes a trie whose tokens are below `width`; `None` if the words are not the words of a trie.
     pub(crate) fn from_words(nodes: &[[u8; 4]], tokens: &[[u8; 4]], width: usize) -> Option<TokenTrie> {
         let count = nodes.len();
         let mut trie = Arrays::with_capacity(count, tokens.len());
@@ -44,7 +45,8 @@ impl TokenTrie {
         for (id, &node) in nodes.iter().enumerate() {
             let word = u32::from_le_bytes(node);
             let (byte, depth) = (word as u8, (word >> 16) as u16);
-            // the node is a child of the last one, or a sibling of it or of an ancestor; only the root has depth 0
+            // the node must be a child of the last node, or a sibling of the last node or of an ancestor; only the root
+            // has depth 0
             if usize::from(depth) > path.len() || (depth == 0) != (id == 0) || word & 0xfe00 != 0 {
                 return None;
             }
@@ -97,7 +99,7 @@ impl TokenTrie {
 
 impl Arrays {
     /// Sorts the children of each node, which are in the order of their ids, by byte, and counts the leaves directly
-    /// after each node. False if two children have the same byte, or a leaf has no token.
+    /// after each node. False if two children have the same byte, or if a leaf other than the root has no token.
     fn sort_children(&mut self) -> bool {
         let is_leaf = |node: &Node, id: u32| node.end == id + 1;
         for id in 0..self.nodes.len() {

@@ -6,7 +6,8 @@ use super::seen_list::ListId;
 use crate::collections::string_set::SetId;
 use crate::json::string::JsonStringDecoder;
 
-/// Earlier values, and the text read so far of an item that may become one of them. The text is added byte by byte.
+/// The earlier values that the text read so far of an item may still become, each with how far it was read. The text
+/// itself is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Candidates {
     pub(super) strings: Strings,
@@ -25,7 +26,7 @@ pub(super) enum Strings {
 }
 
 impl Candidates {
-    /// The state before the first byte.
+    /// The candidates before the first byte of an item: all strings and other values seen.
     pub(super) fn new(strings: SetId, others: ListId) -> Candidates {
         let strings = if strings == SetId::EMPTY { Strings::None } else { Strings::All(strings) };
         Candidates { strings, others }

@@ -3,9 +3,9 @@
 //!
 //! The frame of a list whose item is open then only says whether the list may end after this item, whether it may
 //! continue, and whether another item may begin whatever was seen. An item that begins later in the same text might
-//! equal an earlier one, which only the history tells. So a forgetful configuration ends in
-//! [`ConfigurationId::UNKNOWN`] after such an item, or at its beginning if its prefix may matter too. Thus forgetful
-//! configurations have the usual masks of strings and objects, and few tokens remain to be examined one by one.
+//! equal an earlier item; only the history tells. So a forgetful configuration ends in [`ConfigurationId::UNKNOWN`]
+//! after such an item, or at its beginning if its prefix may matter too. Thus forgetful configurations have the usual
+//! masks of strings and objects, and few tokens remain to be examined one by one.
 
 use super::candidates::Candidates;
 use super::memory::{HistoryId, Watch};
@@ -29,12 +29,13 @@ impl Cache {
         self.history(id) != HistoryId::NONE
     }
 
-    /// Whether the allowed continuations depend on the items seen.
+    /// Whether a stack of the configuration records the items seen by a list, so that the allowed continuations may
+    /// depend on them.
     pub(crate) fn remembers_items(&self, id: ConfigurationId) -> bool {
         self.items(id).iter().any(|item| self.stacks.remembers_items(item.stack))
     }
 
-    /// Whether an item begins whose bytes have successors that depend on the history.
+    /// Whether an item is open whose bytes have successors that depend on the history.
     pub(crate) fn is_doubtful(&self, id: ConfigurationId) -> bool {
         self.items(id).iter().any(|item| self.stacks.is_doubtful(item.stack))
     }
@@ -61,7 +62,7 @@ impl Cache {
         FrameValue::forgetful_item(count >= list.min, list.may_go_on(count), is_free(count))
     }
 
-    /// The items seen by each list whose item is open.
+    /// The ids of the items seen by each list whose item is open.
     pub(super) fn open_items(&self, items: &[Item]) -> FxHashSet<SeenItemsId> {
         let mut open: Vec<StackSetId> = items.iter().map(|item| item.stack).collect();
         let (mut seen, mut found) = (FxHashSet::default(), FxHashSet::default());
@@ -76,7 +77,8 @@ impl Cache {
         found
     }
 
-    /// Removes an open item from the stacks of a configuration, with all frames above it.
+    /// Removes an open item, with all frames above it, from the stacks of a configuration, and the states that have no
+    /// stacks left.
     pub(super) fn remove_item(&mut self, items: &mut Vec<Item>, value: FrameValue) {
         let mut known = FxHashMap::default();
         items.retain_mut(|item| {
@@ -87,8 +89,8 @@ impl Cache {
         });
     }
 
-    /// Returns the stacks with other values in place of the items seen; stacks for which `value` returns `None` are
-    /// removed.
+    /// Returns the stacks with other values in place of the items seen; stacks with a frame for which `value` returns
+    /// `None` are removed. `None` if no stack is left.
     pub(super) fn rewrite(
         &mut self,
         root: StackSetId,
@@ -132,8 +134,8 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// The forgetful form of a configuration. It allows everything that the configuration allows, except where it is
-    /// unknown.
+    /// The forgetful form of a configuration. The forgetful form allows everything that the configuration allows,
+    /// except where its successor is [`ConfigurationId::UNKNOWN`].
     pub(crate) fn forgetful(&mut self, id: ConfigurationId) -> Result<ConfigurationId> {
         let automaton = self.automaton;
         if !self.remembers_items(id) {
@@ -154,7 +156,8 @@ impl Lazy<'_> {
         Ok(self.intern(&items, flags, HistoryId::NONE))
     }
 
-    /// The watches that remain after one more byte; `None` if none remain.
+    /// The watches that remain after one more byte: the watches of items that can continue and may still become an
+    /// earlier value. `None` if none remain.
     pub(crate) fn advance_watches(&mut self, watches: &Watches, byte: u8) -> Result<Option<Watches>> {
         let mut left = SmallVec::new();
         for watch in &watches.0 {
@@ -169,8 +172,8 @@ impl Lazy<'_> {
         Ok((!left.is_empty()).then_some(Watches(left)))
     }
 
-    /// Whether some item equals an earlier one, or can only become one: then its continuations differ from those of
-    /// other items.
+    /// Whether some watched item equals an earlier item, or can only become one. The continuations of such an item
+    /// differ from the continuations of other items.
     pub(crate) fn is_decisive(&mut self, watches: &Watches) -> Result<bool> {
         for watch in &watches.0 {
             if self.memory.is_equal(&watch.candidates) || !self.may_differ(watch.item, &watch.candidates)? {
@@ -186,7 +189,7 @@ impl Lazy<'_> {
 pub(crate) struct WatchedItem(ConfigurationId, Candidates);
 
 impl Watches {
-    /// The item, if there is only one.
+    /// The watched item, if there is exactly one.
     pub(crate) fn only(&self) -> Option<WatchedItem> {
         match self.0.as_slice() {
             [watch] => Some(WatchedItem(watch.item, watch.candidates)),

@@ -18,14 +18,14 @@ use std::sync::Arc;
 pub(in crate::automaton) struct HistoryId(u32);
 
 impl HistoryId {
-    /// No history is recorded.
+    /// The id for configurations without a recorded history.
     pub(in crate::automaton) const NONE: HistoryId = HistoryId(0);
     /// An empty history.
     pub(in crate::automaton) const EMPTY: HistoryId = HistoryId(1);
 }
 
 /// The text read, as a list of bytes. In JSON texts, white space between parts is left out, since items that differ
-/// only in it are equal.
+/// only in such white space are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct History {
     /// The history before the last byte.
@@ -65,7 +65,7 @@ pub(in crate::automaton) struct SeenItems {
     pub(in crate::automaton) others: SetId,
     pub(in crate::automaton::register::unique) followed: ListId,
     pub(in crate::automaton) count: u32,
-    /// The position on the history at which the item began.
+    /// The position on the history at which the open item began; 0 between items.
     pub(in crate::automaton) start: u32,
 }
 
@@ -87,11 +87,13 @@ pub(in crate::automaton) struct Memory {
     /// The sets of values seen.
     pub(in crate::automaton::register::unique) sets: StringSets,
     pub(in crate::automaton::register::unique) followed: SeenLists,
-    /// Configurations of items alone, with whether endlessly many values can follow.
+    /// Per configuration of an item alone, whether endlessly many values can follow.
     pub(in crate::automaton::register::unique) free: FxHashMap<ConfigurationId, Freedom>,
-    /// Configurations of items alone with candidates, and whether another value can follow.
+    /// Per configuration of an item alone and candidates, whether the item can become a value other than the
+    /// candidates.
     pub(in crate::automaton::register::unique) elsewhere: FxHashMap<(ConfigurationId, Candidates), bool>,
-    /// Lists, and whether their items are free until they end; `None` if this is still to be computed.
+    /// Per list, whether endlessly many values begin with every text of a further item, until the item ends; `None` if
+    /// the answer is still to be computed.
     pub(in crate::automaton) free_lists: FxHashMap<u32, Option<bool>>,
     /// The number of nested searches for another item.
     pub(in crate::automaton::register::unique) searches: usize,
@@ -114,11 +116,11 @@ pub(in crate::automaton) struct HistoryTrace {
     /// Whether the step began inside an item, or the closure includes a configuration that did.
     pub(in crate::automaton) remembers: bool,
     pub(in crate::automaton) watches: Vec<Watch>,
-    /// Whether an item begins.
+    /// Whether an item of a list of unique items begins in the step.
     pub(in crate::automaton) begins: bool,
     /// The values of frames of items that begin after other items.
     pub(in crate::automaton) begun: Vec<FrameValue>,
-    /// Whether the result depends on the history.
+    /// Whether the result depends on the history, so that it must not be cached by its states alone.
     pub(in crate::automaton) depends: bool,
     /// Whether the result depends on a history that is not recorded.
     pub(in crate::automaton) unknown: bool,
@@ -180,7 +182,7 @@ impl Memory {
             + map_bytes(&self.forgetful)
     }
 
-    /// Whether any list of unique items was entered.
+    /// Whether any list of unique items was entered since the tables were created.
     pub(in crate::automaton) fn is_used(&self) -> bool {
         self.seen_items.len() > 0
     }
@@ -226,7 +228,7 @@ impl Memory {
         Candidates::new(seen.strings, seen.followed)
     }
 
-    /// The items seen with one more item; `None` if it equals an earlier one.
+    /// The items seen with one more item, whose text is `text`; `None` if the item equals an earlier one.
     pub(in crate::automaton) fn with_value(&mut self, before: SeenItems, text: &[u8]) -> Option<SeenItems> {
         let id = self.values.read(text);
         let own = id.to_be_bytes();
@@ -260,17 +262,18 @@ pub(in crate::automaton) enum Freedom {
 }
 
 impl Memory {
-    /// Whether the text is a complete spelling of one of the values.
+    /// Whether the text read so far is a complete spelling of one of the candidates.
     pub(super) fn is_equal(&self, candidates: &Candidates) -> bool {
         candidates.strings == Strings::Whole || self.followed.is_equal(candidates.others)
     }
 
-    /// Whether the text ends in the exponent of a number among the values.
+    /// Whether the text read so far ends in the exponent of a number among the candidates.
     pub(super) fn is_in_exponent(&self, candidates: &Candidates) -> bool {
         self.followed.is_in_exponent(candidates.others)
     }
 
-    /// Merges all numbers with more zeros than a bound, so that a search that reads only zeros terminates.
+    /// Merges all candidates that are numbers with more zeros than a bound, so that a search that reads only zeros
+    /// terminates.
     pub(super) fn widened(&mut self, candidates: Candidates) -> Candidates {
         Candidates { others: self.followed.widened(&self.values, candidates.others), ..candidates }
     }

@@ -5,9 +5,10 @@
 //! is enough. The value of the list's frame is the **items seen**: their values, their number, and the position on the
 //! history at which the open item began. Between items the history is empty if no outer item is open.
 //!
-//! The text of an item matters only while it may become an earlier value. Those values are tracked next to the
-//! configuration ([`Watch`], `candidates.rs`, `seen_list.rs`). If none is left, every continuation is allowed. Before
-//! that, a byte is allowed only if a search finds that it leads to another value (`search.rs`): no dead end is offered.
+//! The text of an item matters only while it may become an earlier value. Such earlier values are tracked in addition
+//! to the configuration ([`Watch`], `candidates.rs`, `seen_list.rs`). If none of them is left, every continuation is
+//! allowed. Before that, a byte is allowed only if a search finds that it leads to a value other than the earlier ones
+//! (`search.rs`), so that no dead end is offered.
 //!
 //! Masks are computed from forgetful configurations (`forgetful.rs`).
 
@@ -49,7 +50,8 @@ impl Cache {
         self.memory.watches.insert(id, trace.watches.as_slice().into());
     }
 
-    /// If all open items begin at the end of a history, its text does not matter: it is replaced by the empty history.
+    /// If all open items begin at the end of a history, the text of the history does not matter: the history is
+    /// replaced by the empty one, and the positions in `items` and `watches` by 0.
     fn begin_anew(&mut self, history: HistoryId, items: &mut [Item], watches: &mut Vec<Watch>) -> HistoryId {
         let length = self.memory.length(history);
         let open = self.open_items(items);
@@ -120,7 +122,7 @@ impl Lazy<'_> {
         self.call(closure, list.item(seen.count), stack);
     }
 
-    /// Continues after a separator.
+    /// Begins the item after a separator.
     fn next_item(&mut self, closure: &mut Closure, list: &UniqueItems, stack: StackSetId) {
         for place in 0..self.stacks.frame_count(stack) {
             let frame = self.stacks.frame(stack, place);
@@ -132,7 +134,7 @@ impl Lazy<'_> {
                     }
                 }
                 FrameValue::BETWEEN_FREE_ITEMS => {
-                    // only the end of the item may make it equal to an earlier one
+                    // before its end, an item at this place cannot be forced to equal an earlier item
                     let stack = self.stacks.push(list.to_return, FrameValue::UNKNOWN, frame.below);
                     self.call(closure, list.further_item(), stack);
                 }
@@ -175,8 +177,8 @@ impl Lazy<'_> {
         Ok(())
     }
 
-    /// Removes from a closed configuration the items that can only become earlier values, and watches those that may
-    /// become one. Returns the history, or [`HistoryId::NONE`] if no item is open.
+    /// Removes from a closed configuration the open items that can only become earlier values, and watches the open
+    /// items that may become one. Returns the history, or [`HistoryId::NONE`] if no item is open.
     pub(in crate::automaton) fn commit_history(
         &mut self,
         trace: &mut HistoryTrace,
@@ -189,7 +191,7 @@ impl Lazy<'_> {
             }
         }
         watches.retain(|watch| !watch.candidates.is_empty());
-        // for items that begin here, another value is known to exist
+        // for items that begin in this step, another value is known to exist
         for &value in &trace.begun {
             let Some(seen) = value.seen_items().map(|seen| self.memory.get(seen)) else { continue };
             let item = self.item_alone(seen.list, seen.count)?;
@@ -216,12 +218,13 @@ impl UniqueItems {
         self.items.get(count as usize).copied().unwrap_or(self.further_item())
     }
 
-    /// The start of the items at places that are not listed.
+    /// The start of the items at all places that have no start of their own: the last of `items`.
     fn further_item(&self) -> StateId {
         self.items.last().copied().unwrap_or(StateId::ACCEPT)
     }
 
-    /// Whether the item after `count` items, and all later ones, are at places that are not listed.
+    /// Whether the item after `count` items, and all later items, have the start
+    /// [`further_item`](UniqueItems::further_item).
     fn is_further(&self, count: u32) -> bool {
         count as usize + 1 >= self.items.len()
     }
@@ -296,7 +299,7 @@ impl register::Register for UniqueItems {
                 let separators = (rules.at(self.separator), count - 1);
                 rules.add(target, 0, &[(Argument::Node(item), count), separators, (rules.at(self.exit), 1)]);
             }
-            // `least_after` of the frame includes what follows
+            // `least_after` of the frame includes the rest of the list
             Role::Next => rules.add(target, 0, &[]),
             // never entered without a frame
             Role::Return | Role::Between | Role::Inside => {}
@@ -317,7 +320,7 @@ impl register::Register for UniqueItems {
         let came = lazy.memory.get(seen).count;
         let between = value.is_between();
         if is_upper {
-            // the first item differs from all earlier ones, as there are none
+            // the first item needs no difference, as there are no earlier items
             let is_first = came == 0 && !between;
             return Ok(if is_first && self.min <= 1 { exit } else { ENDLESS });
         }

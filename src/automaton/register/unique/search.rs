@@ -1,7 +1,7 @@
 //! Whether an item can become a value that was not seen.
 //!
-//! The search is over the item alone and the earlier values that it may still become. If some byte rules out all of
-//! them, every word that continues is another value. So the search is short unless few values are left.
+//! The search is over the item alone and the earlier values that it may still become. If some byte rules out all these
+//! values, every word that continues is another value. So the search is short unless few values are left.
 
 use super::candidates::Candidates;
 use super::memory::{Freedom, SeenItems};
@@ -16,14 +16,14 @@ use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// White space is at most this byte. What follows it is examined last: if an item depends on its text, more white space
-/// leads to ever new configurations.
+/// White space bytes are at most this byte. Texts after white space are examined last: if an item depends on its text,
+/// more white space leads to ever new configurations.
 const SPACE: u8 = b' ';
 
 /// The goal of a search.
 #[derive(Clone, Copy, PartialEq)]
 enum Wanted {
-    /// The existence of a word.
+    /// Only the existence of a word.
     Any,
     /// A complete word.
     Whole,
@@ -35,7 +35,7 @@ impl Cache {
         self.is_accepting(item) && !self.memory.is_equal(candidates)
     }
 
-    /// Records that the places on the path to one of them are as free as that place.
+    /// Stores `freedom` for the place number `on_path` and for all places on the path to it.
     fn free_from(&mut self, places: &[(ConfigurationId, usize, bool)], mut on_path: usize, freedom: Freedom) {
         loop {
             self.memory.free.insert(places[on_path].0, freedom);
@@ -80,14 +80,15 @@ impl Lazy<'_> {
         Ok(found)
     }
 
-    /// Whether an item exists that differs from those seen.
+    /// Whether an item exists that differs from the items seen.
     pub(super) fn is_another(&mut self, after: SeenItems) -> Result<bool> {
         let item = self.item_alone(after.list, after.count)?;
         let candidates = self.memory.values_seen(&after);
         Ok(item != ConfigurationId::DEAD && self.may_differ(item, &candidates)?)
     }
 
-    /// The number of different items of a list, counted up to `most`.
+    /// The number of different items that the first place of a list allows, counted up to `most`; `most` if there are
+    /// endlessly many.
     pub(crate) fn different_items(&mut self, list: u32, most: u32) -> Result<u32> {
         let item = self.item_alone(list, 0)?;
         if self.freedom(item)? != Freedom::No {
@@ -161,7 +162,7 @@ impl Lazy<'_> {
 
     /// How many values begin with the text read of an item. If a letter can repeat, it does so in a string or in text
     /// that is not JSON; if a digit can repeat, there are endlessly many numbers, unless it is in the exponent of zero.
-    /// Returns `No` if this is not found within a bound.
+    /// Returns `No` if neither is found within a bound.
     fn freedom(&mut self, item: ConfigurationId) -> Result<Freedom> {
         if let Some(&known) = self.memory.free.get(&item) {
             return Ok(known);
@@ -221,7 +222,7 @@ impl Lazy<'_> {
     }
 
     /// Whether endlessly many values begin with any text of an item at the unlisted places of a list, until the item
-    /// ends. False if this is not found within a bound.
+    /// ends. False if that is not found within a bound.
     pub(super) fn is_free_throughout(&mut self, list: u32) -> Result<bool> {
         let automaton = self.automaton;
         let start = automaton.unique(list).further_item();

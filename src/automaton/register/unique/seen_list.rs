@@ -26,7 +26,7 @@ struct Cons {
 /// Properties that hold for some value of a list.
 #[derive(Clone, Copy, Debug, Default)]
 struct About {
-    /// The value was read completely.
+    /// The text read so far is a complete spelling of the value.
     is_equal: bool,
     /// The value is a number whose exponent is being read.
     in_exponent: bool,
@@ -34,13 +34,13 @@ struct About {
     needs_widening: bool,
 }
 
-/// The table of lists.
+/// The table of interned lists of values.
 #[derive(Debug)]
 pub(super) struct SeenLists {
     comparisons: Interner<Comparison>,
     /// The first cell represents the empty list.
     cells: Interner<Cons>,
-    /// Per cell, the properties of the list that ends there.
+    /// Per cell, the properties of the list whose last value is in the cell.
     about: Vec<About>,
     next: FxHashMap<(ListId, u8), ListId>,
     bytes: usize,
@@ -70,7 +70,7 @@ impl SeenLists {
         id
     }
 
-    /// A list with one more value.
+    /// The list `before` with one more value.
     pub(super) fn with(&mut self, values: &Values, before: ListId, comparison: Comparison) -> ListId {
         let comparison = self.intern(comparison);
         let id = ListId(self.cells.intern(Cons { before, comparison }));
@@ -85,7 +85,7 @@ impl SeenLists {
         id
     }
 
-    /// The values that remain possible after one more byte.
+    /// The list of the values that the text may still become after one more byte.
     pub(super) fn after(&mut self, values: &Values, list: ListId, byte: u8) -> ListId {
         let mut unknown = Vec::new();
         let mut at = list;
@@ -109,12 +109,12 @@ impl SeenLists {
         left
     }
 
-    /// Whether the text is a complete spelling of one of the values.
+    /// Whether the text read so far is a complete spelling of one of the values.
     pub(super) fn is_equal(&self, list: ListId) -> bool {
         self.about[list.0 as usize].is_equal
     }
 
-    /// Whether the text ends in the exponent of one of the values.
+    /// Whether the text read so far ends in the exponent of one of the values.
     pub(super) fn is_in_exponent(&self, list: ListId) -> bool {
         self.about[list.0 as usize].in_exponent
     }

@@ -7,7 +7,7 @@ use crate::vocabulary::errors;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
-/// Replaces a space in tokens of SentencePiece.
+/// The character that replaces a space in tokens of SentencePiece, unless the file names another.
 const METASPACE: &str = "▁";
 
 /// A decoder that maps each token to bytes independently of its neighbours.
@@ -31,6 +31,10 @@ impl Mapping {
 impl ByteMap {
     /// The byte map of a file's decoder, or of its pre-tokenizer if there is no decoder. `token_bytes` is the maximum
     /// number of bytes of a token.
+    ///
+    /// # Errors
+    /// `vocabulary/decoder` if the decoder has an unsupported step, or if there is neither a decoder nor a supported
+    /// pre-tokenizer.
     pub(super) fn new(file: &File, byte_fallback: bool, token_bytes: usize) -> Result<ByteMap> {
         let mut steps = match (&file.decoder, &file.pre_tokenizer) {
             (Some(decoder), _) => from_decoder(decoder)?,
@@ -44,7 +48,8 @@ impl ByteMap {
         Ok(ByteMap { steps, token_bytes })
     }
 
-    /// Writes the bytes of the token with this text to `bytes`, which must be empty.
+    /// Writes the bytes of the token with this text to `bytes`, which must be empty. Fails if a replacement makes more
+    /// than `token_bytes` bytes.
     pub(super) fn apply(&self, text: &str, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.extend_from_slice(text.as_bytes());
         for step in &self.steps {
@@ -82,8 +87,8 @@ fn from_decoder(decoder: &Pipeline) -> Result<Vec<Mapping>> {
     Ok(reading.mappings)
 }
 
-/// Derives the byte map from the pre-tokenizer of a file without a decoder. Its own library cannot decode such a file
-/// exactly (it puts spaces between tokens), but these pre-tokenizers can be undone.
+/// Derives the byte map from the pre-tokenizer of a file without a decoder. The `tokenizers` crate cannot decode such a
+/// file exactly (it puts spaces between tokens), but the pre-tokenizers ByteLevel and Metaspace can be undone.
 fn from_pre_tokenizer(pre_tokenizer: &Pipeline) -> Result<Vec<Mapping>> {
     let steps = pre_tokenizer.steps.iter().flat_map(|steps| &steps.0);
     let known =
@@ -147,8 +152,8 @@ impl Reading {
     }
 }
 
-/// Replaces each occurrence of `pattern` (not empty) by `content`, in time linear in `bytes`. Fails if the result
-/// exceeds `limit` bytes.
+/// Replaces each occurrence of `pattern` (not empty) by `content`, in time linear in `bytes`. Fails if `pattern` occurs
+/// and the result exceeds `limit` bytes.
 fn replace(bytes: &mut Vec<u8>, pattern: &Finder<'_>, content: &[u8], limit: usize) -> Result<()> {
     let (mut replaced, mut from) = (Vec::new(), 0);
     let mut add = |piece: &[u8]| {
@@ -170,7 +175,7 @@ fn replace(bytes: &mut Vec<u8>, pattern: &Finder<'_>, content: &[u8], limit: usi
     Ok(())
 }
 
-/// The byte of `<0xNN>`.
+/// The byte of a text `<0xNN>` with two hexadecimal digits; `None` for any other text.
 fn fallback_byte(text: &[u8]) -> Option<u8> {
     let &[b'<', b'0', b'x', high, low, b'>'] = text else { return None };
     let digit = |c: u8| (c as char).to_digit(16);
@@ -188,8 +193,8 @@ fn undo_byte_level(text: &mut Vec<u8>) {
     }
 }
 
-/// The byte that a character encodes. Printable Latin-1 bytes encode as themselves; the others, in ascending order, as
-/// the characters from U+0100 on.
+/// The byte that a character encodes, by the code point of the character; `None` if it encodes no byte. Printable
+/// Latin-1 bytes encode as themselves; the others, in ascending order, as the characters from U+0100 on.
 static BYTE_OF: LazyLock<[Option<u8>; 0x144]> = LazyLock::new(|| {
     let mut table = [None; 0x144];
     let mut stand_in = 0x100;
@@ -224,7 +229,7 @@ mod tests {
         }
     }
 
-    /// The pattern almost matches everywhere. Four times the text may take about four times as long.
+    /// The pattern almost matches everywhere. Four times the text may take at most eight times as long, plus 50 ms.
     #[test]
     fn a_long_token_takes_linear_time() {
         let time = |len: usize| {

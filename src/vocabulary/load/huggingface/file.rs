@@ -8,7 +8,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Maximum number of steps of a decoder or pre-tokenizer; real ones have up to five.
+/// Maximum number of steps of a decoder or pre-tokenizer; real files have pipelines of up to five steps.
 const MAX_STEPS: usize = 64;
 
 /// A `tokenizer.json`.
@@ -22,7 +22,7 @@ pub(super) struct File {
 }
 
 impl File {
-    /// The added tokens.
+    /// The added tokens in the file's order; none if the file has no `added_tokens`.
     pub(super) fn added(&self) -> impl Iterator<Item = &AddedToken> {
         self.added_tokens.iter().flatten()
     }
@@ -38,7 +38,7 @@ pub(super) struct AddedToken {
     pub(super) special: bool,
 }
 
-/// The model.
+/// The model: its type, its vocabulary, and the options that change how tokens are written.
 #[derive(Deserialize)]
 #[serde(expecting = "a model, an object with `type` and `vocab`")]
 pub(super) struct Model {
@@ -54,7 +54,8 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// The model's type. Old files omit it; a model with merges is BPE.
+    /// The model's type. Old files omit it; such a model is BPE if it has merges, and its type is unknown (`None`)
+    /// otherwise.
     pub(super) fn kind(&self) -> Option<&str> {
         self.kind.as_deref().or(self.merges.map(|_| "BPE"))
     }
@@ -78,7 +79,7 @@ pub(super) struct Step<S> {
     pub(super) steps: Option<Few<S>>,
 }
 
-/// The pattern of a `Replace`.
+/// The pattern of a `Replace` step: a string, or a regular expression.
 #[derive(Deserialize)]
 #[serde(expecting = "a pattern, an object with `String` or `Regex`")]
 pub(super) enum Pattern {
@@ -86,7 +87,7 @@ pub(super) enum Pattern {
     Regex(String),
 }
 
-/// An array of at most [`MAX_STEPS`] elements; longer ones fail.
+/// An array of at most [`MAX_STEPS`] elements; deserializing a longer array fails.
 pub(super) struct Few<T>(pub(super) Vec<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
@@ -125,7 +126,7 @@ pub(super) struct Vocab {
 }
 
 impl Vocab {
-    /// The number of entries.
+    /// The number of entries, including entries with equal texts or ids.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }

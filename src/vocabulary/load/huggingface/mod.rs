@@ -14,8 +14,9 @@
 //! # Where bytes and decoded text differ
 //!
 //! - Llama 2, T5 and others add a space before a text when they encode it and drop one when they decode (a `Strip`
-//!   after `Fuse`, or Metaspace with a prepend scheme). This affects the start of a text, not a token: `▁the` is always
-//!   ` the` here. So a grammar whose words begin without a space does not allow `▁the` as its first token.
+//!   after `Fuse`, or Metaspace with a prepend scheme). The added space affects the start of a text, not a token:
+//!   `▁the` is always ` the` here. So a grammar whose words begin without a space does not allow `▁the` as its first
+//!   token.
 //! - Added tokens with `"special": true`, and the model's unknown token, are special tokens and never have bytes. Other
 //!   added tokens are the bytes of their content, unless [`LoadOptions::added`] makes them special. If an added token
 //!   is also in the model's own vocabulary, its content is decoded like that of any other token, because the model can
@@ -43,8 +44,9 @@ use file::{AddedToken, File, Model, Vocab};
 ///
 /// # Errors
 ///
-/// The file is damaged or is another kind of JSON file; the tokenizer does not have exact bytes for each token; two
-/// tokens share an id; and those of [`Vocabulary::from_file`].
+/// `vocabulary/json` or `vocabulary/format` if the file is damaged or is another kind of JSON file; `vocabulary/model`
+/// or `vocabulary/decoder` if the tokenizer does not have exact bytes for each token; `vocabulary/id-twice` if tokens
+/// with different texts share an id. And the errors of [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     super::check_size(content.len(), &options.limits)?;
     let file: File = serde_json::from_slice(content).map_err(|cause| errors::json(content, &cause))?;
@@ -91,7 +93,7 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
             format!("{entries} entries"),
         ));
     }
-    // with equal ids, the model's token comes before the added token
+    // the order puts the model's token before an added token with the same id
     let own = model.vocab.iter().flat_map(|vocab| vocab.iter()).map(|(id, text)| (id, false, text));
     let added = file.added().map(|token| (token.id, true, token.content.as_str()));
     let mut all: Vec<(u32, bool, &str)> = own.chain(added).collect();
@@ -132,7 +134,8 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
     Ok(builder)
 }
 
-/// The special added tokens, including those that the options make special, and the model's unknown token.
+/// The special tokens with their names: the added tokens that the file or the options make special, and the model's
+/// unknown token. Tokens with an empty name are left out.
 fn specials<'a>(
     file: &'a File,
     model: &'a Model,
