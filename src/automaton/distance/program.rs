@@ -102,11 +102,15 @@ impl Rules<'_> {
                 }
             }
             State::Bytes { first, len } => {
-                let edges = block.edges(first, len);
-                for (place, edge) in edges.iter().enumerate() {
+                // the target of the last edge that costs 1: a further edge to it would add the same rule
+                let mut known = None;
+                for edge in block.edges(first, len) {
                     let cost = self.measure.of_range(edge.low, edge.high);
-                    if place == 0 || edges[place - 1].next != edge.next || cost != 1 {
+                    if cost != 1 || known != Some(edge.next) {
                         self.add(target, cost, &[(self.at(edge.next), 1)]);
+                    }
+                    if cost == 1 {
+                        known = Some(edge.next);
                     }
                 }
             }
