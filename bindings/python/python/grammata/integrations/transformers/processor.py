@@ -29,7 +29,7 @@ class GrammarLogitsProcessor:
 
     Any other call begins new texts, and all its tokens are the prompts, which the processor does not read. So one
     processor may be used for several calls of `generate` that do not overlap, with prompts of any length. Rows that
-    become shorter within a text raise UsageError; assisted generation does that.
+    undo tokens of a text raise UsageError; assisted generation does that.
 
     `budget` is the maximum number of tokens of each text, such as `max_new_tokens` of the call, or one number for each
     grammar. Each text is complete within its budget. A budget that is too small for any complete text raises
