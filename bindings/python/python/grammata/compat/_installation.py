@@ -14,7 +14,7 @@ def install(package: str, here: str, members: Mapping[str, Mapping[str, object]]
 
     If `package` is installed, `members` are the replacements by submodule and name; each replaces the original in all
     loaded modules of the package. If it is not installed, `import package` returns the module `here`, and the import of
-    a submodule returns the module that `aliases` names. In that case, a second call does nothing.
+    a submodule returns the module that `aliases` names. A second call changes nothing.
     """
     if sys.modules.get(package) is sys.modules[here]:
         return

@@ -38,7 +38,7 @@ class Backend:
 
     @classmethod
     def with_settings(cls, settings: Settings) -> type[Backend]:
-        """A subclass with these settings, of which vLLM creates instances."""
+        """A subclass with these settings. vLLM creates its instances."""
         return type(cls.__name__, (cls,), {"settings": settings})
 
     def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
