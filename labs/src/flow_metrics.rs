@@ -31,7 +31,7 @@ pub struct Measures {
     pub inconsistent_apis: f64,
     /// Share of steps whose predecessor, in each flow that has the step, is not among the earlier steps.
     pub inconsistent_steps: f64,
-    /// Share of calls whose API was called before.
+    /// Share of calls whose API or unknown name was called before.
     pub repeated: f64,
     /// Share of calls with names that the domain does not have.
     pub hallucinated: f64,
@@ -158,8 +158,8 @@ fn inconsistent_apis(domain: &FlowDomain, plan: &[Call]) -> usize {
     inconsistent
 }
 
-/// Counts the steps without a predecessor among the earlier steps in any flow that has them. The prelude counts as an
-/// earlier step.
+/// Counts the steps whose predecessor is not among the earlier steps in any flow that has them, and the steps that no
+/// flow has. The prelude counts as an earlier step. Calls that belong to no step are not counted.
 fn inconsistent_steps(domain: &FlowDomain, steps: &[StepOf]) -> usize {
     let is_inconsistent = |place: &usize| {
         let StepOf::Step(step) = steps[*place] else { return false };

@@ -19,7 +19,8 @@ pub struct Query {
 /// queries keep the order of the file.
 ///
 /// # Errors
-/// `flow/queries`: the text is not TOML or does not have this form. The text is longer than a limit allows.
+/// `flow/queries`: the text is not TOML or does not have this form. `limit/exceeded`: the text is longer than
+/// `limits.source_bytes`.
 pub fn queries(text: &str, limits: &Limits) -> Result<Vec<Query>> {
     limits.check_source(text)?;
     let tables: toml::Table = toml::from_str(text)
@@ -38,7 +39,7 @@ pub fn queries(text: &str, limits: &Limits) -> Result<Vec<Query>> {
     Ok(queries)
 }
 
-/// A text that is not TOML.
+/// The error of a text that is not TOML.
 fn unreadable(text: &str, cause: &toml::de::Error) -> Error {
     let place = cause.span().map_or(Place::Whole, |span| Place::in_text(text, span.start));
     let diagnostic = Diagnostic::new("flow/queries", "the queries cannot be read")
@@ -49,7 +50,7 @@ fn unreadable(text: &str, cause: &toml::de::Error) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// TOML that does not have the form of queries.
+/// The error of TOML that does not have the form of queries. `of` names the domain, or the domain and the flow.
 fn not_queries(of: &str) -> Error {
     let diagnostic = Diagnostic::new("flow/queries", "the queries of a domain or a flow cannot be read")
         .found(of)

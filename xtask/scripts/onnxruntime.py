@@ -49,7 +49,7 @@ def main(destination):
                     # one fixed name, so that nobody needs to know the version to find it
                     base = "libonnxruntime.dylib" if base.endswith(".dylib") else "libonnxruntime.so"
                 if library or base in ("LICENSE", "ThirdPartyNotices.txt"):
-                    # written beside and renamed: an interrupted set-up leaves no half library
+                    # written to a temporary file and renamed, so that an interruption leaves no incomplete library
                     target = os.path.join(destination, base)
                     with open(target + ".part", "wb") as file:
                         file.write(archive.read(name))

@@ -154,7 +154,7 @@ class Decoder(Graph):
         x = self.embedding()
         for index in range(self.layers):
             x = self.layer(index, x)
-        # the logits of a position cost a fifth of it, and those of a prompt are some hundred megabytes
+        # the logits of a position take a fifth of its time, and those of a prompt are some hundred megabytes
         self.add("Unsqueeze", ["num_logits_to_keep", self.integers("axis0", 0)], "kept")
         self.add("Neg", ["kept"], "first_kept")
         bounds = ["first_kept", self.integers("end", 2**62), self.integers("axis_1", 1)]

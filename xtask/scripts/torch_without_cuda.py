@@ -28,10 +28,10 @@ PREFIXES = {
     "libcublasLt.so.13": "cublasLt",
     "libcusolver.so.12": "cusolver",
 }
-"""How the symbols of libraries without versions begin."""
+"""Prefixes of the symbols of libraries whose symbols have no versions."""
 
 Symbols = dict[str | None, set[tuple[str, str | None]]]
-"""By library, or None where that is not known: names and versions."""
+"""The names and versions of symbols, by their library, or by None if it is unknown."""
 
 
 def readelf(option: str, file: Path) -> list[str]:
@@ -39,7 +39,7 @@ def readelf(option: str, file: Path) -> list[str]:
 
 
 def undefined(files: list[Path]) -> tuple[set[str], Symbols]:
-    """The libraries that files need, and the symbols that they leave open."""
+    """The libraries that files need, and the undefined symbols of the files."""
     needed: set[str] = set()
     symbols: Symbols = collections.defaultdict(set)
     for file in files:

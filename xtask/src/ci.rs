@@ -29,7 +29,8 @@ pub fn run(names: &[String]) -> Result {
     steps::run("ci", &STEPS, names)
 }
 
-/// Installs programs of other packages. It is the first step, so that a missing one is reported early.
+/// Installs the programs of other packages that later steps run. It is the first step, so that a missing one is
+/// reported early.
 fn tools() -> Result {
     NEXTEST.install()?;
     DENY.install()
@@ -60,8 +61,8 @@ fn documentation() -> Result {
     )
 }
 
-/// Checks, without running: the engine with few features, decoding and agents without theirs, and the workspace with
-/// CUDA.
+/// Checks that these compile: the engine with few features, the packages of decoding and of agents without their
+/// optional features, and the workspace with CUDA.
 fn features() -> Result {
     command::run(&mut cargo(&["check", "--package", "grammata", "--no-default-features"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata"]))?;

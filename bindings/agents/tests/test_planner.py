@@ -1,4 +1,4 @@
-"""Plans step by step: what is open, why the rest is not, arguments, outcomes and the way back."""
+"""Plans step by step: what is open, why other actions are not, arguments, outcomes, and undoing steps."""
 
 import random
 
@@ -117,7 +117,7 @@ def test_sets_are_taken_by_their_elements():
 
 
 def test_random_walks_end_in_valid_plans(root):
-    """Each open action is really open, each closed one is refused, and every walk ends."""
+    """Each open action can be taken, each other action is refused, and every walk ends."""
     spec = (root / "grammars/risk-management/spec.toml").read_text()
     plans = Plans(spec)
     for seed in range(3):

@@ -1,4 +1,4 @@
-"""Plans: counts, lists, verification, and policies that are Python."""
+"""Plans: counts, lists, verification, and policies in Python."""
 
 import math
 
@@ -61,7 +61,7 @@ def test_policies(plans):
     assert names(plans.run(lambda question: "bus").plan) == ["bus"]
 
     class Scored:
-        """Weighs choices; may be asked for one too."""
+        """A policy with scores, which can also choose."""
 
         def choose(self, question: grammata_agents.Question) -> str:
             return question.choices[0].label

@@ -1,4 +1,4 @@
-"""Sessions under a procedure: what is open, why the rest is not, results, decisions, provenance, traces."""
+"""Sessions under a procedure: what is open, why other steps are not, results, decisions, provenance, traces."""
 
 import json
 import random
@@ -200,7 +200,7 @@ def test_errors_have_code_file_and_place(tmp_path):
 
 
 def test_random_sessions_are_valid(root):
-    """Everything that is open may be taken, and the log is a valid trace, for all shipped procedures."""
+    """For all shipped procedures: each open step can be taken, and the log is a valid trace."""
     for path in sorted((root / "grammars/procedures").glob("*.yaml")):
         procedure = Procedure.from_file(path, hears_user=False)
         for seed in range(2):
@@ -286,8 +286,8 @@ def test_the_table_of_owners_comes_out_as_stated(root):
 
 
 def test_a_session_refuses_what_verification_finds(root):
-    """Event by event, a session refuses the first wrong step of a trace with the same reason. It may be stricter: a
-    call may have no arguments that are known, or none that its schema allows."""
+    """A session refuses the first wrong step of a trace for the same reason as `verify`. It may also refuse an earlier
+    call: one whose arguments have no known value, or none that the schema allows."""
     table = json.loads((root / "tests/cases/procedures/owners.json").read_text())
     procedure = Procedure(table["text"])
     refused = followed = 0

@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 /// How long the end of the interpreter waits for calls into Python code.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Running calls into Python code.
+/// Number of running calls into Python code on all threads, nested ones included.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the interpreter is about to end.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Calls of this thread.
+    /// Number of running calls into Python code on this thread, nested ones included.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     /// Whether this thread is the one that ends the interpreter.
     static ENDS: Cell<bool> = const { Cell::new(false) };
@@ -53,7 +53,9 @@ impl Drop for PythonCall {
     }
 }
 
-/// Runs `work`, which calls Python code, on a thread that does not hold the interpreter's lock.
+/// Takes the interpreter's lock and runs `work`, which calls Python code, on a thread that does not hold the lock. If
+/// the interpreter is about to end, this never returns, except on the thread that ends it and within another call; if
+/// the interpreter no longer exists, it never returns.
 pub fn attach<R>(work: impl FnOnce(Python<'_>) -> R) -> R {
     let is_inner = DEPTH.get() > 0;
     if IS_ENDING.load(Ordering::SeqCst) && !is_inner && !ENDS.get() {

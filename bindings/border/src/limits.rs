@@ -11,7 +11,7 @@ impl Border {
     /// defaults.
     ///
     /// # Errors
-    /// `python/limits`: an unknown name, or a value that is not a number.
+    /// `python/limits`: the object is not a dict, a name is unknown, or a value is not a whole number, 0 or more.
     pub fn limits(&self, object: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
         let Some(object) = object else { return Ok(Limits::default()) };
         let py = object.py();

@@ -3,12 +3,13 @@
 //! cbindgen generates the header `include/grammata.h` from these files, in this order; a comment in it has the contract
 //! of all functions.
 //!
-//! - `version`, `vocabulary`, `grammar`, `mask_file`, `archive`, `cache`, `matcher`, `steps`, `llama`, `explanation`,
-//!   `batch` and `error` have the functions.
+//! - `version`, `vocabulary`, `grammar`, `mask_file`, `archive`, `token_index`, `cache`, `matcher`, `steps`, `draft`,
+//!   `llama`, `explanation`, `batch` and `error` have the functions.
 //! - `llama_sampler` has the functions that llama.cpp calls.
 //! - `failure` has the statuses and the errors of the C interface itself.
-//! - `raw` checks values from C and returns values to C. It alone reads and writes through pointers; the other files
-//!   use `unsafe` only where a function relies on the contract of the header (`tests.rs` enforces this).
+//! - `raw` checks values from C and returns values to C. It alone reads and writes through pointers. `llama_sampler`
+//!   uses `unsafe` also to call llama.cpp; the other files use it only where a function relies on the contract of the
+//!   header (`tests.rs` enforces this).
 //! - `options` reads options as JSON text: a struct could not grow without breaking compiled callers.
 
 // the contract of each function is in the header, which has no `# Safety` sections

@@ -239,7 +239,7 @@ fn hand_over(call: &Call, following: Following) -> Result<*mut GrammataLlamaSamp
     Ok(sampler)
 }
 
-/// The context of a sampler made here.
+/// Returns the context of a sampler; fails if it was not made here.
 fn context(call: &Call, sampler: *const GrammataLlamaSampler) -> Result<&Context> {
     let members = call.layout(sampler.cast::<Members>(), "sampler")?;
     if !std::ptr::eq(members.interface, &raw const INTERFACE) {
@@ -248,7 +248,8 @@ fn context(call: &Call, sampler: *const GrammataLlamaSampler) -> Result<&Context
     call.handle(members.context.cast::<Context>().cast_const(), "context")
 }
 
-/// Fails with the error that the sampler met, if any, or if the sampler was not made here.
+/// Fails with the error that the sampler met, if any; also fails if the sampler was not made here or another call is
+/// using it.
 pub(crate) fn check(call: &Call, sampler: *const GrammataLlamaSampler) -> Result<()> {
     match &context(call, sampler)?.acquire()?.failure {
         None => Ok(()),

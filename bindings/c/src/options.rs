@@ -22,7 +22,8 @@ pub(crate) fn read<T: DeserializeOwned + Default>(call: &Call, options: *const c
     serde_json::from_str(text).map_err(|error| failure::options(text, &error))
 }
 
-/// A source in the notation with a given name, and the notation of its places.
+/// Returns a text as a source in the notation of this name, with the given options, and the notation of the places in
+/// its diagnostics.
 pub(crate) fn source(
     call: &Call,
     notation: &str,

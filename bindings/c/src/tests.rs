@@ -144,7 +144,7 @@ fn a_matcher_in_use_is_refused() {
 fn a_panic_does_not_cross_the_border() {
     let handle = matcher();
     let (mut steps, mut error) = (7, null_mut());
-    // SAFETY: as above
+    // SAFETY: the pointers are those of this function's variables, and the handle is freed once
     unsafe {
         let call = Call::new();
         let status = call.run(&mut error, || {

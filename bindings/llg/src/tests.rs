@@ -225,7 +225,7 @@ fn clones_go_their_own_way() {
     assert!(matcher.text("bd") && copy.text("cd"));
     assert!(!copy.take(97));
     assert_eq!(matcher.error(), None);
-    // SAFETY: as above
+    // SAFETY: the handle is not freed
     let failed = Held(unsafe { llg_clone_matcher(copy.0) });
     assert_eq!(failed.error(), copy.error());
 }

@@ -1,6 +1,6 @@
 """A pytest plugin that runs llguidance's tests on Grammata's engine, without a network.
 
-With `GRAMMATA_PEER` set, llguidance's own engine runs, which tells wrong expectations from differences. `GRAMMATA_TOKENIZERS` is a
+With `GRAMMATA_PEER` set, llguidance's own engine runs, which shows wrong expectations. `GRAMMATA_TOKENIZERS` is a
 folder of tokenizers. They stand in for those that the tests name on a model hub, and for tiktoken's, which comes from a server of its own.
 """
 
@@ -21,7 +21,7 @@ TOKENIZERS = Path(os.environ["GRAMMATA_TOKENIZERS"])
 
 HUB = {
     "unsloth/Meta-Llama-3.1-8B-Instruct": (TOKENIZERS / "llama3_1", "<|eot_id|>"),
-    # SmolLM2's tokenizer lacks bytes, as this one does, which is what the test is about
+    # the test needs a tokenizer that lacks some bytes; SmolLM2's does too
     "HuggingFaceTB/SmolLM-135M-Instruct": (ROOT / "tests/data/smollm2", "<|im_end|>"),
 }
 """The folder and the end token of the tokenizers that the tests name."""
@@ -82,7 +82,7 @@ def _stand_ins() -> None:
 
 @pytest.fixture(autouse=True)
 def _vocabulary_of_llama_cpp(request: pytest.FixtureRequest) -> None:
-    """Puts llama.cpp's vocabulary where its test keeps what it has fetched."""
+    """Copies llama.cpp's vocabulary to the place where the test looks for a fetched one."""
     given = os.environ.get("GRAMMATA_LLAMA_VOCAB")
     if given and request.module.__name__.endswith("test_llamacpp"):
         folder = TOKENIZERS / "llama-cpp"

@@ -60,7 +60,7 @@ def tokenizers(folder: Path) -> Path:
 
 
 def prepare(folder: Path, name: str, peer: bool) -> Run:
-    """What runs a file of tests."""
+    """How pytest runs a file of tests."""
     mode, _, file = name.partition("/")
     path = [str(packages(folder, (LLGUIDANCE,)))] if mode == "installed" or peer else []
     environment = {

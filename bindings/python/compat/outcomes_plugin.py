@@ -1,4 +1,4 @@
-"""A pytest plugin that writes down how each test ended.
+"""A pytest plugin that records the outcome of each test.
 
 `GRAMMATA_OUTCOMES` is the file for the outcomes: a line of JSON for each test. `GRAMMATA_PREFIX` comes before the names of tests.
 `GRAMMATA_SECONDS` is how long a test may take.
@@ -70,7 +70,7 @@ def _name(node: str) -> str:
 
 
 def _where(call: pytest.CallInfo[None]) -> list[dict[str, str]]:
-    """The values of the innermost frames of test files, which a person needs to tell what differs."""
+    """The values of variables in the innermost frames of test files, for a person who looks for the difference."""
     frames = []
     for entry in call.excinfo.traceback if call.excinfo else []:
         if "/tests/" in str(entry.path):

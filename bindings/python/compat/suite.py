@@ -1,4 +1,4 @@
-"""What the scripts share that run another package's tests on Grammata's engine and hold the failures to a list with reasons."""
+"""Runs the tests of another package on Grammata's engine, and compares the failures with a list of reasons."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sources(folder: Path, requirement: str, tests: str) -> Path:
     where, inside = folder / "sources", f"*/{requirement.partition('=')[0]}_*/{tests}"
     if not list(where.glob(inside)):
         where.mkdir(parents=True, exist_ok=True)
-        # nothing is built: without its build system pip stops after unpacking, and leaves the tree
+        # nothing is built: without the build system, pip stops after unpacking, and keeps the folder
         download = ["download", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--no-clean", "--dest", str(where)]
         environment = {**os.environ, "TMPDIR": str(where), "TEMP": str(where)}
         stopped = subprocess.run([*PIP, *download, requirement], env=environment, capture_output=True, text=True, check=False)
@@ -57,7 +57,7 @@ def function(test: str) -> str:
 
 @dataclass
 class Run:
-    """What pytest runs for a file of tests."""
+    """How pytest runs a file of tests."""
 
     python: str
     tests: Path
@@ -165,7 +165,7 @@ class Suite:
             print(f"  {number:5}  {text}")
 
     def write(self, outcomes: Outcomes, files: list[str]) -> None:
-        """Writes the list of failures; those of files that did not run stay."""
+        """Writes the list of failures. The entries of files that did not run are kept."""
         failed = {test: text for test, text in self.load(outcomes, None).items() if test.partition("::")[0] not in files}
         failed |= self.failures(outcomes)
         ran: dict[str, int] = Counter(function(test) for test, outcome in outcomes.items() if outcome["outcome"] != "skipped")
@@ -186,7 +186,7 @@ class Suite:
         self.list.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def load(self, outcomes: Outcomes, files: list[str] | None) -> dict[str, str]:
-        """The listed tests with reasons; a function stands for all of its tests that did not skip."""
+        """The listed tests with reasons. The name of a function means all its tests that were not skipped."""
         if not self.list.is_file():
             return {}
         tests_of: dict[str, list[str]] = defaultdict(list)
@@ -202,7 +202,7 @@ class Suite:
         return listed
 
     def compare(self, outcomes: Outcomes, files: list[str]) -> int:
-        """Holds the failures to the list, prints what differs, and returns the exit status."""
+        """Compares the failures with the list, prints the differences, and returns the exit status."""
         failed, listed = self.failures(outcomes), self.load(outcomes, files)
         wrong = [f"fails and is not listed: {test}\n    {outcomes[test]['why'][:300]}" for test in sorted(failed.keys() - listed.keys())]
         wrong += [f"is listed and does not fail: {test}" for test in sorted(listed.keys() - failed.keys())]

@@ -1,6 +1,7 @@
 """A pytest plugin that runs XGrammar's tests on Grammata's engine.
 
-With `GRAMMATA_PEER` set, XGrammar's own engine runs, which tells wrong expectations from differences.
+With `GRAMMATA_PEER` set, XGrammar's own engine runs, which shows whether a test's expectation is wrong or the engines
+differ.
 """
 
 from __future__ import annotations

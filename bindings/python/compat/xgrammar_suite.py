@@ -153,7 +153,7 @@ NAMED: Reasons = [
 
 
 def prepare(folder: Path, name: str, peer: bool) -> Run:
-    """What runs a file of tests."""
+    """How pytest runs a file of tests."""
     environment = {"GRAMMATA_PEER": "1"} if peer else {}
     if name in GROUPS["vllm"]:
         # its package is installed with XGrammar and torch; its conftest is for servers and models

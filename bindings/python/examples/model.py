@@ -1,4 +1,4 @@
-"""A language model on ONNX Runtime that keeps what it has read. It needs onnxruntime and numpy, and no torch."""
+"""A language model on ONNX Runtime that keeps the state of the tokens that it has read. Needs onnxruntime and numpy."""
 
 import numpy as np
 import onnxruntime
@@ -14,21 +14,21 @@ class Model:
         self.outputs = [output.name for output in self.session.get_outputs()]
         self.inputs = {one.name for one in self.session.get_inputs()}
         past = [one for one in self.session.get_inputs() if one.name.startswith("past_key_values")]
-        # [batch, heads, length, size of a head], of which the first and the third have names and no numbers
+        # [batch, heads, length, size of a head]; the file has names and no numbers for the first and the third
         self.past = {one.name: np.zeros((1, one.shape[1], 0, one.shape[3]), np.float32) for one in past}
         self.length = 0
 
     def logits(self, tokens: list[int]) -> np.ndarray:
-        """Reads tokens; gives the logits of the one that comes next."""
+        """Reads tokens, and returns the logits of the next one."""
         start, self.length = self.length, self.length + len(tokens)
         all_inputs = {
             "input_ids": np.array([tokens], np.int64),
             "attention_mask": np.ones((1, self.length), np.int64),
             "position_ids": np.arange(start, self.length, dtype=np.int64)[None],
-            # some exports give the logits of this number of last tokens alone
+            # some exports return logits only for this number of last tokens
             "num_logits_to_keep": np.array(1, np.int64),
         }
-        # an export has those of these that it needs
+        # an export has only some of these inputs
         inputs = {name: value for name, value in all_inputs.items() if name in self.inputs}
         outputs = dict(zip(self.outputs, self.session.run(None, inputs | self.past)))
         self.past = {name: outputs[name.replace("past_key_values", "present")] for name in self.past}

@@ -21,12 +21,12 @@ from typing import Any
 import grammata
 import ray
 
-TOGETHER = 16  # schemas that a worker takes at a time: enough that asking for more takes no time beside them
+TOGETHER = 16  # schemas that a worker gets at a time, so that requests for more take little time
 
 
 @ray.remote(max_restarts=2, max_task_retries=2)
 class Worker:
-    """A process with the vocabulary, and a compiler whose grammars share what they have in common."""
+    """A process with the vocabulary, and a compiler whose grammars share their common parts."""
 
     def __init__(self, tokenizer: str, schemas: str, masks: str, states: int, work: int) -> None:
         self.compiler = grammata.Compiler(grammata.Vocabulary.from_file(tokenizer))
@@ -34,7 +34,7 @@ class Worker:
         self.bounds = {"states": states, "work": work}
 
     def compile(self, names: list[str]) -> list[tuple[str, int, str | None, str | None]]:
-        """Of each schema its name, the size of its file, or the code and text of what is wrong."""
+        """For each schema: its name, and the size of its file or the code and the text of the error."""
         return [self.one(name) for name in names]
 
     def one(self, name: str) -> tuple[str, int, str | None, str | None]:
@@ -55,7 +55,7 @@ def batches(names: list[str]) -> Iterator[list[str]]:
 
 
 def results(workers: list[Any], batches: Iterator[list[str]], end: float) -> Iterator[tuple[str, int, str | None, str | None]]:
-    """What workers say of schemas, each of whom gets the next batch when it has done one; none after the end."""
+    """The results of the workers. A worker gets the next batch when it has finished one, and none after `end`."""
     running = {worker.compile.remote(some): worker for worker, some in zip(workers, batches)}
     while running:
         (done,), _ = ray.wait(list(running))
@@ -66,8 +66,8 @@ def results(workers: list[Any], batches: Iterator[list[str]], end: float) -> Ite
 
 
 def archive(vocabulary: grammata.Vocabulary, masks: Path, file: Path) -> tuple[int, int]:
-    """Puts all mask files of a folder into an archive, in the order of their names: the same files make the same bytes. Gives how many,
-    and the size of the archive."""
+    """Puts all mask files of a folder into an archive, in the order of their names, so that the same files make the
+    same bytes. Returns their number and the size of the archive."""
     builder = grammata.ArchiveBuilder(vocabulary)
     for mask in sorted(masks.glob("*.gmask")):
         builder.add(mask.stem, grammata.MaskFile.open(mask))

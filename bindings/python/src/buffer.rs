@@ -52,6 +52,7 @@ impl Elements {
 
 impl View {
     /// Views the memory of an object that supports the buffer protocol, or DLPack on the CPU.
+    ///
     /// # Errors
     /// `python/no-buffer`, `python/device`, `python/read-only`, `python/element-type`, `python/not-contiguous`,
     /// `python/misaligned`.

@@ -5,7 +5,7 @@ use grammata_python_border::ending::PythonCall;
 use grammata_python_border::{Border, usage};
 use pyo3::prelude::*;
 
-/// The border of the package.
+/// The conversions between Rust and Python for the package `grammata`.
 pub(crate) const BORDER: Border = Border {
     package: "grammata",
     settings: &[
@@ -19,7 +19,7 @@ pub(crate) const BORDER: Border = Border {
 
 /// Converts results of the library to results of Python.
 pub(crate) trait Raise<T> {
-    /// The value; an error becomes the exception of its kind.
+    /// Returns the value, or the exception of the error's kind.
     fn raise(self, py: Python<'_>) -> PyResult<T>;
 }
 
@@ -34,7 +34,8 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     BORDER.exception(py, error)
 }
 
-/// The exception of a batch, from the exception of each matcher that failed.
+/// Returns the exception of a batch. `errors` has an entry per matcher: the exception of one that failed, otherwise
+/// `None`.
 pub(crate) fn batch(py: Python<'_>, errors: Vec<Option<Bound<'_, PyAny>>>) -> PyResult<PyErr> {
     let _call = PythonCall::begin(py);
     let error = BORDER.errors(py)?.getattr("batch_error")?.call1((errors,))?;
@@ -128,7 +129,7 @@ pub(crate) fn rows(found: &str, allowed: String) -> Error {
     )
 }
 
-/// A row was requested of memory without rows: of one dimension, or of bytes.
+/// The error that a row of memory without rows was requested: the memory has one dimension, or its elements are bytes.
 pub(crate) fn no_rows() -> Error {
     usage(
         Diagnostic::new("python/rows", "the buffer has no rows")
@@ -138,7 +139,7 @@ pub(crate) fn no_rows() -> Error {
     )
 }
 
-/// A list of a batch does not have one entry per matcher.
+/// The error of a list of a batch that does not have one entry per matcher.
 pub(crate) fn lengths(name: &str, found: usize, matchers: usize) -> Error {
     usage(
         Diagnostic::new("python/rows", "a list does not fit the batch")

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The budget for exploring; values that are not given have their default.
+/// Returns the budget for exploring: at most `states` places and `work` steps, each by default that of the library.
 pub(crate) fn budget(states: Option<usize>, work: Option<u64>) -> ExploreBudget {
     let budget = ExploreBudget::default();
     let budget = states.map_or(budget.clone(), |states| budget.states(states));
@@ -29,7 +29,7 @@ impl Exploring {
     /// the mask file. Documents that tokens cannot spell are skipped.
     ///
     /// # Errors
-    /// `Limit` if the first configuration exceeds a limit.
+    /// `limit/exceeded`: the first configuration exceeds a limit.
     pub(crate) fn run(&self, compiled: &CompiledGrammar) -> Result<grammata::MaskFile> {
         let budget = budget(self.states, self.work);
         let given = self.documents.iter();

@@ -47,7 +47,7 @@ impl Matcher {
         }
     }
 
-    /// Takes the matcher for a batch, which must put it back. `None` if another call or batch has it.
+    /// Takes the matcher for a batch, which must put it back. Returns `None` if another call or batch has it.
     pub(crate) fn take(&self) -> Option<grammata::Matcher> {
         self.locked(Option::take).flatten()
     }
@@ -73,7 +73,7 @@ impl Matcher {
         ran.unwrap_or_else(|| Err(errors::matcher_in_use()))
     }
 
-    /// Runs a query that takes no time, without releasing the interpreter's lock.
+    /// Runs a query that is too cheap to release the interpreter's lock for.
     fn ask<R>(&self, py: Python<'_>, ask: impl FnOnce(&grammata::Matcher) -> R) -> PyResult<R> {
         self.try_run(|matcher| Ok(ask(matcher))).raise(py)
     }

@@ -1,4 +1,4 @@
-"""What the tests share: the vocabulary of SmolLM2, and one of single bytes."""
+"""Fixtures of the tests: the vocabulary of SmolLM2, and one of single bytes."""
 
 from pathlib import Path
 
@@ -30,6 +30,6 @@ def bytewise() -> grammata.Compiler:
 
 
 def bits(words: object) -> list[int]:
-    """The tokens of a mask in memory."""
+    """The ids of the tokens that a mask in memory allows."""
     number = int.from_bytes(bytes(memoryview(words).cast("B")), "little")  # type: ignore[arg-type]
     return [place for place in range(number.bit_length()) if number >> place & 1]

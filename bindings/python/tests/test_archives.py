@@ -1,4 +1,4 @@
-"""Archives: the files that were put in come out as they were, and what is none is refused."""
+"""Archives: files are read as they were added, and other files are refused."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Memory that masks are written to: every kind, and what is wrong with it."""
+"""Memory for masks: every kind, and memory that is refused."""
 
 import array
 import ctypes
@@ -19,7 +19,7 @@ def matcher(bytewise):
 
 
 class Tensor:
-    """A tensor as torch has it: DLPack, a method `numpy`, no buffer protocol."""
+    """A tensor like those of torch: with DLPack and a method `numpy`, without the buffer protocol."""
 
     def __init__(self, size: int, device: tuple[int, int] = (1, 0)) -> None:
         self.memory = np.zeros(size, np.int32)
@@ -36,7 +36,7 @@ class Tensor:
 
 
 class Plain(Tensor):
-    """A DLPack object without the method."""
+    """A DLPack object without a method `numpy`."""
 
     numpy = None  # type: ignore[assignment]
 

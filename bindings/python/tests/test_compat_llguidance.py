@@ -243,11 +243,11 @@ def test_the_end_token(byte: llg.LLTokenizer) -> None:
     one = matcher(byte, "start: /a+/")
     assert end not in allowed(one) and one.consume_token(97) and end in allowed(one)
     assert one.consume_token(end) and one.stop_reason() == "EndOfSentence" and allowed(one) == [end]
-    # it counts as a token if the text could have gone on
+    # an end token is a step if the text could have continued
     assert one.rollback(2) and not one.is_accepting()
     one = matcher(byte, "start: /a/")
     assert one.consume_token(97) and one.stop_reason() == "NoExtension"
-    # once stopped it changes nothing
+    # after the end, it changes nothing
     assert one.consume_token(end) and one.stop_reason() == "NoExtension" and one.rollback(1) and not one.is_stopped()
     assert one.consume_tokens([97, end]) and one.rollback(2)
     assert one.try_consume_tokens([97, end]) == 1 and one.validate_tokens([end]) == 0

@@ -1,4 +1,4 @@
-"""Examples run: those of docstrings, of the README, of docs/python.md and of the tutorial; and everything is described."""
+"""The examples of docstrings, the README, docs/python.md and the tutorial run; and all public names have docstrings."""
 
 import doctest
 import inspect
@@ -42,7 +42,7 @@ def blocks(text: str) -> list[str]:
 
 
 def test_blocks_of_the_pages_run(root, tmp_path, monkeypatch):
-    """In one namespace a page, in a folder that has the tokenizer and a model's folder."""
+    """The blocks of a page run in one namespace, in a folder with the tokenizer and a model's folder."""
     (tmp_path / "tokenizer.json").symlink_to(root / "tests/data/smollm2/tokenizer.json")
     monkeypatch.chdir(tmp_path)
     pages = [root / "bindings/python/README.md", root / "docs/python.md", root / "docs/tutorial.md"]

@@ -1,4 +1,4 @@
-"""Exceptions: what they carry, how they print, and that they travel."""
+"""Exceptions: their fields, their text, and pickling."""
 
 import pickle
 

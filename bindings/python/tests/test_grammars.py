@@ -1,4 +1,4 @@
-"""Grammars of every notation, and the types that stand for schemas."""
+"""Grammars of every notation, and Python types as schemas."""
 
 import enum
 import json
@@ -106,7 +106,7 @@ def test_a_type_without_a_schema(bytewise):
 
 
 def test_what_is_seen(bytewise):
-    """How things show themselves to who tries them out."""
+    """The texts of `repr`."""
     grammar = bytewise.compile_regex("a")
     assert repr(bytewise) == "<grammata.Compiler: for 257 tokens>"
     assert repr(grammar).startswith("<grammata.CompiledGrammar: ") and "0 masks" in repr(grammar)

@@ -1,5 +1,5 @@
-"""The logits processor for llama-cpp-python, under a stand-in for the host: its functions of the vocabulary, and a loop that passes what it
-passes and ignores exceptions as it does. `cargo xtask full llama-cpp` has the tests on the real one."""
+"""The logits processor for llama-cpp-python, with a replacement for the host: its functions of the vocabulary, and a
+loop that passes the same arguments and ignores exceptions too. `cargo xtask full llama-cpp` tests the real host."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Llama:
-    """A model that would go on for ever: it prefers blanks, letters and open strings."""
+    """A model that would never stop: it prefers blanks, letters and open strings."""
 
     def __init__(self, context: int = 1000, draft_model: object = None) -> None:
         self._model = types.SimpleNamespace(vocab="vocab")
@@ -65,7 +65,7 @@ class Llama:
 
     def _generate(self, ids: list[int], limit: int, processors: Any) -> Iterator[bytes]:
         for _ in range(limit):
-            # members of structs: the scores lie apart
+            # members of structs, so that the scores are not contiguous
             candidates = np.zeros(WIDTH, dtype=[("id", np.intc), ("logit", np.single), ("p", np.single)])
             candidates["logit"] = np.random.default_rng(ids).normal(size=WIDTH)
             candidates["logit"][[*range(97, 123)]] += 9
@@ -116,7 +116,7 @@ def test_a_budget_that_is_too_small_is_refused() -> None:
     with pytest.raises(grammata.RejectedError) as raised:
         constrained.create_completion(Llama(), compiled(), [1], max_tokens=5)
     assert raised.value.code == "matcher/budget"
-    # of the context it is known only in the call, whose exceptions the host ignores
+    # how much of the context is left is known only in the call, whose exceptions the host ignores
     llm = Llama(context=20)
     with pytest.warns(RuntimeWarning, match="matcher/budget"), pytest.raises(grammata.RejectedError):
         constrained.create_completion(llm, compiled(), [1] * 15, max_tokens=None)
@@ -140,7 +140,7 @@ def test_a_token_that_was_forbidden_ends_the_text() -> None:
     assert np.flatnonzero(after == 1).tolist() == [END, TURN] and scores.min() == 1
     with pytest.raises(grammata.RejectedError):
         processor.check()
-    # it stays so until a text begins anew
+    # this holds until a new text begins
     assert np.flatnonzero(processor(np.array([1, ord("x"), END]), scores) == 1).tolist() == [END, TURN]
     assert np.flatnonzero(processor(np.array([7]), scores) == 1).tolist() == [ord("{")]
     processor.check()
@@ -173,5 +173,5 @@ def test_what_cannot_work_is_refused() -> None:
 
 def test_a_logit_bias_keeps_the_grammar() -> None:
     processors = constrained.logits_processor(Llama(), compiled())
-    # the host goes on with what `extend` returns
+    # the host uses the value that `extend` returns
     assert processors.extend([str]) is processors and len(processors) == 2

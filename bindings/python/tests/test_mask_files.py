@@ -1,4 +1,4 @@
-"""Mask files and pickles: masks are those of the grammar compiled anew."""
+"""Mask files and pickles: masks are the same as those of a newly compiled grammar."""
 
 import multiprocessing
 import pickle

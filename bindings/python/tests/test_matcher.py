@@ -1,4 +1,4 @@
-"""What a matcher does."""
+"""Matchers: tokens, bytes, masks, drafts and budgets."""
 
 import copy
 
@@ -82,11 +82,11 @@ def test_masks_of_drafts(compiler, vocabulary):
         if token is not None:
             fork.accept_token(token)
     assert not rows[3].any() and (rows[4] == -1).all()
-    # the same in memory of one dimension
+    # the same masks in memory of one dimension
     flat = bytearray(4 * 3 * words)
     assert matcher.fill_draft_masks([yes, 2**70], flat) == 1
     assert flat[: 8 * words] == rows[:2].tobytes() and not any(flat[8 * words :])
-    # the root has the children yes and no; a mark is below each
+    # the root has the children yes and no, and each has a mark as its child
     child, sibling = np.array([1, 3, 4, -1, -1]), np.array([-1, 2, -1, -1, -1])
     tokens = np.array([0, yes, no, mark, yes])
     assert matcher.fill_tree_masks(child, sibling, tokens, rows) == [True, True, True, True, False]
@@ -147,7 +147,7 @@ def test_budgets(compiler, vocabulary):
 
 
 def test_proposals(bytewise):
-    """Tokens and bytes of which a refusal is an answer and no error."""
+    """`try_` methods refuse tokens and bytes without an exception."""
     matcher = bytewise.compile_regex("ab*c").matcher()
     assert matcher.try_accept(97) and not matcher.try_accept(97)
     # no byte, no id of the vocabulary, and the end where the text may not end
@@ -234,7 +234,7 @@ def test_wrong_calls(bytewise):
 
 
 class Broken:
-    """A number that is none when it is asked."""
+    """A number whose conversion to an integer raises."""
 
     def __index__(self) -> int:
         raise ZeroDivisionError
@@ -296,7 +296,7 @@ def test_batches_with_rows_budgets_and_drafts(compiler, vocabulary):
     assert grammar.matcher().fill_draft_masks(draft[:1], expected, budget=3) == 1
     assert (masks[5:7] == expected[:2]).all()
     assert not masks[9].any() and (masks[10] == -1).all() and (masks[8] == masks[11]).all()
-    # without `rows`, those of a draft come one after the other
+    # without `rows`, the masks of a draft are in consecutive rows
     grammata.fill_masks(matchers[:2], masks, drafts=[draft, []])
     assert (masks[5] == masks[8]).all()
     for options in [{"rows": [0]}, {"budgets": [1] * 7}, {"drafts": [[]]}]:

@@ -1,4 +1,4 @@
-"""The example on a Ray cluster, where ray is installed (it is large, and continuous integration does without)."""
+"""The example on a Ray cluster, if ray is installed (it is large, and continuous integration does not install it)."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ def test_a_folder_becomes_an_archive(compiler, root, tmp_path):
     content = file.read_bytes()
     refused = {line["schema"]: line["code"] for line in map(json.loads, (masks / "refused.jsonl").read_text().splitlines())}
     assert refused.keys() == {"wrong", "binary"} and refused["binary"] == "file"
-    # what is there is left
+    # existing files are kept
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert ran.stdout.startswith("2 of 2 schemas, 20 done before: 0 mask files"), ran.stdout
     assert file.read_bytes() == content

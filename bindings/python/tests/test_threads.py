@@ -14,7 +14,7 @@ import pytest
 
 
 def test_a_matcher_is_of_one_thread_at_a_time(compiler, vocabulary):
-    """One of two calls at a time fails with a clear exception, and neither does harm."""
+    """If two threads use a matcher at the same time, one call raises a clear exception, and nothing is damaged."""
     codes: set[str] = set()
     for attempt in range(50):
         # another grammar each time, so that its first mask takes a while
@@ -44,7 +44,7 @@ def test_a_matcher_is_of_one_thread_at_a_time(compiler, vocabulary):
 
 
 def test_a_matcher_in_a_batch_is_in_use(compiler, vocabulary):
-    """A batch has its matchers until it has ended; none of them is lost, whatever others ask of them."""
+    """A batch holds its matchers until it has ended. Calls of other threads do not lose any of them."""
     codes: set[str] = set()
     for attempt in range(50):
         grammar = compiler.detached().compile_regex(f"([a-z]+ ?){{{attempt + 5}}}")
@@ -129,7 +129,7 @@ def test_a_child_has_threads_of_its_own(bytewise, tmp_path):
             fine = fine and grammata.accept_tokens(matchers, [97] * 20) is None
             fine = fine and warm.is_finished() and warm.wait() == (0, 0)
             del warm
-            # in memory, and new; the thread that writes files is the parent's
+            # one grammar in memory and one new; the thread that writes files exists only in the parent
             fine = fine and all(cache.get(grammata.Source.regex(text)).matcher().mask() for text in ("[ab]+", "c"))
             cache.flush()
             fine = fine and grammar.warm(states=9).wait() > (0, 0)
@@ -177,7 +177,7 @@ sys.stdout.write("done")
 
 
 def test_the_interpreter_ends_while_threads_work(tmp_path):
-    """Threads that fill masks, that call back into Python, and that are Rust's own; none may abort the process."""
+    """Threads that fill masks, that call Python code, and that Rust starts: none may abort the process."""
     for _ in range(10):
         ended = subprocess.run([sys.executable, "-c", ENDING, tmp_path], capture_output=True, text=True, timeout=120)
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done", "")

@@ -1,4 +1,5 @@
-"""Torch and transformers themselves, where they are installed (they are large, and continuous integration does without)."""
+"""Torch and transformers themselves, if they are installed (they are large, and continuous integration does not install
+them)."""
 
 import json
 
@@ -42,7 +43,7 @@ def test_scores_are_those_of_numpy(bytewise):
 
 @pytest.mark.parametrize("options", [{}, {"num_beams": 3}, {"do_sample": True}, {"num_beams": 2, "do_sample": True}])
 def test_generate(bytewise, options):
-    """A model with random weights writes what the grammar has."""
+    """The texts of a model with random weights are in the grammar."""
     transformers = pytest.importorskip("transformers")
     torch.manual_seed(3)
     config = transformers.LlamaConfig(
@@ -67,7 +68,7 @@ def test_generate(bytewise, options):
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
 @pytest.mark.parametrize("width", [250, 257, 288, 300])
 def test_masks_of_tensors(bytewise, dtype, width):
-    """In place, on the CPU; with `rows` others stay, and logits without a bit are forbidden."""
+    """Masks in place, on the CPU. With `rows`, other rows do not change, and logits without a bit are forbidden."""
     kind = getattr(torch, dtype)
     masks = torch.zeros((2, 9), dtype=torch.int32)
     grammata.fill_masks([bytewise.compile_regex("[ac]").matcher(), bytewise.compile_regex("b?").matcher()], masks)

@@ -1,4 +1,4 @@
-"""The logits processor, under a stand-in for `generate` with NumPy: greedy, sampling, beams, padding."""
+"""The logits processor, with a replacement for `generate` on NumPy: greedy, sampling, beams, padding."""
 
 import json
 
@@ -14,12 +14,12 @@ SCHEMA = {"type": "object", "required": ["name", "age"], "additionalProperties":
 
 
 def scores_of(rows: np.ndarray, width: int = 260) -> np.ndarray:
-    """Logits that depend on the text alone, as a model's do."""
+    """Logits that depend only on the text, like those of a model."""
     return np.stack([np.random.default_rng([int(one) for one in row]).normal(size=width) for row in rows]).astype(np.float32)
 
 
 def follow(processor: GrammarLogitsProcessor, batch: int, steps: int) -> list[list[int]]:
-    """As `generate` draws greedily: rows that have ended are padded."""
+    """Chooses tokens greedily, as `generate` does: rows that have ended are padded."""
     rows = np.array([PROMPT] * batch)
     rows[:, 0] += np.arange(batch)
     ended = np.zeros(batch, bool)
@@ -35,7 +35,7 @@ def follow(processor: GrammarLogitsProcessor, batch: int, steps: int) -> list[li
 
 
 def beams(processor: GrammarLogitsProcessor, count: int, steps: int) -> list[list[int]]:
-    """As `generate` searches with beams: rows are chosen anew from all at each step."""
+    """Searches with beams, as `generate` does: at each step, the rows are chosen from all continuations."""
     rows, totals = np.array([PROMPT] * count), np.array([0.0] + [-1e9] * (count - 1))
     done: list[list[int]] = []
     for _ in range(steps):
@@ -86,7 +86,7 @@ def test_beams_are_found_by_their_texts(bytewise):
 
 
 def test_rows_are_what_a_matcher_says(bytewise):
-    """Rows change places, come twice, and lose their last tokens."""
+    """Rows change places, are repeated, and lose their last tokens."""
     grammar, random = bytewise.compile_regex("(a|bb|c{3})*"), np.random.default_rng(5)
     processor = GrammarLogitsProcessor(grammar)
     texts = [[], [], [], []]
@@ -119,7 +119,7 @@ def test_a_processor_begins_again(bytewise):
 
 
 def generate(processor: GrammarLogitsProcessor, prompts: list[list[int]], steps: int = 9) -> list[str]:
-    """Greedily from prompts of their own, which have one length, as `generate` pads them; the text of each."""
+    """Generates greedily from prompts of one length, as `generate` pads them. Returns the text of each."""
     rows = np.array(prompts)
     ended = np.zeros(len(rows), bool)
     for _ in range(steps):
@@ -212,7 +212,7 @@ def test_end_tokens_of_a_call(bytewise):
 
 
 def test_tokens_taken_back_are_an_error(bytewise):
-    """Assisted generation goes back within a text; a mask from the beginning there would be wrong."""
+    """Assisted generation undoes tokens of a text; a mask of the initial state would be wrong there."""
     processor = GrammarLogitsProcessor(bytewise.compile_regex("a{3,9}"))
     for text in ([], [97], [97, 97], [97, 97, 97]):
         rows = np.array([PROMPT + text])

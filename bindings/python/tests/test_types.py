@@ -1,4 +1,4 @@
-"""Types of Python whose values JSON writes as strings: what the masks allow, the type takes."""
+"""Python types whose values are strings in JSON: the type accepts each text that the masks allow."""
 
 import datetime
 import json
@@ -47,7 +47,7 @@ def accepts(grammar: grammata.CompiledGrammar, text: str) -> bool:
 
 
 def texts(grammar: grammata.CompiledGrammar, count: int) -> list[str]:
-    """Texts that random tokens of the masks spell, ended where the grammar lets them."""
+    """Texts of random tokens that the masks allow, ended where the grammar allows the end."""
     generator, found = random.Random(7), []
     while len(found) < count:
         matcher, text = grammar.matcher(), bytearray()
@@ -125,7 +125,7 @@ SALE = '{"total":"1.5","when":"2024-02-29","count":1'
 
 
 def test_one_member_does_not_open_an_object(bytewise):
-    """Whoever reads the type: this package, or Pydantic for a member that only Pydantic knows."""
+    """Objects stay closed, whether this package reads the type or Pydantic does because of one member."""
     for type_, text in (
         (Sale, SALE),
         (Bounded, '{"total":"1.5","count":1'),
@@ -137,7 +137,7 @@ def test_one_member_does_not_open_an_object(bytewise):
         assert accepts(grammar, text + end)
         assert not accepts(grammar, f'{text},"x":1{end}')
         assert not accepts(grammar, text.replace('"1.5"', '"Luna"') + end)
-    # a model says itself what it takes
+    # a model defines whether it has further members
     grammar = bytewise.compile_json_schema(Invoice, whitespace="compact")
     text = '{"total":"1.5","due":"2024-02-29"'
     assert accepts(grammar, text + "}") and accepts(grammar, text + ',"x":1}')

@@ -1,6 +1,6 @@
-"""The plug-in for vLLM without vLLM: requests become sources, grammars keep to budgets, settings are read.
+"""The plug-in for vLLM without vLLM: sources of requests, budgets of grammars, and settings.
 
-Requests and configurations are stand-ins with the attributes that the plug-in reads. `hosts/vllm` tests it inside vLLM.
+Requests and configurations are objects with the attributes that the plug-in reads. `hosts/vllm` tests it inside vLLM.
 """
 
 import json
@@ -41,7 +41,7 @@ def compiler(vocabulary: grammata.Vocabulary) -> grammata.Compiler:
 
 
 class Request:
-    """What the plug-in reads of vLLM's request."""
+    """The attributes of vLLM's requests that the plug-in reads."""
 
     def __init__(self, max_tokens: int | None) -> None:
         self.max_tokens = max_tokens
@@ -205,7 +205,7 @@ def test_outputs_are_complete_within_max_tokens_with_drafts(compiler: grammata.C
         grammar, rows = made(compiler, request), numpy.zeros((4, words), numpy.int32)
         output: list[int] = []
         while not grammar.is_terminated():
-            # as vLLM does: a row for each token of a draft, each moved over on trial
+            # as vLLM does: a row for each token of a draft, each accepted provisionally
             draft: list[int] = []
             probe = numpy.zeros((1, words), numpy.int32)
             trial = compiler.compile_json_schema(SCHEMA).matcher()
@@ -237,7 +237,7 @@ def test_outputs_are_complete_within_max_tokens_with_drafts(compiler: grammata.C
             grammar.commit()
             assert len(output) <= max_tokens
             if len(output) == max_tokens and not grammar.is_terminated():
-                # the one that fits only without its end token
+                # the limit that a text fits only without its end token
                 assert max_tokens == compiler.compile_json_schema(SCHEMA).matcher().distance().known
                 break
         text = compiler.vocabulary.decode([token for token in output if token != END])
@@ -278,7 +278,7 @@ def test_a_mask_that_fails_ends_its_request_alone(compiler: grammata.Compiler) -
             self.value = value
 
     grammar, row = made(compiler), Row()
-    # what a limit that is exceeded does: the object is no memory that a mask can be written to
+    # the same as for an exceeded limit: masks cannot be written to this object
     grammar.fill_bitmask([row], 0)
     assert row.value == -1
     assert not grammar.accept_tokens("r", ids("{")) and grammar.validate_tokens(ids("{")) == []

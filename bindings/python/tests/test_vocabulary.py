@@ -1,4 +1,4 @@
-"""Vocabularies from every source, and what is wrong with them."""
+"""Vocabularies from every source, and wrong ones."""
 
 import json
 import re
@@ -14,7 +14,7 @@ def test_sources_of_one_tokenizer_agree(root, vocabulary):
     library = tokenizers.Tokenizer.from_file(str(path))
 
     class Fast:
-        """A fast tokenizer of transformers, as far as it is asked."""
+        """The parts of a fast tokenizer of transformers that are read."""
 
         backend_tokenizer = library
         eos_token_id = 2

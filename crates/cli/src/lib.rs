@@ -5,8 +5,8 @@
 //! - `io` reads and writes, and makes and shows errors;
 //! - `draw` draws graphs.
 //!
-//! Each uses only those below it in this list. This crate has no logic of grammars or masks: it uses the public API of
-//! the libraries.
+//! `cmd` uses the other three; `args` and `draw` use only `io`, which uses none of them. This crate has no logic of
+//! grammars or masks: it uses the public API of the libraries.
 
 pub mod args;
 pub mod cmd;
@@ -99,7 +99,7 @@ pub fn run_on(arguments: Vec<OsString>) -> u8 {
     run_program(arguments, |program: Program, output| program.command.run(output))
 }
 
-/// Returns the program's command with its whole help, for tests, completions and manual pages.
+/// Returns the program's command with the whole help of all subcommands, for tests that examine it.
 pub fn command() -> clap::Command {
     let mut command = program();
     command.build();
@@ -163,7 +163,8 @@ fn not_written(cause: &std::io::Error) -> Exit {
     Exit::Unusable
 }
 
-/// Shows help, the version, or the error of the arguments.
+/// Shows help, the version, or the error of the arguments. An error is also written as a JSON object if `format` is
+/// JSON. Returns the exit code.
 fn no_arguments(mut error: clap::Error, format: OutputFormat) -> Exit {
     // clap advises to put an unknown option after `--`, where it would count as a file name
     if error.kind() == ErrorKind::UnknownArgument {

@@ -7,7 +7,7 @@ fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// Similarities were requested without a sentence encoder.
+/// The error that similarities are needed, but no sentence encoder is named.
 pub(super) fn needs_embedder() -> Error {
     Error::new(
         ErrorKind::Usage,
@@ -16,7 +16,7 @@ pub(super) fn needs_embedder() -> Error {
     )
 }
 
-/// An arm of an unknown name.
+/// The error of an unknown name of an arm.
 pub(super) fn no_such_arm<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
     usage(
         Diagnostic::new("cli/no-such-arm", "unknown arm")
@@ -26,7 +26,7 @@ pub(super) fn no_such_arm<'a>(name: &str, known: impl Iterator<Item = &'a str> +
     )
 }
 
-/// A task whose name cannot be a file name.
+/// The error of a task whose name cannot be a file name.
 pub(super) fn task_name(name: &str) -> Error {
     usage(
         Diagnostic::new("cli/task-name", "a task of a session cannot name a file")
@@ -36,7 +36,7 @@ pub(super) fn task_name(name: &str) -> Error {
     )
 }
 
-/// A file whose entry of this number is not a task of tools.
+/// The error of a file whose entry of this number is not a task of tools.
 #[cfg(feature = "ort")]
 pub(super) fn not_tasks(number: usize, cause: &str) -> Error {
     usage(
@@ -48,7 +48,7 @@ pub(super) fn not_tasks(number: usize, cause: &str) -> Error {
     )
 }
 
-/// Several seeds for a greedy run.
+/// The error of several seeds for a greedy run.
 #[cfg(feature = "ort")]
 pub(super) fn seeds_alike(count: u64) -> Error {
     usage(
@@ -59,7 +59,7 @@ pub(super) fn seeds_alike(count: u64) -> Error {
     )
 }
 
-/// An arm in a format that it does not write.
+/// The error of an arm that cannot write turns of the requested format.
 #[cfg(feature = "ort")]
 pub(super) fn no_arm(arm: &str, format: &str) -> Error {
     usage(
@@ -70,7 +70,7 @@ pub(super) fn no_arm(arm: &str, format: &str) -> Error {
     )
 }
 
-/// No request is left to measure with.
+/// The error that no request is left to measure with.
 pub(super) fn no_requests() -> Error {
     usage(
         Diagnostic::new("cli/no-requests", "no request is left to measure with")
@@ -81,7 +81,7 @@ pub(super) fn no_requests() -> Error {
     )
 }
 
-/// Two runs without a common request.
+/// The error that two runs have no request in common.
 pub(super) fn other_units(found: usize, expected: usize) -> Error {
     usage(
         Diagnostic::new("cli/other-requests", "the two runs have no request in common")

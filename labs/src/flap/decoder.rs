@@ -218,7 +218,8 @@ impl FlapDecoder<'_> {
         }
     }
 
-    /// Returns F of the heuristic; 0 if the thought and API does not have the format.
+    /// Returns the heuristic H of a candidate. It is 0 if the text breaks the format or is incomplete; with
+    /// [`Incomplete::Partial`], an incomplete text that did not end has the terms of its thought.
     fn heuristic(&mut self, score: &FlapScore<'_>, state: &State<'_>, candidate: &Candidate) -> Result<f64> {
         let end = self.domain.apis[self.domain.end].name.as_str();
         let text = String::from_utf8_lossy(&candidate.text);
@@ -285,7 +286,8 @@ fn copied(logits: &Logits<'_>, row: usize) -> Result<Vec<f32>> {
     Ok(logits.row(row, &mut buffer)?.to_vec())
 }
 
-/// Returns the tokens with the greatest logits, in descending order, equals by ascending id.
+/// Returns at most `count` tokens with the greatest logits, in descending order, equals by ascending id. Tokens with a
+/// logit of minus infinity are left out.
 fn most_likely(row: &[f32], count: usize) -> Vec<u32> {
     let mut best: Vec<(u32, f32)> = Vec::with_capacity(count + 1);
     for (token, &logit) in row.iter().enumerate() {

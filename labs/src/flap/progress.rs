@@ -38,7 +38,7 @@ impl<'d> FlapProgress<'d> {
         }
     }
 
-    /// The domain.
+    /// Returns the domain whose APIs and steps are followed.
     pub fn domain(&self) -> &'d FlowDomain {
         self.domain
     }
@@ -48,7 +48,8 @@ impl<'d> FlapProgress<'d> {
         self.current
     }
 
-    /// The flows that contain all steps intended so far; once there is none, those that contain the last step.
+    /// The followed flows: those that contain all steps of the thoughts so far, at first all flows. When no flow is
+    /// left, the flows that contain the last step are followed from there.
     pub fn followed(&self) -> &[usize] {
         &self.followed
     }
@@ -114,7 +115,7 @@ impl<'d> FlapProgress<'d> {
     }
 
     /// Records a call of `name` with a thought whose nearest step is `step`. The step is then under execution, and the
-    /// previous one, if it is another, is executed. The API is called if the domain has it.
+    /// previous step, if it is a different one, counts as executed. The API counts as called if the domain has it.
     pub fn take(&mut self, step: usize, name: &str) {
         if let Some(api) = self.domain.api(name) {
             self.apis.insert(api);

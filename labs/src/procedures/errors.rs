@@ -3,7 +3,7 @@
 use grammata::diagnostic::Diagnostic;
 use grammata::error::{Error, ErrorKind};
 
-/// A line that is not a recorded session.
+/// The error of a line that is not a recorded session.
 pub(super) fn recorded(line: usize, cause: &str) -> Error {
     let diagnostic = Diagnostic::new("procedure/recorded", "a line is not a recorded session")
         .at(grammata::Place::LineColumn { line, column: 1 })
@@ -13,7 +13,7 @@ pub(super) fn recorded(line: usize, cause: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A session without a procedure.
+/// The error that no workflow is given for a session.
 pub(super) fn no_workflow() -> Error {
     let diagnostic = Diagnostic::new("procedure/none", "a session needs a procedure").help("give one");
     Error::new(ErrorKind::Usage, diagnostic)

@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 /// The measures of one session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// Whether the calls with an effect are exactly the expected ones and the last expected inform was said.
+    /// Whether the calls with an effect are exactly the expected ones, in any order, and the last expected inform was
+    /// said, if one is expected.
     pub success: bool,
     /// Number of expected calls and informs that were made, as multisets.
     pub made: usize,

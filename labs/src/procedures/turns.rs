@@ -152,10 +152,10 @@ fn confuse<T: Ord>(counts: &mut Confusion, right: &BTreeSet<T>, made: &BTreeSet<
 }
 
 /// Replays the events of a session under the first workflow. At each step of the person the agent says what it would do
-/// after the same events, and then the person's step is followed.
+/// after the same events, and then the person's step is followed. Calls of APIs that the procedure lacks are skipped.
 ///
 /// # Errors
-/// There is no workflow, or the agent fails.
+/// `procedure/none`: there is no workflow. Errors of the agent.
 pub fn replay(
     workflows: &[Workflow<'_>],
     binding: &AgentOptions,
@@ -212,7 +212,8 @@ fn write(
     Ok(Act::read(&agent.write(&situation)?, binding.format).map(|act| conversation.resolve(act)))
 }
 
-/// Returns what the person did; `None` for a call of an API that does not exist.
+/// Returns what the person did; `None` for a call of an API that the procedure lacks. An answer that it lacks is a free
+/// text.
 fn truth(procedure: &Procedure, event: &Event, text: String) -> Option<(Resolved, Entry)> {
     Some(match event {
         Event::Call(name, arguments) => {

@@ -12,7 +12,7 @@ fn data(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// A request that needs no tool, or has an empty group of tools.
+/// The error of a request that needs no tool, or has an empty group of tools.
 pub(super) fn nothing_relevant() -> Error {
     usage(
         Diagnostic::new("retrieval/nothing-relevant", "a list cannot be judged if no tool is needed")
@@ -21,7 +21,7 @@ pub(super) fn nothing_relevant() -> Error {
     )
 }
 
-/// A tool that occurs twice in a list.
+/// The error of a tool that occurs twice in a list.
 pub(super) fn twice(tool: usize, list: &str) -> Error {
     usage(
         Diagnostic::new("retrieval/tool-twice", format!("a tool is in {list} twice"))
@@ -31,7 +31,7 @@ pub(super) fn twice(tool: usize, list: &str) -> Error {
     )
 }
 
-/// More needed tools than places in a list.
+/// The error that more tools are needed than a list has places.
 pub(super) fn more_relevant_than_places(relevant: usize, k: usize) -> Error {
     usage(
         Diagnostic::new("retrieval/k", "more tools are needed than the list may have")
@@ -41,7 +41,7 @@ pub(super) fn more_relevant_than_places(relevant: usize, k: usize) -> Error {
     )
 }
 
-/// A training request in the test set.
+/// The error of a training request in the test set.
 pub(super) fn training_in_test(id: &str) -> Error {
     usage(
         Diagnostic::new("retrieval/training-in-test", "a request of the test is a training request")
@@ -51,7 +51,7 @@ pub(super) fn training_in_test(id: &str) -> Error {
     )
 }
 
-/// A folder with training data of a run with other settings.
+/// The error of a folder with training data of a run with other settings.
 pub(super) fn other_run(path: &Path) -> Error {
     usage(
         Diagnostic::new("retrieval/other-run", "the folder holds drafts of a run with other settings")
@@ -61,7 +61,7 @@ pub(super) fn other_run(path: &Path) -> Error {
     )
 }
 
-/// A line that is not a draft.
+/// The error of a line that is not a draft.
 pub(super) fn draft_line(path: &Path, cause: &serde_json::Error) -> Error {
     data(
         Diagnostic::new("retrieval/draft-line", "a line is not a draft")

@@ -38,11 +38,11 @@ pub struct Package {
     library: &'static str,
 }
 
-/// Token masks.
+/// The package `grammata`: token masks.
 pub const GRAMMATA: Package =
     Package { folder: "bindings/python", module: "grammata", library: "grammata_python" };
 
-/// What agents may do next.
+/// The package `grammata_agents`: plans, procedures and tools of agents.
 pub const AGENTS: Package =
     Package { folder: "bindings/agents", module: "grammata_agents", library: "grammata_agents_python" };
 
@@ -88,12 +88,12 @@ impl Package {
         Ok((python, site))
     }
 
-    /// The manifest of the crate.
+    /// Returns the path of the crate's manifest.
     fn manifest(&self) -> String {
         format!("{}/Cargo.toml", self.folder)
     }
 
-    /// The file name of the extension module in the build folder, and its name in the package.
+    /// Returns the file name of the extension module in the build folder, and its name in the package.
     fn files(&self) -> (String, &'static str) {
         if cfg!(windows) {
             (format!("{}.dll", self.library), "_native.pyd")
@@ -137,8 +137,8 @@ impl Package {
     }
 }
 
-/// Builds the wheels of the packages and of the program, installs them, runs the tests with the former, and asks the
-/// latter for its version.
+/// Builds and installs the wheels of the two packages and of the program. Runs the tests with the packages, and the
+/// program with `--version`.
 pub fn wheel() -> Result {
     let python = environment()?;
     let wheels = format!("{FOLDER}/wheels");

@@ -8,8 +8,8 @@
 >>> [action.name for action in planner.open()]
 ['walk', 'bus']
 
-No model is needed: what is open is offered to a model as a list of tools or a JSON Schema, and what the model answers is
-checked by the same automaton. What may take long gives the interpreter's lock back.
+The package runs no model. The host offers the open actions to a model as a list of tools or a JSON Schema, and the same
+automaton checks the model's answer. Calls that may take long release the interpreter's lock.
 """
 
 import atexit
@@ -61,7 +61,7 @@ from grammata_agents._values import (
     Violation,
 )
 
-# before daemon threads lose the interpreter
+# ends calls into Python code before daemon threads lose the interpreter
 atexit.register(_end)
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Which tools may be called next, when tools need others."""
+"""Conversations in which some tools may be called only after others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grammata_agents._native import Tools
 
 
 class ToolSession:
-    """One conversation with tools of which some need others. A tool is open once each tool that it needs was answered.
+    """One conversation with tools, some of which need others. A tool is open if each tool that it needs was answered.
 
     >>> import grammata_agents
     >>> names = ("search", "book")
@@ -41,19 +41,19 @@ class ToolSession:
                 )
 
     def missing(self, name: str) -> list[str]:
-        """The tools that a tool needs and that were not answered."""
+        """The tools that a tool needs and that were not answered yet, in the order of `needs`."""
         return [needed for needed in self.needs.get(name, ()) if needed not in self.answers]
 
     def open(self) -> list[str]:
-        """The names of the tools that may be called next."""
+        """The names of the tools that may be called next, in the order of the set."""
         return [name for name in self.set.names if not self.missing(name)]
 
     def tools(self) -> list[dict[str, Any]]:
-        """They as the `tools` of a chat completion."""
+        """The open tools in the form of the field `tools` of a chat completion."""
         return self.set.definitions(self.open())
 
     def call(self, name: str, arguments: Mapping[str, Any] | None = None, /) -> None:
-        """Checks a call: that its tool is open, and its arguments. A wrong one raises `RejectedError`."""
+        """Checks that a tool is open and may have these arguments; raises `RejectedError` if not."""
         if missing := self.missing(name):
             raise usage_error(
                 "tools/needs",
@@ -66,5 +66,5 @@ class ToolSession:
         self.set.check(name, arguments)
 
     def answered(self, name: str, /) -> None:
-        """A call of a tool had a result. A failed call is not reported."""
+        """Records that a call of a tool had a result. Do not use it for a call that failed."""
         self.answers.append(name)

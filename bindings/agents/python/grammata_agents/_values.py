@@ -18,11 +18,11 @@ class Step:
     text: str = ""
     """The word of the step, as plans write it."""
     elements: tuple[str, ...] = ()
-    """The chosen elements of a set-valued action."""
+    """The chosen elements of a set-valued action; empty for other actions."""
     outcome: str | None = None
-    """The outcome of the step, if its action has outcomes."""
+    """The outcome of the step; None if its action has no outcomes."""
     arguments: Any = None
-    """The arguments, if the action has any."""
+    """The arguments as a JSON value; None if the action has none."""
 
     def __str__(self) -> str:
         return self.text or self.action
@@ -33,7 +33,7 @@ class Choice:
     """One of the answers that a policy may give."""
 
     label: str
-    """The label of the choice."""
+    """The text of the choice. A policy may answer with it."""
     cost: int
     """The cost of the action, in the spec's unit; 0 for the end."""
     is_end: bool
@@ -41,27 +41,29 @@ class Choice:
     completable: bool | None
     """Whether the choice can lead to a finished plan; None if that is not known."""
     steps_left: int | None
-    """The fewest steps after the choice to a finished plan; None if not known, as without `lookahead`."""
+    """The fewest steps after the choice to a finished plan; None if not known, for instance without `lookahead`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question to a policy."""
+    """The question to a policy which choice to take next."""
 
     text: str
     """The text of the question, with its choices."""
     choices: tuple[Choice, ...]
     """The choices. The answer is one of them, or several if there is a `set`."""
     set: tuple[int, int] | None
-    """The least and the greatest number of choices, if the answer is a set."""
+    """The least and the greatest number of choices if the answer is a set; None if it is one choice."""
 
 
 class Policy(Protocol):
-    """Who chooses: a callable, or an object with the same as `choose` and with `scores` (natural logarithms of
-    probabilities, one for each choice), which the strategies best-first, beam and a-star ask."""
+    """Answers the questions of a search: a callable, or an object with a method `choose` of the same signature.
+
+    The strategies best-first, beam and a-star call a method `scores` instead. It returns the natural logarithms of
+    probabilities, one for each choice."""
 
     def __call__(self, question: Question, /) -> int | str | Sequence[int]:
-        """The place of a choice from 0, or its label; of a set, the places."""
+        """The index of a choice, from 0, or its label; for a set, the indices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,40 +71,40 @@ class Verdict:
     """The verdict on a plan."""
 
     is_valid: bool
-    """Whether the plan is one of the spec."""
+    """Whether the plan is in the language of the spec."""
     plan: list[Step] | None = None
-    """The plan as it was read, if it is valid."""
+    """The plan as it was read; None if it is not valid."""
     step: int | None = None
-    """The first wrong step, from 0; the number of steps if the plan is only not finished."""
+    """The first wrong step, from 0; the number of steps if only the end is missing; None if the plan is valid."""
     feasible: tuple[str, ...] = ()
-    """The actions that are allowed there."""
+    """The actions that the spec allows at that step; empty if the plan is valid."""
     may_end: bool = False
-    """Whether the plan may end before that step."""
+    """Whether the plan may end before that step; false if the plan is valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanOutcome:
-    """The outcome of a search."""
+    """The plan that a search found, and what the search cost."""
 
     plan: list[Step] | None
     """The plan; None if none was found."""
     score: float | None
-    """The natural logarithm of the plan's probability, if the policy gives probabilities."""
+    """The natural logarithm of the plan's probability; None if the policy gives no probabilities."""
     questions: int
-    """The number of questions."""
+    """The number of questions that the search asked."""
     backtracks: int
     """The number of steps that were undone."""
 
 
 class Scores:
-    """A policy from a function that scores the choices of a question: natural logarithms of probabilities. The
-    strategies best-first, beam and a-star ask for the scores; greedy takes the best choice."""
+    """A policy made of a function that returns the score of each choice of a question: the natural logarithm of its
+    probability. The strategies best-first, beam and a-star use the scores. The others get the best choice."""
 
     def __init__(self, score: Callable[[Question], Sequence[float]]) -> None:
         self.scores = score
 
     def __call__(self, question: Question, /) -> Sequence[int]:
-        """The best choice; of a set, as few as may be."""
+        """The index of the best choice, in a list; for a set, as many indices of the best ones as its least number."""
         scores = self.scores(question)
         best = sorted(range(len(question.choices)), key=lambda place: -scores[place])
         return sorted(best[: question.set[0] if question.set else 1])
@@ -119,13 +121,13 @@ class OpenAction:
     cost: int
     """The cost, in the spec's unit."""
     arguments: dict[str, Any] | None
-    """The JSON Schema of its arguments, if it has any."""
+    """The JSON Schema of the arguments; None if the action has none."""
     elements: tuple[str, ...]
-    """The elements from which a set-valued action chooses."""
+    """The elements from which a set-valued action chooses; empty for other actions."""
     takes: tuple[int, int] | None
-    """The least and the greatest number of elements of a set-valued action."""
+    """The least and the greatest number of elements of a set-valued action; None for other actions."""
     outcomes: tuple[str, ...]
-    """The possible outcomes of the action, if it has any."""
+    """The possible outcomes of the action; empty if it has none."""
     completable: bool | None
     """Whether a finished plan can be reached after the action; None if that is not known."""
     steps_left: int | None
@@ -146,8 +148,8 @@ ObstacleCode = Literal[
     "unknown",
     "unsaid",
 ]
-"""Why a call or an answer may not come; `docs/procedures.md` explains them. `schema`: an argument is not a value that
-the call may have."""
+"""Why a call or an answer is not allowed. `docs/procedures.md` explains the codes. `schema`: an argument is no value
+of its JSON Schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,19 +157,19 @@ class Obstacle:
     """Why a call or an answer is not allowed."""
 
     code: ObstacleCode
-    """The kind."""
+    """The kind of the obstacle, in one word."""
     text: str
     """The reason as a sentence, for a model or a log."""
     node: str | None = None
-    """`precondition`: what must come before. `stale`: the call that has another value."""
+    """`precondition`: the name of what must come before. `stale`: the earlier call that had another value."""
     slot: str | None = None
-    """The argument that is wrong, missing, or was not said by anybody."""
+    """The argument that is wrong or missing, or whose value nobody gave."""
     condition: str | None = None
-    """`guard`: the condition that does not hold. `blocking`: the outcome after which the end is not certain."""
+    """`guard`: the condition that is false. `blocking`: the outcome after which the end may become unreachable."""
     values: str | None = None
-    """`guard`: the values that the condition reads."""
+    """`guard`: the values that the condition reads, as text."""
     limit: int | None = None
-    """`limit`: the most calls."""
+    """`limit`: the greatest number of calls of the API."""
     schema: Any = None
     """`schema`: the JSON Schema of the argument; false if the call has no such argument."""
 
@@ -180,23 +182,23 @@ class OpenNode:
     """A call or an answer that may come next in a conversation under a procedure."""
 
     name: str
-    """Its name."""
+    """The name of the call or the answer in the procedure."""
     kind: Literal["api", "inform", "request", "courtesy", "out_of_workflow"]
-    """A call, or the kind of the answer."""
+    """`api` for a call; the kind of the answer otherwise."""
     description: str
-    """The description of the call, or the text of the answer with `$slot` for values."""
+    """The description of the call, or the text of the answer with `$slot` in the place of values."""
     arguments: dict[str, Any] | None
-    """The JSON Schema of the arguments that a call may have now."""
+    """The JSON Schema of the arguments that the call may have now; None for an answer."""
     text: str
-    """The text of an answer with values filled in."""
+    """The text of the answer with the known values filled in."""
     asks: tuple[str, ...]
-    """The slots that a request asks for."""
+    """The slots for which a request asks."""
     decides: tuple[str, ...]
-    """The slots that the user decides after it."""
+    """The slots that the user decides after the answer."""
     writes: bool
     """Whether the call has an effect."""
     is_closing: bool
-    """Whether the procedure is complete once it was said."""
+    """Whether the procedure is complete after this answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +206,11 @@ class Violation:
     """A call or an answer of a trace that breaks the procedure."""
 
     event: int
-    """The event, from 0."""
+    """The index of the event in the trace, from 0."""
     node: str
     """The name that was called or said."""
     obstacle: Obstacle
-    """The first rule that it breaks."""
+    """The first rule that the call or the answer breaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +218,13 @@ class ProcedureVerdict:
     """The verdict on a trace."""
 
     is_valid: bool
-    """Whether the trace complies with the procedure."""
+    """Whether no call and no answer of the trace breaks the procedure."""
     steps: int
     """The number of judged calls and answers."""
     is_complete: bool
-    """Whether a closing answer was said where it may be."""
+    """Whether the agent gave a closing answer at a point where it was allowed."""
     violations: tuple[Violation, ...]
-    """Those that break a rule, in order."""
+    """The calls and answers that break a rule, in the order of the trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +236,11 @@ class Tool:
     description: str
     """The description: text from an untrusted source, never an instruction."""
     arguments: dict[str, Any] | bool
-    """The JSON Schema of its arguments."""
+    """The JSON Schema of the arguments."""
     label: str
-    """The label of its document."""
+    """The label of the document that declares the tool."""
     place: str
-    """Where the document declares it."""
+    """Where the document declares the tool."""
     endpoint: tuple[str, str, str | None] | None
     """Method, path and server of an operation; None for a tool that the host executes."""
     refusal: Diagnostic | None
@@ -247,12 +249,12 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool."""
+    """A call of a tool in a turn of a model."""
 
     name: str
-    """The tool."""
+    """The name of the tool."""
     arguments: dict[str, Any]
-    """The arguments."""
+    """The arguments by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,14 +264,14 @@ class Turn:
     text: str
     """The text before the calls; without calls, all of it."""
     calls: tuple[ToolCall, ...]
-    """The calls."""
+    """The calls, in the order of the text."""
     after: str
-    """The text after the calls."""
+    """The text after the calls; empty without calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An HTTP request."""
+    """The HTTP request that carries out a call of an OpenAPI operation. The package does not send it."""
 
     method: str
     """The method, in capitals."""
@@ -278,19 +280,19 @@ class Request:
     headers: dict[str, str]
     """The headers, in the order of the document."""
     body: str | None
-    """The body."""
+    """The body; None if the request has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """Plans of a domain from some place on."""
+    """How many plans continue from a point of a walk, and how long they are."""
 
     plans: int | float
     """The number of plans; `math.inf` if they have no maximum length."""
     fewest: int
-    """The number of calls of the shortest plan."""
+    """The number of calls that the shortest plan still has."""
     most: int | None
-    """The number of calls of the longest plan; None without a maximum length."""
+    """The number of calls that the longest plan still has; None if there is no maximum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,9 +302,9 @@ class OpenCall:
     call: str
     """The argument for `FlowWalk.take`: the API, with `=outcome` if it has outcomes."""
     api: str
-    """The API."""
+    """The name of the API."""
     outcome: str | None
-    """What it answers, if that matters."""
+    """The outcome of this call; None for an API without outcomes."""
     description: str
     """The description of the API."""
     arguments: dict[str, tuple[str, ...]]
@@ -310,9 +312,9 @@ class OpenCall:
     steps: tuple[str, ...]
     """The steps that the call may carry out."""
     flows: tuple[str, ...]
-    """The flows that are still possible after it."""
+    """The flows that are still possible after the call."""
     ahead: Ahead
-    """The plans after it."""
+    """The plans that continue after the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +322,7 @@ class Flow:
     """A flow of a domain."""
 
     id: str
-    """Its id."""
+    """The id of the flow in its domain."""
     intent: str
     """The intent of the customer."""
     steps: tuple[str, ...]
@@ -332,27 +334,27 @@ class FlowVerdict:
     """The verdict on the calls of a conversation."""
 
     is_valid: bool
-    """Whether the calls are a plan."""
+    """Whether the calls are a plan of the domain."""
     call: int | None
-    """The first wrong call, from 0; the number of calls if the plan is only not finished."""
+    """The first wrong call, from 0; the number of calls if only the end is missing; None if the calls are valid."""
     feasible: tuple[str, ...]
-    """The calls that are allowed there."""
+    """The calls that are allowed at that point; empty if the calls are valid."""
     may_end: bool
-    """Whether the plan may end before that call."""
+    """Whether the plan may end before that call; true if the calls are valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A tool that was found."""
+    """A tool that a search in a `ToolIndex` found."""
 
     id: str
-    """Its id in the index."""
+    """The id of the tool in the index."""
     name: str
-    """Its name."""
+    """The name of the tool."""
     function: str
     """The name by which models call it: letters, digits, `_` and `-`."""
     description: str
-    """What it does."""
+    """The description of the tool."""
     score: float
     """The score by which the index ranks; higher is better."""
     query: str
@@ -362,12 +364,12 @@ class Hit:
 
 
 def plain_plan(plan: Sequence[Any]) -> list[Any]:
-    """A plan as a JSON value: steps as names or objects."""
+    """A plan as a JSON value. A `Step` becomes an object; other elements, such as names, stay as they are."""
     return [plain_step(step) if isinstance(step, Step) else step for step in plan]
 
 
 def plain_step(step: Step) -> dict[str, Any]:
-    """A step as a JSON value."""
+    """A step as a JSON object: `action`, and `elements`, `outcome` and `arguments` where the step has them."""
     plain: dict[str, Any] = {"action": step.action}
     if step.elements:
         plain["elements"] = list(step.elements)

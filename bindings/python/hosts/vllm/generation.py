@@ -52,7 +52,7 @@ class Clock:
         self._lock = threading.Lock()
 
     def watch(self, owner: Any, method: str, name: str) -> None:
-        """Takes the time of a method from now on."""
+        """Measures the time of a method from now on."""
         original = getattr(owner, method)
 
         def timed(*arguments: Any, **named: Any) -> Any:
@@ -68,7 +68,7 @@ class Clock:
 
 
 def run(arm: str, model: str, jobs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Answers all jobs and says what became of each."""
+    """Answers all jobs, and returns the outcome of each."""
     from vllm import EngineArgs, LLMEngine, SamplingParams
     from vllm.exceptions import VLLMValidationError
     from vllm.sampling_params import StructuredOutputsParams
@@ -174,7 +174,7 @@ def judged(found: dict[str, Any], schema: Any) -> dict[str, bool]:
 
 
 def verdict(outcome: dict[str, Any]) -> list[str]:
-    """What is not as it must be for Grammata."""
+    """The parts of an outcome that are wrong, by the rules for Grammata."""
     summary, results = outcome["summary"], outcome["results"]
     faults = [
         f"{name}: {found['text']!r} ({found['finish']})"

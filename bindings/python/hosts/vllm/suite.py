@@ -86,7 +86,7 @@ def variables(folder: Path | None = None, **named: str) -> dict[str, str]:
 
 
 def host_tests(folder: Path, interpreter: Path, peer: bool, update: bool) -> list[str]:
-    """vLLM's own tests of structured outputs, against the list."""
+    """Runs vLLM's own tests of structured outputs, and compares them with the list."""
     sources, work = environment.tests(folder), folder / "run"
     # apart from its package, which is the one that is installed
     shutil.rmtree(work, ignore_errors=True)
@@ -131,7 +131,7 @@ def write(failed: dict[str, str]) -> None:
 
 
 def compare(failed: dict[str, str], outcomes: dict[str, Any]) -> list[str]:
-    """What differs from the list."""
+    """The differences from the list."""
     differences = tomllib.loads(LIST.read_text(encoding="utf-8"))["difference"]
     listed = {test: difference["reason"] for difference in differences for test in difference["tests"]}
     wrong = [f"fails and is not listed: {test}\n{outcomes[test]['reason'][-300:]}" for test in sorted(failed.keys() - listed.keys())]

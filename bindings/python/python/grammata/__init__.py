@@ -13,7 +13,7 @@
 >>> matcher.is_finished()
 True
 
-The Python package is a binding of the Rust library of the same name. What may take long gives the interpreter's lock back.
+The package is a binding of the Rust library of the same name. Calls that may take long release the interpreter's lock.
 """
 
 import atexit
@@ -54,7 +54,7 @@ from grammata._native import (
 from grammata._schemas import json_schema_of
 from grammata._values import Distance, Expectation, Explanation
 
-# before daemon threads lose the interpreter
+# ends calls into Python code before daemon threads lose the interpreter
 atexit.register(_end)
 
 __all__ = [

@@ -1,7 +1,8 @@
 """JSON Schemas of values that JSON writes as strings: decimals, dates, times, durations, UUIDs.
 
-Each allows only what Pydantic reads back as a value of the type. A JSON Schema format alone allows more: leap seconds, the year 0,
-fractions of any length. Not everything that Pydantic reads is allowed: of each value there is one usual spelling.
+Each schema allows only strings that Pydantic reads as a value of the type. A JSON Schema format without a pattern
+allows more: leap seconds, the year 0, fractions of any length. Pydantic reads further spellings, which the schemas do
+not allow.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _YEAR = "^(?!0000)"
 _SECOND = r"[0-5][0-9](\.[0-9]{1,6})?[Zz+-]"
 
 _LARGEST = Decimal(10) ** 15
-"""Numbers up to this have a float that is near enough for any bound."""
+"""Greatest absolute value of a decimal that is written as a number. Floats up to it are exact enough for bounds."""
 
 FORMATS: dict[type, dict[str, Any]] = {
     datetime.date: {"type": "string", "format": "date", "pattern": _YEAR},
@@ -26,13 +27,15 @@ FORMATS: dict[type, dict[str, Any]] = {
     datetime.timedelta: {"type": "string", "format": "duration", "pattern": "^([^0-9]+[0-9]{1,6})+[^0-9]$"},
     uuid.UUID: {"type": "string", "format": "uuid"},
 }
-"""The schema of each type, but for decimals."""
+"""The schema of each type of this module except `decimal.Decimal`."""
 
 
 def decimal_schema(bounds: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a `decimal.Decimal` with Pydantic's bounds: `max_digits`, `decimal_places`, `gt`, `ge`, `lt`, `le`, `multiple_of`.
+    """The schema of a `decimal.Decimal` with Pydantic's bounds.
 
-    It is a string, since many decimals have no float. With bounds other than "not negative" and "positive" it is a number.
+    The bounds are `max_digits`, `decimal_places`, `gt`, `ge`, `lt`, `le` and `multiple_of`. The schema describes
+    strings, since many decimals are not exact as floats. With bounds on the value other than `gt` 0 and `ge` 0, it
+    describes numbers.
 
     >>> decimal_schema({"max_digits": 5, "decimal_places": 2, "ge": 0})
     {'type': 'string', 'pattern': '^(0|[1-9][0-9]{0,2})(\\\\.[0-9]{1,2})?$'}
@@ -68,7 +71,8 @@ def _number(digits: int | None, places: int | None, given: Mapping[str, Decimal]
     schema: dict[str, Any] = {"type": "number"}
     steps = [given["multiple_of"]] if "multiple_of" in given else []
     if places is not None or digits is not None:
-        # of a number with `digits` digits in all, some of them may stand after the point: half is a choice
+        # without `decimal_places`, `digits` does not say how many digits are after the point: half of them is our
+        # choice
         after = places if places is not None else (digits or 0) // 2
         if digits is not None:
             largest = min(largest, Decimal(10) ** (digits - after) - Decimal(10) ** -after)
@@ -91,7 +95,7 @@ def _json(number: Decimal) -> int | float:
 
 
 def schema_of(type_: Any) -> dict[str, Any] | None:
-    """The schema of a type of this module, or None."""
+    """The schema of a type of this module without bounds; None for other types."""
     if type_ is decimal.Decimal:
         return decimal_schema({})
     known = FORMATS.get(type_)

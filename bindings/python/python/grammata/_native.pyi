@@ -1,4 +1,4 @@
-# Signatures of the extension module. `stubtest` holds them against what is compiled; descriptions are there.
+# Signatures of the extension module. `stubtest` compares them with the compiled module, which has the descriptions.
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

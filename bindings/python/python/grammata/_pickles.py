@@ -1,4 +1,4 @@
-"""What pickles are made of again."""
+"""Functions that restore vocabularies and compiled grammars from pickles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grammata._native import CompiledGrammar, Compiler, Vocabulary
 def vocabulary(
     tokens: Sequence[bytes | None], specials: Mapping[str, int], eos: Sequence[int], width: int, fingerprint: bytes
 ) -> Vocabulary:
-    """The vocabulary of a pickle; default limits hold."""
+    """Restores the vocabulary of a pickle under default limits. Raises `UnpicklingError` for another fingerprint."""
     made = Vocabulary.from_tokens(tokens, specials=specials, eos=list(eos), width=width)
     if made.fingerprint != fingerprint:
         raise UnpicklingError("the vocabulary is not the one that was pickled")
@@ -21,10 +21,10 @@ def vocabulary(
 
 @lru_cache(maxsize=1)
 def _compiler(vocabulary: Vocabulary, limits: tuple[tuple[str, int], ...]) -> Compiler:
-    """One compiler for pickles that come one after the other, as a model has one vocabulary."""
+    """The compiler of a vocabulary. The last one is kept, since the grammars of a model share its vocabulary."""
     return Compiler(vocabulary, limits=dict(limits))
 
 
 def grammar(vocabulary: Vocabulary, limits: Mapping[str, int], content: bytes) -> CompiledGrammar:
-    """The grammar of a pickle."""
+    """Restores the compiled grammar of a pickle from the bytes of its mask file."""
     return _compiler(vocabulary, tuple(sorted(limits.items()))).load_bytes(content)

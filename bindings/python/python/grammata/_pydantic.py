@@ -1,4 +1,4 @@
-"""JSON Schemas of Pydantic, with what its own leave open. Imported where Pydantic is installed."""
+"""JSON Schemas made by Pydantic, with the additions of `_formats`. Imported only if Pydantic is installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BOUNDS = ("gt", "ge", "lt", "le", "now_op", "tz_constraint")
 
 
 def json_schema(type_: Any) -> tuple[dict[str, Any], list[str]]:
-    """The schema of a type, and for each part of which the schema allows more than the type, what that is."""
+    """The schema of a type, and a message for each part of the type that refuses values that the schema allows."""
     wider: list[str] = []
 
     class Generator(_Generator):
@@ -25,7 +25,8 @@ def json_schema(type_: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 class _Generator(GenerateJsonSchema):
-    """Decimals, dates, times and UUIDs as `_formats` has them; dataclasses and typed dictionaries without further members."""
+    """Writes decimals, dates, times and UUIDs as `_formats` does, and dataclasses and typed dictionaries without
+    further members."""
 
     found: list[str]
 
@@ -46,7 +47,8 @@ class _Generator(GenerateJsonSchema):
 
     def uuid_schema(self, schema: Any) -> dict[str, Any]:
         if "version" in schema:
-            # Pydantic then writes a format that is not of JSON Schema, such as `uuid4`; the variant is that of RFC 9562
+            # with a version, Pydantic writes a format that JSON Schema does not have, such as `uuid4`; the variant is
+            # that of RFC 9562
             hex_ = "[0-9a-fA-F]"
             version = f"{schema['version']}{hex_}{{3}}-[89abAB]{hex_}{{3}}"
             return {"type": "string", "pattern": f"^{hex_}{{8}}-{hex_}{{4}}-{version}-{hex_}{{12}}$"}
@@ -60,7 +62,7 @@ class _Generator(GenerateJsonSchema):
 
     def dataclass_schema(self, schema: Any) -> dict[str, Any]:
         result = super().dataclass_schema(schema)
-        # those of Pydantic say themselves whether they take more
+        # the schema of a dataclass of Pydantic already says whether further members are allowed
         if not hasattr(schema["cls"], "__pydantic_validator__"):
             result.setdefault("additionalProperties", False)
         return result
@@ -88,7 +90,7 @@ class _Generator(GenerateJsonSchema):
 
     def _validator(self, schema: Any) -> None:
         function = schema["function"]["function"]
-        # Pydantic reads some types of the standard library by functions of its own
+        # Pydantic reads some types of the standard library with its own functions, which are no validators of the user
         if not (getattr(function, "__module__", None) or "").startswith("pydantic"):
             name = getattr(function, "__qualname__", None) or repr(function)
             self.found.append(f"{name}: a validator may refuse values that the schema allows")

@@ -1,9 +1,9 @@
 """JSON Schemas of Python's types.
 
-Dataclasses, typed dictionaries, enumerations, `Literal`, unions, lists, tuples, dictionaries, the types of JSON, decimals, dates, times
-and UUIDs are read here. A type that has anything else in it (Pydantic models, `Annotated`) is read as a whole by Pydantic, if that is
-installed, with the same schemas of these types. So whether Pydantic is installed never changes what a type means, and neither does
-another member of the same type.
+This module reads dataclasses, typed dictionaries, enumerations, `Literal`, unions, lists, tuples, dictionaries, the
+types of JSON, decimals, dates, times, durations and UUIDs. If a type contains anything else (Pydantic models,
+`Annotated`), Pydantic reads the whole type, if it is installed, and writes the same schemas for the types above. So the
+schema of a member depends neither on whether Pydantic is installed nor on the other members.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(
 
 
 class _Other(Exception):
-    """A type that is not read here."""
+    """Raised for a type that this module cannot read."""
 
 
 def json_schema_of(type_: Any) -> dict[str, Any]:
     """The JSON Schema of a type.
 
-    Of a dataclass and of a typed dictionary there are no further members, as their constructors take none. Where the schema allows
-    values that the type refuses, there is a TypeWarning: validators of Pydantic, bounds of dates.
+    Dataclasses and typed dictionaries have no further members, since their constructors take none. Raises `UsageError`
+    for a type without a JSON Schema. Warns with `TypeWarning` if the schema allows values that the type refuses, for
+    instance because of validators of Pydantic or bounds of dates.
 
     >>> from typing import Literal
     >>> json_schema_of(Literal["yes", "no"])
@@ -48,7 +49,7 @@ def json_schema_of(type_: Any) -> dict[str, Any]:
 
 
 def _schema_and_what_is_wider(type_: Any) -> tuple[dict[str, Any], list[str]]:
-    """The schema of a type, and for each part of which the schema allows more than the type, what that is."""
+    """The schema of a type, and a message for each part of the type that refuses values that the schema allows."""
     reader = _Reader()
     try:
         root = reader.schema(type_)
@@ -66,11 +67,11 @@ def _warn(wider: list[str], stacklevel: int) -> None:
 
 
 def text_of(schema: Any) -> str:
-    """The text of a schema: a text is one, a dict or a bool becomes JSON, a type is described."""
+    """The JSON text of a schema: a text as it is, a dict or a bool as JSON, a type as its JSON Schema."""
     if isinstance(schema, str):
         return schema
     if schema is None:
-        # a function that returned nothing, sooner than the type of None
+        # None is more likely the result of a function without `return` than the type of None
         raise usage_error(
             "python/type",
             "no schema is given",
@@ -118,7 +119,7 @@ def _by_pydantic(type_: Any, other: str) -> tuple[dict[str, Any], list[str]]:
 
 
 class _Reader:
-    """Reads one type; classes become definitions, so that they may hold themselves."""
+    """Reads one type. Classes become definitions, so that a class may refer to itself."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, dict[str, Any]] = {}
@@ -131,7 +132,7 @@ class _Reader:
         try:
             if type_ in _PLAIN:
                 return {"type": _PLAIN[type_]}
-        except TypeError as error:  # not hashable, so no type
+        except TypeError as error:  # types can be hashed
             raise _Other(repr(type_)) from error
         if (known := _formats.schema_of(type_)) is not None:
             return known
@@ -200,7 +201,7 @@ class _Reader:
 
 
 def _without_marks(hint: Any) -> Any:
-    """A member's type without `Required` and `NotRequired`."""
+    """The type of a member without the marks `Required` and `NotRequired` around it."""
     if typing.get_origin(hint) in (typing.Required, typing.NotRequired):
         return _without_marks(typing.get_args(hint)[0])
     return hint

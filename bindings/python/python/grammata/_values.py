@@ -1,4 +1,4 @@
-"""What the library tells, as data."""
+"""Results of the library, as data classes."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What one part of a grammar waits for."""
+    """Bytes and tokens that one part of a grammar expects."""
 
     rule: str
-    """The rule."""
+    """The name of the rule to which the part belongs."""
     label: str | None
-    """The label within the rule, for instance the JSON Pointer of a sub-schema."""
+    """The label within the rule, for instance the JSON Pointer of a sub-schema; None without a label."""
     bytes: bytes
-    """The bytes that may come next for its sake, rising."""
+    """The bytes with which the part may continue, in ascending order."""
     terminals: tuple[str, ...]
-    """The token terminals of which a token may come next for its sake, as a grammar shows them."""
+    """The token terminals with which the part may continue, in the notation of grammars."""
     text: str
-    """As a person reads it."""
+    """The expectation in words."""
 
     def __str__(self) -> str:
         return self.text
@@ -27,22 +27,22 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How a grammar takes a text."""
+    """Whether a grammar allows a text after the accepted bytes, and what it expects otherwise."""
 
     position: int
-    """How many bytes from the beginning of the sequence are fine."""
+    """How many bytes the grammar allows, counted from the beginning of the sequence."""
     found: int | None
-    """The byte at which the text leaves the grammar; None if it does not."""
+    """The first byte that the grammar does not allow; None if it allows all."""
     is_viable: bool
-    """Whether the text can be completed to a word."""
+    """Whether the whole text is the beginning of a text of the grammar, or is one."""
     may_end: bool
-    """Whether the text might have ended at the position."""
+    """Whether the text could have ended at the position."""
     expected: tuple[Expectation, ...]
-    """What was expected at the position."""
+    """What the parts of the grammar expected at the position."""
     accepted_tail: bytes
-    """The last bytes before the position, 32 at most."""
+    """The last bytes before the position, at most 32."""
     text: str
-    """As a person reads it."""
+    """The explanation in words."""
 
     def __str__(self) -> str:
         return self.text
@@ -50,10 +50,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How few tokens or bytes lead to a complete text."""
+    """The smallest number of tokens or bytes after which the text is complete."""
 
     kind: Literal["exact", "at most", "unreachable", "unknown"]
-    """`exact`: this number and no fewer; `at most`: this number, whether fewer would do is not known; `unreachable`: none do;
-    `unknown`: none were found within the limits."""
+    """`exact`: `known` is the smallest number. `at most`: `known` is enough, and a smaller number may be too.
+    `unreachable`: no number is enough. `unknown`: none was found within the limits."""
     known: int | None
-    """The number that is known to do."""
+    """A number that is enough; None for `unreachable` and `unknown`."""

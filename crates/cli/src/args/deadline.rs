@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// The longest deadline: the seconds of a day.
+/// The longest deadline that is accepted, in seconds: one day.
 const DAY: f64 = 86_400.0;
 
-/// Parses a deadline in seconds, more than 0 and at most a day.
+/// Parses a deadline in seconds, a number that is more than 0 and at most [`DAY`]. It may have a fraction.
 pub(crate) fn deadline(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     match seconds > 0.0 && seconds <= DAY {

@@ -1,4 +1,4 @@
-//! Models that are asked by chat, a server or a command, from arguments.
+//! Arguments that name a chat model: a chat server or a command.
 
 use crate::args::deadline::deadline;
 use crate::io::errors;
@@ -10,7 +10,7 @@ use grammata_agents::chat::{Chat, CommandChat, Usage};
 use grammata_endpoint::{DIALECTS, Dialect, Endpoint, Key, Options};
 use std::time::Duration;
 
-/// The environment variable with the server's key, if no other is named.
+/// The environment variable that holds the key of an `https` server if `--endpoint-key-env` names no other.
 const KEY: &str = "OPENAI_API_KEY";
 
 /// Which server or command is asked.
@@ -54,7 +54,7 @@ pub struct EndpointArgs {
     pub endpoint_deadline: Duration,
 }
 
-/// Returns a parser of the names of dialects.
+/// Returns a parser that accepts the name of one of the [`DIALECTS`], and lists them in the help.
 fn dialects() -> impl TypedValueParser<Value = &'static Dialect> {
     let values = DIALECTS.iter().map(|dialect| PossibleValue::new(dialect.name).help(dialect.about));
     PossibleValuesParser::new(values).try_map(|name| Dialect::named(&name).ok_or("no such dialect"))
@@ -66,7 +66,8 @@ impl EndpointArgs {
         self.endpoint.is_some() || self.policy_command.is_some()
     }
 
-    /// Creates the client of the server or of the command; `None` if neither is given. Nothing is sent yet.
+    /// Creates the client of the server or of the command; `None` if neither is given. Nothing is sent and no command
+    /// is run yet. A server gets `temperature` and `seed`; a command does not.
     ///
     /// # Errors
     /// The address cannot be used, or the key is missing or cannot be used.
@@ -88,8 +89,9 @@ impl EndpointArgs {
         Ok(Some(Box::new(Endpoint::new(url, options)?)))
     }
 
-    /// Returns the server's key. Without TLS anyone on the way can read it, so it is then sent only if its variable is
-    /// named.
+    /// Returns the key for the server at `url`: that of `--endpoint-key-env`, otherwise, if `url` begins with
+    /// `https://`, that of [`KEY`] if it is set and not empty. Without TLS, others can read the key on its way. So it
+    /// is sent without TLS only if the user names its variable.
     fn key(&self, url: &str) -> Result<Option<Key>> {
         let is_set = || std::env::var(KEY).is_ok_and(|key| !key.is_empty());
         match &self.endpoint_key_env {
@@ -100,10 +102,11 @@ impl EndpointArgs {
     }
 }
 
-/// Returns the key in an environment variable.
+/// Returns the key in an environment variable; `None` if `variable` is `None`.
 ///
 /// # Errors
-/// The variable is not set, or its key cannot be sent.
+/// `cli/no-key`: the variable is not set, is empty or is not Unicode. `endpoint/key`: the key has characters other than
+/// visible ASCII.
 pub fn key(variable: Option<&str>) -> Result<Option<Key>> {
     let Some(name) = variable else { return Ok(None) };
     match std::env::var(name) {
@@ -112,7 +115,7 @@ pub fn key(variable: Option<&str>) -> Result<Option<Key>> {
     }
 }
 
-/// Writes a summary of answers, tokens and time to standard error.
+/// Writes a summary of answers, tokens and time to standard error, unless the run is quiet.
 pub fn report(usage: &Usage) {
     let tokens = match usage.uncounted {
         0 => format!(

@@ -4,10 +4,11 @@ use crate::io::errors;
 use grammata::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Returns all files in `folder/accept` (to be accepted) and `folder/reject` (to be rejected), each sorted by name.
+/// Returns the files directly in `folder/accept` with `true`, since they must be accepted, and then those directly in
+/// `folder/reject` with `false`. Each group is sorted by path. A missing subfolder counts as empty.
 ///
 /// # Errors
-/// The folders hold no files, or cannot be read.
+/// `cli/no-examples`: neither subfolder holds a file. `io/file`: a subfolder cannot be read.
 pub(crate) fn find(folder: &Path) -> Result<Vec<(PathBuf, bool)>> {
     let mut found = Vec::new();
     for (name, accepted) in [("accept", true), ("reject", false)] {

@@ -69,7 +69,8 @@ pub(crate) struct Early {
 }
 
 impl Early {
-    /// Reads the options from arguments that may be invalid. Unknown values count as the defaults.
+    /// Reads `--output-format` and `--color` from arguments that may be invalid, up to an argument `--`. The last
+    /// occurrence of an option counts. An unknown value counts as the default.
     pub(crate) fn of(arguments: &[OsString]) -> Early {
         let mut early = Early::default();
         let mut rest = arguments.iter().map(|argument| argument.to_string_lossy());
@@ -90,7 +91,7 @@ impl Early {
         early
     }
 
-    /// Returns clap's choice of colours, and sets that of the messages to the same.
+    /// Returns the choice of colours for clap, and sets the same choice globally for messages.
     pub(crate) fn color_choice(self) -> clap::ColorChoice {
         let (messages, clap) = match self.color {
             Color::Auto => (anstream::ColorChoice::Auto, clap::ColorChoice::Auto),
@@ -102,13 +103,14 @@ impl Early {
     }
 }
 
-/// Adds the global options to a program's command, and the exit codes to the help of it and its subcommands.
+/// Adds the global options to a program's command. It and all its subcommands get the exit codes in their help, a help
+/// of at most 100 columns, and options that take negative numbers as values.
 pub(crate) fn with_contract(command: Command) -> Command {
     with_exit_codes(GlobalArgs::augment_args(command))
 }
 
 fn with_exit_codes(command: Command) -> Command {
-    // so that `--limit -1` is reported as an invalid value, not as an unknown option
+    // options take negative numbers, so that `--limit -1` is reported as an invalid value, not as an unknown option
     let with_negative_numbers = |argument: Arg| match argument.get_action() {
         ArgAction::Set | ArgAction::Append if !argument.is_positional() => {
             argument.allow_negative_numbers(true)

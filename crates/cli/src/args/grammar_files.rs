@@ -1,4 +1,4 @@
-//! The grammars of a folder.
+//! Finds the grammars in a folder.
 
 use crate::args::source;
 use crate::io::errors;
@@ -7,7 +7,7 @@ use grammata::limits::Limits;
 use grammata::syntax::Notation;
 use std::path::{Path, PathBuf};
 
-/// The most levels of nested folders, because a link may form a cycle.
+/// The most levels of subfolders that are searched. There is a bound because symbolic links may form a cycle.
 const DEPTH: usize = 16;
 
 /// The grammars in a folder.
@@ -15,8 +15,8 @@ const DEPTH: usize = 16;
 pub(crate) struct Found {
     /// The grammars, sorted by path: files, and folders that are one grammar each.
     pub(crate) grammars: Vec<PathBuf>,
-    /// Number of entries that are not grammars: other files, specs of other kinds, and folders that are nested too
-    /// deeply.
+    /// Number of entries that are not grammars: files with other names, TOML and JSON files of other kinds, broken
+    /// links, and folders more than [`DEPTH`] levels deep.
     pub(crate) others: usize,
 }
 
@@ -24,7 +24,8 @@ pub(crate) struct Found {
 /// is one grammar, and is not searched.
 ///
 /// # Errors
-/// A folder or a file cannot be read.
+/// A folder cannot be read. A file with the name of a grammar cannot be read, is larger than `limits.source_bytes`, or
+/// is not UTF-8.
 pub(crate) fn find(folder: &Path, limits: &Limits) -> Result<Found> {
     let mut found = Found::default();
     let mut open = vec![(folder.to_owned(), 0)];
@@ -54,8 +55,8 @@ fn is_grammar_folder(folder: &Path) -> bool {
     names.filter(|name| folder.join(name).is_file()).count() == 1
 }
 
-/// Returns whether a file is a grammar by its name. A spec must also have a known kind, because other files are TOML
-/// too.
+/// Returns whether a file is a grammar: its name must be that of a notation. A spec must also have a line with a known
+/// `kind`, because other programs have TOML and JSON files too.
 fn is_grammar(file: &Path, limits: &Limits) -> Result<bool> {
     // most names can be rejected without reading the file
     if Notation::of_file(file, "").is_none() {
@@ -68,7 +69,8 @@ fn is_grammar(file: &Path, limits: &Limits) -> Result<bool> {
     })
 }
 
-/// Returns whether a line of TOML or JSON looks like the kind of an automaton spec.
+/// Returns whether a line of TOML or JSON has the word `kind` and after it `dfa`, `nfa`, `pda` or `cfg` in quotes, as
+/// an automaton spec has.
 fn is_kind_of_spec(line: &str) -> bool {
     let Some((_, value)) = line.split_once("kind") else { return false };
     ["dfa", "nfa", "pda", "cfg"]

@@ -12,7 +12,7 @@ pub struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// Returns the default limits with the given ones replaced.
+    /// Returns the default limits with the given ones replaced. If a limit is given twice, the last value counts.
     pub fn get(&self) -> Limits {
         self.set.iter().fold(Limits::default(), |limits, &(kind, limit)| limits.with(kind, limit))
     }

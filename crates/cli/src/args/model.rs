@@ -19,7 +19,7 @@ use {
 
 /// How a model is run, and its tokenizer.
 #[derive(Clone, Debug, clap::Args)]
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read with the feature `ort` only
 pub struct ModelSettings {
     /// Threads of one operator; 0 is one for each core
     #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 0, help_heading = "Model")]
@@ -50,7 +50,7 @@ pub struct Parts {
     pub tokenizer: PathBuf,
     /// The chat template, if the folder has one.
     pub template: Option<ChatTemplate>,
-    /// The ids that end a sequence, if the folder names them.
+    /// The ids of the tokens that end a sequence; empty if the folder names none.
     pub end_tokens: Vec<u32>,
     /// The text of the token that ends a turn, if the folder names it.
     pub end_token: Option<String>,
@@ -63,7 +63,7 @@ impl Parts {
     /// Finds the parts of a model at a path: a folder or an ONNX file.
     ///
     /// # Errors
-    /// A part is missing, or a settings file cannot be read.
+    /// Nothing is at the path, the model or its tokenizer is missing, or a settings file cannot be read.
     pub fn find(model: &Path, arguments: &ModelSettings, limits: &Limits) -> Result<Parts> {
         if !model.exists() {
             return Err(errors::no_model(model));
@@ -150,7 +150,7 @@ impl PolicyModel {
     }
 }
 
-/// Encodes prompts with the model's chat template, if it has one.
+/// Encodes prompts with the model's chat template if it has one, otherwise as they are.
 #[cfg(feature = "ort")]
 struct TemplateEncoder<'m> {
     tokenizer: &'m PromptTokenizer,

@@ -1,4 +1,4 @@
-//! The path and the text of a grammar.
+//! The path, the kind and the text of a grammar, for reports and messages.
 
 use crate::io::messages;
 use crate::io::paths::name_of;
@@ -8,7 +8,7 @@ use grammata::syntax::{Notation, automaton_spec};
 use serde::Serialize;
 use std::path::Path;
 
-/// The name of a grammar that is given on the command line.
+/// The name, in place of a path, of a grammar that is given with `--expression`.
 pub(crate) const EXPRESSION: &str = "--expression";
 
 /// The path and the kind of a grammar.
@@ -18,7 +18,7 @@ pub(crate) struct Origin {
     path: String,
     /// A value of `--kind`, or `mask-file`.
     kind: &'static str,
-    /// The kind for people.
+    /// The name of the kind in text output.
     #[serde(skip)]
     about: String,
 }
@@ -80,8 +80,9 @@ impl Text {
     }
 }
 
-/// Returns a spec's format by the extension of its file. With any other extension the content decides: a JSON spec
-/// without a header begins with a brace, which no TOML does.
+/// Returns the format of a spec. The extensions `.json` and `.toml` of its file decide; with any other name, text that
+/// begins with a brace is JSON and all other text is TOML. No TOML begins with a brace, but a JSON spec with a template
+/// header is taken for TOML.
 pub(crate) fn format_of(file: &Path, text: &str) -> automaton_spec::Format {
     match file.extension().and_then(|extension| extension.to_str()) {
         Some("json") => automaton_spec::Format::Json,

@@ -10,7 +10,7 @@ use grammata::syntax::json_schema;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A compiled grammar, with its origin and the times that it took.
+/// A compiled grammar, with its origin, the name of its vocabulary, and the times to prepare and to compile.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) compiled: CompiledGrammar,
@@ -23,12 +23,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Reads a grammar, and a tokenizer or the built-in vocabulary. Shows warnings.
+    /// Reads a grammar and compiles it for a tokenizer or, if none is given, for the built-in vocabulary. Shows
+    /// warnings.
     pub(crate) fn new(source: &SourceArgs, tokenizer: &TokenizerArgs, limits: &Limits) -> Result<Session> {
         Session::with_vocabulary(source, tokenizer.load(limits)?, limits, json_schema::Options::default())
     }
 
-    /// Reads a grammar for a vocabulary, with the given defaults for JSON Schemas. Shows warnings.
+    /// Reads a grammar and compiles it for a vocabulary, with the given defaults for JSON Schemas. Shows warnings.
     pub(crate) fn with_vocabulary(
         source: &SourceArgs,
         vocabulary: LoadedVocabulary,

@@ -152,7 +152,7 @@ pub(crate) fn name_and_value(argument: &str) -> std::result::Result<(String, Str
     }
 }
 
-/// A bound on digits, or none.
+/// A value of `--max-digits`: the most digits of a run of digits; `None` for no bound.
 #[derive(Clone, Copy, Debug)]
 struct MaxDigits(Option<u32>);
 
@@ -177,7 +177,7 @@ fn whitespace(argument: &str) -> std::result::Result<json_schema::Whitespace, St
     }
 }
 
-/// Splits at the last `=`, because a URI may contain `=` and a file name rarely does.
+/// Parses `URI=FILE`. Splits at the last `=`, because a URI may contain `=` and a file name rarely does.
 fn uri_and_file(argument: &str) -> std::result::Result<(String, String), String> {
     match argument.rsplit_once('=') {
         Some((uri, file)) if !uri.is_empty() => Ok((uri.to_owned(), file.to_owned())),
@@ -192,7 +192,7 @@ pub(crate) struct Loaded {
     pub(crate) origin: Origin,
     warnings: Vec<Diagnostic>,
     pub(crate) text: Text,
-    /// The mask file that it was read from, if it was.
+    /// The mask file, if the grammar was read from one.
     pub(crate) masks: Option<Arc<MaskFile>>,
 }
 
@@ -229,7 +229,8 @@ impl SourceArgs {
         }
     }
 
-    /// Reads the grammar at a path. Returns its file, text and kind.
+    /// Reads the grammar at a path, or that of `--expression` if `path` is [`EXPRESSION`]. Returns its file, text and
+    /// kind.
     fn read(&self, path: &Path, limits: &Limits) -> Result<(PathBuf, String, Notation)> {
         let (file, text) = match (&self.expression, &self.grammar) {
             (Some(_), Some(grammar)) => return Err(errors::grammar_twice(grammar)),
@@ -245,10 +246,11 @@ impl SourceArgs {
     }
 }
 
-/// Creates a source from a text, with the options of the command's grammar. It does not read files named in the text.
+/// Creates a source from a text, with the options of the command's grammar. Files that the text names are not read.
 ///
 /// # Errors
-/// Settings in the text, or documents in the arguments, cannot be read; a parameter is given twice.
+/// Settings in the text, or documents in the arguments, cannot be read; a parameter or the URI of a document is given
+/// twice.
 #[cfg(feature = "ort")]
 pub(crate) fn of_text(
     args: &SourceArgs,
@@ -263,8 +265,8 @@ pub(crate) fn of_text(
 /// Reads a grammar and compiles it with the front end of its kind.
 ///
 /// # Errors
-/// The file cannot be read, its kind is unknown, an option has no meaning for the kind, or the front end reports an
-/// error.
+/// The file cannot be read, a file and `--expression` are given, the kind is unknown, an option has no meaning for the
+/// kind, or the front end reports an error.
 pub(crate) fn load(args: &SourceArgs, limits: &Limits) -> Result<Loaded> {
     load_with(args, limits, json_schema::Options::default())
 }
@@ -281,7 +283,8 @@ pub(crate) fn load_with(
     load_from(args, args.path(), limits, defaults)
 }
 
-/// Like [`load_with`], for a grammar at another path.
+/// Like [`load_with`], for a grammar at another path. Without `--kind`, a path with the extension of mask files or of
+/// archives is opened as a mask file.
 ///
 /// # Errors
 /// Errors of [`load`].
@@ -321,7 +324,8 @@ pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<(PathBuf, String
     Ok((file, text))
 }
 
-/// Reads a whole file, or standard input, as UTF-8 text, without a byte order mark, which no notation contains.
+/// Reads a whole file, or standard input, as UTF-8 text. A byte order mark at the start is removed, because no notation
+/// allows it.
 ///
 /// # Errors
 /// The file cannot be read, is larger than `limits.source_bytes`, or is not UTF-8.
@@ -334,7 +338,8 @@ pub fn text(path: &Path, limits: &Limits) -> Result<String> {
     Ok(text.strip_prefix('\u{FEFF}').unwrap_or(text).to_owned())
 }
 
-/// Returns the grammar's file. A folder must hold exactly one file with a name such as `schema.json`.
+/// Returns the file of a grammar: for a folder, the one file in it with a name such as `schema.json`; any other path as
+/// it is.
 fn locate(path: &Path) -> Result<PathBuf> {
     if is_standard_input(path) || !path.is_dir() {
         return Ok(path.to_path_buf());
@@ -373,7 +378,8 @@ pub(crate) fn kind_of(path: &Path, text: &str) -> Result<Notation> {
     Notation::of_file(path, text).ok_or_else(|| errors::unknown_kind(path))
 }
 
-/// Refuses options that do not apply to the kind, so that none is ignored silently.
+/// Refuses options that do not apply to the kind, so that none is ignored silently. `kind` is `None` for a mask file,
+/// to which no option applies.
 fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
     let options = [
         (!args.parameters.is_empty(), "--param", Notation::Spec, "automaton specs"),
@@ -525,7 +531,7 @@ pub(crate) fn load_schema(args: &SourceArgs, limits: &Limits) -> Result<Schema> 
     Ok(Schema { text, options, compiled, elapsed })
 }
 
-/// Reads the documents that a schema may refer to, from files.
+/// Reads the documents that a schema may refer to, from pairs of a URI and a file.
 fn documents(files: &[(String, String)], limits: &Limits) -> Result<json_schema::Documents> {
     let mut documents = json_schema::Documents::default();
     for (uri, file) in files {
@@ -539,7 +545,7 @@ fn documents(files: &[(String, String)], limits: &Limits) -> Result<json_schema:
     Ok(documents)
 }
 
-/// Reads an automaton spec from the text of a file of any name.
+/// Reads an automaton spec from the text of a file, whose name need not be that of a spec.
 pub(crate) fn read_spec(
     file: &Path,
     text: String,
@@ -555,7 +561,7 @@ pub(crate) fn read_spec(
     automaton_spec::Spec::read(&text.text, &options).map_err(|error| text.locate(error))
 }
 
-/// Returns the folder of a file; `None` for standard input and the command line.
+/// Returns the folder of a file; `None` for standard input and for `--expression`.
 fn folder_of(file: &Path) -> Option<PathBuf> {
     file.parent().filter(|_| !is_standard_input(file) && file != Path::new(EXPRESSION)).map(Path::to_owned)
 }

@@ -20,12 +20,13 @@ pub(crate) struct Piece<'t> {
     pub(crate) start: usize,
     /// Its bytes; for a special token, the bytes of its name.
     pub(crate) bytes: &'t [u8],
-    /// The special token, if it is one.
+    /// The id of the special token; `None` for text.
     pub(crate) token: Option<TokenId>,
 }
 
 impl SpecialArgs {
-    /// Splits a text into special tokens and the text between them. Of several names at one place, the longest is used.
+    /// Splits a text into special tokens and the text between them. Names are found from left to right; of several
+    /// names at one place, the longest is used. Without `--parse-special` the whole text is one piece.
     pub(crate) fn pieces<'t>(self, vocabulary: &Vocabulary, text: &'t [u8]) -> Vec<Piece<'t>> {
         let whole = vec![Piece { start: 0, bytes: text, token: None }];
         if !self.parse_special {
@@ -51,7 +52,7 @@ impl SpecialArgs {
         pieces
     }
 
-    /// Accepts a text.
+    /// Accepts a text with a matcher, piece by piece. After an error the matcher has accepted a prefix of the text.
     ///
     /// # Errors
     /// Errors of the matcher, with their place in the text.
@@ -69,7 +70,8 @@ impl SpecialArgs {
     }
 }
 
-/// Moves an error at a byte accepted by the matcher to the byte of the text: offset `before` corresponds to `start`.
+/// Converts the byte offset of an error from that in the matcher to that in the text. Offset `before` in the matcher is
+/// offset `start` in the text. Errors at other places are kept.
 fn moved(error: Error, before: usize, start: usize) -> Error {
     error.map(|diagnostic: Diagnostic| match diagnostic.place() {
         &Place::Byte(at) => diagnostic.at(Place::Byte(start + at.saturating_sub(before))),

@@ -61,7 +61,7 @@ pub struct LoadedVocabulary {
     pub name: String,
     /// Whether it is the built-in vocabulary of single bytes.
     pub is_built_in: bool,
-    /// Time to load it.
+    /// Time to load the vocabulary; zero for the built-in one.
     pub time: Duration,
 }
 
@@ -73,13 +73,14 @@ impl TokenizerArgs {
         self.tokenizer.as_deref().map(Cow::Borrowed).or_else(|| self.model_folder().map(of_model))
     }
 
-    /// Returns the folder of the model: the named folder, or the folder of the named file.
+    /// Returns the folder of the model of `--model`: the named folder, or the folder of the named file.
     fn model_folder(&self) -> Option<&Path> {
         let path = self.model.as_deref()?;
         if path.is_file() { path.parent() } else { Some(path) }
     }
 
-    /// Loads the vocabulary of the tokenizer, or the built-in one.
+    /// Loads the vocabulary of `--model` or `--tokenizer`, or the built-in one if neither is given. Options of
+    /// tokenizers are refused for the built-in one.
     pub(crate) fn load(&self, limits: &Limits) -> Result<LoadedVocabulary> {
         if let (Some(folder), Some(tokenizer)) = (self.model_folder(), self.path()) {
             // only the folder of the path is used; the model is not read
@@ -118,7 +119,8 @@ impl TokenizerSettings {
     }
 
     /// Loads the tokenizer file of a model, with the end-of-sequence ids of `--eos`, otherwise of the model, otherwise
-    /// the well-known ones. `ends` are the ids in the model's folder, and the name of the token that ends a turn.
+    /// the well-known ones. `ends` are the ids in the model's folder, and the name of the token that ends a turn. The
+    /// id of that token is used together with the ids of the folder only.
     pub(crate) fn load_of_model(
         &self,
         path: &Path,
@@ -144,7 +146,8 @@ impl TokenizerSettings {
         }
     }
 
-    /// Loads a tokenizer file, with the given end-of-sequence ids.
+    /// Loads a tokenizer file, with the given end-of-sequence ids; if `eos` is empty, with the tokens that have
+    /// well-known names.
     fn load_with(&self, path: &Path, limits: &Limits, eos: &[u32]) -> Result<LoadedVocabulary> {
         let options = LoadOptions::default()
             .eos(eos.iter().copied().map(TokenId::new).collect())
@@ -171,7 +174,7 @@ pub(crate) fn bytes() -> Result<LoadedVocabulary> {
     Ok(LoadedVocabulary { vocabulary, name, is_built_in: true, time: Duration::ZERO })
 }
 
-/// Formats a token for people: its bytes in quotes, or the name of a special token.
+/// Formats a token for people: its bytes in quotes, the name of a special token, or `(not used)`.
 pub(crate) fn show(vocabulary: &Vocabulary, id: TokenId) -> String {
     match (vocabulary.bytes(id), vocabulary.special(id)) {
         (Some(bytes), _) => quoted(bytes),
@@ -181,7 +184,8 @@ pub(crate) fn show(vocabulary: &Vocabulary, id: TokenId) -> String {
     }
 }
 
-/// Converts a token to JSON: its id, and its bytes, its name if it is special, or `unused`.
+/// Converts a token to JSON: its id with its bytes, with the name of a special token and whether it ends a text, or
+/// with `unused`.
 pub(crate) fn json(vocabulary: &Vocabulary, id: TokenId) -> serde_json::Value {
     let mut value = match (vocabulary.bytes(id), vocabulary.special(id)) {
         (Some(bytes), _) => crate::io::text::json_bytes(bytes),

@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of one text: the matcher keeps all of them.
+/// The most bytes of a file or of standard input: the matcher keeps all of them in memory.
 const TEXT_BYTES: usize = 256 << 20;
-/// Bytes that the matcher accepts in one call.
+/// The most bytes that the matcher accepts or explains in one call.
 const CHUNK: usize = 1 << 16;
 
 #[derive(Debug, clap::Args)]
@@ -82,7 +82,7 @@ impl Checked {
 }
 
 pub(crate) fn run(mut arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    // with a grammar on the command line, every path is a text
+    // with a grammar on the command line, every path names a text
     if arguments.source.expression.is_some()
         && let Some(file) = arguments.source.grammar.take()
     {
@@ -260,7 +260,8 @@ enum Taken {
     Ended,
 }
 
-/// Converts rejections to results. Other errors remain errors.
+/// Converts a result of the matcher: `None` if it accepted, the way in which a rejection stopped the text, or any other
+/// error.
 fn stopped(result: Result<()>) -> Result<Option<Taken>> {
     match result {
         Ok(()) => Ok(None),

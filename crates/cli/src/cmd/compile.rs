@@ -71,19 +71,19 @@ struct Workshop<'a> {
     arguments: &'a Arguments,
     limits: Limits,
     compiler: Compiler,
-    /// The tokenizer itself, if it is in Hugging Face's format: it splits documents as the model expects.
+    /// The tokenizer, if it is in Hugging Face's format. It splits documents into tokens as the model expects.
     tokenizer: Option<PromptTokenizer>,
     corpus: Vec<Vec<u8>>,
 }
 
-/// Number of grammars between two reports. All of their files are in memory together.
+/// The most grammars that are compiled in parallel before they are reported. Their mask files are in memory together.
 const AT_ONCE: usize = 64;
 
 /// The result for one grammar.
 struct Made {
     name: String,
     time: Duration,
-    /// Whether the grammar was explored now. If not, its file from before was kept.
+    /// Whether the grammar was explored in this run. If not, its existing file was kept.
     is_new: bool,
     file: MaskFile,
 }
@@ -278,11 +278,11 @@ struct ArchiveReport<'a> {
 /// The archive that was written, in JSON.
 #[derive(Serialize)]
 struct Archive<'a> {
-    /// Its path.
+    /// The path of the archive.
     file: &'a str,
-    /// Number of mask files in it.
+    /// Number of mask files in the archive.
     mask_files: usize,
-    /// Its size.
+    /// The size of the archive.
     bytes: usize,
 }
 
@@ -291,7 +291,7 @@ struct Archive<'a> {
 struct MadeReport<'a> {
     grammar: &'a str,
     seconds: f64,
-    /// Whether the grammar was explored now. If its file from before was kept, this is false and the sizes are null.
+    /// Whether the grammar was explored in this run. False if its existing file was kept; the sizes are then null.
     written: bool,
     states: Option<usize>,
     masks: Option<usize>,

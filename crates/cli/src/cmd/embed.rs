@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Writes one JSON object a text: `text`, `vector` (of unit length), and `tokens` where the model read only the
 /// beginning of the text.
 #[derive(Debug, clap::Args)]
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read with the feature `ort` only
 pub(crate) struct Arguments {
     #[command(flatten)]
     texts: Texts,
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = true)]
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read with the feature `ort` only
 struct Texts {
     /// Texts
     #[arg(value_name = "TEXT")]
@@ -181,7 +181,8 @@ mod with_model {
         Ok(())
     }
 
-    /// Returns the vectors of the texts from index `first` on, and warns about truncated ones.
+    /// Returns the vectors of texts, and warns about truncated ones. `first` is the index of the first of these texts
+    /// among all texts, for messages.
     fn embed(embedder: &mut OrtEmbedder, texts: &[String], first: usize) -> Result<Embeddings> {
         let list: Vec<&str> = texts.iter().map(String::as_str).collect();
         let found = embedder.embed(&list).map_err(|error| moved(error, first))?;

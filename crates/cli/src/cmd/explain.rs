@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let rest = rest.to_vec();
     // special tokens have names in the text, but no bytes in the matcher
     let at = start + explanation.position() - accepted;
-    // a token is a sequence of bytes or the end; the grammar may refuse either
+    // the mask decides about a token, because a token may also end the text
     let (allowed, whole) = match token {
         None => (explanation.is_viable(), text),
         Some(token) => {
@@ -110,8 +110,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(if allowed { Exit::Done } else { Exit::Rejected })
 }
 
-/// Returns the bytes that must follow a viable `rest`, or the token if there is one. The matcher has accepted the text
-/// before.
+/// Returns the bytes with which every completion begins after `rest`, or after the token if there is one. The matcher
+/// has accepted the text before. Empty if the explanation is not viable, or if no byte is forced.
 fn forced(
     matcher: &Matcher,
     explanation: &Explanation,

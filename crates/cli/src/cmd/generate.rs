@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The text goes to standard output as it comes, the summary to standard error. At the end the text is checked
 /// against the grammar from scratch.
 #[derive(Debug, clap::Args)]
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read with the feature `ort` only
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -57,7 +57,8 @@ pub(crate) struct Arguments {
     pub(crate) batch: u64,
 }
 
-/// The most outputs for one prompt, and the most that are computed together.
+/// The most outputs for one prompt, and the most that are computed together: the largest value of `--n`, `--batch`,
+/// `--beam` and `--best-of`.
 pub(crate) const MOST_OUTPUTS: u64 = 1024;
 
 fn seconds(argument: &str) -> std::result::Result<Duration, String> {
@@ -67,7 +68,7 @@ fn seconds(argument: &str) -> std::result::Result<Duration, String> {
 
 /// How many outputs are made, of which the best is written.
 #[derive(Debug, clap::Args)]
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read with the feature `ort` only
 pub(crate) struct SearchArgs {
     /// Beam search of this width; the best output is written, all of them with `--output-format json`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_OUTPUTS), conflicts_with_all = ["best_of", "timeout", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed"], help_heading = "Search")]
@@ -89,7 +90,7 @@ fn exponent(argument: &str) -> std::result::Result<f64, String> {
 /// Where the prompt is from.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read with the feature `ort` only
 pub(crate) struct PromptArgs {
     /// The text that the model continues, or answers with --chat
     #[arg(long = "prompt", value_name = "TEXT", allow_negative_numbers = true, help_heading = "Prompt")]
@@ -105,7 +106,7 @@ pub(crate) struct PromptArgs {
 
 /// How tokens are chosen.
 #[derive(Debug, clap::Args)]
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read by `generation` only
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read with the feature `ort` only
 pub(crate) struct SamplingArgs {
     /// 0 takes the most probable token; higher values are more varied
     #[arg(long, value_name = "T", default_value_t = 0.0, value_parser = not_negative, allow_negative_numbers = true, help_heading = "Sampling")]

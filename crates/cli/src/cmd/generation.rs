@@ -23,10 +23,10 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The grammar of the command, compiled for the model's vocabulary.
+/// Returns the grammar of the command, compiled for the model's vocabulary.
 ///
 /// # Errors
-/// Those of the model's files, of the grammar and of its limits.
+/// The tokenizer file or the grammar cannot be read, or the grammar cannot be compiled within its limits.
 pub(crate) fn session(arguments: &Arguments, parts: &Parts, tokenizer: &PromptTokenizer) -> Result<Session> {
     let limits = arguments.source.limits.get();
     let vocabulary = parts.vocabulary(&arguments.model_settings, tokenizer, &limits)?;
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     summary(best, &verified, time);
     Ok(match verified {
-        // ended by a stop string, or by a limit on tokens or time
+        // a stop string, or a limit on tokens, context or time, ended the text before it was a word
         _ if !best.finish.is_complete() => Exit::Cut,
         Verified::Word => Exit::Done,
         Verified::Prefix | Verified::Rejected { .. } => Exit::Rejected,
@@ -99,12 +99,12 @@ struct Made {
     text: String,
     tokens: Vec<u32>,
     finish: FinishReason,
-    /// for each token, if requested
+    /// For each token, the natural logarithm of the model's probability. Empty if it was not computed.
     log_probabilities: Vec<f64>,
     refused_mass: Vec<f64>,
     exact: Option<ExactStatistics>,
     log_probability: Option<f64>,
-    /// `None` for outputs that share runs of the model
+    /// `None` for outputs that share runs of the model.
     timings: Option<Timings>,
 }
 
@@ -138,7 +138,8 @@ impl Made {
     }
 }
 
-/// Generates one output. Its text is written as it is generated, except with JSON output.
+/// Generates one output. Its text is written as it is generated, except with JSON output. After an error, JSON output
+/// has the text so far.
 fn streamed(
     arguments: &Arguments,
     session: &Session,
@@ -221,7 +222,7 @@ pub(crate) fn options(arguments: &Arguments, session: &Session) -> GenerationOpt
         .refused_mass(arguments.logprobs)
 }
 
-/// Returns the tokens of the prompt.
+/// Returns the tokens of the prompt, which is written with the model's chat template if `--chat` is given.
 fn prompt(
     arguments: &Arguments,
     parts: &Parts,
@@ -270,7 +271,8 @@ impl Checker {
     }
 }
 
-/// Checks tokens against a grammar, which should have been compiled for this check only.
+/// Checks the bytes of tokens against a grammar, which should have been compiled for this check only. Special tokens
+/// have no bytes and are skipped.
 pub(crate) fn check(compiled: &CompiledGrammar, tokens: &[u32]) -> Result<Verified> {
     let vocabulary = compiled.vocabulary();
     let bytes: Vec<u8> = tokens
@@ -326,7 +328,7 @@ fn share(timings: &Timings, time: Duration) -> f64 {
     if time.is_zero() { 0.0 } else { timings.mask.as_secs_f64() / time.as_secs_f64() }
 }
 
-/// Writes the ranking, with each text on a line.
+/// Writes the outputs to standard error in their order, each text on a line as a JSON string.
 fn list(outputs: &[Made]) {
     for (number, output) in outputs.iter().enumerate() {
         let log_probability = output.log_probability.unwrap_or_default();
@@ -444,7 +446,7 @@ struct Report<'a> {
     refused_mass: Option<&'a [f64]>,
     /// With `--sampling exact`.
     exact: Option<ExactReport>,
-    /// All outputs, best first, if several were requested.
+    /// With `--beam` or `--best-of`: all outputs, best first.
     hypotheses: Option<Vec<OutputReport<'a>>>,
     /// Null for outputs that share runs of the model.
     timings: Option<TimingsReport>,
@@ -464,10 +466,11 @@ struct TimingsReport {
     mask_max_seconds: f64,
     mask_share: f64,
     masks: usize,
-    /// Masks that were computed while the model ran, and those of them that were not ready when the model was.
+    /// Number of masks that were computed while the model ran. `late_masks` counts those of them that were not ready
+    /// when the model was.
     overlapped_masks: usize,
     late_masks: usize,
-    /// How long the logits waited for late masks, together.
+    /// How long logits waited for late masks, in total.
     mask_wait_seconds: f64,
 }
 

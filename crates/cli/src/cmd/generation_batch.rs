@@ -37,7 +37,7 @@ const GRAMMAR_BYTES: usize = 256 << 20;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
-    /// Copied to the outputs.
+    /// Copied to the record of each output of the line.
     id: Option<Value>,
     prompt: Option<String>,
     messages: Option<Vec<LineMessage>>,
@@ -426,7 +426,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Sets the exit code to `exit` if that is worse.
+    /// Sets the exit code to `exit` if that is worse than the present one. From best to worst: done, cut, rejected,
+    /// limit, unusable.
     fn worsen(&mut self, exit: Exit) {
         let order = [Exit::Done, Exit::Cut, Exit::Rejected, Exit::Limit, Exit::Unusable];
         let rank = |exit: Exit| order.iter().position(|other| *other == exit);

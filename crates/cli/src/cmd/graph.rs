@@ -105,7 +105,8 @@ struct Report<'a> {
     truncated: bool,
 }
 
-/// Writes a drawing to a file or to standard output, and reports it in JSON output.
+/// Writes a drawing to a file or to standard output. JSON output is a report, which contains the drawing if no file is
+/// given.
 pub(crate) fn show(
     drawing: &str,
     format: &str,

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let limits = arguments.limits.get();
     let path = &arguments.file;
     let archive = match MaskArchive::open(path, &limits) {
-        // then the file is a single mask file, or neither
+        // the file is then a single mask file, or a file of another kind
         Err(error)
             if error.code() == "mask-file/no-archive" && !arguments.names && arguments.name.is_none() =>
         {
@@ -145,7 +145,7 @@ fn open(path: &Path, limits: &Limits) -> Result<MaskFile> {
 /// The report on the grammar of a mask file (`--grammar`).
 #[derive(Serialize)]
 struct GrammarReport {
-    /// The grammar in the notation for people.
+    /// The grammar in human-readable notation.
     grammar: String,
 }
 
@@ -183,7 +183,7 @@ enum Cell {
     /// Token ids. Null if the file does not have them.
     Ids(Option<Vec<u32>>),
     Count(usize),
-    /// The bytes of the whole file. People see them in a unit that fits.
+    /// Size of the whole file in bytes. Text output shows it in a unit that fits.
     FileBytes(usize),
     SectionBytes(usize),
 }

@@ -65,7 +65,7 @@ struct Report<'a> {
 struct DistanceReport {
     tokens: Option<usize>,
     bytes: Option<usize>,
-    /// Whether both distances are exact: the shortest is known, or that the end cannot be reached.
+    /// Whether both distances are exact: each is the shortest one, or the end is known to be unreachable.
     exact: bool,
 }
 

@@ -45,7 +45,7 @@ fn sizes(schema: &Schema) -> [(&'static str, usize); 6] {
 struct Report<'a> {
     draft: Option<&'static str>,
     keywords: &'a BTreeMap<Cow<'static, str>, usize>,
-    /// The options as spelled in `x-grammata`, in snake case.
+    /// The options, by their names in `x-grammata` converted to snake case.
     policies: BTreeMap<String, Value>,
     sizes: BTreeMap<String, usize>,
     compile_seconds: f64,

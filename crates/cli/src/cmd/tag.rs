@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         .max_whitespace_cnt(arguments.max_whitespace)
         .limits(limits);
     let tag = preset.structural_tag(&tools, &options).map_err(|error| match error.code() {
-        // other errors are about the choice
+        // errors with other codes are about the choice
         "tools/tag-tools" => error.in_source(&Source::new(&text, Notation::Json)).in_file(&file),
         "limit/exceeded" => error,
         _ => error.in_source(&Source::new(&choice.to_string(), Notation::Json)).in_file("--choice"),
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Returns the preset of a family, or reads it from a file in TOML.
+/// Returns the preset of a family. A name that ends with `.toml` is a file, from which the preset is read.
 fn preset(family: &str, limits: &Limits) -> Result<TagPreset> {
     if !family.ends_with(".toml") {
         return TagPreset::named(family);

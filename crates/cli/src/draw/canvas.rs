@@ -9,7 +9,8 @@ use std::fmt::Write;
 
 /// Space around the drawing, in pixels.
 const MARGIN: f64 = 8.0;
-/// The assumed width of a character in units of the font's size: wider than most, so that no text is cut off.
+/// The assumed width of a character in units of the font's size. Most characters are narrower, so text is rarely cut
+/// off.
 const CHARACTER: f64 = 0.62;
 /// Length and half the width of an arrowhead, in pixels.
 const HEAD: (f64, f64) = (10.0, 3.5);
@@ -232,7 +233,7 @@ impl RenderBackend for Canvas {
         self.text(at, text, style.font_size as f64);
     }
 
-    /// Does nothing: only records are clipped, and no graph here has any.
+    /// Does nothing and returns 0: only records are clipped, and no graph of this program has any.
     fn create_clip(&mut self, _: Point, _: Point, _: usize) -> ClipHandle {
         0
     }

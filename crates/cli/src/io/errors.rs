@@ -20,7 +20,7 @@ pub(crate) fn standard_output(cause: &std::io::Error) -> Error {
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// A file that cannot be read or written. If it does not exist, the help has similar names.
+/// The error of a file that cannot be read or written. If the file does not exist, the help has similar names.
 pub(crate) fn io(path: &Path, cause: &std::io::Error) -> Error {
     suggest(Error::io(path, cause), path)
 }
@@ -36,7 +36,8 @@ pub(crate) fn suggest(error: Error, path: &Path) -> Error {
     }
 }
 
-/// Returns a question whether a file with a similar name, in the folder of `path`, was meant.
+/// Returns the question whether a file with a similar name, in the folder of `path`, was meant; `None` if no name is
+/// similar.
 fn near(path: &Path) -> Option<String> {
     /// The most files of a folder whose names are compared.
     const FILES: usize = 1_000;
@@ -139,7 +140,7 @@ pub(crate) fn not_utf8(path: &Path, offset: usize) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// A line of a stream that is not UTF-8.
+/// The error of a line of a stream that is not UTF-8.
 pub(crate) fn line_not_utf8(path: &Path, line: usize) -> Error {
     let diagnostic = Diagnostic::new("cli/not-utf8", "a line is not UTF-8")
         .in_file(crate::io::paths::name_of(path))
@@ -148,7 +149,7 @@ pub(crate) fn line_not_utf8(path: &Path, line: usize) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// A mask file where text is read.
+/// The error that a mask file is given where text is read.
 pub(crate) fn no_text(path: &Path) -> Error {
     let diagnostic = Diagnostic::new("cli/mask-file", "a mask file cannot be read as text")
         .in_file(crate::io::paths::name_of(path))
@@ -342,7 +343,7 @@ pub(crate) fn no_key(name: &str) -> Error {
     )
 }
 
-/// A model in a build without ONNX Runtime.
+/// The error that a model is named, but this build has no ONNX Runtime.
 #[cfg(not(feature = "ort"))]
 pub fn no_onnx_runtime() -> Error {
     Error::new(
@@ -434,7 +435,7 @@ pub(crate) fn guard_writes_messages() -> Error {
     )
 }
 
-/// The output of a server of tools is that of a protocol.
+/// The standard output of `retrieve serve` has the messages of a protocol, so it cannot have a report.
 pub(crate) fn serve_writes_messages() -> Error {
     usage(
         Diagnostic::new("cli/serve-output", "standard output of `serve` has the messages of the protocol")
@@ -444,7 +445,7 @@ pub(crate) fn serve_writes_messages() -> Error {
     )
 }
 
-/// An option of the guard that only procedures have.
+/// The error that `--user-words` or `--resume` is given to the guard with rules other than a procedure.
 pub(crate) fn guard_of_procedures() -> Error {
     usage(
         Diagnostic::new("cli/guard-of-procedures", "only the guard of a procedure has this option")
@@ -481,7 +482,7 @@ pub(crate) fn too_many_labels(labels: usize, files: usize) -> Error {
     )
 }
 
-/// No parameter has a name of `--hide`.
+/// The warning that no tool has a parameter of a name given with `--hide`.
 pub(crate) fn nothing_hidden<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Diagnostic {
     Diagnostic::new("cli/nothing-hidden", "no tool has a parameter of this name")
         .found(format!("`--hide {}`", excerpt(name)))
@@ -500,7 +501,7 @@ pub(crate) fn unknown_tool<'k>(name: &str, known: impl Iterator<Item = &'k str>)
     )
 }
 
-/// An offset past the end of a list.
+/// The warning that nothing of a list is left after `--offset`.
 pub(crate) fn nothing_after(what: &str, offset: usize) -> Diagnostic {
     Diagnostic::new("cli/nothing-listed", format!("no {what} are left after the offset"))
         .found(format!("`--offset {offset}`"))
@@ -515,7 +516,7 @@ pub(crate) fn unused_within() -> Diagnostic {
         .help("leave the option out; `grammata plan count --within N` counts shorter plans")
 }
 
-/// A text to search with that is empty.
+/// The error of a search text that is empty or blank.
 pub(crate) fn empty_request() -> Error {
     usage(
         Diagnostic::new("cli/empty-request", "the request is empty")
@@ -552,7 +553,8 @@ pub(crate) fn not_a_call(place: Place, text: &str, cause: &str) -> Error {
     )
 }
 
-/// A format whose calls begin with a special token, or with what depends on the tool.
+/// The error that `--choose exact` cannot be used: no call is required, a chat model is asked, or calls of the format
+/// begin with a special token or with text that depends on the tool.
 pub(crate) fn no_exact_choice() -> Error {
     let diagnostic = Diagnostic::new(
         "cli/no-exact-choice",
@@ -563,7 +565,7 @@ pub(crate) fn no_exact_choice() -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// Retrieval by words found nothing for a request.
+/// The error that retrieval by words found no tool for a request.
 pub(crate) fn no_tool_found(request: &str) -> Error {
     let diagnostic = Diagnostic::new("cli/no-tool-found", "no tool has a word of the request")
         .found(request)

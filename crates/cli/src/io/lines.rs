@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// The lines of a stream that are not blank. Only the present one is in memory.
+/// The lines of a stream that are not blank. Only the current line is in memory.
 pub(crate) struct Lines {
     stream: Counted,
     path: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct Lines {
 struct Counted {
     inner: Box<dyn BufRead>,
     breaks: usize,
-    /// Whether something was read after the last of them.
+    /// Whether bytes were read after the last line break.
     is_within: bool,
 }
 
@@ -37,7 +37,7 @@ impl BufRead for Counted {
     }
 
     fn consume(&mut self, amount: usize) {
-        // bytes that were read are in the buffer
+        // bytes that are consumed are still in the buffer
         if let Ok(buffer) = self.inner.fill_buf() {
             let read = &buffer[..amount.min(buffer.len())];
             self.breaks += read.iter().filter(|&&byte| byte == b'\n').count();
@@ -52,7 +52,7 @@ fn opened(path: &Path) -> Result<File> {
 }
 
 impl Lines {
-    /// Opens a file, or standard input as `-`. A line has at most `limits.source_bytes`.
+    /// Opens a file, or standard input as `-`. A line may have at most `limits.source_bytes` bytes.
     ///
     /// # Errors
     /// The file cannot be opened.
@@ -68,7 +68,7 @@ impl Lines {
         })
     }
 
-    /// The next line and its number, from 1. `None` at the end.
+    /// Returns the number, from 1, and the text of the next line that is not blank; `None` at the end.
     ///
     /// # Errors
     /// The stream cannot be read, the line is too long, or it is not UTF-8.

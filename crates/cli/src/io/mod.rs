@@ -1,8 +1,8 @@
 //! What the program reads and writes, whatever the command.
 //!
 //! - `output` is standard output (results); `messages` is standard error (errors, warnings, notes, progress);
-//! - `text` shows bytes and places; `errors` makes the program's own errors, with the codes `cli/…`; `report` translates
-//!   errors of the library to the names of command-line options.
+//! - `text` shows bytes and places; `errors` creates the program's own errors, most with codes `cli/…`; `report`
+//!   translates errors of the library to the names of command-line options.
 
 pub mod errors;
 pub(crate) mod lines;

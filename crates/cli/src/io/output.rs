@@ -137,13 +137,14 @@ impl Output {
         Output { writer, format, command: command.to_owned(), open: Open::Nothing }
     }
 
-    /// Returns whether the command must write JSON: it then uses [`report`](Output::report), [`list`](Output::list) and
-    /// [`item`](Output::item), and writes no text.
+    /// Returns whether the command must write JSON: it then uses [`report`](Output::report), [`list`](Output::list),
+    /// [`item`](Output::item) and `document`, and writes no text.
     pub fn is_json(&self) -> bool {
         self.format == OutputFormat::Json
     }
 
-    /// Adds the members of a report to the object. The report must serialise to a structure or a map.
+    /// Adds the members of a report to the object. The report must serialise to a structure or a map; anything else is
+    /// ignored.
     pub fn report(&mut self, report: &impl Serialize) -> io::Result<()> {
         let value = serde_json::to_value(report)?;
         for (name, value) in value.as_object().into_iter().flatten() {
@@ -212,7 +213,7 @@ impl Output {
     }
 }
 
-/// Converts a time for a report. Names of such members end in `_seconds`.
+/// Converts a time to seconds, for a member of a report whose name ends in `seconds`.
 pub fn seconds(time: Duration) -> f64 {
     time.as_secs_f64()
 }

@@ -88,7 +88,7 @@ pub(crate) fn in_text(error: Error, bytes: &[u8], name: &str) -> Error {
     }
 }
 
-/// Formats a number of bytes: as bytes below 10,000, otherwise in KiB or MiB.
+/// Formats a number of bytes: as bytes below 10,000, in KiB below 10,000,000, otherwise in MiB.
 pub(crate) fn size(bytes: usize) -> String {
     match bytes {
         0..10_000 => format!("{bytes} bytes"),

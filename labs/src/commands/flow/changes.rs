@@ -55,7 +55,7 @@ pub(super) struct Changed {
 /// swapped or no two flows can be joined.
 ///
 /// # Errors
-/// The file cannot be read, or a limit is exceeded.
+/// The text is not a domain, or a limit is exceeded.
 pub(super) fn changed(text: &str, change: Change, limits: &Limits) -> Result<Option<Changed>> {
     let domain = FlowDomain::read(text, limits)?;
     let Ok(table) = toml::from_str::<Table>(text) else { return Ok(None) };

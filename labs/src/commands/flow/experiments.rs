@@ -54,7 +54,8 @@ struct IntentRecord {
     domain: String,
     flow: usize,
     query: String,
-    /// Similarity to the intent; to intent and steps; the mean over both.
+    /// Similarities of the query to each flow: to its intent; to its intent and steps as one text; the mean of those to
+    /// its intent and to each of its steps.
     similarities: [Vec<f64>; 3],
     log_likelihoods: Vec<f64>,
     /// For each other domain, the greatest similarity to intent and steps.
@@ -223,7 +224,7 @@ pub(super) fn plan(
     })
 }
 
-/// Returns whether calls are a plan of a flow.
+/// Returns whether calls, given by the names of their APIs, are a whole plan of a flow.
 pub(super) fn is_right(domain: &FlowDomain, flow: usize, names: &[&str]) -> Result<bool> {
     let options = FlowOptions::default().flow(Some(flow));
     let mut automaton = FlowAutomaton::new(domain, options)?;

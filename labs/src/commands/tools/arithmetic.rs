@@ -1,7 +1,7 @@
 //! Computes the tools of ToolkenGPT's FuncQA.
 
 /// Returns the result of a tool; `None` if the tool is unknown, the numbers do not fit it, or the result is undefined
-/// or not finite.
+/// or not finite. `sqrt` and `ln` use only the first number, `log` the first two.
 pub(super) fn compute(tool: &str, numbers: &[f64]) -> Option<f64> {
     let (first, rest) = numbers.split_first()?;
     let two = || Some((*first, *rest.first()?)).filter(|_| rest.len() == 1);

@@ -207,7 +207,7 @@ impl<'a> Runner<'a> {
             Arm::FullExact => (self.exact(task, prompt, lead, model)?, false),
         };
         let text = format!("{lead}{}", generation.text);
-        // for an arm without a mask, text around a turn is not a fault
+        // with `to_end`, text that an arm without a mask writes after the turn is not a fault
         let (turn, is_stopped) = match text.split_once(self.stop_text()) {
             Some((turn, _)) if self.options.to_end && arm.is_unconstrained() => (turn.trim(), true),
             _ => (text.trim(), false),

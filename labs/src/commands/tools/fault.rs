@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fault {
-    /// The token limit was reached first.
+    /// The token limit or the context limit was reached before a call could be read.
     Cut,
     /// The turn does not have the form of the call format.
     Format,

@@ -15,7 +15,7 @@ use serde_json::{Deserializer, Map, Value};
 
 impl Judge<'_> {
     /// Returns the lenient reader's result for an output; `None` for all arms but `free` and `free+retry`, and for the
-    /// format `toolken`.
+    /// format `toolken`. An output in which the strict reader found no fault keeps its result.
     pub(super) fn leniently(&self, task: &Task, record: &Record) -> Option<Lenient> {
         if !record.arm.is_unconstrained() || self.format_name == "toolken" {
             return None;

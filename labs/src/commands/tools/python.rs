@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 /// The most levels of nested values.
 const DEPTH: usize = 100;
 
-/// Reads a list of calls, and returns the first one.
+/// Reads a list of calls, and returns the first one if its arguments are valid, otherwise the first fault.
 pub(super) fn python(text: &str, set: &ToolSet) -> Result<Judged, Fault> {
     let mut reader = Reader { rest: text.strip_prefix('[').ok_or(Fault::Format)? };
     let mut first = None;

@@ -18,7 +18,8 @@ pub(super) struct Task {
 /// The right answer of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Gold {
-    /// Calls of these endpoints, such as `GET /x/{y}`, in this order. A single call is right if it is one of the first.
+    /// Calls of these endpoints, such as `GET /x/{y}`, in this order. A single call is right if it calls the first
+    /// endpoint.
     Endpoints(Vec<String>),
     /// The first of these calls, as in BFCL: the name, and for each argument the accepted values (`""`: it may be
     /// absent).

@@ -1,4 +1,5 @@
-//! LangGraph, PydanticAI and the OpenAI SDK, with the package of agents. Models are scripts; nothing is sent anywhere.
+//! Tests of LangGraph, PydanticAI and the OpenAI SDK with the package of agents. The models are scripts; nothing is
+//! sent anywhere.
 
 use super::super::python::AGENTS;
 use crate::command::{self, Result, command, root, succeeds};

@@ -1,4 +1,4 @@
-//! onnxruntime-genai with SmolLM2, from the ONNX model of `cargo xtask setup`.
+//! Tests of onnxruntime-genai with SmolLM2, from the ONNX model of `cargo xtask setup`.
 
 use super::python::Host;
 use crate::command::Result;

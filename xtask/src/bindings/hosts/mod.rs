@@ -1,5 +1,5 @@
-//! Servers and libraries that run models, on Grammata's engine: `bindings/python/hosts/`; and frameworks of agents, under
-//! the examples of `bindings/agents`.
+//! Tests with servers and libraries that run models on Grammata's engine (`bindings/python/hosts/`), and with
+//! frameworks of agents (the examples of `bindings/agents`).
 //!
 //! Each step sets its host up from package registries by version, below `target/hosts`, and runs the tests in the
 //! host's folder.

@@ -1,4 +1,4 @@
-//! SGLang's package `srt.constrained` on the CPU. Its server needs a GPU and is not run.
+//! Tests of SGLang's package `srt.constrained` on the CPU. SGLang's server needs a GPU and is not run.
 
 use super::python::Host;
 use crate::command::Result;

@@ -1,4 +1,4 @@
-"""Stands in for torch where XGrammar's tests run: tensors on the CPU, which are NumPy arrays.
+"""A replacement for torch for XGrammar's tests: tensors on the CPU, which are NumPy arrays.
 
 It has what XGrammar's package and its tests of grammars use. Anything else is an AttributeError.
 """
@@ -24,7 +24,7 @@ bfloat16 = object()
 
 
 class _Size(builtins.int):
-    """How many elements an array has, as NumPy asks for it; called, its shape, as torch has it."""
+    """The number of elements, as in NumPy; when called, it returns the shape, as in torch."""
 
     def __new__(cls, array: np.ndarray) -> _Size:
         made = super().__new__(cls, np.ndarray.size.__get__(array))

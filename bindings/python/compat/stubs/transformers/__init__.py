@@ -1,4 +1,4 @@
-"""Stands in for transformers where XGrammar's tests run. A test that needs a tokenizer of a model hub is skipped."""
+"""A replacement for transformers for XGrammar's tests. A test that needs a tokenizer of a model hub is skipped."""
 
 from __future__ import annotations
 

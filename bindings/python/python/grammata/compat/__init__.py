@@ -1,1 +1,1 @@
-"""Look-alikes of other packages' interfaces, for programs written for those packages."""
+"""Interfaces of other packages on Grammata's engine, for programs written for those packages."""

@@ -1,4 +1,4 @@
-"""Putting look-alikes into the place of another package's classes."""
+"""Replaces classes and functions of another package with Grammata's."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from types import ModuleType
 
 
 def install(package: str, here: str, members: Mapping[str, Mapping[str, object]], aliases: Mapping[str, str]) -> None:
-    """Makes a package run on the objects of ours.
+    """Makes a package run on Grammata's objects, in this process.
 
-    If it is installed, `members` are the replacements by its module and name; each is put wherever a loaded module of the package has
-    the original. If it is not installed, an import of it gives our module `here`, and an import of a submodule the module of
-    `aliases`. A second call does nothing.
+    If `package` is installed, `members` are the replacements by submodule and name; each replaces the original in all
+    loaded modules of the package. If it is not installed, `import package` returns the module `here`, and the import of
+    a submodule returns the module that `aliases` names. A second call changes nothing.
     """
     if sys.modules.get(package) is sys.modules[here]:
         return
@@ -29,7 +29,7 @@ def install(package: str, here: str, members: Mapping[str, Mapping[str, object]]
         theirs = importlib.import_module(f"{package}.{name}")
         for member, ours_ in replaced.items():
             if hasattr(theirs, member):
-                # kept alive, so that its id stays its own
+                # the original is kept alive, so that no other object gets its id
                 original = getattr(theirs, member)
                 replacements[id(original)] = original, ours_
     for module in _modules(package):
@@ -39,11 +39,11 @@ def install(package: str, here: str, members: Mapping[str, Mapping[str, object]]
 
 
 def named(module: str, names: Iterable[str]) -> dict[str, object]:
-    """Members of one of our modules, by name."""
+    """The members of a module that have these names, by name."""
     ours = importlib.import_module(module)
     return {name: getattr(ours, name) for name in names}
 
 
 def _modules(package: str) -> list[ModuleType]:
-    """The loaded modules of a package."""
+    """The loaded modules of a package, itself included."""
     return [module for name, module in sys.modules.items() if name == package or name.startswith(f"{package}.")]

@@ -1,4 +1,4 @@
-"""Grammata in the servers and libraries that run models: one module for each.
+"""Grammata in servers and libraries that run models: one module for each of these hosts.
 
-A module imports its host when it is used and not before, so that none of the hosts has to be installed.
+A module imports its host only when it is used, so that none of the hosts has to be installed.
 """

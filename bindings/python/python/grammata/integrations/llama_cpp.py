@@ -1,13 +1,13 @@
 """Grammars for llama-cpp-python: the vocabulary of a model, and logits processors whose output is complete within `max_tokens`.
 
-`create_completion` and `create_chat_completion` are the host's methods with a grammar::
+`create_completion` and `create_chat_completion` call the host's methods with a grammar::
 
     from grammata.integrations import llama_cpp as constrained
 
     grammar = grammata.Compiler(constrained.vocabulary(llm)).compile_json_schema(schema)
     reply = constrained.create_completion(llm, grammar, "Ada as JSON: ", max_tokens=100)
 
-`logits_processor` is for calls that pass one themselves. It needs NumPy, as the host does.
+`logits_processor` is for programs that pass logits processors to the host. It needs NumPy, as the host does.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from grammata._native import CompiledGrammar, Matcher, Vocabulary, mask_logits
 __all__ = ["GrammarLogitsProcessor", "create_chat_completion", "create_completion", "logits_processor", "vocabulary"]
 
 _PIECE = 64
-"""Bytes that nearly all tokens fit into."""
+"""Size in bytes of the first buffer for a token's text; nearly all tokens fit in it."""
 
 
 def vocabulary(llm: Any) -> Vocabulary:
     """The vocabulary of a `llama_cpp.Llama`.
 
-    Tokens that have no text of their own are special ones, by the names that the model file gives them; all end-of-generation tokens
-    end a text.
+    Tokens without text are special. Their names are those in the model file, with the id added to an empty name or one
+    that occurs twice. All end-of-generation tokens end a text.
     """
     host = importlib.import_module("llama_cpp")
     model = llm._model
@@ -41,14 +41,14 @@ def vocabulary(llm: Any) -> Vocabulary:
         tokens.append(piece or None)
         if not piece:
             name = host.llama_vocab_get_text(model.vocab, token).decode("utf-8", "replace")
-            # ids tell apart what names do not
+            # names may be empty or occur twice, ids may not
             specials[name if name and name not in specials else f"{name}<[{token}]>"] = token
     ends = [token for token in range(len(tokens)) if host.llama_vocab_is_eog(model.vocab, token)]
     return Vocabulary.from_tokens(tokens, specials=specials, eos=ends, width=len(tokens))
 
 
 def _piece(host: Any, vocab: Any, token: int) -> bytes:
-    """The bytes of a token; none if it is a special one."""
+    """The bytes of a token; empty for a special token."""
     import ctypes
 
     buffer = ctypes.create_string_buffer(_PIECE)
@@ -62,10 +62,11 @@ def _piece(host: Any, vocab: Any, token: int) -> bytes:
 def create_completion(
     llm: Any, grammar: CompiledGrammar, prompt: Any, *, max_tokens: int | None = 16, complete: bool = True, **options: Any
 ) -> Any:
-    """`llm.create_completion` under a grammar; the other arguments are the host's.
+    """Calls `llm.create_completion` with a grammar. `options` are other arguments of that method.
 
-    The text is complete within `max_tokens`, or with `complete=False` cut by it. Raises RejectedError if no text is that short, and
-    afterwards what `GrammarLogitsProcessor.check` raises.
+    The text is complete within `max_tokens`; with `complete=False`, it may be cut there. Raises RejectedError before
+    the call if no complete text is that short, UsageError if `options` has a `logits_processor` or the grammar does not
+    fit the model, and after the call what `GrammarLogitsProcessor.check` raises.
     """
     return _create(llm.create_completion, llm, grammar, (prompt,), max_tokens, complete, options)
 
@@ -79,7 +80,7 @@ def create_chat_completion(
     complete: bool = True,
     **options: Any,
 ) -> Any:
-    """`llm.create_chat_completion` under a grammar, as `create_completion` is."""
+    """Calls `llm.create_chat_completion` with a grammar; see `create_completion`."""
     return _create(llm.create_chat_completion, llm, grammar, (messages,), max_tokens, complete, options)
 
 
@@ -115,16 +116,16 @@ def _checked(chunks: Iterator[Any], processor: GrammarLogitsProcessor) -> Iterat
 
 
 def logits_processor(llm: Any, grammar: CompiledGrammar, *, max_tokens: int | None = None, complete: bool = True) -> Any:
-    """A `LogitsProcessorList` with a `GrammarLogitsProcessor` for one call after the other.
+    """A `LogitsProcessorList` with a `GrammarLogitsProcessor`, for calls that do not overlap.
 
-    Give it the `max_tokens` of the call: None, or less than 1, stands for what is left of the context. Raises RejectedError if no text is
-    that short.
+    `max_tokens` must be that of the call. None, or less than 1, means the rest of the context. Raises RejectedError if
+    no complete text is that short, and UsageError if the grammar does not fit the model.
     """
     host = importlib.import_module("llama_cpp")
 
     class Processors(host.LogitsProcessorList):  # type: ignore[name-defined, misc]
         def extend(self, others: Any) -> Any:
-            # the host goes on with what `extend` returns where a call has a `logit_bias`
+            # if a call has a `logit_bias`, the host uses the value that `extend` returns
             super().extend(others)
             return self
 
@@ -132,11 +133,12 @@ def logits_processor(llm: Any, grammar: CompiledGrammar, *, max_tokens: int | No
 
 
 class GrammarLogitsProcessor:
-    """Forbids what leaves the grammar, and what could not be completed within `max_tokens` any more.
+    """Forbids tokens that leave the grammar, and tokens after which the text cannot be completed within `max_tokens`.
 
-    A call continues the call before if it has one token more; any other call begins anew, and all that it has is the prompt, which is not
-    read. The host ignores exceptions of a processor and would go on without a grammar. So after an error the end-of-generation tokens
-    alone are allowed, there is a warning, and `check` raises the error.
+    If the tokens of a call are those of the previous call and one more, the call continues the text. Any other call
+    begins a new text, and all its tokens are the prompt, which the processor does not read. The host ignores exceptions
+    of a processor and would continue without a grammar. So after an error, only the end-of-generation tokens are
+    allowed, there is a warning, and `check` raises the error.
     """
 
     def __init__(
@@ -167,15 +169,15 @@ class GrammarLogitsProcessor:
         self._matcher: Matcher | None = None
         self._ids: Any = None
         self._left = 0
-        """Tokens that may still come."""
+        """Number of tokens that the text may still have."""
         self._has_ended = False
         self._error: Exception | None = None
         if complete and self._max_tokens is not None:
             grammar.matcher().check_budget(self._max_tokens)
 
     def __call__(self, ids: Any, scores: Any) -> Any:
-        """The scores with those of forbidden tokens at minus infinity."""
-        # the host's scores lie apart in memory
+        """A copy of the scores in which forbidden tokens have minus infinity."""
+        # a copy, since the host's scores are not contiguous in memory
         scores = self._numpy.array(scores, dtype=self._numpy.float32)
         try:
             self._follow(ids)
@@ -186,18 +188,18 @@ class GrammarLogitsProcessor:
                     self._matcher.fill_mask(self._words)
                 mask_logits(scores, self._words)
                 return scores
-        except Exception as error:  # whatever it is, the host would go on without a grammar
+        except Exception as error:  # after any exception, the host would continue without a grammar
             self._error = error
             warnings.warn(str(error), RuntimeWarning, stacklevel=2)
         return self._ended(scores)
 
     def check(self) -> None:
-        """Raises the error that the last text met, if it met one."""
+        """Raises the error of the last text, if there was one."""
         if self._error is not None:
             raise self._error
 
     def _follow(self, ids: Any) -> None:
-        """Takes the last token, or begins anew."""
+        """Accepts the last token, or begins a new text."""
         before, self._ids = self._ids, ids.copy()
         is_next = before is not None and len(ids) == len(before) + 1 and bool((ids[:-1] == before).all())
         if not is_next or self._matcher is None:
@@ -214,7 +216,7 @@ class GrammarLogitsProcessor:
             self._left -= 1
 
     def _ended(self, scores: Any) -> Any:
-        """The scores of the end-of-generation tokens alone."""
+        """Sets all scores except those of the end-of-generation tokens to minus infinity."""
         ends = self._grammar.vocabulary.eos
         kept = scores[ends]
         scores[:] = -self._numpy.inf

@@ -1,10 +1,11 @@
-"""Grammars for onnxruntime-genai: its own loop, with a mask between the logits and the choice of a token.
+"""Grammars for onnxruntime-genai: a loop that masks the logits before each choice of a token.
 
     compiler = compiler_for("folder of the model")
     grammar = compiler.compile_json_schema(schema)
     tokens = generate(model, params, tokenizer.encode(prompt), grammar, max_new_tokens=200)
 
-The engine of guidance inside onnxruntime-genai is not replaced, and its C API is not served. NumPy is imported when it is used.
+The engine of guidance inside onnxruntime-genai is not replaced, and its C API is not supported. NumPy is imported when
+it is used.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ __all__ = ["compiler_for", "generate"]
 
 
 def compiler_for(folder: str | PathLike[str]) -> Compiler:
-    """A compiler for a model's folder: its `tokenizer.json`, and the width and end tokens of its `genai_config.json`."""
+    """A compiler for the model in a folder. Reads its `tokenizer.json`, and width and end tokens from
+    `genai_config.json`."""
     config = json.loads((Path(folder) / "genai_config.json").read_text(encoding="utf-8"))["model"]
     return Compiler(
         Vocabulary.from_file(Path(folder) / "tokenizer.json", width=config["vocab_size"], eos=config.get("eos_token_id"))
@@ -41,12 +43,12 @@ def generate(
     within_limit: bool = True,
     end_tokens: Sequence[int] | None = None,
 ) -> list[list[int]]:
-    """Generates greedily or by sampling, as `params` say, after a prompt (`append_tokens` takes it); returns the new tokens of each
-    sequence.
+    """Generates greedily or by sampling, as `params` define, and returns the new tokens of each sequence.
 
-    One grammar for all sequences of the batch, or one for each. Outputs are complete within `max_new_tokens`; `within_limit=False`
-    lets them be cut there. Before the model runs it raises RejectedError if no complete text fits, and UsageError for a search with
-    beams or a `max_length` below the prompt and `max_new_tokens`.
+    `prompt` is an argument of `append_tokens`. There is one grammar for all sequences of the batch, or one for each.
+    Outputs are complete within `max_new_tokens`; with `within_limit=False`, they may be cut there. Before the model
+    runs, raises RejectedError if no complete text fits, and UsageError for a search with beams, another number of
+    grammars, or a `max_length` of less than the prompt and `max_new_tokens`.
     """
     numpy: Any = importlib.import_module("numpy")
     host: Any = importlib.import_module("onnxruntime_genai")
@@ -89,7 +91,7 @@ def generate(
 
 
 def _loop(numpy: Any, generator: Any, matchers: list[Matcher], limit: int, within_limit: bool) -> list[list[int]]:
-    """A mask, a token and a step of each matcher, until all texts have ended or the limit is reached."""
+    """Repeats mask, choice of a token and step of each matcher, until all texts have ended or the limit is reached."""
     texts: list[list[int]] = [[] for _ in matchers]
     ended = [False] * len(matchers)
     masks = numpy.zeros((len(matchers), matchers[0].compiled.vocabulary.mask_words), numpy.int32)

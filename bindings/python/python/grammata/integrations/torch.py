@@ -1,7 +1,7 @@
 """Masks for torch tensors: forbids tokens in logits, in place.
 
-On the CPU this is tested; on CUDA and other devices it is not: there the words are moved to the device and unpacked by torch's own
-operators. torch is imported when a function is called.
+The code for the CPU is tested. The code for CUDA and other devices is not: it moves the words of the masks to the
+device and unpacks them with torch's operators. torch is imported when a function is called.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ __all__ = ["apply_mask"]
 def apply_mask(logits: Any, masks: Any, rows: Sequence[int] | None = None) -> None:
     """Sets the logits of forbidden tokens to minus infinity, in place.
 
-    `logits` is a tensor of floats, one row for each sequence (or one row alone); `masks` is a contiguous tensor of 32-bit integers
-    with the masks of these rows. With `rows`, mask i is that of row `rows[i]` of `logits`, and other rows stay as they are.
-    Tokens that have a logit and no bit are forbidden. Raises UsageError if the shapes or types do not fit.
+    `logits` is a tensor of floats, a row for each sequence, or a single row. `masks` is a contiguous tensor of signed
+    32-bit integers with the masks of these rows. With `rows`, mask i is that of row `rows[i]` of `logits`, and other
+    rows are not changed. Tokens that have a logit and no bit are forbidden. Raises UsageError if the shapes or types do
+    not fit.
     """
     torch: Any = importlib.import_module("torch")
     table = logits.unsqueeze(0) if logits.dim() == 1 else logits

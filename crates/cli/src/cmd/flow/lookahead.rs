@@ -60,7 +60,7 @@ fn names<'d>(domain: &'d FlowDomain, apis: &[usize]) -> Vec<&'d str> {
     apis.iter().map(|&api| domain.apis[api].name.as_str()).collect()
 }
 
-/// Formats a range of lengths; without a maximum it is open.
+/// Formats the numbers of calls of plans: `2`, `2-5`, or `2-` if there is no maximum.
 fn lengths(ahead: &Ahead) -> String {
     match ahead.most {
         Some(most) if most == ahead.fewest => most.to_string(),
@@ -110,7 +110,7 @@ struct Report<'d> {
     feasible: Vec<CallReport<'d>>,
 }
 
-/// What lies ahead, in JSON.
+/// The number of plans that are still possible, and the calls that they still need, in JSON.
 #[derive(Serialize)]
 struct AheadReport {
     /// The number of plans: digits, or `infinite`.

@@ -60,7 +60,8 @@ impl ModelArgs {
     /// Loads the model, its tokenizer and, if one is named, the sentence encoder.
     ///
     /// # Errors
-    /// No model is named, a file is missing or cannot be read, or this build has no ONNX Runtime.
+    /// No model is named, a file is missing or cannot be read, the model has no chat template for `--chat`, or this
+    /// build has no ONNX Runtime.
     pub fn load(&self, limits: &Limits) -> Result<Loaded> {
         let embedder = self.load_embedder(limits)?;
         match &self.model {
@@ -73,7 +74,8 @@ impl ModelArgs {
         }
     }
 
-    /// Returns the entry of a journal that describes the model.
+    /// Returns the entry of a journal with the name of the experiment and its model: its file name and whether it is
+    /// asked by chat, or the seed and the tokenizer of random logits.
     pub fn settings(&self, experiment: &str) -> Value {
         let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
         let model = self.model.as_ref().and_then(name);

@@ -128,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     }
     let limits = arguments.limits.get();
     let held = Held::read(arguments, &limits)?;
-    // the note about the supervisor comes once, before the first client
+    // the note about the supervisor is written once, before the first client connects
     if matches!(held, Held::Procedure(_)) && held.supervisor(arguments, &limits)?.is_none() {
         messages::note("results or decisions can block the procedure: its rules alone bind the agent");
     }

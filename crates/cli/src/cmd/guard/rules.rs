@@ -32,8 +32,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// Recognises a text: a document of tools by its keys or as a JSON list, flows and specs by `kind`; all else is a
-    /// procedure.
+    /// Recognises the kind of a text: a document of tools by its keys or as a JSON list, flows by `kind = "flows"`, and
+    /// plan specs by any other `kind`. Any other text is a procedure.
     fn of(path: &Path, text: &str) -> Kind {
         let first = text.trim_start();
         if first.starts_with('[') && serde_json::from_str::<Vec<Value>>(text).is_ok() {
@@ -65,7 +65,7 @@ const TOOLS: [&str; 3] = ["openapi", "swagger", "tools"];
 
 impl Held {
     /// Reads the file, or the spec of a folder. The sources of a procedure are opened unless the agent reports the
-    /// user's messages.
+    /// user's messages. `--user-words` and `--resume` are refused for all other rules.
     pub(super) fn read(arguments: &Arguments, limits: &Limits) -> Result<Held> {
         let given = &arguments.file;
         let (path, text) = match given.is_dir() {
@@ -105,7 +105,8 @@ impl Held {
         Ok(held)
     }
 
-    /// The supervisor of a procedure. `None` for other rules, and for a procedure that results or decisions can block.
+    /// Returns the supervisor of a procedure; `None` for other rules, and for a procedure that results or decisions can
+    /// block.
     pub(super) fn supervisor(
         &self,
         arguments: &Arguments,

@@ -124,7 +124,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Notes that there is no plan.
+/// Notes that there is no plan. Returns the exit code for that.
 pub(super) fn no_plan(output: &mut Output) -> std::io::Result<Exit> {
     output.flush()?;
     messages::note("there is no plan");

@@ -130,7 +130,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Takes steps, which are named by the ids of their actions.
+/// Takes steps from the start, each named by the id of its action, with `=` and the outcome if it has one.
 ///
 /// # Errors
 /// `cli/step-not-allowed`: a step is not allowed at its place.
@@ -149,7 +149,8 @@ fn walk(plans: &mut PlanAutomaton, spec: &Spec, steps: &[String]) -> Result<Part
     Ok(walk)
 }
 
-/// Formats a number of plans, times the number of sets that an action may take if one is given.
+/// Formats a number of plans: digits, `infinite`, or `unknown` if counting exceeded a limit. If an action is given, a
+/// finite number is multiplied by the number of sets that the action may take.
 fn digits(count: Result<Count>, symbol: Option<&Symbol>) -> Result<String> {
     match (count, symbol) {
         (Ok(Count::Finite(count)), Some(symbol)) => Ok((count * symbol.subsets()).to_string()),

@@ -107,6 +107,9 @@ impl PolicyArgs {
     }
 
     /// Creates a policy that uses no model.
+    ///
+    /// # Errors
+    /// The file of `--answers` is not named or cannot be read, or the policy needs a model.
     pub(super) fn simple(&self) -> Result<Box<dyn Policy>> {
         Ok(match self.kind() {
             Kind::First => Box::new(FirstPolicy),

@@ -87,7 +87,7 @@ pub(super) struct Task {
 #[derive(Debug, Default)]
 pub(super) struct Made {
     pub(super) outcome: Outcome,
-    /// The text that a model wrote, if it is not one of the plans.
+    /// The text that a model wrote, if it is not a plan of the spec.
     pub(super) wrong: Option<String>,
     pub(super) time: Duration,
 }
@@ -377,7 +377,8 @@ fn with_model(_: &Arguments, _: Vec<Description>, _: &mut Output) -> Result<Exit
     Err(errors::no_onnx_runtime().into())
 }
 
-/// Returns the prompt for a whole plan, with at most `examples` plans.
+/// Returns the prompt for a whole plan, with at most `examples` plans. With `executed` it asks for one line per step in
+/// the order of execution, otherwise for a word of the spec.
 fn prompt(task: &mut Task, examples: usize, executed: bool) -> Result<String> {
     use grammata_agents::plan::{Objective, PartialPlan, Step};
     let mut shown = Vec::new();

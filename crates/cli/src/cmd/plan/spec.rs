@@ -50,7 +50,7 @@ impl SpecArgs {
         PlanAutomaton::new(self.read()?).map_err(|error| error.in_file(&self.name()))
     }
 
-    /// The path as given.
+    /// Returns the path of the spec as given.
     pub(super) fn name(&self) -> String {
         self.spec.display().to_string()
     }

@@ -25,7 +25,7 @@ pub(super) fn range(argument: &str) -> std::result::Result<RangeInclusive<usize>
 /// A description of a task.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Description {
-    /// Its number in the file; empty if it is not from a file.
+    /// The number of the task in its file, from 0, blank lines not counted; empty if the task is not from a file.
     pub(super) name: String,
     /// The text for the questions; the spec's own text if it is `None`.
     pub(super) task: Option<String>,
@@ -42,8 +42,8 @@ struct Line {
     parameters: BTreeMap<String, Value>,
 }
 
-/// Reads the tasks of a file: the chosen ones of its lines that are not blank, or all. A line that begins with `{` is
-/// an object with a task and parameters; any other line is the task itself.
+/// Reads the tasks of a file, one on each line that is not blank: those that `only` selects, in its order, or all if it
+/// is empty. A line that begins with `{` is an object with a task and parameters; any other line is the task itself.
 pub(super) fn descriptions(
     path: &Path,
     only: &[RangeInclusive<usize>],

@@ -86,9 +86,9 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 /// The report on a plan of the spec.
 #[derive(Serialize)]
 struct ValidReport<'a> {
-    /// True.
+    /// Always true.
     valid: bool,
-    /// Whether it is a plan in another order of its steps only.
+    /// Whether it is a plan only in another order of its steps.
     reordered: bool,
     /// The steps, in the order of execution.
     steps: Vec<StepReport<'a>>,
@@ -97,22 +97,22 @@ struct ValidReport<'a> {
 /// The report on a plan that is not one of the spec's.
 #[derive(Serialize)]
 struct WrongReport<'a> {
-    /// False.
+    /// Always false.
     valid: bool,
     /// The number of the first wrong step, from 1; one more than there are steps if the plan ends too early.
     step: usize,
-    /// That step as it is written. Null at the end of the plan.
+    /// The first wrong step as it is written. Null at the end of the plan.
     found: Option<&'a str>,
-    /// Whether it is a step of the spec, which cannot come here.
+    /// Whether the wrong step is a step of the spec, which is only not allowed at its place.
     known: bool,
-    /// The texts of the actions that could come here instead, in the order of the spec.
+    /// The texts of the actions that are allowed in place of the wrong step, in the order of the spec.
     feasible: Vec<String>,
-    /// Whether the plan could end here.
+    /// Whether the plan could end before the wrong step.
     may_end: bool,
     /// The plan with the fewest edits. Null if it was not looked for, if there is none, or if the search was too
     /// expensive.
     nearest: Option<NearestReport<'a>>,
-    /// What is wrong with the arguments of the step. Left out if nothing is.
+    /// What is wrong with the arguments of the wrong step. Left out if nothing is.
     #[serde(skip_serializing_if = "Option::is_none")]
     wrong_arguments: Option<WrongArgumentsReport<'a>>,
 }
@@ -143,7 +143,7 @@ struct LineReport<'a> {
     /// The number of the line, from 1.
     line: usize,
     valid: bool,
-    /// Whether it is a plan in another order of its steps only.
+    /// Whether it is a plan only in another order of its steps.
     reordered: bool,
     /// The number of the first wrong step, from 1. Null if the plan is valid.
     step: Option<usize>,
@@ -178,8 +178,8 @@ impl<'a> WrongReport<'a> {
     }
 }
 
-/// Finds the plan of the spec that is nearest to a plan. There is none if the spec has no plans. If the search is too
-/// expensive, there is the error that says so instead: the verdict holds all the same.
+/// Returns the plan of the spec that is nearest to a plan; `None` if the spec has no plans. If the search exceeds a
+/// limit, that error is returned as the second value: the verdict on the plan does not depend on the search.
 fn nearest(plans: &mut PlanAutomaton, plan: &ReadPlan) -> Result<(Option<Repair>, Option<Error>)> {
     match plans.repair(plan) {
         Ok(nearest) => Ok((Some(nearest), None)),
@@ -220,7 +220,7 @@ fn write_wrong(report: &WrongReport<'_>, output: &mut Output) -> std::io::Result
     }
 }
 
-/// The verdict on a plan, and whether it is valid in another order only.
+/// Returns the verdict on a plan, and whether it is valid only in another order of its steps.
 fn judge(
     arguments: &Arguments,
     plans: &mut PlanAutomaton,

@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 /// The report on a formatted procedure.
 #[derive(Serialize)]
 struct Report<'a> {
-    /// Whether the layout of the file is another one.
+    /// Whether the text of the file differs from the standard layout.
     changed: bool,
     /// The procedure in the standard layout. Null with `--check`, and if the file itself was written.
     text: Option<&'a str>,

@@ -99,8 +99,8 @@ impl FileArgs {
     }
 }
 
-/// Returns the workflow of a procedure, and whether it is supervised. A procedure that can be blocked is not: it is
-/// bound by the rules of the mode only.
+/// Returns the workflow of a procedure, and whether it is supervised. A procedure that results or decisions can block
+/// is not supervised: only the rules of the mode bind its agent.
 ///
 /// # Errors
 /// Errors of [`Workflow::new`], except `pdl/blocking`.
@@ -115,7 +115,7 @@ pub(crate) fn format(file: &Path) -> Format {
     if file.extension().is_some_and(|extension| extension == "toml") { Format::Toml } else { Format::Yaml }
 }
 
-/// Returns the folder in which the documents of a procedure are; `None` for standard input.
+/// Returns the folder that holds the documents of a procedure; `None` for standard input.
 pub(crate) fn folder_of(file: &Path) -> Option<&Path> {
     file.parent().filter(|_| !source::is_standard_input(file))
 }

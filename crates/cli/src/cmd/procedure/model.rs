@@ -15,7 +15,7 @@ use {
 
 /// Which model writes, and how it chooses tokens.
 #[derive(Clone, Debug, clap::Args)]
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read with the feature `ort` only
 pub struct ModelArgs {
     /// The agent is this model: an ONNX file, or a folder with model.onnx or onnx/model.onnx
     #[arg(long, value_name = "PATH", help_heading = "Model")]

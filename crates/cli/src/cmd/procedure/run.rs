@@ -251,7 +251,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     })
 }
 
-/// Returns a user who is a person at the terminal.
+/// Returns a user who is a person: the agent's texts go to standard error, messages are lines of standard input, and a
+/// blank line or its end ends the session.
 fn person() -> AskedUser<'static> {
     let mut lines = std::io::stdin().lock().lines();
     let say = |text: &str| {
@@ -265,7 +266,8 @@ fn person() -> AskedUser<'static> {
     AskedUser::new(say, ask)
 }
 
-/// Runs a session with the user of the arguments: a model, a script, or a person.
+/// Runs a session with the user of the arguments. Without a script that is a person; otherwise a chat model, a local
+/// model or, if no model is named, the script itself.
 fn with_user<R>(
     arguments: &Arguments,
     script: Option<&UserScript>,

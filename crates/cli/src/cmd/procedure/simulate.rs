@@ -195,7 +195,7 @@ impl Counts {
         is_supervised: bool,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        // `sum` of no floats is -0
+        // `sum` of no floats is -0, which would be shown
         let steps = self.steps.iter().fold(0.0, |sum, steps| sum + steps);
         let sessions = counted(self.steps.len(), "session");
         let bound = if is_supervised { "" } else { ", not supervised: it can be blocked" };

@@ -65,7 +65,7 @@ impl ViolationReport {
     }
 }
 
-/// The session whose events are lines of their own, and the number of bytes of these.
+/// A session whose events are lines of their own, with the bytes of these lines so far and the number of the first.
 struct Going<'p> {
     verification: Verification<'p>,
     bytes: usize,
@@ -73,7 +73,7 @@ struct Going<'p> {
 }
 
 impl<'p> Judged<'p> {
-    /// Judges the lines of a file or of standard input as they come. Only the present session is kept.
+    /// Judges each line of a file or of standard input when it is read. Only the current session is in memory.
     pub(super) fn lines(&self, path: &Path, output: &mut Output) -> Result<Exit, Failure> {
         let name = source::name_of(path);
         let mut lines = Lines::open(path, self.limits)?;
@@ -142,7 +142,8 @@ impl<'p> Judged<'p> {
         Ok(violation.is_some())
     }
 
-    /// The verdict on the session that went on, if there was one.
+    /// Writes the verdict on a session whose events were lines of their own, if there is one. JSON output has no such
+    /// verdict.
     fn close(&self, going: Option<Going<'p>>, output: &mut Output) -> Result<(), Failure> {
         let Some(Going { verification, line, .. }) = going else { return Ok(()) };
         if output.is_json() {
@@ -160,7 +161,7 @@ impl<'p> Judged<'p> {
     }
 }
 
-/// Writes the verdict on a whole session: in text one line.
+/// Writes the verdict on a session that is one line of the input: one line in text output, an item in JSON output.
 fn session(
     id: Option<&str>,
     line: usize,

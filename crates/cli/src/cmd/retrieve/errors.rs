@@ -7,7 +7,7 @@ fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A query mode that needs a model, without a model.
+/// The error that the query mode `mode` needs a model, but none is named.
 pub fn needs_model(mode: &str) -> Error {
     usage(
         Diagnostic::new("cli/needs-model", "a model writes the queries, but none is named")

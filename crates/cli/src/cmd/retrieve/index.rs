@@ -32,7 +32,7 @@ struct Report {
     tools: usize,
     /// Number of documents that were embedded; the vectors of the others were in the file.
     embedded: usize,
-    /// Number of these that the embedder read the beginning of only.
+    /// Number of the embedded documents that were longer than the embedder's maximum and were truncated.
     cut: usize,
 }
 

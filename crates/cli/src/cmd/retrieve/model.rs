@@ -22,7 +22,7 @@ use {
 
 /// A model that writes queries.
 #[derive(Debug, clap::Args)]
-#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read where a model can run
+#[cfg_attr(not(feature = "ort"), allow(dead_code))] // read with the feature `ort` only
 pub struct ModelArgs {
     /// The model that writes queries: an ONNX file, or a folder with model.onnx or onnx/model.onnx
     #[arg(long, value_name = "PATH", help_heading = "Model")]
@@ -72,7 +72,7 @@ impl Encoder for Shared {
 
 #[cfg(feature = "ort")]
 impl ModelArgs {
-    /// Loads the model that is named; `None` if none is.
+    /// Loads the model of `--model`; `None` if it is not given.
     pub(super) fn load(&self, limits: &Limits) -> Result<Option<LoadedModel>> {
         let Some(path) = &self.model else { return Ok(None) };
         let mut parts = Parts::find(path, &self.settings, limits)?;

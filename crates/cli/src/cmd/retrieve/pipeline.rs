@@ -158,7 +158,7 @@ fn formats() -> impl TypedValueParser<Value = Format> {
     })
 }
 
-/// Everything that finding tools for a request takes.
+/// The loaded parts that find tools for requests, and their settings.
 pub struct Pipeline {
     /// The tools to search.
     pub catalogue: Catalogue,
@@ -196,7 +196,7 @@ impl PipelineArgs {
         self.load_for(temperature, self.queries.model.model.is_some(), limits)
     }
 
-    /// Like [`load`](PipelineArgs::load). `has_writer` says whether anything writes queries.
+    /// Like [`load`](PipelineArgs::load). `has_writer` says whether a model writes queries.
     pub(super) fn load_for(
         &self,
         temperature: f32,
@@ -325,12 +325,12 @@ impl QueryArgs {
 }
 
 impl Pipeline {
-    /// Returns the SHA-256 of the prompt's text.
+    /// Returns the SHA-256 of the prompt's instruction and template, in hexadecimal.
     pub fn prompt_hash(&self) -> String {
         self.prompt.hash()
     }
 
-    /// Returns the SHA-256 of the text of the format's grammar; `None` if the format has no grammar.
+    /// Returns the SHA-256 of the text of the format's grammar, in hexadecimal; `None` if the format has no grammar.
     ///
     /// # Errors
     /// The grammar cannot be built within the limits.
@@ -340,7 +340,8 @@ impl Pipeline {
         Ok(grammar.map(|grammar| crate::io::text::sha256(grammar.to_string().as_bytes())))
     }
 
-    /// Returns the SHA-256 of the model's file, without further files of weights; `None` without a model.
+    /// Returns the SHA-256 of the model's ONNX file, in hexadecimal, without further files of weights; `None` without a
+    /// model.
     ///
     /// # Errors
     /// The file cannot be read.

@@ -91,7 +91,7 @@ struct Report<'a> {
     /// The format of the model's output. Left out without a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<Format>,
-    /// The SHA-256 of the prompt's text, in hexadecimal. Left out without a model.
+    /// The SHA-256 of the prompt's instruction and template, in hexadecimal. Left out without a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<&'a str>,
     /// The model's output, unchanged. Left out without a model.

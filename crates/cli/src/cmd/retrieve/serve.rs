@@ -11,13 +11,13 @@ use grammata_guard::ToolServer;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// Bytes of a message, at most.
+/// The most bytes of a message.
 const MESSAGE_BYTES: usize = 1 << 20;
-/// Bytes of a request that tools are found for, at most.
+/// The most bytes of a query.
 const MOST_QUERY: usize = 10_000;
-/// Tools of an answer unless the agent asks for another number, and at most.
+/// Number of tools in an answer: the default, and the maximum that the agent may ask for.
 const TOOLS: (usize, usize) = (5, 50);
-/// The name of the tool.
+/// The name of the tool that the server offers.
 const SEARCH: &str = "search_tools";
 
 /// Serves the Model Context Protocol on standard input and output with one tool, `search_tools`: the agent describes
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> std::result::Re
     Ok(Exit::Done)
 }
 
-/// The tools of all files. An id is the label of the file and the name of the tool.
+/// Returns the tools of all files. The id of a tool is the label of its file, `/` and its name.
 fn read(set: &SetArgs) -> Result<Catalogue> {
     let limits = set.limits.get();
     let mut tools: Vec<Tool> = Vec::new();
@@ -78,7 +78,7 @@ fn read(set: &SetArgs) -> Result<Catalogue> {
     Catalogue::new(tools, &limits)
 }
 
-/// The tool as `tools/list` has it.
+/// Returns the search tool as an item of `tools/list`. `servers` are the labels to which a search can be restricted.
 fn tool(servers: &[&str]) -> Value {
     json!({
         "name": SEARCH,
@@ -120,7 +120,7 @@ fn search(
         None | Some(Value::Null) => None,
         Some(server) => Some(server.as_str().ok_or("`server` must be a text")?),
     };
-    // of a server's tools the best are found by taking them from the list of all
+    // the search ranks the tools of all servers, so for one server all are ranked and its own are kept
     let most = if server.is_some() { catalogue.tools().len().max(1) } else { count };
     let found = retriever.retrieve(&[query.to_owned()], None, &RetrievalOptions::default().k(most));
     let found = found.map_err(|error| error.diagnostic().message().to_owned())?;

@@ -90,7 +90,8 @@ pub fn requests(path: &Path, pairs: &[(String, String)], limits: &Limits) -> Res
     Request::from_json_lines(&kept, limits).map_err(|error| error.in_file(&source::name_of(path)))
 }
 
-/// The tools of a report of `tools list`, which says of each tool what it needs to be found; `None` for other texts.
+/// Returns the callable tools of a report that `grammata --output-format json tools list` wrote; `None` for any other
+/// text.
 pub(super) fn listed(text: &str) -> Option<Vec<Tool>> {
     let report: Value = serde_json::from_str(text).ok()?;
     report.get("command").filter(|command| *command == "tools list")?;

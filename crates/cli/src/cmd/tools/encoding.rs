@@ -3,12 +3,13 @@
 use grammata::error::Result;
 use grammata_decode::{ChatTemplate, Message, PromptTokenizer};
 
-/// Encloses the numbers of the parts that are data: a character of the private use area.
+/// Encloses the placeholders of data in a rendered template. It is a character of Unicode's private use area, which
+/// templates do not contain.
 const MARK: char = '\u{F8FF}';
 
 /// Returns the tokens of a prompt of a system text and a user text. Both may contain untrusted text, so nothing in them
-/// becomes a special token; text of the template may. Without a template the prompt is `plain`, which is encoded in the
-/// same way.
+/// becomes a special token; text of the template may. A text that the template leaves out is missing in the prompt.
+/// Without a template the prompt is `plain`, none of which becomes a special token either.
 ///
 /// # Errors
 /// The template or the tokenizer fails.

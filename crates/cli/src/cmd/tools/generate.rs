@@ -195,7 +195,8 @@ struct Report<'a> {
     complete: bool,
     /// The calls of a complete turn.
     calls: Vec<CallReport<'a>>,
-    /// For each call its HTTP request. Null if it has none: the host executes the tool.
+    /// For each call its HTTP request. Null if it has none because the host executes the tool, or if no request can be
+    /// built.
     requests: Vec<Option<RequestReport<'a>>>,
 }
 

@@ -129,7 +129,7 @@ struct TextReport {
     /// The text around the calls. Null if the text is rejected.
     text: Option<String>,
     calls: Vec<Call>,
-    /// The place where the text is rejected.
+    /// The place where the text is rejected. Null if it is accepted.
     at: Option<String>,
     expected: Option<String>,
 }

@@ -90,7 +90,7 @@ struct ToolReport<'a> {
     arguments: Value,
     /// Null for a tool that the host executes.
     request: Option<RequestReport<'a>>,
-    /// The reason why the tool cannot be called.
+    /// The reason why the tool cannot be called. Null if it can.
     refusal: Option<DiagnosticReport>,
 }
 

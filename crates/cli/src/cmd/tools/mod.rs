@@ -93,9 +93,9 @@ pub struct SetArgs {
 pub struct Loaded {
     /// The set of tools.
     pub set: ToolSet,
-    /// The names of the documents.
+    /// The names of the documents' files in messages, in the order of the arguments.
     pub names: Vec<String>,
-    /// The texts of the documents.
+    /// The texts of the documents, in the order of the arguments.
     pub texts: Vec<String>,
 }
 
@@ -195,7 +195,7 @@ fn locate<'d>(text: &str, diagnostics: impl IntoIterator<Item = &'d mut Diagnost
     }
 }
 
-/// Returns the name of a file without its ending.
+/// Returns the name of a file without its ending; `tools` if the path has no file name.
 pub fn stem(file: &Path) -> String {
     file.file_stem().map_or_else(|| "tools".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }

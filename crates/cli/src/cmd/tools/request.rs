@@ -43,7 +43,7 @@ pub(super) struct RequestReport<'a> {
     url: &'a str,
     /// Names and values, in the order of the document.
     headers: &'a [(String, String)],
-    /// Null if there is none.
+    /// Null if the request has no body.
     body: Option<&'a str>,
 }
 
@@ -54,7 +54,8 @@ impl RequestReport<'_> {
     }
 }
 
-/// Writes a request in the form of HTTP, with an empty line before it unless it is the first.
+/// Writes a request in the form of HTTP, with an empty line before it unless it is the first. In JSON output the
+/// request is an item of the open list.
 pub(super) fn write_request(is_first: bool, request: &Request, output: &mut Output) -> std::io::Result<()> {
     if output.is_json() {
         return output.item(&RequestReport::new(request));

@@ -1,7 +1,8 @@
 """llguidance's Python interface on Grammata's engine: the parts of llguidance 1.9.1 that servers of language models call.
 
-`install()` puts these classes into an installed `llguidance`, so that vLLM, SGLang, Outlines and others use them unchanged. Where
-`llguidance` is not installed, `install()` makes `import llguidance` this package. The package works alone too:
+`install()` puts these classes into an installed `llguidance`, so that vLLM, SGLang, Outlines and others use them
+without changes. If `llguidance` is not installed, `import llguidance` returns this package after `install()`. The
+package can also be used directly:
 
 >>> from grammata.compat import llguidance
 >>> tokenizer = llguidance.LLTokenizer("byte")
@@ -16,10 +17,10 @@ As in llguidance, a matcher keeps the error of a bad grammar or token, and `get_
 >>> llguidance.LLMatcher(tokenizer, "start: missing").is_error()
 True
 
-Interfaces and options without a meaning here raise `UnsupportedError`. These are accepted and have no effect: slices, `log_level`,
-`num_threads`, `coerce_one_of` (`oneOf` is exact) and `lenient` (no keyword is ignored). A grammar describes the texts of its rules: no
-lexer takes the longest terminal. Grammars are strings as in llguidance; those of regular expressions, GBNF and structural tags have
-keys of their own.
+Interfaces and options without a meaning here raise `UnsupportedError`. Accepted without effect are slices, `log_level`,
+`num_threads`, `coerce_one_of` (`oneOf` is exact) and `lenient` (no keyword is ignored). A grammar describes the texts
+of its rules: no lexer takes the longest terminal. Grammars are strings as in llguidance. For regular expressions, GBNF
+and structural tags, lists of grammars have keys that llguidance does not have.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ __version__ = VERSION
 
 
 def get_version() -> str:
-    """The version of the interface, and of the engine."""
+    """The version of the interface and that of the engine, as text."""
     import grammata
 
     return f"llguidance@{VERSION} grammata@{grammata.__version__}"

@@ -42,7 +42,8 @@ class JsonCompiler:
         }
 
     def compile(self, schema: str, check: bool = True) -> str:
-        """The string of a schema. Raises ValueError; with `check`, also for a schema that cannot be read."""
+        """The string of a schema. Raises ValueError if it is not a JSON object; with `check`, also if it cannot be
+        read."""
         return _checked(LLMatcher.grammar_from_json_schema(schema, overrides=self._options), check)
 
 
@@ -63,7 +64,8 @@ class RegexCompiler:
 
 
 def regex_to_lark(regex: str, use_ascii: str = "") -> str:
-    """A pattern as it is written between slashes in Lark. Classes whose letters (`d`, `w`, `s`) are in `use_ascii` hold ASCII alone."""
+    """A pattern as Lark writes it between slashes. Classes with a letter (`d`, `w`, `s`) in `use_ascii` match only
+    ASCII."""
 
     def replaced(found: re.Match[str]) -> str:
         part = found[0]

@@ -1,4 +1,4 @@
-"""Masks of a batch, on the package's threads."""
+"""Masks of a batch of matchers, computed on the package's threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grammata.compat.llguidance.matcher import LLMatcher
 
 
 class LLExecutor:
-    """Calls for several matchers. `num_threads` has no effect: the package's threads are shared (`RAYON_NUM_THREADS`)."""
+    """Calls for several matchers. `num_threads` has no effect: all calls share one pool (`RAYON_NUM_THREADS`)."""
 
     def __init__(self, num_threads: int | None = None) -> None:
         if num_threads is not None and num_threads < 0:
@@ -24,8 +24,9 @@ class LLExecutor:
     ) -> None:
         """Writes the mask of each matcher to its row of the masks at an address.
 
-        Raises ValueError for a row outside of the batch, an address that cannot be one or a wrong size; TypeError; RuntimeError if a
-        matcher is named twice. Nothing is written then.
+        Raises ValueError for an empty list, a tuple of another length, a row outside of the batch, a null or unaligned
+        address or a wrong size; TypeError for entries of other types; RuntimeError if a matcher is named twice. After
+        an exception, nothing is written.
         """
         entries: list[tuple[LLMatcher, int, list[int]]] = []
         for matcher, row in _entries(interpreters, 2, "(LLMatcher, int)", "No interpreters"):
@@ -37,10 +38,11 @@ class LLExecutor:
     def unsafe_compute_mask_ptr_with_draft_token(
         self, interpreters: list[tuple[LLMatcher, int, list[int]]], trg_pointer: int, one_mask_bytes: int, trg_batch_size: int
     ) -> None:
-        """Writes the masks of the places of each draft, from a matcher's row on: row i is the mask after the first i tokens.
+        """Writes the masks along each draft. The matcher's row + i gets the mask after the first i tokens of its draft.
 
-        Rows after the first token that is not allowed (-1 among others), and after the end, stay as they are. Matchers stay where they are. Raises as
-        `unsafe_compute_mask_ptr` does, and ValueError for an empty draft or one whose rows are not all in the batch.
+        Rows after the first token that is not allowed (such as -1), and after the end, are not written. The matchers do
+        not change, except that they keep an error. Raises as `unsafe_compute_mask_ptr` does, and ValueError for an
+        empty draft or one whose rows are not all in the batch.
         """
         entries = []
         for matcher, row, draft in _entries(interpreters, 3, "(LLMatcher, int, List[int])", "No interpreters"):
@@ -52,13 +54,13 @@ class LLExecutor:
         fill(entries, trg_pointer, one_mask_bytes, trg_batch_size)
 
     def consume_token_par(self, matchers: list[tuple[LLMatcher, int]]) -> list[bool]:
-        """Accepts a token in each matcher, and returns whether each was allowed."""
+        """Accepts a token in each matcher, and returns for each whether it was allowed."""
         entries = list(_entries(matchers, 2, "(LLMatcher, int)", "No matchers"))
         return [matcher.consume_token(token) for matcher, token in entries]
 
 
 def fill(entries: Sequence[tuple[LLMatcher, int, list[int]]], pointer: int, mask_bytes: int, count: int) -> None:
-    """Writes the masks of matchers and of their drafts to rows of the masks at an address, all at the same time."""
+    """Writes the masks of matchers and of their drafts to rows of the masks at an address, in parallel."""
     at_work: list[tuple[LLMatcher, _native.Matcher, int, list[int]]] = []
     ends: list[tuple[LLMatcher, int]] = []
     for matcher, row, draft in entries:
@@ -66,7 +68,7 @@ def fill(entries: Sequence[tuple[LLMatcher, int, list[int]]], pointer: int, mask
         if native is None or native.is_finished():
             ends.append((matcher, row))
             continue
-        # servers pad drafts with -1, which is no token
+        # servers pad drafts with -1, which is not an id
         draft = list(takewhile(range(matcher._tokenizer.vocab_size).__contains__, draft))
         try:
             kept = draft[: native.validate_tokens(draft)] if draft else []
@@ -76,7 +78,7 @@ def fill(entries: Sequence[tuple[LLMatcher, int, list[int]]], pointer: int, mask
             continue
         place = next((place for place, token in enumerate(kept) if token in matcher._end), None)
         if place is not None:
-            # after the end there is a row for the end tokens alone
+            # the row after the end allows only the end tokens
             kept = kept[:place]
             ends.append((matcher, row + place + 1))
         at_work.append((matcher, native, row, kept))
@@ -103,7 +105,7 @@ def _check_row(row: int, further: int, count: int) -> None:
 
 
 def _entries(given: Any, size: int, form: str, empty: str) -> list[Any]:
-    """The entries of a batch. Raises ValueError, TypeError, RuntimeError."""
+    """Checks the entries of a batch and returns them. Raises ValueError, TypeError, RuntimeError."""
     if not isinstance(given, list):
         raise TypeError(f"'{type(given).__name__}' object is not an instance of 'list'")
     if not given:

@@ -17,7 +17,8 @@ def from_tokenizer(
 ) -> LLTokenizer:
     """The tokenizer of a fast tokenizer of `transformers`. `n_vocab` is the length of the model's logits.
 
-    Sequences end with the tokenizer's `eos_token_id` unless `eos_token` says otherwise. Raises ValueError for other tokenizers.
+    Sequences end with `eos_token`, by default the tokenizer's `eos_token_id`. Raises ValueError for a tokenizer that is
+    not fast.
     """
     backend = getattr(hf_tokenizer, "backend_tokenizer", None)
     if backend is None:

@@ -1,4 +1,4 @@
-"""Putting these classes into the place of llguidance's."""
+"""Replaces the classes of llguidance with those of this package."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CLASSES = {
     "_grammar_from": ("grammar_from",),
     "_struct_tag": ("StructTag",),
 }
-"""What is replaced, by the module of llguidance that has it. Here all of it is in the package."""
+"""The names that are replaced, by the module of llguidance that defines them. This package defines all of them."""
 
 _MODULES = ("hf", "llamacpp", "numpy", "tiktoken", "torch")
 
@@ -35,9 +35,10 @@ _MODULES = ("hf", "llamacpp", "numpy", "tiktoken", "torch")
 def install() -> None:
     """Makes `llguidance` run on Grammata's engine, in this process.
 
-    If llguidance is installed, its classes of tokenizers, matchers, executors and structural tags are replaced in all of its modules. Its
-    functions for bitmasks and tokenizers stay, and use them. Call it before other packages import names from llguidance: a name that
-    was imported earlier keeps llguidance's class. If llguidance is not installed, `import llguidance` gives this package.
+    If llguidance is installed, its classes of compilers, tokenizers, matchers, executors and structural tags are
+    replaced in all of its modules. Its functions for bitmasks and tokenizers stay, and use the new classes. Call it
+    before other packages import names from llguidance: a name that was imported earlier keeps llguidance's class. If
+    llguidance is not installed, `import llguidance` returns this package.
 
     A second call does nothing.
     """

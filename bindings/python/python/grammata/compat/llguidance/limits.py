@@ -1,4 +1,4 @@
-"""What is not offered: limits of llguidance's parser, and its interface for the Guidance library."""
+"""Parts of llguidance without a counterpart here: the limits of its parser, and its interface for Guidance."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from grammata.compat.llguidance.errors import unsupported
 
 
 class LLParserLimits:
-    """llguidance's limits, at their defaults. The engine has limits of its own, which always hold.
+    """llguidance's limits; each must be None. The engine has other limits, which are always checked.
 
-    Raises UnsupportedError for a value of a limit. `precompute_large_lexemes` and `verbose_errors` have no effect.
+    Raises UnsupportedError for a limit that is not None. `precompute_large_lexemes` and `verbose_errors` have no
+    effect.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ from grammata.compat.llguidance.tokenizer import LLTokenizer
 from grammata.compat.llguidance.vocabularies import MARK, Encoder
 
 _MOST = 16 * 1024
-"""Bytes of a token at most."""
+"""Maximum length of a token, in bytes."""
 
 
 def lltokenizer_from_vocab(
@@ -20,12 +20,13 @@ def lltokenizer_from_vocab(
     eos_token: int | Sequence[int] | None = None,
     slices: Sequence[str] | None = None,
 ) -> LLTokenizer:
-    """The tokenizer of a vocabulary of llama.cpp (`llama_cpp.llama_vocab_p`). It is valid as long as the model is.
+    """The tokenizer of a vocabulary of llama.cpp (`llama_cpp.llama_vocab_p`). Do not use it after the model is freed.
 
-    Control tokens, and user-defined ones of the form `<…>`, are special. Raises ValueError.
+    Control tokens, and user-defined tokens of the form `<…>`, are special. Raises ValueError, for instance for a token
+    of more than 16 KiB.
     """
     llama_cpp: Any = importlib.import_module("llama_cpp")
-    # its older name warns at each call
+    # the older name of the function warns at each call
     kind_of = getattr(llama_cpp, "llama_vocab_get_attr", None) or llama_cpp.llama_token_get_attr
     buffer = ctypes.create_string_buffer(_MOST + 1)
     tokens: list[bytes] = []
@@ -48,7 +49,7 @@ def lltokenizer_from_vocab(
 
 
 def encoder(vocab_ptr: int, tokenize_fptr: int) -> Encoder:
-    """The encoder of a vocabulary at an address, by `llama_tokenize` at another. Raises ValueError for null."""
+    """The encoder that calls the function `llama_tokenize`, given the addresses. Raises ValueError if one is null."""
     if not vocab_ptr or not tokenize_fptr:
         raise ValueError("Null pointer")
     tokenize = ctypes.CFUNCTYPE(

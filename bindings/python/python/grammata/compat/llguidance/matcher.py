@@ -1,4 +1,4 @@
-"""Matchers: one sequence under a grammar."""
+"""Matchers in the interface of llguidance. A matcher follows one sequence under a grammar."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ StopReason = Literal[
 ]
 
 _BIAS = tuple(bytes(200 * (byte >> bit & 1) for bit in range(8)) for byte in range(256))
-"""The bias of the eight tokens of each byte of a mask."""
+"""For each byte of a mask, the biases of its eight tokens, one byte each."""
 
 
 class LLMatcher:
-    """One sequence under a grammar, which is a string as the functions `grammar_from_…` return it, or the value of a list of grammars.
+    """One sequence under a grammar. The grammar is a string as the functions `grammar_from_…` return it, or a dict.
 
-    Bad grammars, tokens that are not allowed and exceeded limits raise no exception. The matcher keeps the first error: `is_error()` is
-    true from then on, and masks allow the end-of-sequence tokens alone. Misuse raises: an address that cannot be one, a wrong size of
-    a mask.
+    Bad grammars, tokens that are not allowed and exceeded limits raise no exception. The matcher keeps the first error:
+    `is_error()` is true from then on, and masks allow only the end-of-sequence tokens. Misuse raises exceptions, for
+    instance a null or unaligned address, or a wrong size of a mask.
 
-    `budget` is an option of this package: texts are complete within so many tokens. If none fits, it is an error.
+    `budget` is an option of this package: masks allow only texts that are complete within this number of tokens. If
+    there is none, the matcher has an error.
     """
 
     __slots__ = ("_budget", "_end", "_error", "_matcher", "_tokenizer", "_warnings")
@@ -73,12 +74,15 @@ class LLMatcher:
     def grammar_from_json_schema(
         schema: str | dict[str, Any], defaults: JsonCompileOptions | None = None, overrides: JsonCompileOptions | None = None
     ) -> str:
-        """The string of a JSON Schema. Options count in the order defaults, `x-guidance` of the schema, overrides. Raises ValueError."""
+        """The string of a JSON Schema. Raises ValueError.
+
+        Options of `overrides` win over those of the schema's `x-guidance`, and these over `defaults`.
+        """
         return sources.of_json_schema(schema, defaults, overrides)
 
     @staticmethod
     def grammar_from_lark(lark: str) -> str:
-        """The string of a Lark grammar: itself."""
+        """The string of a Lark grammar, which is its text."""
         return lark
 
     @staticmethod
@@ -88,7 +92,7 @@ class LLMatcher:
 
     @staticmethod
     def validate_grammar(grammar: Any, tokenizer: LLTokenizer | None = None, *, limits: LLParserLimits | None = None) -> str:
-        """The error of a grammar, or an empty string."""
+        """The error of a grammar, or an empty string if it has none."""
         is_error, messages = LLMatcher.validate_grammar_with_warnings(grammar, tokenizer, limits=limits)
         return messages[0] if is_error else ""
 
@@ -96,7 +100,10 @@ class LLMatcher:
     def validate_grammar_with_warnings(
         grammar: Any, tokenizer: LLTokenizer | None = None, *, limits: LLParserLimits | None = None
     ) -> tuple[bool, list[str]]:
-        """Whether a grammar has an error, and the error or the warnings. Without a tokenizer, special tokens are not looked up."""
+        """Whether a grammar has an error, and the error or the warnings.
+
+        Without a tokenizer, special tokens are not looked up.
+        """
         source: Source | None = None
         try:
             source = sources.source(grammar, 1 if tokenizer is None else tokenizer.vocab_size)
@@ -110,25 +117,25 @@ class LLMatcher:
         return False, warnings
 
     def get_grammar_warnings(self) -> list[str]:
-        """The warnings about the grammar."""
+        """The warnings about the grammar; none after an error."""
         return list(self._warnings) if not self._error else []
 
-    # --- where the text is
+    # --- state
 
     def is_error(self) -> bool:
-        """Whether an error came. It stays."""
+        """Whether the matcher has an error. An error is permanent."""
         return bool(self._error)
 
     def get_error(self) -> str:
-        """The error, or an empty string."""
+        """The first error, or an empty string if there was none."""
         return self._error
 
     def is_accepting(self) -> bool:
-        """Whether the text may end here."""
+        """Whether the text so far is complete; false after an error."""
         return self._matcher is not None and self._matcher.is_accepting()
 
     def is_stopped(self) -> bool:
-        """Whether nothing but an end-of-sequence token may follow. After an error it is true, too."""
+        """Whether at most an end-of-sequence token may follow. Also true after an error."""
         return self._matcher is None or self._matcher.is_finished()
 
     def stop_reason(self) -> StopReason:
@@ -137,11 +144,11 @@ class LLMatcher:
             return "InternalError"
         if not self._matcher.is_finished():
             return "NotStopped"
-        # nothing is allowed after the end-of-sequence token, and only that before it
+        # a finished matcher allows the end-of-sequence token before it was accepted, and nothing after it
         return "NoExtension" if self._matcher.is_token_allowed(self._tokenizer.eos_token) else "EndOfSentence"
 
     def deep_copy(self) -> LLMatcher:
-        """A matcher of its own at the same place."""
+        """An independent copy of the matcher with the same state."""
         made = object.__new__(LLMatcher)
         for name in LLMatcher.__slots__:
             setattr(made, name, getattr(self, name))
@@ -151,19 +158,22 @@ class LLMatcher:
     # --- tokens
 
     def consume_token(self, sampled_token: int) -> bool:
-        """Accepts a token. If it is not allowed, returns False and keeps the error. Once stopped, an end token changes nothing."""
+        """Accepts a token. If it is not allowed, returns False and keeps the error.
+
+        If the matcher has stopped, an end-of-sequence token changes nothing, and the result is True.
+        """
         if sampled_token in self._end and self.is_stopped():
             return True
         return self._consume(sampled_token)
 
     def consume_tokens(self, sampled_tokens: Sequence[int]) -> bool:
-        """Accepts tokens. If one is not allowed, returns False and keeps the error."""
+        """Accepts tokens in order. At the first one that is not allowed, returns False and keeps the error."""
         if self._matcher is not None and sampled_tokens and self._matcher.is_finished():
             return self._fail("the matcher has stopped: no token may follow")
         return all(map(self._consume, sampled_tokens)) and not self._error
 
     def try_consume_tokens(self, tokens: Sequence[int]) -> int:
-        """Accepts tokens up to the first one that is not allowed, and returns how many these are."""
+        """Accepts tokens up to the first one that is not allowed, and returns their number; 0 if there is an error."""
         for count, token in enumerate(tokens):
             if self._matcher is None or not self._is_in_range(token):
                 return 0
@@ -176,7 +186,10 @@ class LLMatcher:
         return len(tokens) if self._matcher is not None else 0
 
     def validate_tokens(self, tokens: Sequence[int]) -> int:
-        """How many tokens may come one after the other. The matcher stays where it is, but keeps the error of an id out of range."""
+        """The number of leading tokens that are allowed in this order.
+
+        The matcher accepts none of them, but keeps an error, for instance of an id out of range.
+        """
         if self._matcher is not None:
             if self._matcher.is_finished():
                 return 0
@@ -185,11 +198,11 @@ class LLMatcher:
                     return self._matcher.validate_tokens(tokens)
                 except GrammataError as error:
                     self._fail(str(error))
-        # after an error an end token is the one that masks allow
+        # after an error, masks allow only end-of-sequence tokens
         return int(bool(tokens) and tokens[0] == self._tokenizer.eos_token and not self._is_out_of_range(tokens))
 
     def rollback(self, num_tokens: int) -> bool:
-        """Takes back the last tokens. If there were fewer, returns False and keeps the error."""
+        """Undoes the last tokens. If there were fewer, returns False and keeps the error."""
         if self._matcher is None:
             return False
         try:
@@ -199,14 +212,14 @@ class LLMatcher:
         return True
 
     def reset(self) -> bool:
-        """Goes back to the beginning, which is not possible after an error."""
+        """Undoes all tokens, and returns True. After an error, does nothing and returns False."""
         if self._matcher is None:
             return False
         self._matcher.reset()
         return True
 
     def compute_ff_bytes(self) -> bytes:
-        """The bytes that must come next."""
+        """The bytes with which each continuation begins; empty after an error."""
         try:
             return b"" if self._matcher is None else self._matcher.forced_bytes()
         except GrammataError as error:
@@ -214,7 +227,10 @@ class LLMatcher:
             return b""
 
     def compute_ff_tokens(self) -> list[int]:
-        """The tokens that must come next, as the tokenizer writes them. Tokens that further text may change are left out."""
+        """The tokens of the forced bytes, as the tokenizer writes them.
+
+        Tokens that may change when further text follows are left out. Without the model's tokenizer, the list is empty.
+        """
         if not self._tokenizer.is_canonical:
             return []
         forced = self.compute_ff_bytes()
@@ -230,43 +246,44 @@ class LLMatcher:
     # --- masks
 
     def compute_bitmask(self) -> bytes:
-        """The mask: a bit for each token, in words of 32 bits."""
+        """The mask as bytes: a bit for each token, in words of 32 bits."""
         mask = bytearray(self._tokenizer._vocabulary.mask_words * 4)
         return bytes(mask) if self._fill(mask) else self._end_mask()
 
     def compute_logit_bias(self) -> bytes:
-        """The mask: a byte for each token, 200 if it is allowed, otherwise 0."""
+        """The mask as a byte for each token: 200 if the token is allowed, otherwise 0."""
         return b"".join([_BIAS[byte] for byte in self.compute_bitmask()])[: self._tokenizer.vocab_size]
 
     def unsafe_compute_mask_ptr(self, trg_pointer: int, trg_byte_size: int) -> None:
-        """Writes the mask to an address. Raises ValueError if it cannot be one, or the size is not that of a mask."""
+        """Writes the mask to an address. Raises ValueError if the address is null or not aligned, or the size is
+        wrong."""
         memory.check(trg_pointer, trg_byte_size, self._tokenizer.vocab_size)
         if not self._fill(memory.row(trg_pointer, trg_byte_size)):
             memory.write(trg_pointer, self._end_mask())
 
     def unsafe_compute_mask_ptr_with_draft_token(self, trg_pointer: int, trg_byte_size: int, draft_tokens: Sequence[int]) -> None:
-        """Writes the mask of each place of a draft, one after the other; see `LLExecutor`."""
+        """Writes the masks along a draft to consecutive rows; see `LLExecutor`."""
         from grammata.compat.llguidance.executor import fill
 
         memory.check(trg_pointer, trg_byte_size, self._tokenizer.vocab_size)
         fill([(self, 0, list(draft_tokens))], trg_pointer, trg_byte_size, len(draft_tokens) + 1)
 
     def get_capture(self, name: str) -> bytes | None:
-        """None: grammars with captures are an error."""
+        """Always None: a grammar with captures is an error."""
         return None
 
     def get_captures(self) -> list[tuple[str, bytes]]:
-        """No captures: grammars with captures are an error."""
+        """Always an empty list: a grammar with captures is an error."""
         return []
 
     def _left(self) -> int | None:
-        """How many tokens are still to come."""
+        """The number of tokens that the budget still allows; None without a budget or after an error."""
         if self._budget is None or self._matcher is None:
             return None
         return max(self._budget - self._matcher.steps, 0)
 
     def _fill(self, buffer: Any) -> bool:
-        """Writes the mask, unless the matcher has stopped or fails."""
+        """Writes the mask and returns True. If the matcher has stopped or fails, returns False."""
         if self._matcher is None or self._matcher.is_finished():
             return False
         try:
@@ -301,7 +318,7 @@ class LLMatcher:
         return 0 <= token < self._tokenizer.vocab_size or self._fail(f"token id {token} out of range")
 
     def _fail(self, message: str) -> bool:
-        """Keeps an error, unless one came before. Returns False."""
+        """Keeps an error, unless there is an earlier one. Returns False."""
         if not self._error:
             self._error, self._matcher = message, None
         return False

@@ -9,7 +9,7 @@ _WORD = ctypes.sizeof(ctypes.c_int32)
 
 
 def check(pointer: int, mask_bytes: int, width: int) -> None:
-    """Raises ValueError unless masks of `width` tokens are stored at the address, each in this many bytes."""
+    """Raises ValueError if an address is null or not aligned, or a mask of `width` tokens has another size in bytes."""
     if pointer == 0:
         raise ValueError("Null pointer")
     if pointer % _WORD:
@@ -24,7 +24,7 @@ def row(pointer: int, mask_bytes: int) -> Any:
 
 
 def rows(pointer: int, mask_bytes: int, count: int) -> Any:
-    """The words of masks one after the other."""
+    """The words of `count` consecutive masks at an address."""
     return (ctypes.c_int32 * (mask_bytes // _WORD) * count).from_address(pointer)
 
 

@@ -1,4 +1,4 @@
-"""Bitmasks for MLX: they are filled in NumPy arrays and applied to arrays of MLX. Needs the package `mlx`."""
+"""Bitmasks for MLX: matchers fill NumPy arrays, which are applied to arrays of MLX. Needs the package `mlx`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from grammata.compat.llguidance.numpy import allocate_token_bitmask, fill_next_t
 
 __all__ = ["allocate_token_bitmask", "apply_token_bitmask", "fill_next_token_bitmask", "get_bitmask_shape"]
 
-# a program looks whether MLX is there by importing this module
+# imported here, since programs import this module to find out whether MLX is installed
 _mx: Any = importlib.import_module("mlx.core")
 
 
 def apply_token_bitmask(logits: Any, mask_np: Any) -> Any:
-    """Logits in which forbidden tokens, and tokens past the mask, are minus infinity. A new array with two dimensions."""
+    """A new two-dimensional array of the logits. Forbidden tokens and tokens past the mask have minus infinity."""
     rows = logits if len(logits.shape) == 2 else _mx.expand_dims(logits, axis=0)
     words = _mx.array(mask_np.reshape(1, -1) if mask_np.ndim == 1 else mask_np)
     assert words.dtype == _mx.int32, "Mask must be int32"

@@ -25,7 +25,8 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> Any:
 
 
 def apply_token_bitmask_inplace_kernel(logits: Any, mask: Any) -> None:
-    """Sets the logits of forbidden tokens to minus infinity. Both have two dimensions; the mask covers all logits."""
+    """Sets the logits of forbidden tokens to minus infinity. Both arrays have two dimensions; the mask covers all
+    logits."""
     numpy = _numpy()
     bits = numpy.unpackbits(numpy.ascontiguousarray(mask).view(numpy.uint8), axis=1, bitorder="little")
     logits[bits[:, : logits.shape[1]] == 0] = -numpy.inf
@@ -52,7 +53,7 @@ def _check(bitmask: Any) -> None:
 
 
 def fill_next_token_bitmask(interp: LLMatcher, bitmask: Any, index: int = 0) -> None:
-    """Writes the mask into row `index`."""
+    """Writes the mask of a matcher into row `index`."""
     row = bitmask[index : index + 1] if index >= 0 else bitmask[index]
     _check(row)
     interp.unsafe_compute_mask_ptr(row.ctypes.data, row.size * row.itemsize)
@@ -67,11 +68,11 @@ def fill_next_token_bitmask_par(executor: LLExecutor, matchers: list[tuple[LLMat
 def fill_next_token_bitmask_par_with_draft_tokens(
     executor: LLExecutor, matchers: list[tuple[LLMatcher, int, list[int]]], bitmask: Any
 ) -> None:
-    """Writes the masks of each draft into rows from a matcher's row on."""
+    """Writes the masks along each draft into consecutive rows, beginning with the matcher's row."""
     _check(bitmask)
     executor.unsafe_compute_mask_ptr_with_draft_token(matchers, bitmask.ctypes.data, bitmask.shape[1] * 4, bitmask.shape[0])
 
 
 def consume_token_par(executor: LLExecutor, matchers: list[tuple[LLMatcher, int]]) -> list[bool]:
-    """Accepts a token in each matcher, and returns whether each was allowed."""
+    """Accepts a token in each matcher, and returns for each whether it was allowed."""
     return executor.consume_token_par(matchers)

@@ -1,4 +1,4 @@
-"""llguidance's options of JSON Schemas (`JsonCompileOptions`), as the engine's."""
+"""llguidance's options of JSON Schemas (`JsonCompileOptions`), and the options of the engine that they become."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from typing import Any, TypedDict
 from grammata.compat.llguidance.errors import unsupported
 
 KEY = "x-guidance"
-"""The keyword of a schema that holds the options."""
+"""The keyword of a schema whose value is the options."""
 
 _ALL_ESCAPES = frozenset('nrbtf\\"u')
 
 
 class JsonCompileOptions(TypedDict, total=False):
-    """How a JSON Schema is read. `None` is the same as a missing option."""
+    """Options for reading a JSON Schema. `None` is the same as a missing option."""
 
     item_separator: str | None
-    """`,` by default; `, ` only with `key_separator` and without flexible white space."""
+    """`,` by default. `, ` needs the `key_separator` `: ` and no flexible white space."""
     key_separator: str | None
-    """`:` by default, otherwise `: `."""
+    """`:` by default. `: ` needs the `item_separator` `, ` and no flexible white space."""
     whitespace_pattern: str | None
-    """A regular expression of the white space between tokens of JSON."""
+    """A regular expression for the white space between tokens of JSON."""
     whitespace_flexible: bool | None
-    """Whether white space may stand between tokens of JSON. True by default."""
+    """Whether white space is allowed between tokens of JSON. True by default."""
     coerce_one_of: bool | None
     """No effect: `oneOf` is exact."""
     lenient: bool | None
     """No effect: no keyword is ignored."""
     json_allowed_escapes: str | None
-    """Only all of them."""
+    """All letters of JSON's escapes, in any order. Other values raise UnsupportedError."""
     json_allow_general_unicode_escapes: bool | None
-    """No effect: they are allowed, as in any JSON."""
+    """No effect: such escapes are always allowed."""
 
 
 _SEPARATORS = {(",", ":"): "compact", (", ", ": "): "spaced"}
 
 
 def parsed(text: Any) -> Any:
-    """The value of JSON, or a value itself. Raises ValueError."""
+    """The value of a JSON text; other values are returned as they are. Raises ValueError."""
     try:
         return json.loads(text) if isinstance(text, str) else text
     except RecursionError as cause:
@@ -47,7 +47,7 @@ def parsed(text: Any) -> Any:
 
 
 def merged(*layers: Any) -> dict[str, Any]:
-    """Options in which a later layer counts, each a mapping or JSON of one. Raises ValueError."""
+    """Merges options: later layers win. A layer is None, a mapping, or JSON of one. Raises ValueError."""
     options: dict[str, Any] = {}
     for layer in layers:
         value = parsed(layer)

@@ -1,7 +1,8 @@
 """Grammars as strings: Lark, or JSON of a list of grammars.
 
-A list is `{"grammars": [{…}]}`. Its first grammar counts, and a structural tag names the others. A grammar has one of these keys:
-`lark_grammar`, `json_schema` (with options in its `x-guidance`), and, of this package alone, `regex`, `gbnf_grammar`, `structural_tag`.
+A list is `{"grammars": [{…}]}`. The first grammar is the one to match; the others are those that a structural tag
+names. A grammar has one of these keys: `lark_grammar`, `json_schema` (with options in its `x-guidance`), and, only in
+this package, `regex`, `gbnf_grammar`, `structural_tag`.
 """
 
 from __future__ import annotations
@@ -20,25 +21,26 @@ GrammarFormat = Literal["lark", "gbnf", "ebnf", "cfg", "grammar", "json_schema",
 _KINDS = ("lark_grammar", "json_schema", "regex", "gbnf_grammar", "structural_tag")
 
 _RULE = re.compile(r"^[^\S\n]*[A-Za-z_][\w-]*[^\S\n]*::=", re.MULTILINE)
-"""What a grammar in GBNF has and one in Lark does not."""
+"""The beginning of a rule in GBNF. Grammars in Lark have no `::=`."""
 
 _TOKENS = re.compile(r"<\[|<\||<[A-Za-z_/][^<>\s\"]*>")
-"""What a special token in Lark may begin with."""
+"""The beginning of a special token in a grammar."""
 
 _ANY = re.compile(r"""(?P<kept> "(?:\\.|[^"\\\n])*" | /(?!/)(?:\\.|[^/\\\n])+/ | (?://|\#)[^\n]* ) | <\[\*\]>""", re.VERBOSE)
-"""What `<[*]>` is not looked for in (strings, patterns, comments), and `<[*]>`: any token."""
+"""`<[*]>`, any token; and the parts of a grammar where it is plain text: strings, patterns and comments."""
 
 
 def grammar_list(kind: str, value: Any, *others: Mapping[str, Any], name: str | None = None) -> str:
-    """The string of a list of grammars, the first one of this kind."""
+    """The string of a list of grammars. The first one has the key `kind`."""
     first = {**({} if name is None else {"name": name}), kind: value}
     return json.dumps({"grammars": [first, *others]})
 
 
 def of_json_schema(schema: Any, defaults: JsonCompileOptions | None, overrides: JsonCompileOptions | None) -> str:
-    """The string of a JSON Schema: a text or a value. Options count in the order defaults, `x-guidance` of the schema, overrides.
+    """The string of a JSON Schema, which is a text or a value.
 
-    Raises ValueError if an argument is not JSON, or the schema not an object and options are given.
+    Options of `overrides` win over those of the schema's `x-guidance`, and these over `defaults`. Raises ValueError if
+    an argument is not JSON, or if options are given and the schema is not an object.
     """
     value = parsed(schema)
     if defaults is None and overrides is None:
@@ -49,7 +51,7 @@ def of_json_schema(schema: Any, defaults: JsonCompileOptions | None, overrides: 
 
 
 def of_choice(choices: Any) -> str:
-    """The string of a grammar of these texts: a list, or JSON of one. Raises ValueError."""
+    """The string of a grammar of these texts, which are a list or JSON of one. Raises ValueError."""
     texts = parsed(choices)
     if not isinstance(texts, Sequence) or isinstance(texts, str) or not texts or not all(isinstance(text, str) for text in texts):
         raise ValueError("choices are a list of strings, at least one")
@@ -59,8 +61,9 @@ def of_choice(choices: Any) -> str:
 def grammar_from(format: GrammarFormat, text: str) -> str:
     """The string of a grammar in one of the formats.
 
-    `lark`; `gbnf`, `ebnf`, `cfg` and `grammar` (GBNF if it has `::=`, otherwise Lark); `json_schema` and `json`; `regex`; `choice`, JSON of a
-    list of texts; `llguidance`, a list of grammars. Raises ValueError for other formats, and for what is not JSON.
+    The formats are `lark`; `gbnf`, `ebnf`, `cfg` and `grammar` (GBNF if the text has a rule with `::=`, otherwise
+    Lark); `json_schema` and `json`; `regex`; `choice`, a list of texts as JSON; `llguidance`, a list of grammars.
+    Raises ValueError for other formats, and for a schema or a choice that is not JSON.
     """
     if format == "lark" or (format in ("gbnf", "ebnf", "cfg", "grammar") and not _RULE.search(text)):
         return text
@@ -126,17 +129,17 @@ def _one(grammar: Mapping[str, Any], width: int) -> Source:
 
 
 def _lark(text: str, width: int) -> Source:
-    """A Lark grammar, in which `<[*]>` is any of the tokens."""
+    """The source of a Lark grammar. `<[*]>` becomes the ids from 0 to `width` - 1."""
     if "<[*]>" in text:
         text = _ANY.sub(lambda found: found["kept"] or f"<[0-{width - 1}]>", text)
     return Source.lark(text)
 
 
 def needs_tokens(grammar: Source) -> bool:
-    """Whether a grammar may name special tokens, which are looked up only with a tokenizer."""
+    """Whether a grammar may contain special tokens, which are looked up only with a tokenizer."""
     return grammar.notation in ("lark", "gbnf", "structural-tag") and _TOKENS.search(grammar.text) is not None
 
 
 def message(error: Exception, grammar: Source | None) -> str:
-    """The message of an error of a grammar."""
+    """The message of an error; for a regular expression it begins with `invalid regex`, as in llguidance."""
     return f"invalid regex: {error}" if grammar is not None and grammar.notation == "regex" else str(error)

@@ -10,14 +10,15 @@ from grammata.compat.llguidance.options import parsed
 from grammata.compat.llguidance.sources import grammar_list
 
 ANY_TEXT = (r"(.|\n)*", r"[\s\S]*", r"(?s:.*)", r"(?s:.)*")
-"""Patterns of any text."""
+"""Patterns that match any text."""
 
 
 class StructTag:
-    """A tag in running text: where `trigger` comes, the text goes on as one of its tags does.
+    """A tag in running text. After `trigger`, the text continues as one of the tags with this trigger.
 
-    `begin` begins with the trigger. `grammar` is a JSON Schema (a text or a dict), a Lark grammar with the rule `start`, or a grammar as
-    `LLMatcher.grammar_from_json_schema` returns it. `end` follows it.
+    A tag is the text `begin`, which begins with the trigger, a text of `grammar`, and the text `end`. `grammar` is a
+    JSON Schema (a text or a dict), a Lark grammar with the rule `start`, or a grammar as
+    `LLMatcher.grammar_from_json_schema` returns it.
     """
 
     def __init__(self, *, trigger: str, begin: str, grammar: str | dict[str, Any], end: str) -> None:
@@ -32,8 +33,8 @@ class StructTag:
     def to_grammar(tags: list[StructTag], *, assume_special: bool = True, text_regex: str = ANY_TEXT[0]) -> str:
         """The grammar of any text with these tags in it, as a string.
 
-        With `assume_special`, triggers of the form `<…>` are special tokens. Raises AssertionError for bad tags, UnsupportedError if
-        `text_regex` is not one of any text.
+        With `assume_special`, triggers of the form `<…>` are special tokens. Raises AssertionError for bad tags,
+        UnsupportedError if `text_regex` is not in `ANY_TEXT`, ValueError for a grammar that is no text and no object.
         """
         assert len(tags) > 0, "tags must not be empty"
         if text_regex not in ANY_TEXT:
@@ -59,20 +60,20 @@ class StructTag:
         text: dict[str, Any] = {"type": "triggered_tags", "triggers": triggers, "tags": texts} if texts else {"type": "any_text"}
         format_ = text
         if specials:
-            # text does not hold special tokens, so it ends where one comes
+            # text contains no special tokens, so it ends before one
             call = {"type": "sequence", "elements": [text, {"type": "or", "elements": specials}]}
             format_ = {"type": "sequence", "elements": [{"type": "star", "content": call}, text]}
         return grammar_list("structural_tag", {"type": "structural_tag", "format": format_}, *others, name="struct_tag")
 
 
 def _grammar(grammar: Any) -> dict[str, Any]:
-    """The entry of a list for the grammar of a tag. Raises ValueError."""
+    """The entry of a list of grammars for the grammar of a tag. Raises ValueError."""
     if isinstance(grammar, str) and not grammar.lstrip().startswith("{"):
         return {"lark_grammar": grammar}
     value = parsed(grammar)
     if not isinstance(value, Mapping):
         raise ValueError("grammar must be a string or a dictionary")
-    # what `LLMatcher.grammar_from_json_schema` returns begins with a brace too
+    # the result of `LLMatcher.grammar_from_json_schema` begins with a brace too, and is no schema
     grammars = value["grammars"] if list(value) == ["grammars"] else None
     if isinstance(grammars, list):
         if len(grammars) != 1:

@@ -15,7 +15,7 @@ def lltokenizer_from_encoding(
     eos_token: int | Sequence[int] | None = None,
     slices: Sequence[str] | None = None,
 ) -> LLTokenizer:
-    """The tokenizer of a `tiktoken.Encoding`. Sequences end with its `eot_token` unless `eos_token` says otherwise."""
+    """The tokenizer of a `tiktoken.Encoding`. Sequences end with `eos_token`, by default its `eot_token`."""
     return LLTokenizer.from_tiktoken(
         encoder=encoding._mergeable_ranks,
         special_tokens=encoding._special_tokens,

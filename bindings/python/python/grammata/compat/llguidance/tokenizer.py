@@ -1,4 +1,4 @@
-"""Tokenizers: the tokens of a model, how a text becomes tokens, and the grammars compiled for them."""
+"""Tokenizers: the tokens of a model, its encoder, and a cache of the grammars compiled for its tokens."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from grammata.compat.llguidance import vocabularies
 from grammata.compat.llguidance.vocabularies import MARK, Encoder
 
 CACHE_BYTES = 256 << 20
-"""Bytes of the grammars that a tokenizer keeps for the next matcher of the same grammar."""
+"""Maximum size in bytes of a tokenizer's cache of compiled grammars."""
 
 _LOOKBACK = 4
-"""Tokens at the end of a text that further text may change."""
+"""Number of tokens at the end of a text that may change when text follows."""
 
 _NAME = re.compile(r"<[^<>]{1,100}>")
 _NUMBERED = re.compile(rb"\[([0-9]{1,9})\]")
@@ -26,12 +26,13 @@ _SLICES = [r'[^"\\\x00-\x1F]{1,10}', r'[^"\\\x00-\x1F]{1,30}', r'[^"\\\x00-\x1F]
 
 
 class LLTokenizer:
-    """The tokens of a model and its encoder. Making one is expensive; keep it.
+    """The tokens of a model and its encoder. It is expensive to create, so create one for each model.
 
-    `tokenizer` is the text or the path of a `tokenizer.json`, the name `byte`, or a `TokenizerWrapper`. `n_vocab` is the length of the
-    model's logits. `eos_token` names the tokens that end a sequence. `slices` have no effect.
+    `tokenizer` is the text or the path of a `tokenizer.json`, the name `byte`, or a `TokenizerWrapper`. `n_vocab` is
+    the length of the model's logits, for a `tokenizer.json`. `eos_token` is the id or the ids that end a sequence.
+    `slices` has no effect.
 
-    Raises ValueError, OSError.
+    Raises ValueError; OSError if a file cannot be read.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class LLTokenizer:
         if not vocabulary.eos:
             raise ValueError("the tokenizer names no end-of-sequence token: give `eos_token`")
         self._vocabulary, self._encode, self._is_canonical = vocabulary, encode, is_canonical
-        # in the order of the caller: servers look for the first one
+        # in the order of the caller: servers use the first one
         self._end = vocabulary.eos if end is None else end
         compiler = Compiler(vocabulary)
         compiler.prepare()
@@ -78,7 +79,7 @@ class LLTokenizer:
         n_vocab: int | None = None,
         slices: Sequence[str] | None = None,
     ) -> LLTokenizer:
-        """The tokenizer of tiktoken's ranks, special tokens and pattern. Needs the package `tiktoken`. Raises ValueError."""
+        """The tokenizer of an encoding of tiktoken. Needs the package `tiktoken`. Raises ValueError."""
         size = 1 + max([*encoder.values(), *special_tokens.values()], default=-1)
         if n_vocab is not None and n_vocab < size:
             raise ValueError(f"vocab size too small; {n_vocab} vs {size}")
@@ -105,14 +106,17 @@ class LLTokenizer:
         eos_token: int | Sequence[int],
         slices: Sequence[str] | None = None,
     ) -> LLTokenizer:
-        """The tokenizer of a model of llama.cpp: its tokens, and the address of `llama_tokenize`. Raises ValueError."""
+        """The tokenizer of a model of llama.cpp, with the addresses of its vocabulary and of `llama_tokenize`.
+
+        Raises ValueError.
+        """
         from grammata.compat.llguidance.llamacpp import encoder
 
         end = vocabularies.end_tokens(eos_token) or []
         return LLTokenizer._of(vocabularies.of_tokens(tokens, end), encoder(vocab_ptr, tokenize_fptr), end)
 
     def with_slices(self, slices: Sequence[str]) -> LLTokenizer:
-        """The same tokenizer: slices have no effect."""
+        """Returns this tokenizer itself: slices have no effect."""
         return self
 
     @staticmethod
@@ -142,15 +146,16 @@ class LLTokenizer:
 
     @property
     def is_canonical(self) -> bool:
-        """Whether texts are split as the model's own tokenizer does."""
+        """Whether texts are split by the model's own tokenizer, and not greedily."""
         return self._is_canonical
 
     def greedy_tokenize(self, text: str) -> list[int]:
-        """The tokens of a text, by taking the longest one at each place."""
+        """The tokens of a text: at each position the longest one. Bytes that no token has are left out."""
         return self._greedy(text.encode())
 
     def tokenize_bytes(self, utf8bytes: bytes, *, parse_special: bool = False) -> list[int]:
-        """The tokens of bytes: where they are UTF-8 by the tokenizer, otherwise greedily. Bytes that no token has are left out."""
+        """The tokens of bytes. The tokenizer splits UTF-8; other bytes are split greedily, and left out if no token has
+        them."""
         tokens: list[int] = []
         for text, rest in _chunks(utf8bytes):
             tokens += self._tokens(text, parse_special) if text else []
@@ -162,11 +167,11 @@ class LLTokenizer:
         return self.tokenize_bytes(text.encode(), parse_special=parse_special)
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """The bytes of tokens. A special token is its name, a token without text its id in `<[]>`."""
+        """The bytes of tokens. A special token is written as its name, a token without text as its id in `<[…]>`."""
         return b"".join(map(self._token_bytes, tokens))
 
     def decode_str(self, tokens: Sequence[int]) -> str:
-        """The text of tokens, with a replacement character where they are not UTF-8."""
+        """The text of tokens, with replacement characters for bytes that are not UTF-8."""
         return self.decode_bytes(tokens).decode(errors="replace")
 
     def dbg_tokens(self, tokens: Sequence[int]) -> str:
@@ -178,13 +183,14 @@ class LLTokenizer:
         return "\N{HYPHENATION POINT}".join(self.decode_str([token]) for token in tokens)
 
     def is_special_token(self, token: int) -> bool:
-        """Whether a token is special."""
+        """Whether a token is special; false for an id out of range."""
         return 0 <= token < self.vocab_size and self._vocabulary.special(token) is not None
 
     def tokenize_partial(self, new_bytes: bytes, recent_tokens: Sequence[int] | None = None) -> tuple[list[int], bytes]:
-        """The tokens of the beginning of a text that no further text changes, and the rest of it.
+        """The tokens at the beginning of a text that do not change when text follows, and the remaining bytes.
 
-        `recent_tokens` come before the text. The byte 0xFF with an id in brackets, or with a name, stands for a special token.
+        `recent_tokens` are the tokens before the text. The byte 0xFF with an id in brackets, or with a name in angle
+        brackets, is a special token.
         """
         if not new_bytes:
             return [], b""
@@ -213,12 +219,12 @@ class LLTokenizer:
         return tokens + self._ordinary(text[at:])
 
     def _ordinary(self, text: str) -> list[int]:
-        """The tokens of a text in which no special token stands."""
+        """The tokens of a text without special tokens."""
         if not text:
             return []
         encoded = text.encode()
         tokens = self._greedy(encoded) if self._encode is None else self._encode(text, False)
-        # an encoder may add a space, or write an unknown character otherwise
+        # an encoder may add a space, or replace an unknown character
         return tokens if self.decode_bytes(tokens) == encoded else self._greedy(encoded)
 
     def _greedy(self, text: bytes) -> list[int]:
@@ -234,7 +240,7 @@ class LLTokenizer:
         return tokens
 
     def _tokens_of_marked(self, text: bytes) -> tuple[list[int], int]:
-        """The tokens of a text with marks, and how many of them no further text changes."""
+        """The tokens of a text with marks, and the number of tokens up to the last special one, which never change."""
         tokens, fixed, at = list[int](), 0, 0
         while at < len(text):
             mark = text.find(MARK, at)
@@ -254,7 +260,8 @@ class LLTokenizer:
         return tokens, fixed
 
     def _changeable(self, tokens: Sequence[int]) -> int:
-        """How many of the last tokens further text may change: those from the first suffix on that a longer token begins with."""
+        """How many of the last tokens may change when text follows: those of the longest suffix that begins a longer
+        token."""
         suffix = b"".join(self._raw(token) for token in tokens[-_LOOKBACK:])[-self._longest :]
         for begin in range(len(suffix)):
             place = bisect.bisect_right(self._texts, suffix[begin:])
@@ -268,7 +275,7 @@ class LLTokenizer:
 
     @cached_property
     def _texts(self) -> list[bytes]:
-        """The bytes of all tokens, in order."""
+        """The different texts of tokens, sorted."""
         found = (self._vocabulary.bytes(token) for token in range(self.vocab_size))
         return sorted({text for text in found if text})
 
@@ -277,7 +284,7 @@ class LLTokenizer:
         return max(map(len, self._texts), default=1)
 
     def _raw(self, token: int) -> bytes:
-        """The bytes of a token, a special one by its id after a mark."""
+        """The bytes of a token; for a token without text, the mark and its id in brackets."""
         text = self._vocabulary.bytes(token) if 0 <= token < self.vocab_size else None
         return text or bytes([MARK]) + f"[{token}]".encode()
 
@@ -313,7 +320,7 @@ def _of_wrapper(tokenizer: Any, end: list[int] | None) -> tuple[Vocabulary, Enco
 
 
 def _chunks(text: bytes) -> Iterator[tuple[str, bytes]]:
-    """The parts of a text that are UTF-8, each with the bytes after it that are not."""
+    """The parts of a text that are UTF-8, each with the bytes after it that are not UTF-8."""
     while text:
         try:
             yield text.decode(), b""

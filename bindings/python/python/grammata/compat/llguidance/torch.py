@@ -26,18 +26,19 @@ def _torch() -> Any:
 
 
 def allocate_token_bitmask(batch_size: int, vocab_size: int) -> Any:
-    """A bitmask on the CPU that allows everything, in pinned memory if there is a GPU."""
+    """A bitmask on the CPU that allows everything, in pinned memory if CUDA is available and the memory can be
+    pinned."""
     torch = _torch()
     shape = get_bitmask_shape(batch_size, vocab_size)
     try:
         return torch.full(shape, -1, dtype=torch.int32, pin_memory=torch.cuda.is_available())
     except RuntimeError:
-        # memory cannot be pinned here
+        # the memory cannot be pinned
         return torch.full(shape, -1, dtype=torch.int32)
 
 
 def apply_token_bitmask_inplace_kernel(logits: Any, mask: Any) -> None:
-    """Sets the logits of forbidden tokens to minus infinity. Both have two dimensions."""
+    """Sets the logits of forbidden tokens, and of tokens past the mask, to minus infinity."""
     apply_token_bitmask_inplace(logits, mask)
 
 
@@ -57,7 +58,7 @@ def _check(bitmask: Any) -> None:
 
 
 def fill_next_token_bitmask(interp: LLMatcher, bitmask: Any, index: int = 0) -> None:
-    """Writes the mask into row `index`."""
+    """Writes the mask of a matcher into row `index`."""
     assert bitmask.dim() == 2, "Mask must be 2D"
     row = bitmask[index]
     _check(row)
@@ -74,7 +75,7 @@ def fill_next_token_bitmask_par(executor: LLExecutor, matchers: list[tuple[LLMat
 def fill_next_token_bitmask_par_with_draft_tokens(
     executor: LLExecutor, matchers: list[tuple[LLMatcher, int, list[int]]], bitmask: Any
 ) -> None:
-    """Writes the masks of each draft into rows from a matcher's row on."""
+    """Writes the masks along each draft into consecutive rows, beginning with the matcher's row."""
     assert bitmask.dim() == 2, "Mask must be 2D"
     _check(bitmask)
     executor.unsafe_compute_mask_ptr_with_draft_token(matchers, bitmask.data_ptr(), bitmask.shape[1] * 4, bitmask.shape[0])

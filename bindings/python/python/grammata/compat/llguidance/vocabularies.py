@@ -13,20 +13,21 @@ from grammata._errors import GrammataError
 from grammata._native import Vocabulary
 
 Encoder = Callable[[str, bool], list[int]]
-"""The tokens of a text. The second argument says whether names of special tokens stand for these tokens."""
+"""Returns the tokens of a text. With the second argument, names of special tokens become these tokens."""
 
 MARK = 0xFF
-"""The first byte of the bytes of special tokens, as llguidance writes them."""
+"""The byte before the name of a special token in lists of tokens, as in llguidance."""
 
 END_TOKENS = ("</s>", "<|endoftext|>", "<|end_of_text|>", "<\uff5cend\u2581of\u2581sentence\uff5c>", "<eos>")
-"""Added tokens that end a sequence unless the caller names others; the last one of a tokenizer counts."""
+"""Added tokens that end a sequence by default. If a tokenizer has several, the one with the greatest id does."""
 
 BYTE_SPECIALS = ("<|tool|>", "<|/tool|>", "<|user|>", "<|system|>", "<|assistant|>", "<|end|>")
 """The special tokens of the tokenizer `byte`, after its 256 bytes. The last one ends a sequence."""
 
 
 def end_tokens(given: Any) -> list[int] | None:
-    """The end tokens that a caller names. Raises ValueError."""
+    """The ids of an argument `eos_token`; None for None. Raises ValueError if it is no id and no list of ids, or
+    empty."""
     if given is None:
         return None
     if isinstance(given, int) and not isinstance(given, bool):
@@ -39,7 +40,7 @@ def end_tokens(given: Any) -> list[int] | None:
 
 
 def check_end_tokens(tokens: Sequence[int], width: int) -> None:
-    """Raises ValueError if an end token is not in the vocabulary."""
+    """Raises ValueError if an id is not from 0 to `width` - 1."""
     for token in tokens:
         if not 0 <= token < width:
             raise ValueError(f"EOS token ID {token} is out of range (vocab_size={width})")
@@ -52,7 +53,7 @@ def of_bytes() -> Vocabulary:
 
 
 def of_tokens(tokens: Sequence[bytes], end: Sequence[int], width: int | None = None) -> Vocabulary:
-    """The vocabulary of a list of tokens, in which the bytes of special tokens begin with `MARK`. End tokens are special too.
+    """The vocabulary of a list of tokens. Tokens that begin with `MARK`, and end tokens, are special.
 
     Raises ValueError.
     """
@@ -64,7 +65,7 @@ def of_tokens(tokens: Sequence[bytes], end: Sequence[int], width: int | None = N
         is_marked = len(token) > 1 and token[0] == MARK
         if is_marked or place in end:
             name = (token[1:] if is_marked else token).decode(errors="replace")
-            # every special token has a name of its own
+            # each special token needs a different name
             specials[name if name and name not in specials else f"<[{place}]>"] = place
             texts[place] = None
     for place in end:
@@ -77,9 +78,9 @@ def of_tokens(tokens: Sequence[bytes], end: Sequence[int], width: int | None = N
 
 
 def of_file(text: str, end: Sequence[int] | None, width: int | None) -> tuple[Vocabulary, Encoder | None]:
-    """The vocabulary and the encoder of a `tokenizer.json`: its text, or its path. Without the package `tokenizers` there is no encoder.
+    """The vocabulary and the encoder of a `tokenizer.json`, given its text or its path.
 
-    Raises ValueError, OSError.
+    Without the package `tokenizers`, there is no encoder. Raises ValueError; OSError if the file cannot be read.
     """
     content = text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8")
     value = json.loads(content)
@@ -87,7 +88,7 @@ def of_file(text: str, end: Sequence[int] | None, width: int | None) -> tuple[Vo
     if end is None:
         names = {token["content"]: token["id"] for token in added if token["content"] in END_TOKENS}
         end = [max(names.values())] if names else None
-    # llguidance takes added tokens of this form for special ones, whether or not they are flagged
+    # as in llguidance, added tokens of the form `<…>` are special, whether or not the file marks them as special
     unflagged = [
         token["content"]
         for token in added
@@ -103,7 +104,7 @@ def of_file(text: str, end: Sequence[int] | None, width: int | None) -> tuple[Vo
 
 
 def _read(content: str, end: list[int] | None, unflagged: list[str], width: int | None) -> Vocabulary:
-    """A vocabulary. Raises ValueError."""
+    """The vocabulary of the text of a `tokenizer.json`. Raises ValueError."""
     try:
         return Vocabulary.from_file_bytes(content, eos=end, added_special=unflagged or None, width=width)
     except GrammataError as error:
@@ -111,7 +112,7 @@ def _read(content: str, end: list[int] | None, unflagged: list[str], width: int 
 
 
 def _encoder_of(value: dict[str, Any]) -> Encoder | None:
-    """The encoder of a `tokenizer.json`, which puts no space before texts."""
+    """The encoder of a `tokenizer.json` without the space that it may put before texts; None without `tokenizers`."""
     if importlib.util.find_spec("tokenizers") is None:
         return None
     content = {**value, "truncation": None, "padding": None}

@@ -1,4 +1,4 @@
-"""Tokenizers of the Guidance library."""
+"""The wrapper with which the Guidance library passes its tokenizers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 
 class TokenizerWrapper:
-    """Makes a tokenizer fit `LLTokenizer`: an object with `eos_token_id`, `bos_token_id`, `tokens` (bytes) and `special_token_ids`.
+    """Adapts a tokenizer to `LLTokenizer`.
 
-    The object is called with a text and returns its tokens. It is called with bytes if it takes them.
+    The tokenizer is an object with `eos_token_id`, `bos_token_id`, `tokens` (bytes) and perhaps `special_token_ids`. It
+    is called with a text, or with its UTF-8 bytes if it takes bytes, and returns the tokens.
     """
 
     def __init__(self, gtokenizer: Any) -> None:

@@ -1,7 +1,8 @@
 """XGrammar's Python interface on Grammata's engine: the parts of XGrammar 0.2.8 that servers of language models call.
 
-`install()` puts these classes into an installed `xgrammar`, so that vLLM, SGLang and others use them unchanged. Where `xgrammar` is not
-installed, `install()` makes `import xgrammar` this module. The module works alone too:
+`install()` puts these classes into an installed `xgrammar`, so that vLLM, SGLang and others use them without changes.
+If `xgrammar` is not installed, `import xgrammar` returns this module after `install()`. The module can also be used
+directly:
 
 >>> from grammata.compat import xgrammar as xgr
 >>> info = xgr.TokenizerInfo(["yes", "no", "y", "es", "</s>"])
@@ -12,9 +13,9 @@ installed, `install()` makes `import xgrammar` this module. The module works alo
 >>> matcher.accept_token(3), matcher.accept_token(4), matcher.is_terminated()
 (True, True, True)
 
-Arguments without a meaning here raise an error that names them. These are accepted and have no effect: `max_threads`,
-`max_rollback_tokens` (rollback is unlimited), `debug_print` and `print_time`. The languages differ from XGrammar's where XGrammar drops
-constraints; docs/structural-tags.md lists the differences.
+Arguments without a meaning here raise an error that names them. Accepted without effect are `max_threads`,
+`max_rollback_tokens` (rollback is unlimited) and `debug_print`. Where XGrammar drops constraints, the languages of
+grammars differ; docs/structural-tags.md lists the differences.
 
 Bitmasks are torch tensors if torch is installed, otherwise NumPy arrays.
 """
@@ -61,7 +62,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """`bitmask_dtype`, on first use: it needs torch or NumPy."""
+    """Makes `bitmask_dtype` at its first use, since it needs torch or NumPy."""
     if name == "bitmask_dtype":
         return bitmask.bitmask_dtype()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 WORD = 32
-"""Bits of a bitmask's element."""
+"""Number of bits in an element of a bitmask."""
 
 
 def tensors() -> Any:
-    """The module that bitmasks are made with: torch, otherwise NumPy."""
+    """The module that creates bitmasks: torch, or NumPy without torch. Raises ImportError without both."""
     for name in ("torch", "numpy"):
         if importlib.util.find_spec(name) is not None:
             return importlib.import_module(name)
@@ -21,7 +21,7 @@ def tensors() -> Any:
 
 
 def bitmask_dtype() -> Any:
-    """The element type of bitmasks: 32-bit integers with a sign."""
+    """The element type of bitmasks: signed 32-bit integers."""
     return tensors().int32
 
 
@@ -36,7 +36,7 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> Any:
 
 
 def reset_token_bitmask(bitmask: Any) -> None:
-    """Allows everything again."""
+    """Sets all bits of a bitmask, so that it allows everything."""
     bitmask[...] = -1
 
 
@@ -50,8 +50,10 @@ def apply_token_bitmask_inplace(
 ) -> None:
     """Sets the logits of forbidden tokens to minus infinity, on the device of the logits.
 
-    `indices` are the rows to mask, otherwise all. `vocab_size` bounds the tokens that are masked, otherwise the shorter of logits and
-    bitmask does. `backend` is "auto", "cpu" or "torch_native"; the kernels of the other back ends are XGrammar's own.
+    `indices` are the rows to mask, by default all. Tokens from `vocab_size` on are not masked; its default is the
+    shorter of logits and bitmask, with a warning if logits are left unmasked. `backend` is "auto", "cpu" or
+    "torch_native"; only XGrammar has the kernels of the other back ends. Raises ValueError for arguments that do not
+    fit together.
     """
     if backend not in ("auto", "cpu", "torch_native"):
         raise ValueError(f"apply_token_bitmask_inplace: backend={backend!r} is not supported; use 'auto', 'cpu' or 'torch_native'")
@@ -81,7 +83,7 @@ def apply_token_bitmask_inplace(
 
 
 def bits(words: Any, width: int) -> Any:
-    """The bits of a row as booleans, on the row's device."""
+    """The first `width` bits of a row as booleans, on the row's device."""
     if hasattr(words, "__array__") and not hasattr(words, "cpu"):
         numpy = importlib.import_module("numpy")
         places = numpy.arange(WORD, dtype=numpy.int32)

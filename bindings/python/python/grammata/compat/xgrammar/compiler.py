@@ -11,7 +11,7 @@ from grammata.compat.xgrammar.grammar import Grammar
 from grammata.compat.xgrammar.tokenizer_info import TokenizerInfo
 
 _UNBOUNDED = 1 << 62
-"""Bytes of a cache without a bound."""
+"""Size in bytes that is used for a cache without a bound."""
 
 
 class CompiledGrammar:
@@ -34,17 +34,17 @@ class CompiledGrammar:
 
     @property
     def grammar(self) -> Grammar:
-        """What was compiled."""
+        """The grammar that was compiled."""
         return self._grammar
 
     @property
     def tokenizer_info(self) -> TokenizerInfo:
-        """The vocabulary it was compiled for."""
+        """The vocabulary for which the grammar was compiled."""
         return self._owner._info
 
     @property
     def memory_size_bytes(self) -> int:
-        """Bytes of the automaton, its tables and masks so far."""
+        """Bytes of the automaton, its tables and the masks that were computed so far."""
         return self._compiled.memory_usage()
 
     def _matcher(self, stop: tuple[int, ...]) -> _native.Matcher:
@@ -55,10 +55,10 @@ class CompiledGrammar:
 
 
 class GrammarCompiler:
-    """Compiles grammars for one vocabulary and keeps them. Threads may share it.
+    """Compiles grammars for one vocabulary and keeps them in a cache. Threads may share it.
 
-    `max_threads` has no effect: a grammar compiles in milliseconds on the caller's thread. `cache_limit_bytes` bounds the cache; -1 is no
-    bound.
+    `max_threads` has no effect: grammars are compiled on the caller's thread, most of them in milliseconds.
+    `cache_limit_bytes` bounds the cache; -1 is no bound.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class GrammarCompiler:
         self._cache = GrammarCache(self._compiler, max_bytes=most) if cache_enabled else None
 
     def compile_grammar(self, grammar: Grammar | str, *, root_rule_name: str = "root") -> CompiledGrammar:
-        """Compiles a Grammar, or the text of one. Raises RuntimeError."""
+        """Compiles a Grammar, or the text of one. Raises RuntimeError; ValueError for an argument of another type."""
         if isinstance(grammar, str):
             grammar = Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)
         if not isinstance(grammar, Grammar):
@@ -107,7 +107,7 @@ class GrammarCompiler:
         return self.compile_grammar(grammar)
 
     def compile_builtin_json_grammar(self) -> CompiledGrammar:
-        """Compiles all objects and arrays of JSON."""
+        """Compiles the grammar of all objects and arrays of JSON."""
         return self.compile_grammar(Grammar.builtin_json_grammar())
 
     def compile_regex(self, regex: str) -> CompiledGrammar:
@@ -123,18 +123,18 @@ class GrammarCompiler:
         return self.compile_grammar(Grammar.from_structural_tag(*args, **kwargs))
 
     def clear_cache(self) -> None:
-        """Drops the cached grammars. Those in use live on."""
+        """Removes the grammars from the cache. Matchers that use them stay valid."""
         self._compiler.clear_cache()
         if self._cache is not None:
             self._cache.clear()
 
     def get_cache_size_bytes(self) -> int:
-        """Bytes of the cached grammars."""
+        """Bytes of the grammars in the cache; 0 without a cache."""
         return 0 if self._cache is None else self._cache.memory_usage()
 
     @property
     def cache_limit_bytes(self) -> int:
-        """The bound of the cache in bytes, or -1."""
+        """The bound of the cache in bytes; -1 without a bound."""
         return self._limit
 
     def _compile(self, grammar: Grammar) -> _native.CompiledGrammar:

@@ -1,7 +1,7 @@
-"""XGrammar's macros in EBNF, as GBNF.
+"""Translates XGrammar's macros in EBNF to GBNF.
 
-`Token(1, 2)` and `ExcludeToken(1, 2)` become token terminals, `Regex("…")` and `Substring("…", "…")` functions of GBNF. `TagDispatch`
-and `TokenTagDispatch` become rules of their own: text (or tokens) in which a trigger begins a rule.
+`Token(1, 2)` and `ExcludeToken(1, 2)` become token terminals, `Regex("…")` and `Substring("…", "…")` functions of GBNF.
+Each `TagDispatch` and `TokenTagDispatch` becomes a new rule: text (or tokens) in which a trigger begins a rule.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ _PART = re.compile(
     | (?P<macro> \b(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch|Regex|Substring)\b (?=\s*\() )""",
     re.VERBOSE,
 )
-"""What a macro's name may stand in without being one (comments, strings, classes), and calls of macros."""
+"""Calls of macros; and the parts of a grammar where a macro's name is plain text: comments, strings and classes."""
 
 _ARGUMENT = re.compile(
     r"""\s*(?: (?P<text>"(?:\\.|[^"\\\n])*") | (?P<number>[0-9]+) | (?P<name>[A-Za-z_][A-Za-z0-9_-]*) | (?P<sign>[(),=]) )""", re.VERBOSE
 )
 
 _Value = str | tuple["_Value", ...]
-"""A value as it is written (a string with its quotes), or a tuple."""
+"""The text of a value as written (a string with its quotes), or a tuple of values."""
 
 
 @dataclass
 class _Call:
     macro: str
     end: int
-    """The place after the call."""
+    """The index in the text after the call."""
     values: list[_Value] = field(default_factory=list)
     named: dict[str, _Value] = field(default_factory=dict)
 
@@ -61,7 +61,10 @@ def without_macros(text: str) -> str:
 
 
 def _regex(call: _Call) -> str:
-    """A pattern of ECMA-262. Without flags `.` is every character; `json_string` leaves out what a JSON string escapes."""
+    """The function of GBNF for a pattern of ECMA-262.
+
+    Without `flags`, `.` matches every character. `json_string` forbids characters that JSON strings must escape.
+    """
     in_json, flags = call.named.pop("json_string", "false"), call.named.pop("flags", None)
     for unknown in call.named:
         _fail(call, f"no argument is called {unknown}")
@@ -77,7 +80,7 @@ def _regex(call: _Call) -> str:
 
 
 def _substring(call: _Call) -> str:
-    """Chunks of which those next to each other come."""
+    """The function of GBNF that matches any run of consecutive chunks."""
     for unknown in call.named:
         _fail(call, f"no argument is called {unknown}")
     return f"@substring({', '.join(_quoted(_text(call, value)) for value in call.values)})"
@@ -104,7 +107,7 @@ def _text(call: _Call, value: _Value) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A literal of GBNF."""
+    """The literal of GBNF for a text."""
     plain = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\x{ord(found[0]):02x}", plain) + '"'
 
@@ -137,14 +140,14 @@ def _dispatch(call: _Call, name: str) -> str:
 
 
 def _terminal(call: _Call, tokens: list[_Value]) -> str:
-    """A token terminal of ids, or of texts of tokens."""
+    """The token terminal of ids and texts of tokens, at least one."""
     if not tokens or any(not isinstance(token, str) or not (token.isdigit() or token.startswith('"')) for token in tokens):
         _fail(call, "tokens are ids, at least one")
     return f"<[{','.join(str(token) for token in tokens)}]>"
 
 
 def _call(text: str, macro: str, at: int) -> _Call:
-    """Reads the arguments of a call, which begin at a parenthesis."""
+    """Reads the arguments of a call. `at` is the index after the macro's name. Raises GrammarCompileError."""
     call, open_tuples, name = _Call(macro, at), list[list[_Value]](), None
     while True:
         part = _ARGUMENT.match(text, call.end)

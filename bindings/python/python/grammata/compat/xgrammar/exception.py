@@ -22,7 +22,7 @@ class InvalidStructuralTagError(RuntimeError):
 
 @contextmanager
 def translated(error: type[RuntimeError] = GrammarCompileError) -> Iterator[None]:
-    """Raises Grammata's errors as `error`; those about JSON's syntax as InvalidJSONError."""
+    """Raises errors of Grammata again as `error`; errors in the syntax of JSON as InvalidJSONError."""
     try:
         yield
     except GrammataError as cause:
@@ -31,5 +31,5 @@ def translated(error: type[RuntimeError] = GrammarCompileError) -> Iterator[None
 
 
 def unsupported(what: str, help: str) -> GrammarCompileError:
-    """The error for a part of XGrammar's interface that has no meaning here."""
+    """Returns the error for a part of XGrammar's interface that has no meaning here."""
     return GrammarCompileError(f"error[xgrammar/unsupported] {what}\n  help: {help}")

@@ -1,4 +1,4 @@
-"""Grammars that are not compiled yet: a text in one of the notations, with all that says how it is read."""
+"""Grammars before compilation: a text in one of the notations, with the options for reading it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from grammata.compat.xgrammar.exception import (
 from grammata.compat.xgrammar.lark import with_grammars
 
 LAYOUTS = {(",", ":"): "compact", (", ", ": "): "spaced"}
-"""The option of the engine for separators of JSON."""
+"""The engine's option for white space, by the separators of JSON."""
 
 HANDLE = "# grammata: "
-"""The beginning of a grammar's text where it is not GBNF; what follows is JSON that `Grammar.from_ebnf` reads back."""
+"""The beginning of a handle: the text of a grammar that is not plain GBNF. JSON that `Grammar.from_ebnf` reads
+follows."""
 
 
 class Grammar:
-    """A grammar. `str()` of it is its GBNF, or a handle in a comment: a text for `from_ebnf` and for `grammar` in structural tags.
+    """A grammar before compilation.
 
-    Compare with XGrammar: the text is not EBNF of the compiled grammar.
+    `str()` returns its GBNF, or a handle in a comment. Both are texts for `from_ebnf` and for `grammar` in structural
+    tags. Unlike in XGrammar, the text is not the EBNF of the compiled grammar.
     """
 
     __slots__ = ("_notation", "_options", "_source", "_text")
@@ -58,7 +60,8 @@ class Grammar:
 
     @staticmethod
     def from_ebnf(ebnf_string: str, *, root_rule_name: str = "root") -> Grammar:
-        """A grammar in GBNF, with XGrammar's macros of tokens and tags, or of the text of another grammar. Raises RuntimeError."""
+        """Reads GBNF with XGrammar's macros, or the handle of a grammar. Raises RuntimeError; TypeError for other
+        types."""
         if not isinstance(ebnf_string, str):
             raise TypeError(f"a grammar is a str, not {type(ebnf_string).__name__}")
         handle = _handle(ebnf_string)
@@ -80,8 +83,10 @@ class Grammar:
     ) -> Grammar:
         """The JSON texts that a schema allows. The schema is a text, a dict or a Pydantic model.
 
-        `strict_mode` closes objects and arrays that do not say what further members they have. With `any_order`, `required` still holds
-        and names do not repeat. Raises RuntimeError; so do an indentation and other separators.
+        With `strict_mode`, objects and arrays have no further members unless the schema describes them. With
+        `any_order`, properties may come in any order; `required` is still checked, and names do not repeat. Raises
+        RuntimeError for a schema that cannot be read, and, without `any_whitespace`, for an indentation and for
+        separators that are not in `LAYOUTS`; ValueError for a schema of another type.
         """
         value = tags.schema_value(schema)
         options = {"whitespace": layout_option(any_whitespace, indent, separators, max_whitespace_cnt)}
@@ -105,10 +110,11 @@ class Grammar:
 
     @staticmethod
     def from_lark(lark_string: str, *, tokenizer_info: Any = None, named_grammars: Any = None) -> Grammar:
-        """A grammar in the notation of Lark. `tokenizer_info` is not needed.
+        """A grammar in the notation of Lark. `tokenizer_info` has no effect.
 
-        `named_grammars` are grammars by the names that they have after `@` in the text: texts in Lark, or Grammars of Lark, of schemas or
-        of patterns that are the same in every dialect. Raises RuntimeError, and TypeError for other values.
+        `named_grammars` are the grammars that the text uses, by their names after `@`. A grammar is a text in Lark, or
+        a Grammar of Lark, of a schema without options, or of a pattern that means the same in every dialect. Raises
+        RuntimeError; TypeError for values of other types.
         """
         return Grammar._of("lark", with_grammars(lark_string, named_grammars, Grammar))
 
@@ -123,17 +129,17 @@ class Grammar:
 
     @staticmethod
     def builtin_json_grammar() -> Grammar:
-        """All objects and arrays of JSON. As in XGrammar, a text is not a string, a number or a literal alone."""
+        """All objects and arrays of JSON. As in XGrammar, other values are not allowed at the top level."""
         return Grammar._of("json_schema", '{"type": ["object", "array"]}', {"undeclared": "refused"})
 
     @staticmethod
     def concat(*grammars: Grammar) -> Grammar:
-        """The words of the grammars one after the other."""
+        """The texts that consist of a text of each grammar, in order. Raises RuntimeError, TypeError."""
         return _combined("sequence", grammars)
 
     @staticmethod
     def union(*grammars: Grammar) -> Grammar:
-        """The words of any of the grammars."""
+        """The texts of any of the grammars. Raises RuntimeError, TypeError."""
         return _combined("or", grammars)
 
     def serialize_json(self) -> str:
@@ -142,7 +148,8 @@ class Grammar:
 
     @staticmethod
     def deserialize_json(json_string: str) -> Grammar:
-        """The grammar that `serialize_json` wrote. Raises InvalidJSONError."""
+        """Reads what `serialize_json` wrote. Raises InvalidJSONError, or RuntimeError for a grammar that cannot be
+        read."""
         try:
             value = json.loads(json_string)["grammata"]
             return Grammar._of(*_parts(value))
@@ -190,7 +197,7 @@ class Grammar:
 
 
 def _as_format(tag: dict[str, Any]) -> Mapping[str, Any]:
-    """The format of a tag in either form."""
+    """The format of a structural tag, also of one in the older form."""
     if "format" in tag:
         return tags.checked_mapping(tag["format"])
     return tags.triggered_tags(tag["structures"], tag["triggers"])
@@ -207,14 +214,14 @@ def _combined(kind: str, grammars: tuple[Grammar, ...]) -> Grammar:
 
 
 def _handle(text: str) -> tuple[str, str, dict[str, Any]] | None:
-    """What a grammar's text is a handle of, or None."""
+    """The notation, the text and the options in a handle; None for other texts. Raises RuntimeError."""
     if not text.startswith(HANDLE):
         return None
     return _parts(tags.parse_json(text.removeprefix(HANDLE)))
 
 
 def _parts(value: Any) -> tuple[str, str, dict[str, Any]]:
-    """The notation, the text and the options of a grammar."""
+    """The notation, the text and the options in the JSON value of a grammar. Raises RuntimeError."""
     match value:
         case [str(notation), str(source), dict(options)] if notation in ("json_schema", "regex", "structural_tag", "gbnf", "lark"):
             return notation, source, options
@@ -227,7 +234,7 @@ def _format_of_handle(text: str) -> dict[str, Any] | None:
 
 
 def layout_option(any_whitespace: bool, indent: int | None, separators: tuple[str, str] | None, most: int | None) -> str:
-    """The option of the engine for a layout of JSON."""
+    """The engine's option for the white space of JSON. Raises RuntimeError for a layout without one."""
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
         raise unsupported(f"max_whitespace_cnt={most!r} is not a positive integer", "leave it out for any amount")
     if any_whitespace:
@@ -244,7 +251,7 @@ def layout_option(any_whitespace: bool, indent: int | None, separators: tuple[st
 
 
 def most_whitespace(layout: str) -> int:
-    """The same as `max_whitespace_cnt` of a format, for a layout that is not free."""
+    """The `max_whitespace_cnt` of a format, for a layout that is not "free". Raises RuntimeError for "spaced"."""
     if layout == "spaced":
         raise unsupported("a space after each comma is not supported in a structural tag", 'use separators=(",", ":")')
     return 0 if layout == "compact" else int(layout.removeprefix("max="))

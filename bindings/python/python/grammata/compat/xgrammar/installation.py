@@ -1,4 +1,4 @@
-"""Putting these classes into the place of XGrammar's."""
+"""Replaces the classes of XGrammar with those of this package."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ _CLASSES = {
         "bool_mask_to_bitmask",
     ),
 }
-"""What is replaced, by the module that has it, which has the same name in both packages."""
+"""The names that are replaced, by the module that defines them. The modules have the same names in both packages."""
 
 
 def install() -> None:
     """Makes `xgrammar` run on Grammata's engine, in this process.
 
-    If XGrammar is installed, its classes of grammars, compilers, matchers and vocabularies are replaced in all of its modules. Its
-    structural tags, presets, tool schemas and kernels stay. Call it before other packages import names from XGrammar: a name that was
-    imported earlier keeps XGrammar's class. If XGrammar is not installed, `import xgrammar` gives this package.
+    If XGrammar is installed, its classes of grammars, compilers, matchers and vocabularies, its exceptions and its
+    functions for tests are replaced in all of its modules. Its structural tags, presets, tool schemas and kernels stay.
+    Call it before other packages import names from XGrammar: a name that was imported earlier keeps XGrammar's class.
+    If XGrammar is not installed, `import xgrammar` returns this package.
 
     A second call does nothing.
     """

@@ -1,4 +1,4 @@
-"""Named grammars of Lark: `@name` in a text, as a grammar in the place of the name."""
+"""Named grammars in Lark: replaces each `@name` in a text with the grammar of this name."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from grammata.compat.xgrammar.exception import GrammarCompileError, unsupported
 _PART = re.compile(
     r"""(?P<skip> "(?:\\.|[^"\\\n])*" | //[^\n]* | \#[^\n]* | /(?:\\.|[^/\\\n])+/ ) | @(?P<name>[A-Za-z_][A-Za-z0-9_-]*)""", re.VERBOSE
 )
-"""What a name may stand in without being one (literals, comments, patterns), and names of grammars."""
+"""Names of grammars; and the parts of a text where `@name` is plain text: literals, comments and patterns."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ,;:=<>_+*?(){}|\[\]-]*")
-"""Patterns that are the same in every dialect."""
+"""Patterns that mean the same in every dialect."""
 
 
 def with_grammars(text: str, named: Any, kind: type) -> str:
-    """The text with the grammars in the place of their names. `kind` is the class of grammars. Raises RuntimeError and TypeError."""
+    """The text in which the grammars replace their names. `kind` is the class `Grammar`.
+
+    Raises GrammarCompileError for unknown, circular and invalid names and for grammars that Lark cannot contain;
+    TypeError for arguments of other types.
+    """
     if named is None:
         return text
     if not isinstance(named, dict):
@@ -36,7 +40,7 @@ def with_grammars(text: str, named: Any, kind: type) -> str:
 
 
 def _replaced(text: str, named: dict[str, Any], way: tuple[str, ...]) -> str:
-    """The text with its names replaced; `way` are the names that led to it."""
+    """The text with its names replaced. `way` are the names inside whose grammars the text is, from the outside."""
 
     def part(found: re.Match[str]) -> str:
         name = found["name"]
@@ -54,7 +58,7 @@ def _replaced(text: str, named: dict[str, Any], way: tuple[str, ...]) -> str:
 
 
 def _part(value: Any, named: dict[str, Any], way: tuple[str, ...]) -> str:
-    """A grammar as a part of a rule."""
+    """A named grammar as a part of a rule in Lark. Raises RuntimeError if Lark cannot contain it."""
     if isinstance(value, str):
         return f"%lark {{\n{_replaced(value, named, way)}\n}}"
     notation, text, options = value._notation, value._text, value._options

@@ -1,4 +1,4 @@
-"""Matchers: one sequence under a compiled grammar."""
+"""Matchers in the interface of XGrammar. A matcher follows one sequence under a compiled grammar."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from grammata.compat.xgrammar.exception import translated
 class GrammarMatcher:
     """One sequence under a grammar.
 
-    Unless `terminate_without_stop_token` is set, a sequence terminates with a stop token, which is allowed where the text is complete.
-    `override_stop_tokens` replace the vocabulary's. `max_rollback_tokens` has no effect: rollback is unlimited. No grammar sets
-    temperatures, so `temperature` is always `default_temperature`.
+    A sequence terminates with a stop token, which is allowed if the text is complete; with
+    `terminate_without_stop_token`, it terminates as soon as the text is complete. `override_stop_tokens` replace the
+    vocabulary's stop tokens. `max_rollback_tokens` has no effect: rollback is unlimited. No grammar sets temperatures,
+    so `temperature` is always `default_temperature`.
     """
 
     __slots__ = ("_compiled", "_is_stopped", "_is_terminated_when_complete", "_matcher", "_stop", "_stops", "_temperature")
@@ -48,19 +49,20 @@ class GrammarMatcher:
         self._temperature = None if default_temperature is None else float(default_temperature)
 
     def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
-        """Accepts a token, or returns False and stays where it was."""
+        """Accepts a token, or returns False and changes nothing. Raises RuntimeError if a limit is exceeded."""
         if self._is_stopped or not 0 <= token_id < self._compiled.tokenizer_info.vocab_size:
             return False
         try:
             accepted = self._matcher.try_accept(token_id)
         except GrammataError as cause:
             raise RuntimeError(str(cause)) from cause
-        # a stop token may stand inside a grammar, as a token of its own
+        # a grammar may contain a stop token as a token terminal, which does not end the sequence
         self._is_stopped = accepted and token_id in self._stop and self._matcher.is_accepting()
         return accepted
 
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
-        """Accepts a text as one step, or returns False and stays where it was."""
+        """Accepts a text as one step, or returns False and changes nothing. Raises RuntimeError if a limit is
+        exceeded."""
         if self._is_stopped:
             return False
         with translated(RuntimeError):
@@ -69,8 +71,8 @@ class GrammarMatcher:
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0, *, debug_print: bool = False) -> bool:
         """Writes the next token's mask into row `index`, and returns False if it allows every token.
 
-        The bitmask is a tensor or array on the CPU of 32-bit integers with a sign, as `allocate_token_bitmask` makes it. Raises
-        RuntimeError if it is another, or if the sequence has terminated with a stop token.
+        The bitmask is a tensor or array of signed 32-bit integers on the CPU, as `allocate_token_bitmask` creates it.
+        Raises RuntimeError for another bitmask or a row that it lacks, after a stop token, or if a limit is exceeded.
         """
         info = self._compiled.tokenizer_info
         size = info.vocab_size
@@ -78,10 +80,11 @@ class GrammarMatcher:
         self._check_running()
         if not size:
             return False
-        # every token counts here: a context manager costs as much as the mask
+        # this runs for each token, and a context manager would cost as much as the mask
         try:
             self._matcher.fill_mask(row)
-            # stop tokens are allowed after complete texts only, and tokens without text never: counting is seldom needed
+            # stop tokens are allowed only after complete texts, and tokens without text never, so that counting is
+            # rarely needed
             if not info.is_all_text or (self._stop and not self._matcher.is_accepting()):
                 return True
             return len(self._matcher.mask()) != size
@@ -97,12 +100,15 @@ class GrammarMatcher:
         time_threshold: float = -1.0,
         temperatures: Any = None,
     ) -> bool:
-        """Fills the row of each node of a tree of drafted tokens with the mask after it, and returns to where it was.
+        """Fills the row of each node of a tree of drafted tokens with the mask after its token. The matcher does not
+        change.
 
-        Node 0 is the root, whose token has been accepted already. The first two arrays have the first child and the next sibling of each
-        node, or -1. Rows of tokens that are not allowed, and rows after the end, are zero. Returns False after more than `time_threshold`
-        seconds, if that is positive. `temperatures`, an array with an element for each node, gets `temperature` of each node that was
-        reached, otherwise -1. Raises RuntimeError if the arrays are not those of a tree.
+        Node 0 is the root, whose token has been accepted already. The first two arrays have the first child and the
+        next sibling of each node, or -1. The row of a token that is not allowed, or after which the sequence has
+        terminated, becomes zero; the rows of its descendants are not written. Returns False after more than
+        `time_threshold` seconds, if that is positive; then some rows are not written. `temperatures`, an array with an
+        element for each node, gets `temperature` for each node with a mask, and -1 for the others. Raises RuntimeError
+        if the arrays are not those of a tree.
         """
         children, siblings, tokens = _tree(retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask)
         if temperatures is not None:
@@ -111,7 +117,7 @@ class GrammarMatcher:
                 raise RuntimeError(f"a temperatures tensor has {len(tokens)} elements of float32, not {shape} of {kind}")
             temperatures[...] = -1
         end = time.monotonic() + time_threshold if time_threshold > 0 else math.inf
-        # nodes to visit, with the number of tokens that lead to them
+        # nodes to visit, each with the number of tokens above it
         waiting, depth = [(0, 0)], 0
         try:
             while waiting:
@@ -141,22 +147,22 @@ class GrammarMatcher:
         return self.is_completed() if self._is_terminated_when_complete else self._is_stopped
 
     def is_completed(self) -> bool:
-        """Whether the text so far is a word of the grammar."""
+        """Whether the text so far is complete."""
         return self._matcher.is_accepting()
 
     def reset(self) -> None:
-        """Goes back to the beginning."""
+        """Undoes all steps."""
         self._matcher.reset()
         self._is_stopped = False
 
     def rollback(self, num_tokens: int = 1) -> None:
-        """Takes back the last tokens or strings. Raises RuntimeError if there were fewer."""
+        """Undoes the last steps: accepted tokens and strings. Raises RuntimeError if there were fewer."""
         with translated(RuntimeError):
             self._matcher.rollback(num_tokens)
         self._is_stopped = self._is_stopped and num_tokens == 0
 
     def fork(self) -> GrammarMatcher:
-        """A matcher of its own at the same place."""
+        """An independent copy of the matcher with the same state."""
         made = object.__new__(GrammarMatcher)
         for name in GrammarMatcher.__slots__:
             setattr(made, name, getattr(self, name))
@@ -164,7 +170,7 @@ class GrammarMatcher:
         return made
 
     def find_jump_forward_string(self) -> str:
-        """The longest text that every completion begins with. A character that is forced in part is not in it."""
+        """The longest text with which every completion begins, without a last character that is only forced in part."""
         self._check_running()
         with translated(RuntimeError):
             return _whole_characters(self._matcher.forced_bytes())
@@ -176,12 +182,12 @@ class GrammarMatcher:
 
     @property
     def max_rollback_tokens(self) -> int:
-        """-1: rollback is unlimited."""
+        """Always -1: rollback is unlimited."""
         return -1
 
     @property
     def temperature(self) -> float | None:
-        """The default temperature; grammars set none."""
+        """The default temperature; None without one. Grammars set no temperature."""
         return self._temperature
 
     def _check_running(self) -> None:
@@ -199,7 +205,7 @@ class BatchGrammarMatcher:
     def batch_fill_next_token_bitmask(
         self, matchers: Sequence[GrammarMatcher], bitmask: Any, indices: Sequence[int] | None = None, debug_print: bool = False
     ) -> None:
-        """Fills the row of each matcher: its place in the list, or what `indices` says."""
+        """Fills the row of each matcher: its index in the list, or the element of `indices` at that index."""
         rows = range(len(matchers)) if indices is None else indices
         if len(rows) != len(matchers):
             raise RuntimeError(f"{len(rows)} indices for {len(matchers)} matchers")
@@ -208,7 +214,7 @@ class BatchGrammarMatcher:
 
     @staticmethod
     def batch_accept_token(matchers: Sequence[GrammarMatcher], tokens: Sequence[int], debug_print: bool = False) -> list[bool]:
-        """Accepts a token in each matcher."""
+        """Accepts a token in each matcher, and returns for each whether it was allowed."""
         _check_length(matchers, tokens)
         return [matcher.accept_token(token) for matcher, token in zip(matchers, tokens, strict=True)]
 
@@ -216,13 +222,13 @@ class BatchGrammarMatcher:
     def batch_accept_string(
         matchers: Sequence[GrammarMatcher], strings: Sequence[str | bytes], debug_print: bool = False
     ) -> list[bool]:
-        """Accepts a text in each matcher."""
+        """Accepts a text in each matcher, and returns for each whether it was allowed."""
         _check_length(matchers, strings)
         return [matcher.accept_string(text) for matcher, text in zip(matchers, strings, strict=True)]
 
     @staticmethod
     def batch_rollback(matchers: Sequence[GrammarMatcher], num_tokens: Sequence[int]) -> None:
-        """Takes steps back in each matcher."""
+        """Undoes steps in each matcher: in each as many as its element of `num_tokens`."""
         _check_length(matchers, num_tokens)
         for matcher, count in zip(matchers, num_tokens, strict=True):
             matcher.rollback(count)
@@ -247,7 +253,8 @@ def _stop_tokens(compiled: CompiledGrammar, override: int | Sequence[int] | None
 
 
 def _tree(*arrays: Any) -> list[list[int]]:
-    """The children, siblings and tokens of a draft tree. Raises RuntimeError if the arrays are not those of one."""
+    """The children, siblings and tokens of a draft tree as lists. Raises RuntimeError if the arrays are not those of a
+    tree."""
     *parts, bitmask = arrays
     count = len(parts[0])
     for part in parts:
@@ -257,18 +264,18 @@ def _tree(*arrays: Any) -> list[list[int]]:
         raise RuntimeError(f"a draft tree of {count} nodes has a bitmask of as many rows, not of the shape {tuple(bitmask.shape)}")
     children, siblings, tokens = (part.tolist() for part in parts)
     targets = [edge for edge in children + siblings if edge != -1]
-    # each node but the root has one way in, so that no walk comes back
+    # at most one edge leads to each node and none to the root, so that there is no cycle
     if siblings[0] != -1 or len(set(targets)) != len(targets) or any(not 0 < target < count for target in targets):
         raise RuntimeError("the edges of a draft tree lead from the root to each node at most once, and the root has no sibling")
     return [children, siblings, tokens]
 
 
 _WORDS: set[Any] = set()
-"""The element types of bitmasks that were seen: torch's and NumPy's 32-bit integers."""
+"""The element types that were found to be signed 32-bit integers, of torch or NumPy."""
 
 
 def _row(bitmask: Any, index: int, words: int) -> Any:
-    """A row of a bitmask. Raises RuntimeError if it is not one of 32-bit integers with a sign on the CPU."""
+    """A row of a bitmask. Raises RuntimeError if it is not a row of `words` signed 32-bit integers on the CPU."""
     dtype, shape = getattr(bitmask, "dtype", None), tuple(getattr(bitmask, "shape", ()))
     if dtype not in _WORDS:
         if str(dtype).removeprefix("torch.") != "int32":
@@ -286,7 +293,7 @@ def _row(bitmask: Any, index: int, words: int) -> Any:
 
 
 def _whole_characters(text: bytes) -> str:
-    """The text without a character that is cut off at its end."""
+    """The UTF-8 text without a character that is cut off at its end."""
     try:
         return text.decode()
     except UnicodeDecodeError as error:

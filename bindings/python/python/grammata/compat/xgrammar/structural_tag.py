@@ -1,6 +1,6 @@
-"""Structural tags as objects. The formats themselves are plain dicts here; docs/structural-tags.md lists them.
+"""Structural tags as objects. Their formats are plain dicts; docs/structural-tags.md lists them.
 
-With XGrammar installed, use the classes of its own `xgrammar.structural_tag`: all functions of this package take them.
+If XGrammar is installed, use the classes of its `xgrammar.structural_tag`: all functions of this package take them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class StructuralTagItem:
-    """A tag of the older form: the text `begin`, JSON of the schema, the text `end`."""
+    """A tag of the older form: the text `begin`, a JSON text of the schema, and the text `end`."""
 
     begin: str
     schema: Any
@@ -30,14 +30,17 @@ class StructuralTag:
 
     @staticmethod
     def from_legacy_structural_tag(tags: Sequence[Any], triggers: Sequence[str]) -> StructuralTag:
-        """The tag that means what the older form with items and triggers does."""
+        """Translates the older form, with items and triggers, to a tag with one format."""
         from grammata.compat.xgrammar.tags import triggered_tags
 
         return StructuralTag(triggered_tags(tags, triggers))
 
     @staticmethod
     def from_json(text: str | dict[str, Any]) -> StructuralTag:
-        """Reads a structural tag from JSON or a dict. Raises InvalidJSONError, InvalidStructuralTagError."""
+        """Reads a structural tag from JSON or a dict. The format is not checked.
+
+        Raises InvalidJSONError; InvalidStructuralTagError if it has another type or no format.
+        """
         from grammata.compat.xgrammar.exception import InvalidStructuralTagError
         from grammata.compat.xgrammar.tags import parse_json
 

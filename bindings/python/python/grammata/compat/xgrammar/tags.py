@@ -1,4 +1,4 @@
-"""Structural tags from the forms in which XGrammar takes them, to the dicts that the engine reads."""
+"""Translates the forms of structural tags that XGrammar takes to the dicts that the engine reads."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from grammata._schemas import text_of
 from grammata.compat.xgrammar.exception import GrammarCompileError, InvalidJSONError, InvalidStructuralTagError
 
 MAX_DEPTH = 128
-"""Levels of nested JSON, the bound of the engine's reader."""
+"""Maximum number of nested levels of JSON, as in the engine's reader."""
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text. Raises InvalidJSONError."""
+    """The value of a JSON text. Raises InvalidJSONError, also for more than `MAX_DEPTH` levels."""
 
     def constant(name: str) -> Any:
         raise ValueError(f"{name} is not JSON")
@@ -29,7 +29,7 @@ def parse_json(text: str) -> Any:
 
 
 def check_depth(value: Any) -> None:
-    """Raises InvalidJSONError if values are nested too deep to be read."""
+    """Raises InvalidJSONError if values are nested more than `MAX_DEPTH` levels deep."""
     level = [value]
     for _ in range(MAX_DEPTH):
         children: list[Any] = []
@@ -45,9 +45,10 @@ def check_depth(value: Any) -> None:
 
 
 def schema_value(schema: Any) -> Any:
-    """The JSON Schema of a text, a dict, a bool or a Pydantic model.
+    """The JSON Schema of a text, a dict, a bool or a type, such as a Pydantic model.
 
-    Raises InvalidJSONError for a text that is not JSON, ValueError for other types.
+    Raises InvalidJSONError for a text that is not JSON, GrammarCompileError for a type without a schema, ValueError for
+    other arguments.
     """
     if isinstance(schema, str):
         return parse_json(schema)
@@ -63,7 +64,7 @@ def schema_value(schema: Any) -> Any:
 
 
 def triggered_tags(tags: Sequence[Any], triggers: Sequence[str]) -> dict[str, Any]:
-    """The format of the older form: items with `begin`, `schema` and `end`, and triggers."""
+    """The format for the older form: items with `begin`, `schema` and `end`, and triggers."""
     made = []
     for item in tags:
         begin, schema, end = (_field(item, name) for name in ("begin", "schema", "end"))
@@ -73,7 +74,7 @@ def triggered_tags(tags: Sequence[Any], triggers: Sequence[str]) -> dict[str, An
 
 
 def _field(item: Any, name: str) -> Any:
-    """A field of an item; Pydantic models rename `schema`, which their base class has."""
+    """A field of an item. In Pydantic models, `schema` is named `schema_`, since their base class has a `schema`."""
     if isinstance(item, Mapping):
         return item[name]
     return getattr(item, f"{name}_", None) if name == "schema" and hasattr(item, f"{name}_") else getattr(item, name)
@@ -82,7 +83,7 @@ def _field(item: Any, name: str) -> Any:
 def tag_of(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """The JSON value of a structural tag from the arguments of `from_structural_tag`.
 
-    These are the tag, or (the older form) the items and the triggers. Raises InvalidJSONError, TypeError.
+    The arguments are the tag, or, in the older form, the items and the triggers. Raises InvalidJSONError, TypeError.
     """
     given = dict(zip(("structural_tag",) if len(arguments) == 1 else ("tags", "triggers"), arguments, strict=False))
     if len(arguments) > 2 or given.keys() & named.keys():
@@ -106,9 +107,10 @@ def tag_of(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
 
 
 def prepared(tag: Any, grammar_of: Callable[[str], Any]) -> Any:
-    """A tag as the engine reads it: schemas are values, and grammars that are handles become their formats.
+    """A tag as the engine reads it: schemas are values, and formats replace the handles of grammars.
 
-    `grammar_of` returns the format of a handle, None for other texts. What is not a tag is left to the engine to refuse.
+    `grammar_of` returns the format of a handle, None for other texts. A value that is no tag is returned as it is: the
+    engine refuses it.
     """
     if not isinstance(tag, Mapping):
         return tag
@@ -148,7 +150,7 @@ def _format(value: Any, grammar_of: Callable[[str], Any]) -> Any:
 
 
 def checked_mapping(value: Any) -> dict[str, Any]:
-    """An object of JSON. Raises InvalidStructuralTagError for anything else."""
+    """A copy of an object of JSON. Raises InvalidStructuralTagError for other values."""
     if not isinstance(value, Mapping):
         raise InvalidStructuralTagError("a structural tag is a JSON object")
     return dict(value)

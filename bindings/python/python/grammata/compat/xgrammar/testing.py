@@ -1,4 +1,4 @@
-"""What XGrammar's own tests call, and conversions of bitmasks."""
+"""Functions that XGrammar's own tests call, and conversions of bitmasks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grammata.compat.xgrammar.tokenizer_info import TokenizerInfo
 
 @lru_cache(maxsize=1)
 def _bytewise() -> GrammarCompiler:
-    """The compiler that matches strings without a vocabulary."""
+    """The compiler for an empty vocabulary, whose matchers accept only strings."""
     return GrammarCompiler(TokenizerInfo([]), cache_enabled=False)
 
 
@@ -34,7 +34,10 @@ def _json_schema_to_ebnf(
     json_format: str = "json",
     any_order: bool = False,
 ) -> str:
-    """The text of a schema's grammar, for `Grammar.from_ebnf`. `json_format` is a style of `json_schema` in structural tags."""
+    """The text of a schema's grammar, for `Grammar.from_ebnf`. Raises RuntimeError.
+
+    `json_format` is "json" or another `style` of `json_schema` in structural tags.
+    """
     if json_format == "json":
         grammar = Grammar.from_json_schema(
             schema,
@@ -66,14 +69,14 @@ def _regex_to_ebnf(regex: str, with_rule_name: bool = True) -> str:
 
 
 def _get_matcher_from_grammar(grammar: Grammar | str, **kwargs: Any) -> GrammarMatcher:
-    """A matcher for strings, which terminates without a stop token."""
+    """A matcher for strings, which terminates as soon as the text is complete."""
     return GrammarMatcher(_bytewise().compile_grammar(grammar), terminate_without_stop_token=True, **kwargs)
 
 
 def _get_matcher_from_grammar_and_tokenizer_info(
     grammar: Grammar | str, tokenizer_info: TokenizerInfo | None = None, **kwargs: Any
 ) -> GrammarMatcher:
-    """A matcher for tokens."""
+    """A matcher for tokens; without `tokenizer_info`, for strings."""
     compiler = _bytewise() if tokenizer_info is None else GrammarCompiler(tokenizer_info, cache_enabled=False)
     return GrammarMatcher(compiler.compile_grammar(grammar), **kwargs)
 
@@ -86,7 +89,8 @@ def _is_grammar_accept_string(
     print_time: bool = False,
     require_termination: bool = True,
 ) -> bool:
-    """Whether a text is a word of a grammar; without `require_termination`, whether it begins one."""
+    """Whether a text is in the language of a grammar; without `require_termination`, whether it is a prefix of such a
+    text."""
     matcher = _get_matcher_from_grammar(grammar)
     start = time.monotonic_ns()
     accepted = matcher.accept_string(input_str)
@@ -96,20 +100,21 @@ def _is_grammar_accept_string(
 
 
 def _get_masked_tokens_from_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> list[int]:
-    """The forbidden tokens of a row."""
+    """The ids from 0 to `vocab_size` - 1 that a row forbids."""
     row = bitmask[index] if bitmask.ndim == 2 else bitmask
     return [token for token, allowed in enumerate(bits(row, vocab_size).tolist()) if not allowed]
 
 
 def _is_single_token_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> tuple[bool, int]:
-    """Whether a row allows one token alone, and which; -1 if not."""
+    """Whether a row allows exactly one token, and its id; -1 if not."""
     row = bitmask[index] if bitmask.ndim == 2 else bitmask
     allowed = [token for token, bit in enumerate(bits(row, vocab_size).tolist()) if bit]
     return (True, allowed[0]) if len(allowed) == 1 else (False, -1)
 
 
 def bool_mask_to_bitmask(bool_mask: Any) -> Any:
-    """A bitmask of a mask of booleans with a row for each sequence; bits past its end are set."""
+    """The bitmask of an array of booleans with a row for each sequence. Bits after the last boolean of a row are
+    set."""
     numpy = importlib.import_module("numpy")
     rows, width = bool_mask.shape
     padded = numpy.ones((rows, -(-width // WORD) * WORD), dtype=bool)
@@ -119,7 +124,7 @@ def bool_mask_to_bitmask(bool_mask: Any) -> Any:
 
 
 def bitmask_to_bool_mask(bit_mask: Any, vocab_size: int | None = None) -> Any:
-    """A mask of booleans of a bitmask, cut to `vocab_size` tokens."""
+    """The array of booleans of a bitmask, cut to `vocab_size` tokens. Raises ValueError if there are fewer."""
     numpy = importlib.import_module("numpy")
     width = bit_mask.shape[1] * WORD
     if vocab_size is not None and vocab_size > width:
@@ -130,6 +135,6 @@ def bitmask_to_bool_mask(bit_mask: Any, vocab_size: int | None = None) -> Any:
 
 
 def _as_tensor(array: Any) -> Any:
-    """A tensor over the memory of an array, if torch is installed."""
+    """A tensor in the memory of an array; without torch, the array itself."""
     module = tensors()
     return module.from_numpy(array) if hasattr(module, "from_numpy") else array

@@ -1,4 +1,4 @@
-"""Vocabularies as XGrammar describes them: encoded tokens, the kind of the encoding, the size of the logits, stop tokens."""
+"""Vocabularies as XGrammar describes them: encoded tokens, their encoding, the length of the logits, stop tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grammata.compat.xgrammar.exception import InvalidJSONError, translated
 STOP_TOKENS = frozenset(
     ["</s>", "<|end_of_text|>", "<|eot_id|>", "<|endoftext|>", "<eos>", "<|eos|>", "<end_of_turn>", "<｜end▁of▁sentence｜>"]
 )
-"""Tokens that end a sequence if a vocabulary comes without stop tokens; the names that XGrammar 0.2.8 looks for."""
+"""Tokens that end a sequence if the caller names no stop tokens, as in XGrammar 0.2.8."""
 
 _SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
 
@@ -23,15 +23,16 @@ class VocabType(enum.Enum):
     """How a vocabulary spells its tokens."""
 
     RAW = 0
-    """As they are."""
+    """A token is written as its text or its bytes."""
     BYTE_FALLBACK = 1
-    """With a block for a space, and `<0x1B>` for a byte."""
+    """A space is written as U+2581, and a single byte may be written as `<0x1B>`."""
     BYTE_LEVEL = 2
-    """With a printable character for each byte, as GPT-2 does."""
+    """Each byte is written as a printable character, as in GPT-2."""
 
 
 def _byte_level() -> dict[str, int]:
-    """The byte of each character of byte-level vocabularies. Bytes without a printable character have those from U+0100 on."""
+    """The byte of each character of byte-level vocabularies. Bytes that are not printable have characters from U+0100
+    on."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     rest = [byte for byte in range(256) if byte not in set(printable)]
     return {chr(byte): byte for byte in printable} | {chr(0x100 + place): byte for place, byte in enumerate(rest)}
@@ -40,7 +41,7 @@ def _byte_level() -> dict[str, int]:
 _BYTE_LEVEL = _byte_level()
 _LETTERS = frozenset(_BYTE_LEVEL)
 _AS_LATIN_1 = {ord(letter): byte for letter, byte in _BYTE_LEVEL.items()}
-"""The table with which `str.translate` makes characters of bytes, whose Latin-1 is these bytes."""
+"""The table with which `str.translate` writes byte-level text so that its Latin-1 encoding is the token's bytes."""
 
 
 def _decoded(token: str | bytes, kind: VocabType) -> bytes:
@@ -50,7 +51,7 @@ def _decoded(token: str | bytes, kind: VocabType) -> bytes:
     try:
         text = token.decode() if isinstance(token, bytes) else token
     except UnicodeDecodeError:
-        return bytes(token)  # type: ignore[arg-type] # it is bytes if it cannot be decoded
+        return bytes(token)  # type: ignore[arg-type] # only bytes raise UnicodeDecodeError
     if kind is VocabType.BYTE_LEVEL:
         return text.translate(_AS_LATIN_1).encode("latin-1") if _LETTERS.issuperset(text) else text.encode()
     if len(text) == 6 and text.startswith("<0x") and text.endswith(">"):
@@ -64,8 +65,9 @@ def _decoded(token: str | bytes, kind: VocabType) -> bytes:
 class TokenizerInfo:
     """The tokens of a model.
 
-    As in XGrammar, every token with text is text: a special token such as `<|channel|>` is allowed where its text is. Stop tokens, empty
-    tokens and ids past the vocabulary are not text. An empty vocabulary is for matching strings alone.
+    As in XGrammar, each token with text is a text token: a special token such as `<|channel|>` is allowed where the
+    grammar allows its text. Stop tokens, empty tokens and ids past the vocabulary have no text. An empty vocabulary is
+    only for matching strings. Raises RuntimeError if `vocab_size` is less than the number of tokens.
     """
 
     def __init__(
@@ -77,7 +79,7 @@ class TokenizerInfo:
         stop_token_ids: int | Sequence[int] | None = None,
         add_prefix_space: bool = False,
     ) -> None:
-        # an installed XGrammar has an enumeration of its own
+        # an installed XGrammar has another enumeration with the same values
         self._type = VocabType(vocab_type.value if isinstance(vocab_type, enum.Enum) else vocab_type)
         self._decoded = [_decoded(token, self._type) for token in encoded_vocab]
         self._size = len(self._decoded) if vocab_size is None else vocab_size
@@ -98,8 +100,9 @@ class TokenizerInfo:
     ) -> TokenizerInfo:
         """The vocabulary of a tokenizer of `transformers`.
 
-        `vocab_size` is the length of the model's logits; tokens past it are dropped. Sequences end with the tokenizer's `eos_token_id`
-        unless `stop_token_ids` says otherwise. Raises ValueError for objects that are not such tokenizers.
+        `vocab_size` is the length of the model's logits; tokens past it are left out. Sequences end with
+        `stop_token_ids`, by default the tokenizer's `eos_token_id`. Raises ValueError for objects without `get_vocab`,
+        and for empty `stop_token_ids`.
         """
         if not isinstance(stop_token_ids, int) and stop_token_ids is not None and not list(stop_token_ids):
             raise ValueError("stop_token_ids cannot be empty")
@@ -118,7 +121,7 @@ class TokenizerInfo:
 
     @staticmethod
     def from_vocab_and_metadata(encoded_vocab: Sequence[str | bytes], metadata: str) -> TokenizerInfo:
-        """A vocabulary with what `dump_metadata` wrote. Raises RuntimeError."""
+        """A vocabulary of these tokens with the metadata that `dump_metadata` wrote. Raises RuntimeError."""
         try:
             value = json.loads(metadata)
             kind, size, stop, prefix = (
@@ -131,7 +134,7 @@ class TokenizerInfo:
             raise InvalidJSONError(f"not the metadata of a vocabulary: {cause!r}") from cause
 
     def dump_metadata(self) -> str:
-        """All but the tokens, as JSON."""
+        """The encoding, the length of the logits and the stop tokens as JSON."""
         metadata = {
             "add_prefix_space": self._add_prefix_space,
             "stop_token_ids": self._stop,
@@ -142,7 +145,7 @@ class TokenizerInfo:
 
     @property
     def vocab_type(self) -> VocabType:
-        """How the tokens were spelled."""
+        """The encoding of the tokens."""
         return self._type
 
     @property
@@ -152,22 +155,22 @@ class TokenizerInfo:
 
     @property
     def add_prefix_space(self) -> bool:
-        """Whether the tokenizer puts a space before texts. Nothing here depends on it."""
+        """Whether the tokenizer puts a space before texts. It changes nothing in this package."""
         return self._add_prefix_space
 
     @property
     def decoded_vocab(self) -> list[bytes]:
-        """The bytes of each token."""
+        """The bytes of each token, by id."""
         return list(self._decoded)
 
     @property
     def stop_token_ids(self) -> list[int]:
-        """The tokens that end a sequence."""
+        """The ids of the tokens that end a sequence."""
         return list(self._stop)
 
     @property
     def special_token_ids(self) -> list[int]:
-        """The tokens without text that are not stop tokens, and the ids past the vocabulary."""
+        """The ids without text that are not stop tokens, those past the vocabulary included."""
         stop = set(self._stop)
         empty = [place for place, token in enumerate(self._decoded) if not token and place not in stop]
         return empty + [place for place in range(len(self._decoded), self._size) if place not in stop]
@@ -179,11 +182,12 @@ class TokenizerInfo:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The same for Grammata's own classes. An empty vocabulary becomes one of all bytes, so that strings can be matched."""
+        """The vocabulary for Grammata's own classes. An empty one becomes one of all bytes, so that strings can be
+        matched."""
         return self.vocabulary_ending_with(self._stop)
 
     def vocabulary_ending_with(self, stop: Iterable[int]) -> Vocabulary:
-        """The vocabulary with other stop tokens. Its own are still not text."""
+        """The vocabulary with other stop tokens. Its own stop tokens stay without text. Raises RuntimeError."""
         if not self._size:
             return Vocabulary.from_tokens([bytes([byte]) for byte in range(256)])
         ends = list(stop)
@@ -192,7 +196,7 @@ class TokenizerInfo:
         specials: dict[str, int] = {}
         for place in sorted({*self._stop, *ends}):
             name = (tokens[place] or b"").decode(errors="replace")
-            # every special token has a name of its own
+            # each special token needs a different name
             specials[name if name and name not in specials else f"<stop {place}>"] = place
             tokens[place] = None
         with translated():
@@ -226,13 +230,13 @@ def _detected(tokenizer: Any, ids: dict[str, int]) -> tuple[VocabType, bool]:
 
 
 def _is_mostly_byte_level(ids: dict[str, int]) -> bool:
-    """Whether all but a hundredth of the tokens are spelled with the characters of bytes; added tokens need not be."""
+    """Whether at least 99 % of the tokens consist of the characters of bytes. Added tokens may have others."""
     fitting = sum(_LETTERS.issuperset(token) for token in ids)
     return fitting * 100 >= 99 * len(ids)
 
 
 def _parts(value: Any, name: str) -> list[dict[str, Any]]:
-    """The parts of a normalizer or a decoder: its sequence, or itself."""
+    """The parts of a normalizer or a decoder: those of its sequence, or itself."""
     if not isinstance(value, dict):
         return []
     parts = value.get(name) if value.get("type") == "Sequence" else [value]

@@ -1,7 +1,7 @@
 """Grammata as a grammar backend of SGLang: `python -m sglang.launch_server --grammar-backend grammata …`.
 
-SGLang finds it by the entry point `sglang.srt.plugins` when the package is installed; `register()` does the same in a program of
-your own. SGLang is imported then, and not before.
+If the package is installed, SGLang finds the backend by the entry point `sglang.srt.plugins`. Other programs may call
+`register()`, which imports SGLang.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ NAME = "grammata"
 
 
 def register() -> None:
-    """Makes the backend known to SGLang, with the hooks for reasoning, budgets and draft trees. Calling it again does nothing."""
+    """Registers the backend with SGLang, and the hooks for reasoning, budgets and draft trees. A second call does
+    nothing."""
     from grammata.integrations.sglang import plugin
 
     plugin.register(NAME)

@@ -1,4 +1,4 @@
-"""Compiling grammars of requests: SGLang's `BaseGrammarBackend`."""
+"""The compiler for grammars of requests: an implementation of SGLang's `BaseGrammarBackend`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from grammata.integrations.sglang.grammar import GrammataGrammar, allocate, _bas
 from grammata.integrations.torch import apply_mask
 
 ANY_JSON = "$$ANY$$"
-"""The schema of a request for any JSON."""
+"""The schema with which a request asks for any JSON value."""
 
 
 class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
     """Compiles JSON Schema, regular expressions (ECMA-262), EBNF as XGrammar writes it, Lark, and structural tags.
 
-    A grammar that cannot be compiled is an `InvalidGrammarObject` with the message, so that its request fails and no other. Objects
-    with declared members have no others unless the schema says so, as with SGLang's default backend.
+    For a grammar that cannot be compiled, the result is an `InvalidGrammarObject` with the message, so that only its
+    request fails. Objects have no undeclared members unless the schema allows them, as with SGLang's default backend.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
         return GrammataGrammar(compiled, self.vocab_size, content, key, _base.GrammarStats(dispatch_type=kind))
 
     def reserve_framing_tokens(self, token_ids: Sequence[int]) -> None:
-        """Makes these tokens special for framed grammars. Raises UsageError for one that is not an added token of the tokenizer."""
+        """Makes these tokens special in framed grammars. Raises UsageError for a token that is not an added one."""
         vocabulary = self.compiler.vocabulary
         missing = [token for token in token_ids if vocabulary.special(token) is None]
         if not missing:
@@ -107,7 +107,8 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
         self._framing_compiler = Compiler(self._vocabulary(sorted(names | {added[token] for token in missing})))
 
     def compile_framed_grammar(self, grammar: Any, frame: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-        """The structural tag that `frame` makes around a grammar of this backend."""
+        """Compiles the structural tag that `frame` makes of a grammar's format. Returns None for other backends'
+        grammars."""
         if not isinstance(grammar, GrammataGrammar):
             return None
         tag = frame(grammar.content)
@@ -119,14 +120,14 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
     def set_token_filter(
         vocab_mask: Any, token_ids: list[int], batch_idx: int, is_allowed: bool = True, reset_vocab_mask: bool = True
     ) -> None:
-        """Allows or forbids tokens in a row: by SGLang's own operators."""
+        """Allows or forbids tokens in a row of a mask, with SGLang's operators."""
         on_cuda = vocab_mask.device.type == "cuda"
         name = "sglang.kernels.ops.grammar.token_filter_ops" if on_cuda else "sglang.srt.constrained.torch_ops.token_filter_torch_ops"
         module: Any = importlib.import_module(name)
         function = module.set_token_filter_triton if on_cuda else module.set_token_filter_torch
         function(vocab_mask, token_ids, batch_idx, is_allowed=is_allowed, reset_vocab_mask=reset_vocab_mask)
 
-    # the wrapper for reasoning calls these without a grammar
+    # the wrapper for reasoning calls the following functions without a grammar
     @staticmethod
     def allocate_vocab_mask(vocab_size: int, batch_size: int, device: Any) -> Any:
         return allocate(vocab_size, batch_size)
@@ -140,7 +141,7 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
 
 
 def as_format(tag: dict[str, Any]) -> dict[str, Any]:
-    """A structural tag in the form with `format`, with an empty schema where a client left it out."""
+    """A structural tag in the form with `format`. A missing schema becomes the empty one, which allows any value."""
     if tag.get("structures") is None:
         return {**tag, "format": _with_schemas(tag["format"])}
     tags = [

@@ -1,4 +1,4 @@
-"""The state of one request: SGLang's `BaseGrammarObject` on a matcher."""
+"""The state of one request: an implementation of SGLang's `BaseGrammarObject` with a matcher."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from grammata.integrations.torch import apply_mask
 _base: Any = importlib.import_module("sglang.srt.constrained.base_grammar_backend")
 
 BATCH = 5
-"""Rows from which on a batch is filled by several threads."""
+"""The smallest number of rows without budgets that are filled by several threads."""
 
 
 class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
     """A matcher of a request, with a budget if the request has a limit of tokens.
 
-    A mask that cannot be computed (a limit on work) allows only the end, and the token after it raises ValueError with the reason, on
-    which SGLang aborts the request and no other.
+    If a mask cannot be computed (a limit on work), it allows only end tokens, and `accept_token` then raises ValueError
+    with the reason, so that SGLang aborts only this request.
     """
 
     within_limit = True
@@ -44,12 +44,12 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
         self._failure: str | None = None
 
     def set_budget(self, tokens: int, before: Callable[[], int] = int, is_certain: bool = True) -> None:
-        """Bounds the output to `tokens`; `before` counts those that are not of this grammar. Without `is_certain` there may be too
-        few left for any text; then masks are those without a budget."""
+        """Bounds the output to `tokens` tokens. `before` returns how many of them do not belong to this grammar.
+        Without `is_certain`, the rest may be too small for any text; then masks do not regard the budget."""
         self._budget, self._before, self._is_certain = tokens, before, is_certain
 
     def accept_token(self, token: int) -> None:
-        """Raises ValueError for a token that is not allowed; after the end, tokens are counted and ignored."""
+        """Accepts a token. Raises ValueError if it is not allowed. After the end, tokens are only counted."""
         if self._failure is not None:
             raise ValueError(self._failure)
         if not self.is_terminated():
@@ -61,7 +61,7 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
         self.accepted_tokens.append(token)
 
     def rollback(self, k: int) -> None:
-        """Takes back the last k tokens, ignored ones included."""
+        """Undoes the last k tokens, those after the end included."""
         if k <= 0:
             return
         kept = len(self.accepted_tokens) - k
@@ -77,7 +77,7 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
         return self._terminated_at is not None
 
     def copy(self) -> GrammataGrammar:
-        """A grammar at its start, as SGLang wants from what it keeps."""
+        """The grammar in its initial state. SGLang copies the grammars of its cache for requests."""
         stats = self.grammar_stats and dataclasses.replace(self.grammar_stats, is_cache_hit=True, tree_traversal_time=[])
         return GrammataGrammar(self.compiled, self.vocab_size, self.content, self.key_string, stats)
 
@@ -116,7 +116,10 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
 
     @staticmethod
     def fill_vocab_mask_batched(entries: Sequence[Any], vocab_mask: Any) -> None:
-        """Fills the listed rows. Those without budgets are computed by several threads, without the interpreter's lock."""
+        """Fills the rows of the entries.
+
+        If at least `BATCH` of them have no budget, several threads compute these, without the interpreter's lock.
+        """
         plain = [entry for entry in entries if isinstance(entry.grammar, GrammataGrammar) and entry.grammar._budget is None]
         if len(plain) < BATCH:
             plain = []
@@ -136,8 +139,8 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
                 entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
 
     def fill_tree(self, first_child: list[int], next_sibling: list[int], tokens: list[int], rows: Any) -> None:
-        """Writes the mask of each node of a draft tree that allowed tokens lead to, and stays where it is. The rows of other nodes,
-        and of those after the end, allow everything, as SGLang's own walk leaves them."""
+        """Writes the mask of each node of a draft tree to which allowed tokens lead. The state does not change. The
+        rows of other nodes, and of nodes after the end, allow everything, as after SGLang's function."""
         table = rows.numpy()
         if self._budget is not None or self.is_terminated():
             self._walk(first_child, next_sibling, tokens, table)
@@ -151,11 +154,11 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
         table[~table.any(axis=1)] = -1
 
     def _walk(self, first_child: list[int], next_sibling: list[int], tokens: list[int], table: Any) -> None:
-        """The same token by token, with what is left of the budget at each."""
+        """Does the work of `fill_tree` token by token, with the remaining budget at each node."""
         if self.is_terminated():
             return
         self._fill(table[0])
-        # a node to visit with its parent, or None: the way back from a node
+        # a node to visit and its parent; None undoes the token of a visited node
         stack: list[tuple[int, int] | None] = [(first_child[0], 0)] if first_child[0] != -1 else []
         while stack:
             step = stack.pop()
@@ -185,7 +188,8 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
 
     @staticmethod
     def apply_vocab_mask(logits: Any, vocab_mask: Any) -> None:
-        """On CUDA by SGLang's kernel, which is not tested here; elsewhere by `apply_mask`."""
+        """Masks logits: on CUDA, XPU and MUSA with SGLang's kernel, which is not tested here; otherwise with
+        `apply_mask`."""
         if logits.device.type in ("cuda", "xpu", "musa"):
             kernel: Any = importlib.import_module("sglang.kernels.ops.grammar.bitmask_ops")
             kernel.apply_token_bitmask_inplace_triton(logits, vocab_mask)
@@ -193,7 +197,7 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
             apply_mask(logits, vocab_mask)
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
-        """The text that must come next, as far as it is whole characters."""
+        """The whole characters of the forced text; None if there are none."""
         forced = b"" if self.is_terminated() else self.matcher.forced_bytes()
         text = forced.decode("utf-8", errors="ignore")
         return ([], text) if text and forced.startswith(text.encode()) else None
@@ -202,7 +206,7 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
         return helper[1], -1
 
     def jump_and_retokenize(self, old_output_ids: Sequence[int], new_output_ids: Sequence[int], next_state: int) -> None:
-        """Goes back to where the tokens differ and accepts the new ones."""
+        """Undoes the old tokens from the first different one, and accepts the new ones."""
         same = 0
         while same < min(len(old_output_ids), len(new_output_ids)) and old_output_ids[same] == new_output_ids[same]:
             same += 1
@@ -215,7 +219,7 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
 
 
 def allocate(vocab_size: int, batch_size: int) -> Any:
-    """Masks that allow everything, in memory that CUDA can copy from where there is CUDA."""
+    """Masks that allow everything, in pinned memory if it is available."""
     torch: Any = importlib.import_module("torch")
     common: Any = importlib.import_module("sglang.srt.utils.common")
     size = (batch_size, (vocab_size + 31) // 32)

@@ -1,4 +1,4 @@
-"""Registration: the backend's name, and hooks where a registered backend is not given what the built-in ones have."""
+"""Registration: the backend's name, and hooks for what SGLang does only for its built-in backends."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def register(name: str) -> None:
 
 
 def make_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Any = None) -> GrammataBackend:
-    """What SGLang's registry calls for `--grammar-backend grammata`."""
+    """Creates the backend. SGLang's registry calls it for `--grammar-backend grammata`."""
     serving = importlib.import_module("sglang.srt.runtime_context").get_serving()
     return GrammataBackend(
         tokenizer,
@@ -54,7 +54,7 @@ def with_reasoning(
     eos_token_ids: Any = None,
     think_end_ids: Any = None,
 ) -> Any:
-    """`create_grammar_backend`, which returns a registered backend before it wraps it for reasoning models."""
+    """Wraps the backend for reasoning models. `create_grammar_backend` does that only for built-in backends."""
     backend = original(server_args, tokenizer, vocab_size, eos_token_ids, think_end_ids)
     serving = importlib.import_module("sglang.srt.runtime_context").get_serving()
     if not isinstance(backend, GrammataBackend) or not serving.reasoning_parser or not think_end_ids:
@@ -70,7 +70,8 @@ def with_reasoning(
 
 
 def parts(grammar: Any) -> tuple[Any, Any]:
-    """The wrapper for reasoning, or None, and our grammar in it, or None."""
+    """The wrapper for reasoning around a grammar, and the grammar itself; each is None if it is not there or not
+    ours."""
     reasoner: Any = importlib.import_module(_REASONER)
     wrapper = grammar if isinstance(grammar, reasoner.ReasonerGrammarObject) else None
     inner = grammar if wrapper is None else wrapper.grammar
@@ -78,7 +79,10 @@ def parts(grammar: Any) -> tuple[Any, Any]:
 
 
 def give_budget(result: Any, manager: Any, req: Any) -> None:
-    """After a request has its grammar: its output is to be complete within `max_new_tokens`. The request is aborted if none fits."""
+    """Called when a request has its grammar. Makes the output complete within `max_new_tokens`.
+
+    The request is aborted if no complete text fits.
+    """
     wrapper, grammar = parts(req.grammar)
     limit = req.sampling_params.max_new_tokens
     if grammar is None or limit is None or not grammar.within_limit:
@@ -91,7 +95,8 @@ def give_budget(result: Any, manager: Any, req: Any) -> None:
             return
         grammar.set_budget(limit)
         return
-    # tokens of reasoning count too; where the host can end the reasoning, it does so in time for the shortest answer
+    # the budget includes tokens of reasoning; if SGLang can end the reasoning, it leaves enough tokens for the shortest
+    # answer
     grammar.set_budget(limit, lambda: len(wrapper._thinking_match_history), is_certain=False)
     least = grammar.matcher.distance().known
     if wrapper.enable_token_filter and least is not None:
@@ -108,7 +113,10 @@ def traverse_tree(
     allocate_token_bitmask: Any,
     vocab_size: int | None = None,
 ) -> None:
-    """The masks of a tree of draft tokens in one call, where the whole tree is text of one of our grammars."""
+    """Fills the masks of a tree of draft tokens in one call, if all its tokens belong to a grammar of this package.
+
+    Otherwise it calls SGLang's function.
+    """
     wrapper, inner = parts(grammar)
     tokens = draft_tokens.tolist()
     answering = wrapper is None or (wrapper._is_generation() and not wrapper.reasoning_in_grammar)

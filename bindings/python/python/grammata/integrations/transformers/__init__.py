@@ -1,13 +1,13 @@
 """Grammars for `transformers`: batches and beams of `generate`, and continuous batching.
 
-`transformers` and torch are imported when they are used.
+`transformers` and torch are imported only when they are used.
 
     compiler = compiler_for(model, tokenizer)
     grammar = compiler.compile_json_schema(schema)
     output = generate(model, grammar, **inputs, max_new_tokens=200)
 
-Outputs are complete within `max_new_tokens`. `GrammarLogitsProcessor` is the processor alone, for a `generate` of your own, and
-`enable_continuous_batching` prepares a model for `generate_batch` and its managers.
+Outputs are complete within `max_new_tokens`. `GrammarLogitsProcessor` is the processor, for programs that call
+`model.generate` themselves. `enable_continuous_batching` prepares a model for `generate_batch` and its managers.
 """
 
 from grammata.integrations.transformers.continuous import enable_continuous_batching

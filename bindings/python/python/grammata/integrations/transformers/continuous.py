@@ -1,6 +1,7 @@
-"""Continuous batching: a grammar for each request, its state in the request.
+"""Continuous batching: a grammar for each request, whose state is stored in the request.
 
-Tested with transformers 5.24 on the CPU. CUDA graphs and asynchronous batching run ahead of the tokens and are refused.
+Tested with transformers 5.24 on the CPU. CUDA graphs and asynchronous batching are refused: they ask for a mask before
+the previous token is known.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _MODULE = "transformers.generation.continuous_batching.cb_logits_processors"
 
 
 class _Marker:
-    """Stands in the list of classic processors, so that `transformers` puts the processor of requests in its place."""
+    """A classic processor that does nothing. `transformers` replaces it with the processor of requests."""
 
     supports_continuous_batching = True
 
@@ -34,9 +35,9 @@ class _Marker:
 def enable_continuous_batching(model: Any, *, within_limit: bool = True) -> None:
     """Lets requests of continuous batching have a grammar: `manager.add_request(ids, grammar=grammar, max_new_tokens=200)`.
 
-    The manager's config must have `per_request_processors=True`. Each output is complete within the request's `max_new_tokens`,
-    unless `within_limit` is false. A request that no complete text fits, or whose mask exceeds a limit, ends with `error` set and
-    does not stop the others. Calling it again changes `within_limit`.
+    The manager's config must have `per_request_processors=True`. Each output is complete within the request's
+    `max_new_tokens`, unless `within_limit` is false. A request for which no complete text is short enough, or whose
+    mask exceeds a limit, ends with `error` set and does not stop the others. A second call changes `within_limit`.
     """
     host: Any = importlib.import_module(_MODULE)
     host.CLASSIC_TO_CB_PROCESSORS_MAP[_Marker] = _request_processor(host)
@@ -52,13 +53,13 @@ def enable_continuous_batching(model: Any, *, within_limit: bool = True) -> None
 
 
 class _Text:
-    """The matcher of a request and the tokens that it has accepted. A copy is a fork, which `transformers` makes for siblings."""
+    """The matcher of a request and the tokens that it has accepted. `transformers` copies it for sibling requests."""
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
         self.tokens: list[int] = []
         self.asked_at: int | None = None
-        """Tokens that there were when the last mask was asked for."""
+        """The number of tokens at the time of the last mask; None before the first mask."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Text:
         copy = _Text(self.matcher.fork())
@@ -66,7 +67,10 @@ class _Text:
         return copy
 
     def follow(self, tokens: Sequence[int]) -> None:
-        """Moves the matcher to these tokens. Raises RejectedError if they leave the grammar."""
+        """Accepts those of the text's tokens that are new.
+
+        Raises RejectedError if they leave the grammar, UsageError if there is no new token since the last mask.
+        """
         if self.asked_at is not None and len(tokens) <= self.asked_at:
             raise usage_error(
                 "python/ran-ahead",
@@ -82,7 +86,7 @@ class _Text:
 
 
 def _request_processor(host: Any) -> type[Any]:
-    """The class that continuous batching makes of a `_Marker`."""
+    """The class of processors that replaces a `_Marker` in continuous batching."""
     torch: Any = importlib.import_module("torch")
     known: type[Any] | None = host.CLASSIC_TO_CB_PROCESSORS_MAP.get(_Marker)
     if known is not None:
@@ -100,7 +104,7 @@ def _request_processor(host: Any) -> type[Any]:
             int32_tensor.fill_(-1)
 
         def prepare_tensor_args(self, requests_with_new_token: list[Any]) -> Any:
-            """For each request the row of its mask, or -1."""
+            """Computes the masks. Returns the row of each request's mask; -1 without a grammar or after the end."""
             states = [request.state for request in requests_with_new_token]
             constrained = [state for state in states if "grammar" in state.logit_processor_kwargs]
             texts = [_text(state) for state in constrained]
@@ -135,7 +139,7 @@ def _request_processor(host: Any) -> type[Any]:
 
 
 def _text(state: Any) -> _Text:
-    """The text of a request; at its first token the grammar in its place becomes one."""
+    """The text of a request. At the first call, it replaces the grammar in the request's arguments."""
     found = state.logit_processor_kwargs["grammar"]
     if isinstance(found, _Text):
         return found
@@ -148,8 +152,9 @@ def _text(state: Any) -> _Text:
 
 
 def _fill(state: Any, text: _Text, row: Any, within_limit: bool) -> bool:
-    """Writes the mask of a request; False if its text has ended. An error is the request's, which ends with the next token."""
-    # a request that was reset has its text at the end of its prompt
+    """Writes the mask of a request, or returns False if its text has ended. On an error, sets `error` of the request
+    and allows only end tokens."""
+    # after a reset, a request has the tokens that were generated before at the end of its prompt
     begun = state.initial_tokens[state._true_initial_tokens :] if state._true_initial_tokens else []
     try:
         text.follow([*begun, *state.generated_tokens])

@@ -1,4 +1,4 @@
-"""Helpers around `generate`: a compiler for a model, and a call that completes its output within `max_new_tokens`."""
+"""Helpers for `generate`: a compiler for a model, and a call whose output is complete within `max_new_tokens`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from grammata.integrations.transformers.processor import GrammarLogitsProcessor
 __all__ = ["compiler_for", "generate"]
 
 ASSISTED = ("assistant_model", "prompt_lookup_num_tokens", "assistant_early_exit", "custom_generate")
-"""Options that make `generate` try tokens and take them back."""
+"""Options with which `generate` may try tokens and undo them."""
 
 
 def compiler_for(model: Any, tokenizer: Any) -> Compiler:
-    """A compiler for a model and its tokenizer: masks have the width of the model's logits, and what ends a text is what ends it
-    for `generate` (`model.generation_config.eos_token_id`)."""
+    """A compiler for a model and its tokenizer. Masks have the width of the model's logits. Texts end with the tokens
+    that end them in `generate` (`model.generation_config.eos_token_id`), or with the tokenizer's if there are none."""
     eos = _ids(getattr(model.generation_config, "eos_token_id", None))
     width = model.get_output_embeddings().weight.shape[0]
     return Compiler(Vocabulary.from_transformers(tokenizer, width=width, eos=eos))
@@ -31,11 +31,13 @@ def generate(
     within_limit: bool = True,
     **options: Any,
 ) -> Any:
-    """`model.generate(*inputs, **options)` with a grammar for all sequences, or one for each sequence of the batch.
+    """Calls `model.generate(*inputs, **options)` with a grammar for all sequences, or one for each sequence of the
+    batch.
 
-    The output is complete within `max_new_tokens`, which is an option or a value of the generation config; `within_limit=False`
-    lets it be cut there. Raises RejectedError before the model runs if no complete text fits, with the least number of tokens that
-    does. Assisted generation is refused: it takes tokens back, which a logits processor is not told.
+    The output is complete within `max_new_tokens`, which is an option or a value of the generation config; with
+    `within_limit=False`, it may be cut there. Before the model runs, raises RejectedError if no complete text fits,
+    with the smallest number of tokens that is enough. Raises UsageError without `max_new_tokens`, unless `within_limit`
+    is false, and for assisted generation, which undoes tokens without a call of the logits processor.
     """
     config = options.get("generation_config") or model.generation_config
     for name in ASSISTED:

@@ -1,6 +1,6 @@
 """A logits processor for `generate`: batches, beams and budgets.
 
-It needs NumPy or torch, whichever the scores are of; `transformers` itself is not imported.
+It needs NumPy or torch, depending on the type of the scores; it does not import `transformers`.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ __all__ = ["GrammarLogitsProcessor"]
 
 
 class GrammarLogitsProcessor:
-    """Forbids what leaves the grammar: `model.generate(..., logits_processor=[GrammarLogitsProcessor(grammar)])`.
+    """Forbids tokens that leave the grammar: `model.generate(..., logits_processor=[GrammarLogitsProcessor(grammar)])`.
 
-    One grammar for all sequences, or one for each of a batch; each sequence may have several rows, its beams. A call continues the
-    call before if each row is a row of the same sequence there and one token more; so beams may change places. A beam costs a fork
-    of its parent's matcher, which shares all that came before. A row that has ended is left as it is.
+    There is one grammar for all sequences, or one for each sequence of a batch. A sequence may have several rows, its
+    beams. A call continues the texts of the previous call if each row is a row of the same sequence in that call and
+    one more token; so beams may change places. A beam costs a fork of its parent's matcher, which shares the state
+    before it. The scores of a row that has ended are not changed.
 
-    A search with beams may fill up its rows with some that cannot be finished. All tokens are forbidden in these; where no row of a
-    sequence is left, that is an error.
+    A search with beams may fill up its rows with rows that cannot be finished. All their tokens are forbidden. If no
+    other row of a sequence is left, a call raises RejectedError.
 
-    Any other call begins anew, and all that its rows have is the prompt, which is not read. So one processor serves several calls of
-    `generate`, one after the other, with prompts of any length. Rows that go back within a text are an error: assisted generation
-    does that.
+    Any other call begins new texts, and all its tokens are the prompts, which the processor does not read. So one
+    processor may be used for several calls of `generate` that do not overlap, with prompts of any length. Rows that
+    undo tokens of a text raise UsageError; assisted generation does that.
 
-    `budget` is the number of tokens that each text may have, `max_new_tokens` of the call, or one number for each grammar: each text
-    is complete within it. A budget that no complete text fits raises RejectedError, which names the least one that does.
-    `end_tokens` end a text in place of the vocabulary's.
+    `budget` is the maximum number of tokens of each text, such as `max_new_tokens` of the call, or one number for each
+    grammar. Each text is complete within its budget. A budget that is too small for any complete text raises
+    RejectedError, which names the smallest one that is enough. `end_tokens` end a text instead of the vocabulary's.
     """
 
     def __init__(
@@ -59,15 +60,16 @@ class GrammarLogitsProcessor:
         self._rows: Any = None
         """A copy of the rows of the last call."""
         self._states: list[_State] = []
-        """The state of each of these."""
+        """The state of each row of the last call."""
         self._steps = 0
-        """Tokens of these rows that are text."""
+        """The number of tokens of the last call's rows that belong to the text and not to the prompt."""
 
     def _matcher(self, grammar: CompiledGrammar) -> Matcher:
         return grammar.matcher(end_tokens=self._end_tokens)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """The scores with those of forbidden tokens at minus infinity. Raises RejectedError if a text has left its grammar."""
+        """The scores in which forbidden tokens have minus infinity. Raises RejectedError if a text has left its
+        grammar."""
         rows = len(input_ids)
         if not rows or rows % len(self._grammars):
             raise usage_error(
@@ -86,7 +88,7 @@ class GrammarLogitsProcessor:
         else:
             self._states = _after(parents, input_ids[:, -1].tolist())
             self._steps += 1
-        # a caller may write the next tokens to the same memory
+        # a copy, since a caller may write the next tokens to the same memory
         self._rows = input_ids.clone() if hasattr(input_ids, "clone") else input_ids.copy()
         for start in range(0, rows, beams):
             errors = [state.error for state in self._states[start : start + beams]]
@@ -96,7 +98,8 @@ class GrammarLogitsProcessor:
         return _masked(scores, self._states, left, self._grammars[0].vocabulary.mask_words)
 
     def _parents(self, input_ids: Any, beams: int) -> list[_State] | None:
-        """The state of each row without its last token; None if one of these was not a row of its sequence in the last call."""
+        """The state of each row before its last token; None if a row does not continue one of its sequence in the last
+        call."""
         before = self._rows
         if before is None or getattr(input_ids, "device", None) != getattr(before, "device", None):
             return None
@@ -104,7 +107,7 @@ class GrammarLogitsProcessor:
         if input_ids.shape[1] != before.shape[1] + 1:
             self._check_back(heads)
             return None
-        # without beams rows keep their places: one comparison, where the rows lie
+        # without beams, rows keep their places: one comparison on the rows' device is enough
         if heads.shape == before.shape and bool((heads == before).all()):
             return self._states
         beams_before = max(len(before) // len(self._grammars), 1)
@@ -116,7 +119,8 @@ class GrammarLogitsProcessor:
         return None if None in parents else parents  # type: ignore[return-value]
 
     def _check_back(self, heads: Any) -> None:
-        """Raises UsageError if these rows, without their last tokens, are a beginning of the texts of the last call."""
+        """Raises UsageError if `heads`, rows without their last tokens, are shorter beginnings of the last call's
+        texts."""
         length, last = heads.shape[1], self._rows
         prompt = last.shape[1] - self._steps
         if len(heads) == len(last) and prompt <= length < last.shape[1] and bool((heads == last[:, :length]).all()):
@@ -130,7 +134,7 @@ class GrammarLogitsProcessor:
 
 
 def _after(parents: list[_State], tokens: list[int]) -> list[_State]:
-    """The state of each row after one more token; rows of one parent with the same token share it."""
+    """The state of each row after one more token. Rows with the same parent and the same token share a state."""
     made: dict[tuple[int, int], _State] = {}
     states = []
     for parent, token in zip(parents, tokens, strict=True):
@@ -142,7 +146,8 @@ def _after(parents: list[_State], tokens: list[int]) -> list[_State]:
 
 
 class _State:
-    """A matcher that is not moved any more, whether its text has ended, and with what error it left the grammar."""
+    """A matcher that does not change any more, whether its text has ended, and the error with which it left the
+    grammar."""
 
     __slots__ = ("error", "has_ended", "matcher")
 
@@ -157,7 +162,7 @@ class _State:
         return cls(matcher, has_ended(matcher))
 
     def after(self, token: int) -> _State:
-        """The state one token later. What stands after the end is padding."""
+        """The state after one more token. Tokens after the end are padding and change nothing."""
         if self.has_ended or self.error:
             return self
         matcher = self.matcher.fork()
@@ -169,7 +174,7 @@ class _State:
 
 
 def has_ended(matcher: Matcher) -> bool:
-    """Whether nothing may follow, not even an end token, so that what stands there is padding."""
+    """Whether no token may follow, not even an end token, so that further tokens are padding."""
     return matcher.is_finished() and not matcher.mask()
 
 
@@ -180,10 +185,10 @@ def _masked(scores: Any, states: list[_State], left: list[int | None], words: in
 
 
 def _fill(states: list[_State], left: list[int | None], masks: Any) -> None:
-    """Writes a row for each state; that of one that has left its grammar stays empty."""
+    """Writes the mask of each state to its row. A state that has left its grammar gets an empty mask."""
     whole = [row for row, budget in enumerate(left) if budget is None]
     if len(whole) == len(left):
-        # a matcher stands once in a batch; rows of equal texts share one
+        # a batch may contain each matcher only once, and rows with equal texts share one
         fill_masks([state.matcher.fork() for state in states], masks)
     for row, (state, budget) in enumerate(zip(states, left, strict=True)):
         if state.error:

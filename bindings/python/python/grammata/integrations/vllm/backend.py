@@ -1,4 +1,4 @@
-"""The engine's side: what vLLM calls a `StructuredOutputBackend`."""
+"""The compiler in the engine: an implementation of vLLM's `StructuredOutputBackend`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ logger = logging.getLogger("vllm.grammata")
 
 
 class Current(threading.local):
-    """The request whose grammar this thread compiles; vLLM hands a back end only its constraint."""
+    """The request whose grammar this thread compiles. vLLM passes only the request's constraint to a back end."""
 
     request: Any = None
 
@@ -30,15 +30,15 @@ current = Current()
 class Backend:
     """Compiles the grammars of an engine's requests. Threads may share it.
 
-    It is made as vLLM makes its own: with the engine's configuration, the tokenizer, and the length of the model's logits.
+    vLLM creates it with the engine's configuration, the tokenizer, and the length of the model's logits.
     """
 
     settings = Settings()
-    """What the environment says; `with_settings` makes a class of others."""
+    """The settings of all instances; `with_settings` makes a class with others."""
 
     @classmethod
     def with_settings(cls, settings: Settings) -> type[Backend]:
-        """The class for a process with these settings. vLLM makes instances itself."""
+        """A subclass with these settings. vLLM creates its instances."""
         return type(cls.__name__, (cls,), {"settings": settings})
 
     def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
@@ -59,14 +59,15 @@ class Backend:
 
     @staticmethod
     def is_tokenizer_supported(tokenizer: Any) -> bool:
-        """Whether the tokens of a tokenizer can be read."""
+        """Whether this package can read the tokens of a tokenizer."""
         return is_supported(tokenizer)
 
     def compile_grammar(self, request_type: Any, grammar_spec: str, stop_token_ids: Iterable[int] | None = None) -> Grammar:
-        """The grammar of a request, whose texts end with these tokens instead of the tokenizer's.
+        """Compiles the grammar of a request. Texts end with `stop_token_ids`, if given, instead of the tokenizer's end
+        tokens.
 
-        Raises GrammataError for a constraint that cannot be compiled, and for a `max_tokens` too small for any text if budgets are strict.
-        vLLM fails that request alone.
+        Raises GrammataError for a constraint that cannot be compiled, and, if budgets are strict, for a `max_tokens`
+        that is too small for any text. Then only this request fails.
         """
         request = current.request
         params = getattr(getattr(request, "sampling_params", None), "structured_outputs", None)
@@ -90,7 +91,7 @@ class Backend:
         return torch.full(shape, -1, dtype=torch.int32, pin_memory=torch.cuda.is_available())
 
     def destroy(self) -> None:
-        """Waits until mask files are written, and lets the grammars go."""
+        """Waits until mask files are written, and removes the grammars from the caches."""
         for cache in (self._cache, self._tags):
             if cache is not None:
                 cache.flush()
@@ -106,7 +107,7 @@ class Backend:
         return (self._cache_for_tags() if spells_specials else self._cache).get(source)
 
     def _cache_for_tags(self) -> GrammarCache:
-        """Grammars that spell special tokens, for which these are text."""
+        """The cache for grammars that write names of special tokens as text, for which these tokens are text."""
         with self._lock:
             if self._tags is None:
                 self._tags = self._cache_for(with_text_of_specials(self._vocabulary))

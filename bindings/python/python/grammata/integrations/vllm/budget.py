@@ -1,4 +1,4 @@
-"""How many tokens a request may still get."""
+"""How many more tokens a request may generate."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 class Budget:
-    """What is left of a request's `max_tokens`, and of the model's context.
+    """The rest of a request's `max_tokens`, bounded by the model's context.
 
-    vLLM's request says how many tokens it has. Draft tokens that the grammar was moved over on trial are counted by the grammar.
+    vLLM's request has the number of its output tokens. The grammar counts draft tokens that it accepted provisionally.
     """
 
     __slots__ = ("_request", "_total", "unseen")
@@ -18,11 +18,11 @@ class Budget:
         self._request = weakref.ref(request)
         self._total = total
         self.unseen = 0
-        """Tokens of the draft on trial that the grammar is not moved over, since they are thoughts."""
+        """Number of tokens of the current draft that the grammar does not accept, since they are reasoning."""
 
     @classmethod
     def of_request(cls, request: Any, config: Any) -> Budget | None:
-        """The budget of a request under vLLM's configuration; None if the request does not bound its output."""
+        """The budget of a request under vLLM's configuration; None if the request has no `max_tokens` of at least 1."""
         total = getattr(request, "max_tokens", None)
         if not isinstance(total, int) or total < 1:
             return None
@@ -33,11 +33,12 @@ class Budget:
 
     @property
     def total(self) -> int:
-        """The tokens of the whole output, reasoning included."""
+        """The maximum number of tokens of the whole output, reasoning included."""
         return self._total
 
     def left(self, ahead: int) -> int | None:
-        """The tokens that are left after the `ahead` draft tokens that the grammar was moved over; None if the request is gone."""
+        """The number of tokens left after `ahead` accepted draft tokens; None if the request does not exist any
+        more."""
         request = self._request()
         if request is None:
             return None

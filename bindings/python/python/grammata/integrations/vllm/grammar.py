@@ -1,4 +1,4 @@
-"""The state of one request: what vLLM calls a `StructuredOutputGrammar`."""
+"""The state of one request: an implementation of vLLM's `StructuredOutputGrammar`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUDGET_ERROR = "matcher/budget"
 
 
 class Rows:
-    """The rows of vLLM's bitmask, each checked once. vLLM keeps one tensor for all steps."""
+    """The rows of vLLM's bitmask, which is one tensor for all steps. Each row is checked only once."""
 
     __slots__ = ("_held",)
 
@@ -36,10 +36,10 @@ class Rows:
 
 
 class Grammar:
-    """A request's matcher, and its budget. One thread at a time uses it.
+    """A request's matcher, and its budget. Threads must not use it at the same time.
 
-    No method raises for what a request or a model did, since that would end the server. If a mask cannot be computed, the request fails:
-    the row allows everything, and the token that is sampled from it is refused by `accept_tokens`.
+    No method raises because of a request's grammar or a model's tokens, since that would end the server. If a mask
+    cannot be computed, the request fails: the row allows everything, and `accept_tokens` refuses the next token.
     """
 
     def __init__(self, matcher: Matcher, rows: Rows, budget: Budget | None = None) -> None:
@@ -50,13 +50,14 @@ class Grammar:
         self._has_ended = False
         self._accepted = 0
         self._committed = 0
-        """Of the accepted tokens those that are in the request's output; the others are drafts on trial."""
+        """Number of accepted tokens in the request's output. The other accepted tokens belong to a draft."""
         self._reserve: int | None = None
         """Tokens of the budget that are kept for the end token: 1 or 0; None before the first mask."""
         self._failure: GrammataError | None = None
 
     def accept_tokens(self, request_id: str, tokens: Sequence[int]) -> bool:
-        """Moves over the tokens. False if one is not allowed; those before it stay accepted. Tokens after the end are ignored."""
+        """Accepts the tokens. If one is not allowed, returns False; those before it stay accepted. Ignores tokens after
+        the end."""
         if self._has_ended:
             return True
         if self._failure is not None:
@@ -76,7 +77,7 @@ class Grammar:
         return True
 
     def validate_tokens(self, tokens: Sequence[int]) -> list[int]:
-        """The longest prefix of a draft that is allowed, also within the budget. The state does not move."""
+        """The longest prefix of a draft that is allowed, also by the budget. It does not accept tokens."""
         if self._has_ended or self._failure is not None:
             return []
         proposed = without_padding(tokens)
@@ -87,10 +88,10 @@ class Grammar:
             return []
 
     def _fitting(self, draft: list[int]) -> int:
-        """How many tokens of a draft that the grammar allows the budget allows too.
+        """How many tokens of a draft the budget allows. The grammar must allow all of them.
 
-        A token that the budget forbids is not proposed: vLLM 0.32 on CPUs was seen to take such a token, and the text was then cut. Whether
-        its sampler or the mask was wrong is not known.
+        Tokens that the budget forbids are not proposed: vLLM 0.32 on CPUs was seen to accept such a token, and the text
+        was then cut. It is not known whether its sampler or the mask was wrong.
         """
         left = self._left()
         if left is None:
@@ -111,7 +112,8 @@ class Grammar:
         return count
 
     def rollback(self, num_tokens: int) -> None:
-        """Takes back accepted tokens. Those ignored after the end do not count. Raises UsageError if there are not so many."""
+        """Undoes accepted tokens. Tokens after the end, which were ignored, do not count. Raises UsageError if there
+        are fewer."""
         if num_tokens < 1:
             return
         self._matcher.rollback(num_tokens)
@@ -119,12 +121,12 @@ class Grammar:
         self._has_ended = False
 
     def commit(self) -> None:
-        """Says that all accepted tokens are in the request's output."""
+        """Records that all accepted tokens are in the request's output."""
         self._committed = self._accepted
         self.skip(0)
 
     def skip(self, tokens: int) -> None:
-        """Says that a draft on trial begins with so many tokens of thoughts."""
+        """Records how many tokens at the beginning of the current draft are reasoning."""
         if self._budget is not None:
             self._budget.unseen = tokens
 
@@ -143,12 +145,12 @@ class Grammar:
         return self._has_ended
 
     def reset(self) -> None:
-        """Goes back to the start."""
+        """Undoes all tokens."""
         self._matcher.reset()
         self._has_ended, self._accepted, self._committed, self._reserve = False, 0, 0, None
 
     def check_budget(self) -> GrammataError | None:
-        """The error that says how many tokens the shortest text takes, if it does not fit. None if it does."""
+        """The error if no text fits the budget, which names the length of the shortest text; None if one fits."""
         budget = self._budget
         if budget is None:
             return None
@@ -179,7 +181,7 @@ class Grammar:
             if self._accepted == self._committed:
                 logger.warning("an output will be cut by max_tokens, of which %d are left: %s", left, error)
                 self.without_budget()
-            # a draft that no budget has room for is refused at one of the rows before this
+            # a draft that does not fit the budget is refused at an earlier row
             self._matcher.fill_mask(row)
 
     def _left(self) -> int | None:
@@ -188,7 +190,10 @@ class Grammar:
         return self._budget.left(self._accepted - self._committed)
 
     def _start(self, left: int) -> int:
-        """What to keep for the end token: 1, unless only a text without it fits. vLLM calls that one cut by its length."""
+        """The number of tokens to keep for the end token: 1, or 0 if a text fits only without it.
+
+        vLLM reports a text without an end token as cut by its length.
+        """
         try:
             self._matcher.check_budget(left - 1)
         except RejectedError as error:

@@ -1,4 +1,4 @@
-"""Putting the classes of this package into the place of one of vLLM's back ends."""
+"""Replaces one of vLLM's back ends with the classes of this package."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _MANAGER = "vllm.v1.structured_output"
 _MARK = "_grammata_original"
 
 def register() -> None:
-    """Replaces a back end of vLLM in this process, as the environment says.
+    """Replaces a back end of vLLM in this process, as the environment variables define.
 
-    If vLLM is missing or has another shape, or a setting is invalid, one line of the log says so, and nothing is changed. A second call
-    does nothing.
+    If vLLM is not installed or lacks what is to be replaced, or a setting is invalid, it writes one line to the log and
+    changes nothing. A second call with the same settings has no further effect.
     """
     try:
         settings = Settings.from_environment(os.environ)
@@ -44,7 +44,8 @@ def register() -> None:
 
 
 def changes_for(settings: Settings) -> list[tuple[Any, str, Any]]:
-    """What is set: objects, names of attributes, and values. Raises ImportError or AttributeError if one of them is not there."""
+    """The attributes to set: object, name, value. Raises ImportError or AttributeError if one does not exist in
+    vLLM."""
     name, title = ("xgrammar", "Xgrammar") if settings.name == "xgrammar" else ("guidance", "Guidance")
     manager, module = importlib.import_module(_MANAGER), importlib.import_module(f"{_MANAGER}.backend_{name}")
     backend = Backend.with_settings(settings)
@@ -73,7 +74,7 @@ def changes_for(settings: Settings) -> list[tuple[Any, str, Any]]:
 
 
 def _wrapped(owner: Any, name: str, wrapper: Callable[[Any], Any]) -> Any:
-    """A method that calls the host's; once wrapped it stays as it is. Raises AttributeError."""
+    """The wrapped method of vLLM. A method that is already wrapped is returned as it is. Raises AttributeError."""
     found = getattr(owner, name)
     if hasattr(found, _MARK):
         return found
@@ -83,7 +84,7 @@ def _wrapped(owner: Any, name: str, wrapper: Callable[[Any], Any]) -> Any:
 
 
 def _creates(original: Any) -> Any:
-    """Lets the back end see the request: its options and `max_tokens`."""
+    """Gives the back end access to the request, for its options and `max_tokens`."""
 
     def create(self: Any, request: Any) -> Any:
         current.request = request
@@ -96,7 +97,7 @@ def _creates(original: Any) -> Any:
 
 
 def _accepts(original: Any) -> Any:
-    """Tells a grammar that the tokens it was moved over are in the output."""
+    """Records in the grammar that the tokens that it accepted are in the output."""
 
     def accept(self: Any, request: Any, new_token_ids: Any) -> Any:
         accepted = original(self, request, new_token_ids)
@@ -109,7 +110,7 @@ def _accepts(original: Any) -> Any:
 
 
 def _bounds(original: Any) -> Any:
-    """Tells a grammar how much of a draft on trial is thoughts."""
+    """Records in the grammar how many tokens of a draft are reasoning."""
 
     def bounds(self: Any, request: Any, spec_tokens: Any, spec_tokens_committed: bool = False) -> Any:
         found = original(self, request, spec_tokens, spec_tokens_committed)
@@ -127,7 +128,7 @@ def _grammar_of(request: Any) -> Grammar | None:
 
 
 def _validates(original: Any) -> Any:
-    """Sends what is left to vLLM's choice to this back end."""
+    """Sends the requests for which vLLM chooses the back end to this one."""
 
     def validate_structured_outputs(self: Any, model_config: Any, structured_outputs_config: Any, tokenizer: Any) -> Any:
         config, params = structured_outputs_config, self.structured_outputs

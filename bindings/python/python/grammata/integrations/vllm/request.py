@@ -1,4 +1,4 @@
-"""From a request's constraint, as vLLM hands it to a back end, to a source that Grammata compiles."""
+"""Translates a request's constraint, as vLLM passes it to a back end, to a source that Grammata compiles."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ from grammata._errors import usage_error
 from grammata._native import Source
 
 ANY_OBJECT = '{"type": "object"}'
-"""The schema of requests that ask for any JSON object."""
+"""The schema for requests that ask for any JSON object."""
 
 _WHITE_SPACE = re.compile(r"(?:[ \t\n\r]|\\[tnr]|\\x(?:20|09|0[aAdD])|[\[\]?*+()|]|\{[0-9]+(?:,[0-9]*)?\})*")
-"""Patterns that can match nothing but white space of JSON."""
+"""Patterns that can match only white space of JSON."""
 
 _COMMENT = re.compile(r"(#|//).*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a request and the server's configuration say about JSON."""
+    """Options for JSON, from a request and the server's configuration."""
 
     whitespace: str = "free"
-    """As `whitespace=` of `Source.json_schema`."""
+    """The argument `whitespace` of `Source.json_schema`."""
     undeclared: Literal["allowed", "refused"] = "allowed"
     """Whether objects may have members that their schema does not declare."""
 
     def with_request(self, params: Any) -> Options:
-        """The options of one request: vLLM's `StructuredOutputsParams`, or None. Raises UsageError if they contradict each other."""
+        """The options changed by those of one request, which are vLLM's `StructuredOutputsParams` or None.
+
+        Raises UsageError for contradicting options and for a `whitespace_pattern` that may match other characters.
+        """
         whitespace, undeclared = self.whitespace, self.undeclared
         pattern = getattr(params, "whitespace_pattern", None)
         compact = bool(getattr(params, "disable_any_whitespace", False))
@@ -87,13 +90,14 @@ def source_of(kind: str, spec: str, options: Options) -> Source:
 
 
 def is_lark(grammar: str) -> bool:
-    """Whether a grammar is in the notation of Lark, by vLLM's rule: no line has `::=` before its comment."""
+    """Whether a grammar is in the notation of Lark. As in vLLM, it is if it is not empty and no line has `::=` outside
+    of its comment."""
     lines = (_COMMENT.sub("", line) for line in grammar.split("\n"))
     return bool(grammar) and not any("::=" in line for line in lines)
 
 
 def _choice(spec: str) -> Source:
-    """One of several texts: a JSON list of them, or the grammar that vLLM has made of it."""
+    """The source for one of several texts, given a JSON list of them or the grammar that vLLM makes of it."""
     try:
         choices = json.loads(spec)
     except ValueError:
@@ -112,12 +116,12 @@ def _choice(spec: str) -> Source:
 
 
 def pattern_of(choices: Sequence[str]) -> str:
-    """A regular expression of exactly these texts, in Rust's dialect."""
+    """A regular expression that matches exactly these texts, in Rust's dialect."""
     return "|".join("".join(f"\\x{{{ord(character):x}}}" for character in choice) or "(?:)" for choice in choices)
 
 
 def _tag(spec: str) -> str:
-    """A structural tag as the engine reads it: schemas of the older form may be texts, which become values."""
+    """A structural tag as the engine reads it. Schemas that are texts, as in the older form, become values."""
     try:
         tag = json.loads(spec)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What the environment says about the plug-in. All processes of a server read the same.
+"""The environment variables of the plug-in. All processes of a server read the same values.
 
 | variable | values |
 |---|---|
@@ -25,27 +25,27 @@ _PREFIX = "GRAMMATA_VLLM"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The plug-in's settings."""
+    """Values of the environment variables, or their defaults."""
 
     name: BackendName = "guidance"
-    """The back end that is replaced."""
+    """The back end of vLLM that is replaced."""
     budget: BudgetMode = "on"
-    """Whether outputs are completed within `max_tokens`."""
+    """Whether outputs are completed within `max_tokens`, and whether a request fails if none is short enough."""
     cache_bytes: int = 512 << 20
-    """The bound of compiled grammars in memory."""
+    """Maximum size in bytes of the compiled grammars in memory."""
     folder: str | None = None
-    """Where mask files are kept."""
+    """The folder of mask files; None for no files."""
     whitespace: str = "free"
-    """The layout of JSON, unless a request says otherwise."""
+    """The white space of JSON, for requests that do not choose it."""
 
     @property
     def closes_objects(self) -> bool:
-        """Whether objects have no members but those declared: XGrammar closes them, guidance does not."""
+        """Whether objects have only declared members, as in XGrammar; with guidance, they may have others."""
         return self.name in ("xgrammar", "auto")
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """Reads the variables. Raises UsageError for a value that is not listed."""
+        """Reads the variables; an empty one is the same as none. Raises UsageError for a value that is not allowed."""
         return cls(
             name=cast(BackendName, _one_of(environment, _PREFIX, get_args(BackendName), "guidance")),
             budget=cast(BudgetMode, _one_of(environment, f"{_PREFIX}_BUDGET", get_args(BudgetMode), "on")),

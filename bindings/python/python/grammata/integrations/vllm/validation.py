@@ -14,7 +14,8 @@ from grammata.integrations.vllm.settings import Settings
 def validator(settings: Settings) -> Callable[..., None]:
     """The function that vLLM calls with the parameters of each request.
 
-    It reads the request's constraint and raises vLLM's VLLMValidationError with the diagnostic as its text; vLLM refuses the request.
+    It reads the request's constraint. If that fails, it raises vLLM's VLLMValidationError with the diagnostic as its
+    text, and vLLM refuses the request.
     """
     served = Options(settings.whitespace, "refused" if settings.closes_objects else "allowed")
 
@@ -34,5 +35,5 @@ def validator(settings: Settings) -> Callable[..., None]:
 
 
 def nothing_unsupported(schema: Any) -> bool:
-    """What vLLM asks of a back end before it chooses it for a schema: whether there is a keyword that it does not know."""
+    """Whether a schema has a keyword that the back end does not support. vLLM calls it to choose a back end."""
     return False

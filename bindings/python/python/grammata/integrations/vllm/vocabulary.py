@@ -10,12 +10,15 @@ from grammata._native import Vocabulary
 
 
 def is_supported(tokenizer: Any) -> bool:
-    """Whether a vocabulary can be read: fast tokenizers of `transformers`, and mistral-common's tekken."""
+    """Whether a tokenizer is a fast one of `transformers` or a tekken one of mistral-common."""
     return hasattr(type(tokenizer), "backend_tokenizer") or bool(getattr(tokenizer, "is_tekken", False))
 
 
 def vocabulary_of(tokenizer: Any, width: int) -> Vocabulary:
-    """The vocabulary of a tokenizer for logits of this width; ids past it are dropped. Raises UsageError, VocabularyError."""
+    """The vocabulary of a tokenizer, for logits of this width; ids from `width` on are left out.
+
+    Raises UsageError for another tokenizer, VocabularyError if the tokens cannot be read.
+    """
     if not is_supported(tokenizer):
         raise usage_error(
             "vllm/tokenizer",
@@ -29,7 +32,7 @@ def vocabulary_of(tokenizer: Any, width: int) -> Vocabulary:
     try:
         return Vocabulary.from_transformers(tokenizer, width=width)
     except GrammataError:
-        # more tokens than logits
+        # the tokenizer may have more tokens than there are logits
         whole = Vocabulary.from_transformers(tokenizer)
         if whole.width <= width:
             raise
@@ -37,9 +40,9 @@ def vocabulary_of(tokenizer: Any, width: int) -> Vocabulary:
 
 
 def with_text_of_specials(vocabulary: Vocabulary) -> Vocabulary:
-    """The same tokens, where special ones that do not end a sequence are text: their names.
+    """A vocabulary in which special tokens that do not end a sequence are text tokens with their names as text.
 
-    A grammar that spells such a name in its text, as structural tags do, means the token.
+    If a grammar has such a name in its text, as structural tags do, the mask allows the token.
     """
     ends = set(vocabulary.eos)
     return _rebuilt(
@@ -48,7 +51,7 @@ def with_text_of_specials(vocabulary: Vocabulary) -> Vocabulary:
 
 
 def names_a_special(text: str, vocabulary: Vocabulary) -> bool:
-    """Whether a text spells the name of a special token that does not end a sequence."""
+    """Whether a text contains the name of a special token that does not end a sequence."""
     ends = set(vocabulary.eos)
     return any(name in text for name, token in vocabulary.specials.items() if token not in ends)
 
