@@ -48,7 +48,7 @@ pub(crate) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k st
     )
 }
 
-/// `guard/shared-tool`: two names of the rules have the same tool.
+/// `guard/shared-tool`: two names of the rules are mapped to the same tool.
 pub(crate) fn shared_tool(tool: &str) -> Error {
     usage(
         Diagnostic::new("guard/shared-tool", "two APIs of the procedure are mapped to one tool")
@@ -80,7 +80,7 @@ pub(crate) fn schema(slot: &str, cause: &str) -> Error {
     )
 }
 
-/// `guard/trace`: the trace of an earlier session violates the procedure. `event` counts from 1.
+/// `guard/trace`: the trace of an earlier session violates the procedure at event number `event`, counted from 1.
 pub(crate) fn trace(event: usize, node: &str, obstacle: &str) -> Error {
     usage(
         Diagnostic::new("guard/trace", "the session cannot be continued: its log breaks the procedure")
@@ -130,7 +130,7 @@ pub(crate) fn server_ended(how: &str) -> Error {
     )
 }
 
-/// `guard/full`: more than `bytes` bytes wait for a side, because it does not read.
+/// `guard/full`: more than `bytes` bytes wait to be sent to `side`, because that side does not read.
 pub(crate) fn full(side: &str, bytes: usize) -> Error {
     usage(
         Diagnostic::new("guard/full", format!("the {side} does not read what it is sent"))
