@@ -9,12 +9,12 @@ pub(crate) mod kind;
 
 pub use kind::LimitKind;
 
-/// Bytes per unit of [`Limits::plan_states`] that all states of a plan together may take, and as many for what is
-/// computed from them.
+/// Bytes per unit of [`Limits::plan_states`] that all states of a plan together may take. Data computed from the states
+/// may take as many again.
 const STATE_BYTES: usize = 200;
 
-/// Limits on size, depth, states, work and memory. Exceeding one is an error of kind [`ErrorKind::Limit`] that names
-/// the limit, except where a field says otherwise; never a panic, an abort or unbounded memory.
+/// Limits on size, depth, states, work and memory. Exceeding a limit is an error of kind [`ErrorKind::Limit`] that
+/// names the limit, except where a field says otherwise. It never causes a panic, an abort or unbounded memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -141,7 +141,7 @@ macro_rules! fields {
         setters!(Limits { $($field: usize),* });
 
         impl Limits {
-            /// The value of a limit.
+            /// Returns the value of the limit `kind`.
             pub fn get(&self, kind: LimitKind) -> usize {
                 match kind {
                     $(LimitKind::$kind => self.$field,)*
@@ -162,7 +162,8 @@ macro_rules! fields {
 each_limit!(fields);
 
 impl Limits {
-    /// An error saying that a limit of value `limit` was exceeded.
+    /// Returns the error `limit/exceeded`, which says that a limit of value `limit` was exceeded, and shows what was
+    /// `found`.
     pub fn exceeded(kind: LimitKind, limit: usize, found: impl std::fmt::Display) -> Error {
         let diagnostic = Diagnostic::new("limit/exceeded", format!("the limit `{kind}` is exceeded"))
             .limit(kind)
@@ -177,8 +178,8 @@ impl Limits {
         self.check_plan_bytes("states", bytes)
     }
 
-    /// Like [`check_states_bytes`](Limits::check_states_bytes), for data of plan algorithms other than states: counts
-    /// and pending transitions.
+    /// Like [`check_states_bytes`](Limits::check_states_bytes), for the other data of plan algorithms: counts and
+    /// pending transitions.
     pub fn check_held_bytes(&self, bytes: usize) -> Result<(), Error> {
         self.check_plan_bytes("counts and transitions", bytes)
     }
