@@ -93,8 +93,8 @@ impl ChatTemplate {
     /// [`ModelFolder::open`](super::ModelFolder::open).
     ///
     /// # Errors
-    /// One of these files exists but cannot be read, is outside the folder, is larger than `limits.source_bytes`, or is
-    /// not UTF-8; one of the JSON files is not a JSON object; errors of [`ChatTemplate::new`].
+    /// One of the named files exists but cannot be read, is outside the folder, is larger than `limits.source_bytes`,
+    /// or is not UTF-8; one of the JSON files is not a JSON object; errors of [`ChatTemplate::new`].
     pub fn from_folder(folder: &Path, limits: &Limits) -> Result<Option<ChatTemplate>> {
         let settings = [
             read_settings(folder, "chat_template.json", limits)?,

@@ -24,7 +24,6 @@ pub trait Constraint: Send {
     /// Like [`fill_mask`](Constraint::fill_mask), for an output that must be complete within `budget` more tokens. The
     /// next token counts, the end of the sequence does not. A token is allowed only if a completion of at most
     /// `budget - 1` tokens is known after it. The default ignores the budget, so an output may be truncated.
-    /// - 1` tokens is known after it. The default ignores the budget, so an output may be truncated.
     ///
     /// # Errors
     /// No completion within the budget is known, the buffer is too short, or a limit was exceeded.

@@ -13,7 +13,7 @@ fn model(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Model, diagnostic)
 }
 
-/// The mask of a step has no bit set.
+/// The mask of a step allows no token, or no token that the model has.
 pub(super) fn empty_mask() -> Error {
     let diagnostic = Diagnostic::new("decode/empty-mask", "the constraint allows no token here")
         .allowed("at least one token, or the end of the sequence")

@@ -25,7 +25,7 @@ pub enum Event {
     /// A piece of text became certain. It is never empty and consists of whole characters. It does not end with the
     /// beginning of a stop string, except at the end of the output.
     Text(String),
-    /// The output has ended. Every later call returns this event again.
+    /// The output has ended. Every later call of [`Decoder::next`](super::Decoder::next) returns this event again.
     Finished(FinishReason),
 }
 

@@ -12,8 +12,8 @@ use grammata::error::Result;
 )]
 #[non_exhaustive]
 pub struct SamplingParams {
-    /// Divisor of the logits. 0 (the default) is greedy: the allowed token with the greatest logit is chosen, the one
-    /// with the lowest id if several are equal.
+    /// Divisor of the logits. 0 (the default) is greedy: the allowed token with the greatest logit after the repetition
+    /// penalty is chosen, the one with the lowest id if several are equal.
     pub temperature: f32,
     /// Only the `top_k` most probable tokens remain. 0 (the default) keeps all.
     pub top_k: usize,

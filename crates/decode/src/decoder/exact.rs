@@ -24,7 +24,7 @@ enum Place {
     Known(usize),
     /// At a prefix without a node: the continuation of a node, by node and index. `None` is the empty prefix.
     New(Option<(usize, usize)>),
-    /// At a prefix that the tree has no room for, or at an extension of one.
+    /// At a prefix that the tree has no room for, or at an extension of such a prefix.
     Off,
 }
 

@@ -217,10 +217,10 @@ impl<'c> Decoder<'c> {
         })
     }
 
-    /// Creates a decoder in the same state, on a fork of the sequence, with random numbers from `seed`.
+    /// Creates a copy of this decoder in the same state, on a fork of its sequence, with random numbers from `seed`.
     ///
     /// # Errors
-    /// Errors of [`Model::fork`], or the error that this decoder ended with.
+    /// Errors of [`Model::fork`], or the error with which this decoder failed.
     pub fn fork(&self, model: &mut dyn Model, seed: u64) -> Result<Decoder<'c>> {
         let state = match &self.state {
             State::Deciding => State::Deciding,

@@ -58,7 +58,7 @@ pub struct ChoiceReport {
 }
 
 impl ChoiceReport {
-    /// Returns whether no masked logit and no choice is wrong. Choices at boundaries are not.
+    /// Returns whether no masked logit and no choice is wrong. Choices at boundaries do not count as wrong.
     pub fn is_right(&self) -> bool {
         self.masked_logits == 0 && self.wrong == 0
     }
