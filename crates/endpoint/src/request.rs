@@ -66,13 +66,13 @@ pub struct Tool {
 pub enum Form {
     /// Any text.
     Text,
-    /// Exactly one of these texts.
+    /// Exactly one of the given texts.
     Choice(Vec<String>),
     /// A JSON text that a schema allows. Servers require that the schema allows only objects at the root.
     Json {
         /// A name for the schema: at most 64 letters, digits, `_` and `-`.
         name: String,
-        /// The schema.
+        /// The JSON Schema that the answer must match.
         schema: Value,
     },
     /// A text that a regular expression matches from its beginning to its end.

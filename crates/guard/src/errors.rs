@@ -10,7 +10,7 @@ fn usage(diagnostic: Diagnostic) -> Error {
 }
 
 /// `guard/missing-tools`: the server lacks tools of the rules. `missing` has pairs of a name in the rules and the
-/// server's name; `tools` are the names of the server's tools, of which at most 20 are listed.
+/// server's name; `tools` are the names of the server's tools; the error lists at most 20 of them.
 pub(crate) fn missing_tools(missing: &[(&str, &str)], tools: &[&str]) -> Error {
     let name = |(api, tool): &(&str, &str)| match api == tool {
         true => format!("`{}`", excerpt(tool)),

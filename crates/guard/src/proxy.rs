@@ -34,7 +34,7 @@ impl std::fmt::Debug for Client {
 /// A server of a session.
 #[derive(Debug)]
 pub enum Server<'s> {
-    /// A command to start, which uses its standard input and output.
+    /// A command that is started, and exchanges messages on its standard input and output.
     Command(&'s mut Command),
     /// A server that is reached by HTTP.
     Http(&'s Remote),

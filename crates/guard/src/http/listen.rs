@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const MOST_WAIT: Duration = Duration::from_secs(15 * 60);
 /// How long the rest of a request that could not be read is still received and dropped.
 const LINGER: Duration = Duration::from_secs(1);
-/// The interval at which a stream without messages gets a comment. Writing it fails if the client is gone.
+/// The interval at which a stream without messages gets a comment. Writing the comment fails if the client is gone.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The interval between searches for idle sessions.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -64,7 +64,7 @@ struct Session {
     routes: Routes,
     to: SyncSender<Event>,
     used: Arc<Mutex<Instant>>,
-    /// The number of open requests of the client. A session with one is not idle.
+    /// The number of open requests of the client. A session with open requests is not idle.
     requests: Arc<AtomicUsize>,
 }
 

@@ -23,8 +23,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(15 * 60);
 /// Timeout of the stream of the server's own messages. The stream is then opened again.
 const STREAMING: Duration = Duration::from_secs(5 * 60);
-/// The first pause before the stream of the server's own messages is opened again. The pause doubles each time the
-/// stream ends before [`MOST_PAUSE`] has passed, and is reset to this value after a longer stream.
+/// The pause before the stream of the server's own messages is opened again, if the stream lasted longer than
+/// [`MOST_PAUSE`]. The pause doubles each time the stream ends sooner.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause before the stream of the server's own messages is opened again.
 const MOST_PAUSE: Duration = Duration::from_secs(30);
@@ -295,7 +295,7 @@ fn header(response: &Response<Body>, name: &str) -> Option<String> {
     response.headers().get(name)?.to_str().ok().map(str::to_owned)
 }
 
-/// Returns an excerpt of the body of an error response, of which at most [`MOST_ERROR`] bytes are read.
+/// Returns an excerpt of the body of an error response. At most [`MOST_ERROR`] bytes of the body are read.
 fn said(response: Response<Body>) -> String {
     let mut text = Vec::new();
     // if reading fails, the part that was read is shown

@@ -59,7 +59,8 @@ impl<'d> FlowRules<'d> {
         Ok(())
     }
 
-    /// Returns the APIs that may be called now, without the end. During the prelude, this is only its next API.
+    /// Returns the APIs that may be called now, without the API that ends the plan. During the prelude, only the next
+    /// API of the prelude may be called.
     fn apis(&self) -> Vec<usize> {
         if let Some(&first) = self.prelude.front() {
             return vec![first];

@@ -54,7 +54,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// The kind of a message, with its id and its method as far as it has them.
+/// The kind of a message, with the id of a request or response, and the method of a request or notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Request { id: Id, method: String },
