@@ -83,8 +83,8 @@ impl Digraph {
     }
 }
 
-/// Returns the name of the node with a number, `n` and the number; `None` gives the node that represents all omitted
-/// nodes.
+/// Returns the name of a numbered node: `n` followed by the number. `None` gives the name of the node that represents
+/// all omitted nodes.
 pub fn numbered(node: Option<usize>) -> Cow<'static, str> {
     node.map_or(Cow::Borrowed(REST), |node| Cow::Owned(format!("n{node}")))
 }

@@ -46,7 +46,8 @@ pub struct Limits {
     pub completion_search: usize,
     /// Decisions made to find out whether an object, or another list of members with conditions, can be finished. A
     /// decision tries one entry or alternative both ways. A list that might take more after some of its members is
-    /// refused when its grammar is built. Default 16,384; each costs up to as much time as reading the conditions.
+    /// refused when its grammar is built. Default 16,384; each decision costs up to as much time as reading the
+    /// conditions.
     pub condition_search: usize,
     /// Steps of work of one compilation, in addition to [`compile_work_per_byte`](Limits::compile_work_per_byte). A
     /// step is one iteration of a loop whose length depends on the input: a state, an expression, a pair of
@@ -69,8 +70,8 @@ pub struct Limits {
     /// take 200 bytes per unit of the limit, and data computed from them, such as counts of plans, may take as much
     /// again. Default 2,000,000; 400 MB.
     pub plan_states: usize,
-    /// APIs and answers of one procedure. Each stores a bit for every other one: whether it requires it, directly or
-    /// not. Default 16,384.
+    /// APIs and answers of one procedure. Each of them stores one bit for every other one: whether it requires the
+    /// other one, directly or not. Default 16,384.
     pub procedure_nodes: usize,
     /// Steps of one count of words, or between two listed words: bytes tried in a configuration. A step takes some 20
     /// to 500 ns. Default 5,000,000.
@@ -148,7 +149,7 @@ macro_rules! fields {
                 }
             }
 
-            /// Sets the value of a limit.
+            /// Returns the limits with the value of the limit `kind` set to `limit`.
             #[must_use]
             pub fn with(self, kind: LimitKind, limit: usize) -> Limits {
                 match kind {
@@ -173,7 +174,8 @@ impl Limits {
         Error::new(ErrorKind::Limit, diagnostic)
     }
 
-    /// Fails if tables of plan states take more than 200 bytes per unit of [`plan_states`](Limits::plan_states).
+    /// Fails with `limit/exceeded` if tables of plan states take more than 200 bytes per unit of
+    /// [`plan_states`](Limits::plan_states).
     pub fn check_states_bytes(&self, bytes: usize) -> Result<(), Error> {
         self.check_plan_bytes("states", bytes)
     }
@@ -194,7 +196,7 @@ impl Limits {
         }
     }
 
-    /// Fails if a source text has more than `source_bytes` bytes.
+    /// Fails with `limit/exceeded` if a source text has more than `source_bytes` bytes.
     pub fn check_source(&self, text: &str) -> Result<(), Error> {
         if text.len() > self.source_bytes {
             return Err(Limits::exceeded(

@@ -74,7 +74,8 @@ impl Dialect {
     /// Parses and compiles a template without rendering it.
     ///
     /// # Errors
-    /// The template is not valid Jinja, uses syntax that the sandbox does not support, or has too many tokens.
+    /// The template is not valid Jinja, uses syntax that the sandbox does not support, has too many tokens, or repeats
+    /// a constant too often; or no thread can be started.
     pub fn check(&self, source: &str) -> Result<(), Fault> {
         on_own_stack(|| {
             let tree = scan::read(source, self.syntax())?;
@@ -87,7 +88,7 @@ impl Dialect {
     ///
     /// # Errors
     /// Errors of [`check`](Dialect::check); the template fails, rejects its input, takes more than
-    /// `limits.template_work` units of work, or writes more than `limits.source_bytes` bytes.
+    /// `limits.template_work` units of work or more than 20 seconds, or writes more than `limits.source_bytes` bytes.
     pub fn render(
         &self,
         source: &str,

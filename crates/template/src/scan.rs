@@ -32,7 +32,7 @@ pub(crate) fn read(source: &str, syntax: SyntaxConfig) -> Result<Stmt<'_>, Fault
 
 /// Replaces the tags `{% generation %}` by `{% if true %}`, and `{% endgeneration %}` by `{% endif %}`. Training tools
 /// mark the assistant's words with these tags; the words are printed unchanged. The replacements have the same length,
-/// so places do not move. A template that cannot be tokenized is returned unchanged.
+/// so places in the template do not move. A template that cannot be tokenized is returned unchanged.
 pub(crate) fn without_generation_tags(source: &str, syntax: SyntaxConfig) -> String {
     let mut out = source.to_owned();
     let mut begins = false;

@@ -1,7 +1,7 @@
 //! Opens files under one of two rules. No other module opens a file for reading.
 //!
 //! - A path given by the caller ([`read`], [`open`], [`open_to_resume`]) may be a link. Folders, devices and sockets
-//!   are refused; a pipe is read by [`read`], up to a deadline, and refused by the others.
+//!   are refused; a pipe is read by [`read`], up to a deadline, and refused by the other two functions.
 //! - A name in a document or in a model's folder ([`find`], [`read_within`]) must resolve, links included, to a regular
 //!   file within a root.
 //!
