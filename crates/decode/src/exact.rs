@@ -51,7 +51,7 @@ grammata_base::setters!(ExactSampling { tries: usize, memory_bytes: usize });
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExactStatistics {
-    /// Number of tries, including the one that gave the output.
+    /// Number of tries that were made, including the last one.
     pub tries: usize,
     /// Number of prefixes that are remembered, including those from earlier outputs of the same decoder.
     pub prefixes: usize,
