@@ -15,17 +15,17 @@ pub struct Attribute<'a> {
 }
 
 impl<'a> Attribute<'a> {
-    /// An attribute whose value is a keyword or a number, written unquoted.
+    /// Creates an attribute whose value is a keyword or a number, written unquoted and unescaped.
     pub fn bare(name: &'static str, value: &'a str) -> Attribute<'a> {
         Attribute { name, value, is_quoted: false }
     }
 
-    /// An attribute whose value is a text, quoted and escaped.
+    /// Creates an attribute whose value is a text, quoted and escaped.
     pub fn quoted(name: &'static str, value: &'a str) -> Attribute<'a> {
         Attribute { name, value, is_quoted: true }
     }
 
-    /// The text of a node or an edge.
+    /// Creates the attribute `label`: the text that a node or an edge shows.
     pub fn label(text: &'a str) -> Attribute<'a> {
         Attribute::quoted("label", text)
     }
@@ -38,20 +38,20 @@ pub struct Digraph {
 }
 
 impl Digraph {
-    /// A graph without nodes. `rankdir` is the direction of its edges: `LR` from left to right, `BT` from bottom to
-    /// top.
+    /// Creates a graph without nodes. `rankdir` is the direction of its edges: `LR` from left to right, `BT` from
+    /// bottom to top.
     ///
     /// Names of graphs and nodes must be DOT identifiers; they are not escaped.
     pub fn new(name: &str, rankdir: &str) -> Digraph {
         Digraph { text: format!("digraph {name} {{\n  rankdir={rankdir};\n") }
     }
 
-    /// Adds a node.
+    /// Adds the node with the name `node`.
     pub fn node(&mut self, node: impl Display, attributes: &[Attribute<'_>]) {
         self.statement(format_args!("{node}"), attributes);
     }
 
-    /// Adds an edge.
+    /// Adds an edge from the node `from` to the node `to`.
     pub fn edge(&mut self, from: impl Display, to: impl Display, attributes: &[Attribute<'_>]) {
         self.statement(format_args!("{from} -> {to}"), attributes);
     }
@@ -63,7 +63,7 @@ impl Digraph {
         self.node(REST, &look);
     }
 
-    /// The text of the graph.
+    /// Returns the graph in DOT, with its closing brace.
     pub fn finish(mut self) -> String {
         self.text.push_str("}\n");
         self.text
@@ -83,7 +83,8 @@ impl Digraph {
     }
 }
 
-/// The name of a numbered node; `None` is the node for omitted nodes.
+/// Returns the name of a numbered node: `n` followed by the number. `None` gives the name of the node that represents
+/// all omitted nodes.
 pub fn numbered(node: Option<usize>) -> Cow<'static, str> {
     node.map_or(Cow::Borrowed(REST), |node| Cow::Owned(format!("n{node}")))
 }

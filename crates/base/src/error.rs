@@ -1,4 +1,4 @@
-//! The umbrella error: one opaque type for every fallible public function.
+//! The error type of the fallible public functions of all crates.
 
 use crate::diagnostic::{Diagnostic, Place, Source, excerpt};
 use crate::limits::kind::LimitKind;
@@ -25,7 +25,7 @@ pub enum ErrorKind {
     Io,
 }
 
-/// An error of this crate: a kind, and one or more [`Diagnostic`]s of one source. It is boxed to keep results small.
+/// An error: a kind, and one or more [`Diagnostic`]s of one source. It is boxed to keep results small.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -38,12 +38,12 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of `kind` with one diagnostic.
+    /// Creates an error of `kind` with one diagnostic.
     pub fn new(kind: ErrorKind, diagnostic: Diagnostic) -> Error {
         Error(Box::new(Inner { kind, first: diagnostic, more: Vec::new(), is_cut: false }))
     }
 
-    /// An error of a file at `path` that could not be read or written.
+    /// Creates the error `io/file` of a file at `path` that could not be read or written.
     pub fn io(path: &std::path::Path, cause: &std::io::Error) -> Error {
         let path = path.display().to_string();
         let diagnostic = Diagnostic::new("io/file", format!("cannot use the file `{}`", excerpt(&path)))
@@ -53,7 +53,7 @@ impl Error {
         Error::new(ErrorKind::Io, diagnostic)
     }
 
-    /// The kind; with several diagnostics, that of the first.
+    /// Returns the kind; with several diagnostics, that of the first.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -63,7 +63,7 @@ impl Error {
         &self.0.first
     }
 
-    /// All diagnostics, in the order of the source. A parser with error recovery reports up to 20.
+    /// Returns all diagnostics, in the order of the source. A parser with error recovery reports up to 20.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         std::iter::once(&self.0.first).chain(&self.0.more)
     }
@@ -84,14 +84,15 @@ impl Error {
         self.diagnostic().limit_kind()
     }
 
-    /// Adds to each diagnostic the line of `source` that contains its place.
+    /// Adds to each diagnostic that has no source line yet the line of `source` that contains its place, as
+    /// [`Source::locate`] does.
     pub fn in_source(mut self, source: &Source<'_>) -> Error {
         let inner = &mut *self.0;
         source.locate(std::iter::once(&mut inner.first).chain(&mut inner.more));
         self
     }
 
-    /// Sets the file of each diagnostic that does not name one.
+    /// Sets the file name of each diagnostic that does not have one.
     pub fn in_file(self, name: &str) -> Error {
         self.map(|diagnostic| match diagnostic.file() {
             None => diagnostic.in_file(name),
@@ -99,7 +100,7 @@ impl Error {
         })
     }
 
-    /// Sets the place of each diagnostic that does not have one.
+    /// Sets the place of each diagnostic whose place is [`Place::Whole`].
     pub fn or_at(self, place: &Place) -> Error {
         self.map(|diagnostic| match diagnostic.place() {
             Place::Whole => diagnostic.at(place.clone()),
@@ -145,28 +146,28 @@ pub const CUT: &str = "there may be more errors: reading stopped here";
 pub struct Errors(Vec<Error>);
 
 impl Errors {
-    /// Maximum number of errors reported.
+    /// Maximum number of diagnostics that the combined error reports.
     pub const MOST: usize = 20;
 
-    /// Adds an error.
+    /// Adds an error. Does nothing if [`is_full`](Errors::is_full).
     pub fn push(&mut self, error: Error) {
         if self.0.len() <= Errors::MOST {
             self.0.push(error);
         }
     }
 
-    /// Returns the value of a result, or adds its error.
+    /// Returns the value of a result. If it is an error, adds the error and returns `None`.
     pub fn take<T>(&mut self, result: Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// Whether the parser should stop because there are enough errors.
+    /// Returns whether more than [`MOST`](Errors::MOST) errors were added, so that the parser should stop.
     pub fn is_full(&self) -> bool {
         self.0.len() > Errors::MOST
     }
 
-    /// Combines the errors into one of at most [`MOST`](Errors::MOST) diagnostics, in the order of their lines, those
-    /// without a line first.
+    /// Combines the errors into one error of at most [`MOST`](Errors::MOST) diagnostics, in the order of their lines
+    /// and columns. Errors without a line are first. The error [is cut](Error::is_cut) if there may be more errors.
     ///
     /// # Errors
     /// The combined error, if any was added.

@@ -9,12 +9,12 @@ pub(crate) mod kind;
 
 pub use kind::LimitKind;
 
-/// Bytes per unit of [`Limits::plan_states`] that all states of a plan together may take, and as many for what is
-/// computed from them.
+/// Bytes per unit of [`Limits::plan_states`] that all states of a plan together may take. Data computed from the states
+/// may take as many again.
 const STATE_BYTES: usize = 200;
 
-/// Limits on size, depth, states, work and memory. Exceeding one is an error of kind [`ErrorKind::Limit`] that names
-/// the limit, except where a field says otherwise; never a panic, an abort or unbounded memory.
+/// Limits on size, depth, states, work and memory. Exceeding a limit is an error of kind [`ErrorKind::Limit`] that
+/// names the limit, except where a field says otherwise. It never causes a panic, an abort or unbounded memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -46,7 +46,8 @@ pub struct Limits {
     pub completion_search: usize,
     /// Decisions made to find out whether an object, or another list of members with conditions, can be finished. A
     /// decision tries one entry or alternative both ways. A list that might take more after some of its members is
-    /// refused when its grammar is built. Default 16,384; each costs up to as much time as reading the conditions.
+    /// refused when its grammar is built. Default 16,384; each decision costs up to as much time as reading the
+    /// conditions.
     pub condition_search: usize,
     /// Steps of work of one compilation, in addition to [`compile_work_per_byte`](Limits::compile_work_per_byte). A
     /// step is one iteration of a loop whose length depends on the input: a state, an expression, a pair of
@@ -69,8 +70,8 @@ pub struct Limits {
     /// take 200 bytes per unit of the limit, and data computed from them, such as counts of plans, may take as much
     /// again. Default 2,000,000; 400 MB.
     pub plan_states: usize,
-    /// APIs and answers of one procedure. Each stores a bit for every other one: whether it requires it, directly or
-    /// not. Default 16,384.
+    /// APIs and answers of one procedure. Each of them stores one bit for every other one: whether it requires the
+    /// other one, directly or not. Default 16,384.
     pub procedure_nodes: usize,
     /// Steps of one count of words, or between two listed words: bytes tried in a configuration. A step takes some 20
     /// to 500 ns. Default 5,000,000.
@@ -141,14 +142,14 @@ macro_rules! fields {
         setters!(Limits { $($field: usize),* });
 
         impl Limits {
-            /// The value of a limit.
+            /// Returns the value of the limit `kind`.
             pub fn get(&self, kind: LimitKind) -> usize {
                 match kind {
                     $(LimitKind::$kind => self.$field,)*
                 }
             }
 
-            /// Sets the value of a limit.
+            /// Returns the limits with the value of the limit `kind` set to `limit`.
             #[must_use]
             pub fn with(self, kind: LimitKind, limit: usize) -> Limits {
                 match kind {
@@ -162,7 +163,8 @@ macro_rules! fields {
 each_limit!(fields);
 
 impl Limits {
-    /// An error saying that a limit of value `limit` was exceeded.
+    /// Returns the error `limit/exceeded`, which says that a limit of value `limit` was exceeded, and shows what was
+    /// `found`.
     pub fn exceeded(kind: LimitKind, limit: usize, found: impl std::fmt::Display) -> Error {
         let diagnostic = Diagnostic::new("limit/exceeded", format!("the limit `{kind}` is exceeded"))
             .limit(kind)
@@ -172,13 +174,14 @@ impl Limits {
         Error::new(ErrorKind::Limit, diagnostic)
     }
 
-    /// Fails if tables of plan states take more than 200 bytes per unit of [`plan_states`](Limits::plan_states).
+    /// Fails with `limit/exceeded` if tables of plan states take more than 200 bytes per unit of
+    /// [`plan_states`](Limits::plan_states).
     pub fn check_states_bytes(&self, bytes: usize) -> Result<(), Error> {
         self.check_plan_bytes("states", bytes)
     }
 
-    /// Like [`check_states_bytes`](Limits::check_states_bytes), for data of plan algorithms other than states: counts
-    /// and pending transitions.
+    /// Like [`check_states_bytes`](Limits::check_states_bytes), for the other data of plan algorithms: counts and
+    /// pending transitions.
     pub fn check_held_bytes(&self, bytes: usize) -> Result<(), Error> {
         self.check_plan_bytes("counts and transitions", bytes)
     }
@@ -193,7 +196,7 @@ impl Limits {
         }
     }
 
-    /// Fails if a source text has more than `source_bytes` bytes.
+    /// Fails with `limit/exceeded` if a source text has more than `source_bytes` bytes.
     pub fn check_source(&self, text: &str) -> Result<(), Error> {
         if text.len() > self.source_bytes {
             return Err(Limits::exceeded(

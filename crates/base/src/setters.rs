@@ -1,7 +1,7 @@
-//! Setters: how options are built.
+//! A macro that adds setters to structs of options.
 
 /// Adds to a struct of options a setter for each field: a method with the field's name that takes the options and
-/// returns them with the field set. Leaving out a field is a compile error.
+/// returns them with the field set. The macro must list all fields: leaving out one is a compile error.
 #[macro_export]
 macro_rules! setters {
     ($options:ident { $($field:ident: $kind:ty),* $(,)? }) => {

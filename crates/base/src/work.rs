@@ -10,24 +10,25 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Steps between two checks whether another thread is waiting; some ten microseconds.
+/// Steps between two checks whether another thread is waiting; they take some ten microseconds.
 const PIECE: u64 = 256;
 
-/// Remaining steps of work of one compilation or one mask.
+/// The remaining steps of work of one compilation or one mask.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    /// The limit that sets the budget.
+    /// The limit that the error names when the budget is exhausted.
     kind: LimitKind,
     limit: u64,
     left: Cell<u64>,
-    /// Steps beyond `left`, moved there piece by piece while nobody is waiting.
+    /// Remaining steps in addition to `left`. They are moved to `left` piece by piece while nobody is waiting.
     later: Cell<u64>,
-    /// The number of threads waiting for the work to end.
+    /// The number of threads that wait for the work to end; `None` if nobody can wait.
     waiting: Option<Arc<AtomicUsize>>,
 }
 
 impl Budget {
-    /// The budget of one compilation of a source of `bytes` bytes.
+    /// Returns the budget of one compilation of a source of `bytes` bytes: `compile_work`, and `compile_work_per_byte`
+    /// for each byte.
     pub fn of_compilation(limits: &Limits, bytes: usize) -> Budget {
         let per_byte = (limits.compile_work_per_byte as u64).saturating_mul(bytes as u64);
         Budget::new(LimitKind::CompileWork, (limits.compile_work as u64).saturating_add(per_byte))
@@ -38,17 +39,17 @@ impl Budget {
         Budget::new(LimitKind::MaskWork, u64::MAX)
     }
 
-    /// The budget of one mask, or one accepted token.
+    /// Returns the budget of one mask, or of one accepted token: `mask_work`.
     pub fn of_mask(limits: &Limits) -> Budget {
         Budget::new(LimitKind::MaskWork, limits.mask_work as u64)
     }
 
-    /// The budget of the completion searches of one mask: a sixth of a mask's work.
+    /// Returns the budget of the completion searches of one mask: a sixth of the work of a mask, rounded up.
     pub fn of_searches(limits: &Limits) -> Budget {
         Budget::new(LimitKind::MaskWork, (limits.mask_work as u64).div_ceil(6))
     }
 
-    /// The budget of one count of words, or between two listed words.
+    /// Returns the budget of counting words once, or of finding the next listed word: `words_work`.
     pub fn of_words(limits: &Limits) -> Budget {
         Budget::new(LimitKind::WordsWork, limits.words_work as u64)
     }
@@ -67,15 +68,16 @@ impl Budget {
         self.limit - self.left.get() - self.later.get()
     }
 
-    /// A budget of at most `steps`, and at most one mask's work, for exploring ahead of time: places that need more are
-    /// skipped.
+    /// Returns a budget of at most `steps`, and at most the work of one mask, for exploring ahead of time. Places that
+    /// need more are skipped.
     pub fn of_exploring(steps: u64, limits: &Limits) -> Budget {
         Budget::new(LimitKind::MaskWork, steps.min(limits.mask_work as u64))
     }
 
-    /// The budget for repeating `steps` steps of a text together: one mask's work, and for each step a 256th of it, but
-    /// at least 16,384 units if a mask's work has as many. Each step originally fitted in the work of a mask, but few
-    /// take more than some hundred units. Steps completed before the budget is exhausted need not be repeated.
+    /// Returns the budget for repeating `steps` steps of a text together: the work of one mask, and for each step a
+    /// 256th of it, but at least 16,384 units if the work of a mask is that much. Each step originally fitted in the
+    /// work of a mask, but few take more than some hundred units. Steps completed before the budget is exhausted need
+    /// not be repeated.
     pub fn of_steps(limits: &Limits, steps: usize) -> Budget {
         const MUCH: u64 = 1 << 14;
         let of_mask = limits.mask_work as u64;
@@ -83,23 +85,24 @@ impl Budget {
         Budget::new(LimitKind::MaskWork, of_mask.saturating_add(each.saturating_mul(steps as u64)))
     }
 
-    /// The same budget, but exhausted as soon as another thread waits. This is checked about every 256 steps.
+    /// Returns this budget, but exhausted as soon as another thread waits, that is, while `waiting` is not 0. This is
+    /// checked about every 256 steps.
     pub fn until_someone_waits(self, waiting: Arc<AtomicUsize>) -> Budget {
         let all = self.left.get();
         let left = all.min(PIECE);
         Budget { left: Cell::new(left), later: Cell::new(all - left), waiting: Some(waiting), ..self }
     }
 
-    /// Takes over the spending of a copy of this budget.
+    /// Sets the remaining steps to those of `copy`, a clone of this budget from which steps were spent.
     pub fn settle(&self, copy: &Budget) {
         self.left.set(copy.left.get());
         self.later.set(copy.later.get());
     }
 
-    /// Spends `steps`.
+    /// Spends `steps` steps of the budget.
     ///
     /// # Errors
-    /// The limit of the budget: fewer steps remain, or another thread waits (see
+    /// `limit/exceeded`: fewer than `steps` steps remain, or another thread waits (see
     /// [`until_someone_waits`](Budget::until_someone_waits)).
     #[inline]
     pub fn spend(&self, steps: usize) -> Result<()> {

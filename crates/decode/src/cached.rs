@@ -6,7 +6,7 @@ use super::sequences::SequenceId;
 use grammata::error::Result;
 
 /// A model sequence and the tokens that it holds. Each call of [`feed`](CachedSequence::feed) keeps the longest common
-/// prefix and feeds only the rest.
+/// prefix of the held and the given tokens, at most all given tokens but the last, and feeds only the rest.
 #[derive(Debug)]
 pub struct CachedSequence {
     id: SequenceId,
@@ -15,17 +15,20 @@ pub struct CachedSequence {
 
 impl CachedSequence {
     /// Opens an empty sequence of `model`. It stays open until [`close`](CachedSequence::close) is called.
+    ///
+    /// # Errors
+    /// Errors of [`Model::open`].
     pub fn open(model: &mut (dyn Model + '_)) -> Result<CachedSequence> {
         Ok(CachedSequence { id: model.open()?, fed: Vec::new() })
     }
 
-    /// The id of the sequence.
+    /// Returns the id of the sequence in its model.
     pub fn id(&self) -> SequenceId {
         self.id
     }
 
-    /// Returns the logits after `tokens`, and the number of tokens that were fed. The last token is always fed, because
-    /// its logits are needed.
+    /// Makes the sequence hold exactly `tokens`. Returns the logits after the last one, and the number of tokens that
+    /// were fed. The last token is always fed, because its logits are needed.
     ///
     /// # Errors
     /// Errors of [`Model::truncate`] and [`Model::feed`]; the latter refuses empty `tokens`.
@@ -46,7 +49,7 @@ impl CachedSequence {
         Ok((logits, new.len()))
     }
 
-    /// Closes the sequence.
+    /// Closes the sequence in `model`. The sequence must not be fed afterwards.
     pub fn close(&self, model: &mut (dyn Model + '_)) {
         model.close(self.id);
     }

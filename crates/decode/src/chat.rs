@@ -3,7 +3,7 @@
 //! Templates are Jinja as Hugging Face's `apply_chat_template` renders it: blocks trimmed, Python's string methods, the
 //! variables `messages`, `add_generation_prompt`, `bos_token`, `eos_token`, the functions `raise_exception` and
 //! `strftime_now`, and a `tojson` that writes what `json.dumps` writes. A template comes with a model and is not
-//! trusted: it is rendered in the sandbox of the module `template`.
+//! trusted: it is rendered in the sandbox of the crate `grammata_template`.
 
 use super::settings::{read_settings, read_text, token_text};
 use super::{chat_functions, errors};
@@ -27,7 +27,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Creates a message with the given role and text.
+    /// Creates a message with the given role and text. The role is not checked.
     pub fn new(role: impl Into<String>, content: impl Into<String>) -> Message {
         Message { role: role.into(), content: content.into() }
     }
@@ -64,10 +64,12 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// Checks and stores a template.
+    /// Checks that `source` can be parsed, and stores it. The texts of the special tokens are empty and no variables
+    /// are set.
     ///
     /// # Errors
-    /// The source is longer than `limits.source_bytes`, or is not valid Jinja. A syntax error names line and column.
+    /// `limit/exceeded`: the source is longer than `limits.source_bytes`. `decode/chat-template`: the source is not
+    /// valid Jinja, or uses a part of Jinja that the sandbox does not support; the error names line and column.
     pub fn new(source: impl Into<String>, limits: &Limits) -> Result<ChatTemplate> {
         let source = source.into();
         limits.check_source(&source)?;
@@ -84,13 +86,15 @@ impl ChatTemplate {
         })
     }
 
-    /// Reads the template and its tokens from a model's folder: the file `chat_template.jinja`, otherwise the member
-    /// `chat_template` of `chat_template.json`, `tokenizer_config.json` or `config.json`. Returns `None` if the model
-    /// has no template. Only regular files are read. Links are followed as in
+    /// Reads the chat template of a model's folder from the first place that has one: the file `chat_template.jinja`,
+    /// then the member `chat_template` of `chat_template.json`, `tokenizer_config.json` and `config.json`. The texts
+    /// `bos_token` and `eos_token` come from the first of the three JSON files that names them, and are empty
+    /// otherwise. Returns `None` if the model has no template. Only regular files are read. Links are followed as in
     /// [`ModelFolder::open`](super::ModelFolder::open).
     ///
     /// # Errors
-    /// An existing file cannot be read, is larger than `limits.source_bytes`, or is invalid.
+    /// One of the named files exists but cannot be read, is outside the folder, is larger than `limits.source_bytes`,
+    /// or is not UTF-8; one of the JSON files is not a JSON object; errors of [`ChatTemplate::new`].
     pub fn from_folder(folder: &Path, limits: &Limits) -> Result<Option<ChatTemplate>> {
         let settings = [
             read_settings(folder, "chat_template.json", limits)?,
@@ -106,7 +110,8 @@ impl ChatTemplate {
         Ok(Some(ChatTemplate::new(source, limits)?.with_tokens(token("bos_token"), token("eos_token"))))
     }
 
-    /// Sets the texts of the tokens that begin and end a sequence.
+    /// Sets the texts of the tokens that begin and end a sequence. The template reads them as `bos_token` and
+    /// `eos_token`.
     pub fn with_tokens(mut self, bos_token: impl Into<String>, eos_token: impl Into<String>) -> ChatTemplate {
         self.bos_token = bos_token.into();
         self.eos_token = eos_token.into();
@@ -119,22 +124,25 @@ impl ChatTemplate {
         self
     }
 
-    /// Sets the time that `strftime_now` formats, in UTC. By default it is the time of rendering.
+    /// Sets the time that `strftime_now` formats, in UTC. By default it formats the time at which it is called.
     pub fn with_time(mut self, now: SystemTime) -> ChatTemplate {
         self.now = Some(now);
         self
     }
 
-    /// Returns the template's source. Blocks `{% generation %}`, whose bodies are text, are written as `{% if true %}`.
+    /// Returns the template's source. Tags `{% generation %}` and `{% endgeneration %}`, which mark the model's words
+    /// for training, are replaced by `{% if true %}` and `{% endif %}`, padded to the same length.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Renders the prompt for `messages`. With `add_generation_prompt` it ends where the model is to speak.
+    /// Renders the prompt for `messages`. `add_generation_prompt` tells the template to end the prompt with the
+    /// beginning of the model's answer.
     ///
     /// # Errors
-    /// The template refuses the messages (`raise_exception`), fails, or exceeds the limit on its steps or on its
-    /// output. The error names the line.
+    /// `decode/chat-template`: the template refuses the messages (`raise_exception`) or fails. `limit/exceeded`:
+    /// rendering takes more than `limits.template_work`, or the output has more than `limits.source_bytes` bytes. The
+    /// error names the line if it is known.
     pub fn render(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String> {
         let context = || self.context(messages, add_generation_prompt);
         let rendered = dialect(self.now).render(&self.source, context, &self.limits);
@@ -165,8 +173,8 @@ fn dialect(now: Option<SystemTime>) -> Dialect {
     Dialect { trim_blocks: true, strict: false, put: None, functions: chat_functions::all(now) }
 }
 
-/// Returns the chat template of a setting: the string itself, or the entry named `default` of a list of named
-/// templates.
+/// Returns the chat template in the value of a `chat_template` setting: the string itself, or the `template` of the
+/// entry named `default` in a list of named templates. `None` for any other value.
 fn template_of(value: &serde_json::Value) -> Option<String> {
     match value {
         serde_json::Value::String(source) => Some(source.clone()),

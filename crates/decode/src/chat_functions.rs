@@ -4,7 +4,8 @@ use minijinja::value::Value;
 use minijinja::{Error, ErrorKind};
 use std::time::SystemTime;
 
-/// Returns `raise_exception` and `strftime_now`. The latter formats `now`, or the time of the call if that is `None`.
+/// Returns the template functions `raise_exception`, which fails with its argument as the message, and `strftime_now`,
+/// which formats `now` in UTC, or the time of the call if `now` is `None`.
 pub(super) fn all(now: Option<SystemTime>) -> Vec<(&'static str, Value)> {
     let raise =
         |message: String| -> Result<Value, Error> { Err(Error::new(ErrorKind::InvalidOperation, message)) };
@@ -12,8 +13,9 @@ pub(super) fn all(now: Option<SystemTime>) -> Vec<(&'static str, Value)> {
     vec![("raise_exception", Value::from_function(raise)), ("strftime_now", Value::from_function(tell))]
 }
 
-/// Converts JSON to a template value. This does not use serde, because serde_json's numbers of any precision serialise
-/// as objects. serde_json limits the depth of parsed documents to 128, which bounds the recursion.
+/// Converts JSON to a template value. A number that fits neither in 64 bits as an integer nor in a finite 64-bit float
+/// becomes its text. The conversion does not use serde, because numbers of `serde_json` with arbitrary precision
+/// serialise as objects. It recurses as deep as the JSON is nested; `serde_json` parses at most 128 levels.
 pub(super) fn from_json(json: &serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::from(()),
@@ -48,8 +50,9 @@ const MONTHS: [&str; 12] = [
 ];
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// Formats `time` in UTC and English with the directives of C's strftime that chat templates use. Any other directive
-/// is an error. Times before 1970 are formatted as the start of 1970.
+/// Formats `time` in UTC and English with those directives of C's strftime that chat templates use:
+/// `%Y %m %d %B %b %A %a %H %M %S %%`. Any other directive, and a single `%` at the end, is an error. Times before 1970
+/// are formatted as the start of 1970.
 fn strftime(format: &str, time: SystemTime) -> Result<String, Error> {
     let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -85,10 +88,10 @@ fn strftime(format: &str, time: SystemTime) -> Result<String, Error> {
     Ok(out)
 }
 
-/// Converts a number of days since 1 January 1970 to year, month (1 to 12) and day of the month. It counts years from 1
-/// March, so that the leap day comes last, in eras of 400 years (146,097 days).
+/// Converts a number of days since 1 January 1970 to year, month (1 to 12) and day of the month (from 1). The
+/// computation begins each year on 1 March, so that the leap day comes last, and uses eras of 400 years (146,097 days).
 fn civil(days: u64) -> (u64, u64, u64) {
-    // 1 March of year 0 is 719,468 days before 1970
+    // 1 March of year 0 is 719,468 days before 1 January 1970
     let shifted = days + 719_468;
     let (era, of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -8,22 +8,25 @@ use std::cmp::Ordering;
 
 /// The inputs of one choice of a token from one row of logits, except the logits.
 ///
-/// The operations and their order are those of [`Sampler`](super::Sampler). The remaining tokens are ordered by id. The
-/// first one at which the cumulative probability, scaled to a total of 1, exceeds `uniform` is chosen. At temperature 0
-/// it is the token of the greatest logit, the lowest id of equals.
+/// The operations, in order: mask, repetition penalty, temperature, top-k, top-p, min-p. The remaining tokens are then
+/// ordered by id, and the first one at which the cumulative probability, scaled to a total of 1, exceeds `uniform` is
+/// chosen. At temperature 0 the token with the greatest logit after mask and penalty is chosen, the one with the lowest
+/// id if several are equal.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<'a> {
     /// The row, by its number in the batch, from 0.
     pub row: usize,
-    /// Bit i of word i/32 allows token i; None allows every token.
+    /// Bit `i % 32` of word `i / 32` allows token i. Tokens past the end of the mask are not allowed. `None` allows
+    /// every token.
     pub mask: Option<&'a [u32]>,
     /// Temperature, filters and penalty. The seed and the window are not used.
     pub sampling: &'a SamplingParams,
     /// The tokens whose logits the repetition penalty changes. A token that is listed several times is penalised once.
+    /// Ids without a logit are ignored.
     pub penalised: &'a [u32],
     /// A random number in [0, 1). It is not used at temperature 0.
     pub uniform: f64,
-    /// Whether the log-probability of the token is wanted.
+    /// Whether to compute [`Chosen::log_probability`].
     pub scored: bool,
 }
 
@@ -41,12 +44,12 @@ pub struct Chosen {
 struct Candidate {
     logit: f32,
     token: u32,
-    /// exp((logit - the greatest logit) / temperature): its probability times a constant
+    /// exp((logit - greatest logit) / temperature), which is proportional to the probability; 1 until `warp` sets it
     weight: f64,
 }
 
-/// Orders by falling logit, then rising id. This is a total order (no logit is NaN here), so the candidates that are
-/// kept do not depend on the sort.
+/// Orders candidates by falling logit, then rising id. This is a total order (no logit is NaN here), so which
+/// candidates are kept does not depend on the sorting algorithm.
 fn order(a: &Candidate, b: &Candidate) -> Ordering {
     b.logit.total_cmp(&a.logit).then(a.token.cmp(&b.token))
 }
@@ -84,15 +87,16 @@ impl HostChooser {
         Ok(self.draw(choice.uniform))
     }
 
-    /// Returns whether any token that has a logit is allowed, and the allowed token of the greatest logit, the lowest
-    /// id of equals. The token is `None` if no allowed token has a logit above minus infinity.
+    /// Returns whether any token that has a logit is allowed, and the allowed token whose logit after the repetition
+    /// penalty is the greatest, the one with the lowest id if several are equal. The token is `None` if no allowed
+    /// token has a logit above minus infinity.
     fn best(&self, logits: &[f32], choice: &Choice<'_>) -> (bool, Option<u32>) {
         let (mut any, mut best, mut greatest) = (false, None, f32::NEG_INFINITY);
         let penalised = !choice.penalised.is_empty();
         for (index, word, chunk) in allowed_chunks(logits, choice.mask) {
             any = true;
             if word == u32::MAX && !penalised {
-                // without branches, so that the compiler can vectorise it; `max` skips NaN
+                // the fold has no branches, so that the compiler can vectorise it; `max` skips NaN
                 let top = chunk.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                 if top > greatest {
                     greatest = top;
@@ -114,8 +118,8 @@ impl HostChooser {
         (any, best)
     }
 
-    /// Collects the allowed tokens whose logits are above minus infinity, in one pass. Returns whether any token that
-    /// has a logit is allowed.
+    /// Collects the allowed tokens whose logits after the repetition penalty are above minus infinity into
+    /// `candidates`, by rising id. Returns whether any token that has a logit is allowed.
     fn gather(&mut self, logits: &[f32], choice: &Choice<'_>) -> bool {
         let mut any = false;
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -128,8 +132,8 @@ impl HostChooser {
                     self.penalise(token, logit, choice.sampling.repetition_penalty)
                 });
                 if logit > f32::NEG_INFINITY {
-                    // plus infinity becomes the greatest float; `+ 0.0` turns minus zero into zero, so that the two are
-                    // equal
+                    // plus infinity becomes the greatest finite float; `+ 0.0` turns minus zero into zero, so that both
+                    // compare as equal
                     let logit = logit.clamp(f32::MIN, f32::MAX) + 0.0;
                     candidates.push(Candidate { logit, token: token as u32, weight: 1.0 });
                 }
@@ -147,8 +151,8 @@ impl HostChooser {
         }
     }
 
-    /// Applies top-k, temperature, top-p and min-p, and sets the weights of the candidates that stay. At least one
-    /// stays.
+    /// Applies top-k, temperature, top-p and min-p, sets the weights of the candidates that remain, and orders them by
+    /// rising id. At least one candidate remains if there was one.
     fn warp(&mut self, sampling: &SamplingParams) {
         let &SamplingParams { temperature, top_k, top_p, min_p, .. } = sampling;
         let candidates = &mut self.candidates;
@@ -164,8 +168,9 @@ impl HostChooser {
             total += candidate.weight;
         }
         if top_p < 1.0 {
-            // All candidates of a weight below w weigh less than n * w together. If that is no more than what top-p
-            // leaves out, none of them is in the nucleus. The bound is halved so that rounding does not matter.
+            // All n candidates with weights below w weigh less than n * w together. If this is no more than what top-p
+            // leaves out, none of them is in the nucleus. The bound `least` is half of such a w, so that rounding does
+            // not matter.
             let least = (1.0 - f64::from(top_p)) * total / candidates.len() as f64 / 2.0;
             candidates.retain(|c| c.weight >= least);
             let kept = nucleus(candidates, f64::from(top_p) * total);
@@ -180,8 +185,9 @@ impl HostChooser {
         }
     }
 
-    /// Returns the first candidate at which the cumulative weight exceeds `uniform`, in [0, 1), times the total; if
-    /// rounding leaves none, the last one with a positive weight.
+    /// Returns the token of the first candidate at which the cumulative weight exceeds `uniform`, in [0, 1), times the
+    /// total weight. If there is no such candidate because of rounding, returns the last token with a positive weight;
+    /// 0 if there is none.
     fn draw(&self, uniform: f64) -> u32 {
         let total: f64 = self.candidates.iter().map(|c| c.weight).sum();
         let mut left = uniform * total;
@@ -219,9 +225,9 @@ impl HostChooser {
     }
 }
 
-/// Sorts enough of the start of `candidates` to return the least n for which the first n weights sum to at least
-/// `goal`; all of them if the sum stays below `goal`. Most nuclei are small, so chunks are sorted as needed, from 64
-/// on, each twice as long as the one before.
+/// Returns the least n for which the n candidates with the greatest logits weigh at least `goal` together; the number
+/// of candidates if all of them weigh less. Moves these n candidates to the start, in falling order. Most nuclei are
+/// small, so candidates are sorted in chunks, as far as needed: 64 at first, then twice as many each time.
 fn nucleus(candidates: &mut [Candidate], goal: f64) -> usize {
     let mut sorted = 0;
     let mut sum = 0.0;

@@ -5,15 +5,15 @@ use grammata::error::{ErrorKind, Result};
 /// A language of token sequences, and a position in it. The library's matcher implements this trait; other mask engines
 /// can as well.
 pub trait Constraint: Send {
-    /// Writes one bit per token id (bit i of word i/32), 1 = allowed.
+    /// Writes the mask of the next token into `words`: bit `i % 32` of word `i / 32` is 1 if token id i is allowed.
     ///
     /// # Errors
-    /// A buffer too short for the vocabulary, or a limit that was exceeded.
+    /// The buffer is too short for the vocabulary, or a limit was exceeded.
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<()>;
 
-    /// Whether the next mask takes work and is likely to allow several tokens. Drivers compute such a mask on another
-    /// thread while the model runs. They compute other masks before, because a token that is the only one allowed needs
-    /// no run of the model. The default returns false.
+    /// Returns whether the next mask takes work to compute and is likely to allow several tokens. Drivers compute such
+    /// a mask on another thread while the model runs. They compute other masks before the run, because a token that is
+    /// the only one allowed needs no run of the model. The default returns false.
     ///
     /// # Errors
     /// A limit was exceeded.
@@ -22,8 +22,8 @@ pub trait Constraint: Send {
     }
 
     /// Like [`fill_mask`](Constraint::fill_mask), for an output that must be complete within `budget` more tokens. The
-    /// next token counts, the end of the sequence does not. A token is allowed only if a completion of at most `budget
-    /// - 1` tokens is known after it. The default ignores the budget, so an output may be truncated.
+    /// next token counts, the end of the sequence does not. A token is allowed only if a completion of at most
+    /// `budget - 1` tokens is known after it. The default ignores the budget, so an output may be truncated.
     ///
     /// # Errors
     /// No completion within the budget is known, the buffer is too short, or a limit was exceeded.
@@ -32,7 +32,8 @@ pub trait Constraint: Send {
         self.fill_mask(words)
     }
 
-    /// Checks that a completion of at most `budget` tokens is known. The default checks nothing.
+    /// Checks that a completion of at most `budget` tokens is known; the end of the sequence does not count. The
+    /// default checks nothing.
     ///
     /// # Errors
     /// No such completion is known, or a limit was exceeded.
@@ -51,16 +52,18 @@ pub trait Constraint: Send {
         Ok(true)
     }
 
-    /// Moves past `token`.
+    /// Moves past `token`, one step.
     ///
     /// # Errors
-    /// The token is not allowed here, or a limit was exceeded; the constraint stays where it was.
+    /// The token is not allowed here (an error of kind [`ErrorKind::Rejected`]), or a limit was exceeded. In both cases
+    /// the constraint does not move.
     fn accept_token(&mut self, token: u32) -> Result<()>;
 
     /// Accepts the longest prefix of `tokens` that is allowed here, and returns its length.
     ///
     /// # Errors
-    /// A limit was exceeded; some tokens may have been accepted.
+    /// An error of [`accept_token`](Constraint::accept_token) of another kind than [`ErrorKind::Rejected`], for
+    /// instance an exceeded limit. The constraint may then have accepted some of the tokens.
     fn accept_tokens(&mut self, tokens: &[u32]) -> Result<usize> {
         for (count, &token) in tokens.iter().enumerate() {
             match self.accept_token(token) {
@@ -78,16 +81,16 @@ pub trait Constraint: Send {
     /// A limit was exceeded.
     fn is_accepting(&mut self) -> Result<bool>;
 
-    /// Returns whether only the end of the sequence may follow, or has been accepted.
+    /// Returns whether nothing but the end of the sequence may follow, or the end was accepted.
     ///
     /// # Errors
     /// A limit was exceeded.
     fn is_finished(&mut self) -> Result<bool>;
 
-    /// Takes back the last `tokens` tokens.
+    /// Undoes the last `tokens` accepted tokens.
     ///
     /// # Errors
-    /// Fewer were accepted; the constraint stays where it was.
+    /// Fewer tokens were accepted; the constraint does not move.
     fn rollback(&mut self, tokens: usize) -> Result<()>;
 
     /// Returns a constraint at the same position that moves independently.

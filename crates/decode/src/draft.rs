@@ -8,8 +8,9 @@ use grammata::error::Result;
 
 /// Proposes the tokens that follow a sequence.
 pub trait Draft {
-    /// Returns up to `most` tokens that may follow `tokens`, the prompt and the output so far. `constraint` is a copy
-    /// at the end of `tokens` and may be moved freely. A proposal that it forbids is useless, but not an error.
+    /// Returns at most `most` tokens that may follow `tokens`, which are the prompt and the output so far. `constraint`
+    /// is a copy of the constraint at the end of `tokens` and may be moved freely. A proposal that the constraint
+    /// forbids is useless, but not an error.
     ///
     /// # Errors
     /// Errors of the source of the proposals.
@@ -22,7 +23,7 @@ pub trait Draft {
 }
 
 /// Proposes the tokens that spell a prefix of every completion ([`Constraint::forced_tokens`]). A token that is the
-/// only one allowed needs no draft; this draft helps where the prefix has several spellings.
+/// only one allowed needs no draft; `ForcedDraft` helps where the prefix has several spellings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ForcedDraft;
 
@@ -42,9 +43,10 @@ impl Draft for ForcedDraft {
 /// Proposes what followed the latest earlier occurrence of the sequence's last tokens: prompt lookup (Saxena 2023).
 #[derive(Clone, Copy, Debug)]
 pub struct NgramDraft {
-    /// The most tokens that must match; shorter matches are tried after longer ones. 3 by default.
+    /// The greatest number of last tokens that an earlier occurrence must match. If there is no such occurrence,
+    /// shorter matches are tried, down to 1 token. 3 by default.
     pub longest: usize,
-    /// How many tokens back an occurrence may begin. 4,096 by default.
+    /// The number of last tokens of the sequence that are searched for an occurrence. 4,096 by default.
     pub window: usize,
 }
 
@@ -65,7 +67,7 @@ impl Draft for NgramDraft {
         let lengths = (1..=self.longest.min(tokens.len().saturating_sub(1))).rev();
         let followed = lengths.filter_map(|length| {
             let (before, last) = tokens.split_at(tokens.len() - length);
-            // an occurrence may overlap the last tokens, but must begin before them
+            // an occurrence may overlap the last tokens, but must begin before they do
             let at = (0..before.len()).rev().find(|&at| tokens[at..].starts_with(last))?;
             Some(&tokens[at + length..])
         });
@@ -75,10 +77,11 @@ impl Draft for NgramDraft {
     }
 }
 
-/// Returns the longest prefix of `tokens` that the constraint accepts; nothing after an error of the constraint.
+/// Returns the longest prefix of `tokens` that the constraint accepts; all of them without a constraint, and none if
+/// the constraint fails.
 fn allowed<'a>(tokens: &'a [u32], constraint: Option<&mut dyn Constraint>) -> &'a [u32] {
     let Some(constraint) = constraint else { return tokens };
-    // if a limit was exceeded, there is no draft
+    // a draft is optional, so an exceeded limit is not an error here
     let count = constraint.accept_tokens(tokens).unwrap_or(0);
     &tokens[..count]
 }
@@ -87,7 +90,7 @@ fn allowed<'a>(tokens: &'a [u32], constraint: Option<&mut dyn Constraint>) -> &'
 pub struct ModelDraft<'m> {
     model: &'m mut dyn Model,
     sequence: CachedSequence,
-    /// number of tokens of the tokenizer: bits of a mask
+    /// number of tokens of the tokenizer, which is the number of bits of a mask
     tokens: usize,
 }
 
@@ -98,8 +101,8 @@ impl std::fmt::Debug for ModelDraft<'_> {
 }
 
 impl<'m> ModelDraft<'m> {
-    /// Drafts with `model`, under masks of `tokens` bits. Opens a sequence of the model, which is closed when the draft
-    /// is dropped.
+    /// Creates a draft on `model`, under masks of `tokens` bits. Opens a sequence of the model, which is closed when
+    /// the draft is dropped.
     ///
     /// # Errors
     /// Errors of [`Model::open`].
@@ -108,7 +111,8 @@ impl<'m> ModelDraft<'m> {
         Ok(ModelDraft { model, sequence, tokens })
     }
 
-    /// Returns the most probable token after `tokens` that `mask` allows.
+    /// Returns the token with the greatest logit after `tokens` among those that `mask` allows, the one with the lowest
+    /// id if several are equal.
     fn choose(&mut self, tokens: &[u32], mask: Option<&[u32]>) -> Result<u32> {
         let (logits, _) = self.sequence.feed(self.model, tokens)?;
         let mut buffer = Vec::new();

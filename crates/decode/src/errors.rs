@@ -1,4 +1,4 @@
-//! The errors and notices of this room.
+//! The errors of decoding.
 
 use grammata::diagnostic::{Diagnostic, Notation, Place, Source};
 use grammata::error::{Error, ErrorKind};
@@ -13,7 +13,7 @@ fn model(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Model, diagnostic)
 }
 
-/// The mask of a step has no bit set.
+/// The mask of a step allows no token, or no token that the model has.
 pub(super) fn empty_mask() -> Error {
     let diagnostic = Diagnostic::new("decode/empty-mask", "the constraint allows no token here")
         .allowed("at least one token, or the end of the sequence")
@@ -21,7 +21,7 @@ pub(super) fn empty_mask() -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// Every allowed token has a logit that is not a number or is minus infinity.
+/// Every allowed token has a logit that is NaN or minus infinity.
 pub(super) fn no_candidate() -> Error {
     model(
         Diagnostic::new("decode/no-candidate", "the model gives no allowed token a probability")
@@ -30,7 +30,7 @@ pub(super) fn no_candidate() -> Error {
     )
 }
 
-/// A device chose a token that it was told not to choose.
+/// A device chose a token that the mask does not allow or that the model does not have.
 pub(super) fn not_allowed(token: u32) -> Error {
     model(
         Diagnostic::new("decode/device-choice", "the device chose a token that the mask does not allow")
@@ -130,7 +130,7 @@ pub(super) fn no_sequence() -> Error {
     )
 }
 
-/// A sequence that comes twice in one batch.
+/// A sequence that occurs twice in one batch.
 pub(super) fn twice_in_batch() -> Error {
     usage(
         Diagnostic::new("decode/twice-in-batch", "a sequence occurs twice in one batch")
@@ -194,7 +194,8 @@ pub(super) fn template(found: String, place: Place) -> Error {
     )
 }
 
-/// A setting of a model that Hugging Face's tools would not write; `pointer` is its JSON Pointer in the file.
+/// A settings file of a model with a value that Hugging Face's tools would not write. `pointer` is the JSON Pointer of
+/// the value in the file.
 pub(super) fn settings(path: &Path, found: impl AsRef<str>, pointer: &str) -> Error {
     model(settings_diagnostic(path).at(Place::Pointer(pointer.to_owned())).found(found))
 }
@@ -228,7 +229,7 @@ pub(super) fn settings_size(path: &Path, limit: usize) -> Error {
     error.in_file(&path.display().to_string())
 }
 
-/// A model's folder that lacks the file `missing`.
+/// A model's folder without the file `missing`.
 pub(super) fn folder(folder: &Path, missing: &str) -> Error {
     model(
         Diagnostic::new("decode/model-folder", format!("the model's folder holds no `{missing}`"))

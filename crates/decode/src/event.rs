@@ -1,18 +1,19 @@
-//! What a decoder reports.
+//! The events of a decoder, and what it asks of its caller.
 
 use super::finish::FinishReason;
 
 /// A token of the output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChosenToken {
-    /// Its id.
+    /// Id of the token in the vocabulary.
     pub id: u32,
-    /// Whether the constraint allowed no other token.
+    /// Whether the constraint allowed no other token at this position.
     pub forced: bool,
-    /// Natural log-probability of the token among all tokens of the model, at temperature 1, if log-probabilities were
-    /// requested.
+    /// Natural log-probability of the token among all tokens of the model, at temperature 1, if
+    /// [`GenerationOptions::log_probabilities`](super::GenerationOptions::log_probabilities) or `refused_mass` is set.
     pub log_probability: Option<f64>,
-    /// The probability, from 0 to 1, of the tokens that the constraint did not allow in its place, if it was requested.
+    /// The probability, from 0 to 1 and at temperature 1, of the tokens that the constraint did not allow at this
+    /// position, if [`GenerationOptions::refused_mass`](super::GenerationOptions::refused_mass) is set.
     pub refused_mass: Option<f64>,
 }
 
@@ -21,20 +22,22 @@ pub struct ChosenToken {
 pub enum Event {
     /// A token was appended.
     Token(ChosenToken),
-    /// A piece of text became certain: whole characters, no beginning of a stop string, never empty.
+    /// A piece of text became certain. It is never empty and consists of whole characters. It does not end with the
+    /// beginning of a stop string, except at the end of the output.
     Text(String),
-    /// The output has ended. Every later event is this one again.
+    /// The output has ended. Every later call of [`Decoder::next`](super::Decoder::next) returns this event again.
     Finished(FinishReason),
 }
 
-/// What [`Decoder::poll`](super::Decoder::poll) asks of its caller.
+/// The result of [`Decoder::poll`](super::Decoder::poll): an event, or what the caller must do before it polls again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Poll {
-    /// Nothing: the next event is there.
+    /// The next event. The caller need not do anything.
     Event(Event),
-    /// To cut the sequence of the model with [`Decoder::rewind`](super::Decoder::rewind), and to poll again. Only exact
-    /// sampling needs this.
+    /// The caller must truncate the sequence of the model with [`Decoder::rewind`](super::Decoder::rewind). This
+    /// happens after rejected drafts and with exact sampling.
     Rewind,
-    /// To feed a model with [`Decoder::feed`](super::Decoder::feed) and give the logits to [`Decoder::supply`](super::Decoder::supply).
+    /// The caller must feed the model with [`Decoder::feed`](super::Decoder::feed) and give the logits to
+    /// [`Decoder::supply`](super::Decoder::supply).
     Feed,
 }

@@ -1,4 +1,4 @@
-//! Settings and figures of exact sampling.
+//! Settings and statistics of exact sampling.
 
 use super::errors;
 use super::sampling::SamplingParams;
@@ -10,16 +10,16 @@ use std::time::Duration;
 ///
 /// Masks alone rescale the probabilities of each step, which favours texts whose later steps the model finds
 /// improbable. Exact sampling draws from the model without rescaling, refuses a text as soon as it leaves the
-/// constraint, and begins again. It remembers the refused probability below each prefix, so that no try ends in the
-/// same way twice (adaptive rejection: ASAp, Park et al. 2024; CARS, arXiv 2510.01902).
+/// constraint, and begins again. It remembers the refused probability below each prefix, so that, as long as memory
+/// suffices, no try ends in the same way twice (adaptive rejection: ASAp, Park et al. 2024; CARS, arXiv 2510.01902).
 ///
-/// The distribution: let q(s) be the product of the model's probabilities of the tokens s at the temperature, among
-/// all its tokens. Let S be the outputs that the decoder can give: token sequences after which it ends, each complete
+/// The distribution: let q(s) be the product of the model's probabilities of the tokens s at the temperature, among all
+/// its tokens. Let S be the outputs that the decoder can give: token sequences after which it ends, each complete
 /// within `max_tokens` and the context. Output s of S has the probability q(s) / sum of q over S. Three ends count.
-/// After an end token, q includes that token's probability. After a word that nothing may follow, and after a word of
-/// exactly `max_tokens` tokens, no end token is needed. With [`complete`](crate::GenerationOptions::complete) off,
-/// every prefix of `max_tokens` tokens counts too. A text before a stop string counts as soon as the stop string is
-/// there.
+/// After an end token, q includes that token's probability. After a word that nothing may follow, and after a word that
+/// fills `max_tokens` or the context, no end token is needed. With [`complete`](crate::GenerationOptions::complete)
+/// off, every prefix that fills `max_tokens` or the context counts too. A text before a stop string counts as soon as
+/// the stop string is there.
 ///
 /// The temperature must be more than 0. Top-k, top-p, min-p and repetition penalty must be off.
 #[derive(Clone, Debug)]
@@ -30,8 +30,8 @@ use std::time::Duration;
 )]
 #[non_exhaustive]
 pub struct ExactSampling {
-    /// The most tries for one output. 1,000 by default. After them the output ends without a text
-    /// ([`FinishReason::Exhausted`](crate::FinishReason::Exhausted)).
+    /// The most tries for one output; at least one is made. 1,000 by default. If all of them are refused, the output
+    /// ends without a text ([`FinishReason::Exhausted`](crate::FinishReason::Exhausted)).
     pub tries: usize,
     /// The most bytes for remembered prefixes. 256 MiB by default. When they are used up, no more prefixes are
     /// remembered; outputs keep their distribution, and need more tries.
@@ -51,12 +51,12 @@ grammata_base::setters!(ExactSampling { tries: usize, memory_bytes: usize });
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExactStatistics {
-    /// Number of tries, the last one included.
+    /// Number of tries that were made, including the last one.
     pub tries: usize,
     /// Number of prefixes that are remembered, including those from earlier outputs of the same decoder.
     pub prefixes: usize,
-    /// Probability of the model's texts that are known not to be outputs, from 0 to 1. A lower bound of what the
-    /// constraint refuses.
+    /// Probability of the model's texts that are known not to be outputs, from 0 to 1: a lower bound of the probability
+    /// that the constraint and the limits refuse.
     pub refused_mass: f64,
 }
 
@@ -64,9 +64,9 @@ pub struct ExactStatistics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Exhaustion {
-    /// The allowed number of tries is used up.
+    /// The number of tries in [`ExactSampling::tries`] is used up.
     Tries,
-    /// The time limit of the output was reached.
+    /// The time limit of the output was reached. The value is the limit.
     Time(Duration),
     /// The model gives no output within the limits a probability.
     NoOutput,

@@ -10,9 +10,9 @@ use std::time::Duration;
 pub enum OutputStatus {
     /// There is no constraint.
     Unconstrained,
-    /// Only a prefix of a word of the grammar.
+    /// The output is only a prefix of a word of the grammar.
     Prefix,
-    /// A word of the grammar, though a longer one might have followed.
+    /// The output is a word of the grammar, though a longer word might have followed.
     Word,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for OutputStatus {
 pub enum FinishReason {
     /// The output is a word of the grammar that nothing may follow.
     Complete,
-    /// The model ended the sequence.
+    /// The model ended the sequence with an end token.
     EndOfSequence,
     /// `max_tokens` tokens were generated.
     TokenLimit {
@@ -43,28 +43,28 @@ pub enum FinishReason {
     },
     /// The model's context is full.
     ContextLimit {
-        /// The context, in tokens, prompt and output together.
+        /// The length of the context, in tokens, for prompt and output together.
         limit: usize,
         /// The relation of the output to the grammar.
         status: OutputStatus,
     },
     /// The output reached a stop string.
     StopString {
-        /// The stop string.
+        /// The stop string that was reached.
         stop: String,
         /// The relation of the generated tokens, those of the stop string included, to the grammar.
         status: OutputStatus,
     },
-    /// The time limit was reached.
+    /// The time limit of the options was reached.
     Timeout {
-        /// The time limit.
+        /// The time limit that was reached.
         limit: Duration,
         /// The relation of the output to the grammar.
         status: OutputStatus,
     },
     /// Exact sampling found no output; the text is empty.
     Exhausted {
-        /// Number of tries.
+        /// Number of tries that were made.
         tries: usize,
         /// Why there was no further try.
         cause: Exhaustion,
@@ -74,7 +74,7 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
-    /// Returns whether the output is complete: the grammar or the model ended it, a limit cut it at a word of the
+    /// Returns whether the output is complete: the grammar or the model ended it, a limit truncated it at a word of the
     /// grammar, or it reached a stop string and has no constraint.
     pub fn is_complete(&self) -> bool {
         match self {

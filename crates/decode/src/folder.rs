@@ -10,33 +10,36 @@ use std::path::{Path, PathBuf};
 /// The files and settings of a model's folder: the model, its tokenizer, its chat template and its end tokens.
 #[derive(Clone, Debug)]
 pub struct ModelFolder {
-    /// The ONNX model: `model.onnx`, or the same in `onnx/`.
+    /// The ONNX model: `model.onnx` of the folder, or `onnx/model.onnx` if the former is missing.
     pub model: PathBuf,
-    /// `tokenizer.json`.
+    /// The file `tokenizer.json` of the folder.
     pub tokenizer: PathBuf,
-    /// The chat template, if the model has one.
+    /// The chat template; `None` if the folder has none.
     pub template: Option<ChatTemplate>,
     /// Ids of the tokens that end a sequence: `eos_token_id` of `generation_config.json` and `config.json`, in
-    /// ascending order.
+    /// ascending order and without duplicates.
     pub end_tokens: Vec<u32>,
-    /// The text of the token that ends a turn: `eos_token` of `tokenizer_config.json`. Chat models may name another one
-    /// there than in `end_tokens`; both end a sequence.
+    /// The text of the token that ends a turn: `eos_token` of `tokenizer_config.json`. Chat models may name another
+    /// token there than in `end_tokens`; both end a sequence. `None` if it is not set.
     pub end_token: Option<String>,
-    /// The context in tokens: `max_position_embeddings` (GPT-2's `n_positions`) of `config.json` or of its `text_config`.
+    /// The context length in tokens: `max_position_embeddings` or GPT-2's `n_positions` of `config.json`, or of its
+    /// `text_config`. `None` if neither is set.
     pub context_length: Option<usize>,
 }
 
 impl ModelFolder {
-    /// Reads a model's folder. Only regular files are read. Links that leave the folder (in the cache of
-    /// `huggingface_hub`: the repository) are not followed.
+    /// Reads a model's folder. Only regular files are read. A link that leads out of the folder (in the cache of
+    /// `huggingface_hub`: out of the repository) is an error.
     ///
     /// # Errors
-    /// The model or the tokenizer is missing, or a settings file cannot be read or has an invalid value.
+    /// `decode/model-folder`: the model or the tokenizer is missing. Errors of [`of_files`](ModelFolder::of_files), and
+    /// of links and files that cannot be read.
     pub fn open(folder: &Path, limits: &Limits) -> Result<ModelFolder> {
         let mut models = ["model.onnx", "onnx/model.onnx"].into_iter();
         let model = loop {
             let Some(name) = models.next() else { return Err(errors::folder(folder, "model.onnx")) };
-            // the path as given, not the resolved one: files with further weights are looked up next to it
+            // the path as given, not the resolved one, because ONNX Runtime looks up files with further weights next to
+            // it
             if settings::find(folder, name)?.is_some() {
                 break folder.join(name);
             }
@@ -50,7 +53,8 @@ impl ModelFolder {
     /// Combines a model and its tokenizer with the settings in the tokenizer's folder.
     ///
     /// # Errors
-    /// A settings file cannot be read or has an invalid value.
+    /// A settings file or the chat template cannot be read, is too large (`limit/exceeded`), or is invalid
+    /// (`decode/settings`, `decode/chat-template`).
     pub fn of_files(model: PathBuf, tokenizer: PathBuf, limits: &Limits) -> Result<ModelFolder> {
         let folder = tokenizer.parent().unwrap_or(Path::new(""));
         let config = read_settings(folder, "config.json", limits)?;
@@ -72,8 +76,8 @@ impl ModelFolder {
     }
 }
 
-/// Returns the context length of `config.json`, or of its `text_config`, in tokens. A value that is not a positive
-/// integer is an error.
+/// Returns the context length of `config.json`, or of its `text_config`, in tokens. `None` if neither names one. A
+/// value that is neither null nor a positive integer is an error.
 fn context_length(folder: &Path, config: &Settings) -> Result<Option<usize>> {
     let text = config.get("text_config").and_then(serde_json::Value::as_object);
     let places = [("", Some(config)), ("/text_config", text)];
@@ -93,7 +97,7 @@ fn context_length(folder: &Path, config: &Settings) -> Result<Option<usize>> {
     Ok(None)
 }
 
-/// Reads an id, a list of ids, or null (no ids). Anything else gives `None`.
+/// Reads the value of `eos_token_id`: an id, a list of ids, or null (no ids). `None` for anything else.
 fn ids(value: &serde_json::Value) -> Option<Vec<u32>> {
     match value {
         serde_json::Value::Null => Some(Vec::new()),

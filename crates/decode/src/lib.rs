@@ -1,13 +1,15 @@
-//! Decoding: language models, samplers, and decoders that let a constraint choose with them.
+//! Decoding: language models, samplers, and decoders that choose tokens under a constraint.
 //!
-//! - [`Model`] is a language model with many sequences; the module `ort` (feature `ort`) is one on ONNX Runtime.
-//! - [`Decoder`] chooses the tokens of one sequence, an [`Event`] at a time: under a [`Constraint`], with a
-//!   [`Sampler`], stop strings and limits. It reads the bytes of tokens through a [`Detokenizer`].
-//! - Drivers make outputs with them: [`generate`], [`best_of`], [`beam_search`], [`speculative`] decoding with a
-//!   [`Draft`], and [`run_together`] for decoders in batches.
-//! - A [`PrefixCache`] feeds a prefix that a prompt shares with the latest one only once.
+//! - [`Model`] is the trait of language models with many sequences. The module `ort` (feature `ort`) implements it on
+//!   ONNX Runtime.
+//! - [`Decoder`] chooses the tokens of one sequence, an [`Event`] at a time: under a [`Constraint`], if there is one,
+//!   with a [`Sampler`], stop strings and limits. It reads the bytes of tokens through a [`Detokenizer`].
+//! - Drivers produce outputs with models and decoders: [`generate`], [`best_of`], [`exact_samples`], [`beam_search`],
+//!   [`speculative`] decoding with a [`Draft`], [`run_together`] for decoders in batches, and the [`Scheduler`] for
+//!   requests that arrive over time.
+//! - A [`PrefixCache`] feeds a prefix that a prompt has in common with the latest prompt only once.
 //! - A [`ChatTemplate`] renders a prompt, and a `PromptTokenizer` (feature `huggingface`) tokenizes it.
-//! - An [`Embedder`] maps texts to vectors; the module `ort` has one as well.
+//! - An [`Embedder`] maps texts to vectors; the module `ort` implements it as well (with the feature `huggingface`).
 
 mod cached;
 mod chat;

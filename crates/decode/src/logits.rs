@@ -6,38 +6,38 @@ use super::scores::log_probability_of;
 use grammata::error::Result;
 use std::fmt;
 
-/// Logits of the rows that a batch asked for, each of the model's vocabulary size; borrowed from the model until it is
-/// fed again.
+/// Logits of the rows that a batch requested, one logit in each row for each token of the model. They are borrowed from
+/// the model until it is fed again.
 #[derive(Debug)]
 pub enum Logits<'m> {
     /// Rows in the memory of the host.
     Host(Vec<&'m [f32]>),
-    /// Rows that the model left in the memory of its device, to be used there or copied to the host.
+    /// Rows that the model left in the memory of its device. They can be used there or copied to the host.
     Device(&'m dyn DeviceLogits),
 }
 
 /// Rows of logits in the memory of a device.
 pub trait DeviceLogits: fmt::Debug {
-    /// Number of rows.
+    /// Returns the number of rows.
     fn len(&self) -> usize;
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns where a row is, for a kernel that runs on the device; `None` if there is no such row.
+    /// Returns the address of a row, for a kernel that runs on the device; `None` if there is no such row.
     fn row(&self, index: usize) -> Option<DeviceRow>;
 
-    /// Copies a row to the host as 32-bit floats. It replaces the contents of `out`.
+    /// Copies a row to the host as 32-bit floats. The row replaces the contents of `out`.
     ///
     /// # Errors
     /// `decode/row-range`: there is no such row; or a failure of the device.
     fn copy(&self, index: usize, out: &mut Vec<f32>) -> Result<()>;
 
     /// Makes the given choices, each from a row, and returns the results in the same order. The default copies the rows
-    /// to the host and chooses there; a device that can choose sends only the results. The error of one choice, as of
-    /// [`Sampler::sample`](super::Sampler::sample), does not affect the others.
+    /// to the host and chooses there; a device that can choose sends only the results. A choice can fail on its own,
+    /// like [`Sampler::sample`](super::Sampler::sample), without affecting the others.
     ///
     /// # Errors
     /// `decode/row-range`: there is no such row; or a failure of the device.
@@ -64,12 +64,12 @@ pub struct DeviceRow {
     pub address: usize,
     /// Number of logits.
     pub length: usize,
-    /// Whether the logits are 16-bit floats; otherwise they are 32-bit ones.
+    /// Whether the logits are 16-bit floats instead of 32-bit floats.
     pub half: bool,
 }
 
 impl Logits<'_> {
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         match self {
             Logits::Host(rows) => rows.len(),
@@ -77,7 +77,7 @@ impl Logits<'_> {
         }
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

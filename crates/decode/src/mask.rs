@@ -1,10 +1,11 @@
-//! Masks over logits: one bit a token, 32 a word.
+//! Masks over logits: one bit per token, 32 bits per word.
 
 use super::errors;
 use grammata::error::Result;
 
-/// Iterates over the logits in chunks of 32 (the last may be shorter): the chunk's index, its word of the mask, and its
-/// logits. Bits of the word without a logit are cleared, and chunks without an allowed token are skipped.
+/// Iterates over the logits in chunks of 32 (the last may be shorter): the index of the chunk, its word of the mask,
+/// and its logits. Without a mask every token is allowed; tokens past the end of the mask are not. Bits without a logit
+/// are cleared, and chunks without an allowed token are skipped.
 pub(super) fn allowed_chunks<'a>(
     logits: &'a [f32],
     mask: Option<&'a [u32]>,
@@ -16,12 +17,12 @@ pub(super) fn allowed_chunks<'a>(
     })
 }
 
-/// Whether `mask` allows a token.
+/// Returns whether `mask` allows a token; false past the end of the mask.
 pub(super) fn allows(mask: &[u32], token: u32) -> bool {
     mask.get(token as usize / 32).is_some_and(|word| word >> (token % 32) & 1 != 0)
 }
 
-/// Iterates over the indices of the set bits, in ascending order.
+/// Iterates over the indices of the set bits of a word, in ascending order.
 pub(super) fn bits(mut word: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize);
@@ -30,11 +31,12 @@ pub(super) fn bits(mut word: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Returns the `count` (at least 1) allowed tokens of the greatest logits, in descending order, equals by ascending id.
-/// Tokens whose logits are NaN or minus infinity are left out, so there may be fewer.
+/// Returns the `count` (at least 1) allowed tokens with the greatest logits, and their logits: by falling logit, then
+/// rising id. Tokens whose logits are NaN or minus infinity are left out, so there may be fewer than `count`.
 ///
 /// # Errors
-/// No token is allowed (`decode/empty-mask`), or all allowed ones are left out (`decode/no-candidate`).
+/// No token with a logit is allowed (`decode/empty-mask`), or the logits of all allowed tokens are NaN or minus
+/// infinity (`decode/no-candidate`).
 pub(super) fn top(logits: &[f32], mask: Option<&[u32]>, count: usize) -> Result<Vec<(u32, f32)>> {
     let mut best: Vec<(u32, f32)> = Vec::with_capacity(count);
     let mut any = false;
@@ -42,7 +44,7 @@ pub(super) fn top(logits: &[f32], mask: Option<&[u32]>, count: usize) -> Result<
         any = true;
         for bit in bits(word) {
             let logit = chunk.get(bit).copied().unwrap_or(f32::NAN);
-            // NaN is not greater than anything
+            // a comparison with NaN is false, so NaN is left out
             let least = best.last().filter(|_| best.len() >= count).map_or(f32::NEG_INFINITY, |&(_, l)| l);
             if logit > least {
                 best.truncate(count.saturating_sub(1));
@@ -61,7 +63,7 @@ pub(super) fn top(logits: &[f32], mask: Option<&[u32]>, count: usize) -> Result<
 /// Returns the only token that `mask` allows; `None` if it allows several.
 ///
 /// # Errors
-/// `decode/empty-mask`: it allows none.
+/// `decode/empty-mask`: the mask allows no token.
 pub(super) fn only(mask: &[u32]) -> Result<Option<u32>> {
     let mut words = mask.iter().enumerate().filter(|&(_, &word)| word != 0);
     let Some((index, word)) = words.next() else { return Err(errors::empty_mask()) };

@@ -5,7 +5,7 @@ use super::logits::Logits;
 use super::sequences::SequenceId;
 use grammata::error::Result;
 
-/// Positions of a [`Feed`] whose logits are wanted. The logits of a position are those of the token after it.
+/// Positions of a [`Feed`] whose logits are requested. The logits of a position predict the token after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows<'a> {
     /// No position: the tokens only extend the cache.
@@ -14,12 +14,13 @@ pub enum Rows<'a> {
     Last,
     /// Every token fed, in order.
     All,
-    /// The tokens fed at these places, counted from 0, in the order given; a place may be given more than once.
+    /// The tokens fed at these places, counted from 0, in the given order. A place may occur more than once.
     At(&'a [usize]),
 }
 
 impl<'a> Rows<'a> {
-    /// The places, counted from 0 at the first of the `tokens` tokens fed.
+    /// Returns the places, in the order of the rows, counted from 0 at the first of the `tokens` tokens fed. Places of
+    /// [`Rows::At`] are not checked against `tokens`.
     pub fn places(self, tokens: usize) -> impl Iterator<Item = usize> + 'a {
         let (range, chosen): (_, &[usize]) = match self {
             Rows::None => (0..0, &[]),
@@ -34,24 +35,24 @@ impl<'a> Rows<'a> {
 /// Tokens to append to one sequence.
 #[derive(Clone, Copy, Debug)]
 pub struct Feed<'a> {
-    /// The sequence; it must be open.
+    /// The sequence to extend; it must be open.
     pub sequence: SequenceId,
     /// The tokens, at least one.
     pub tokens: &'a [u32],
-    /// The positions whose logits are wanted.
+    /// The positions whose logits are requested.
     pub rows: Rows<'a>,
 }
 
 /// A causal language model that keeps a key-value cache for each of its open sequences.
 ///
-/// An error leaves every sequence as it was. The trait is object-safe; the decoders and drivers of this module take
-/// `&mut dyn Model`. [`Sequences`](super::Sequences) and [`check_batch`] are there for implementations.
+/// An error leaves every sequence as it was. The trait is object-safe; decoders and drivers take `&mut dyn Model`.
+/// Implementations can use [`Sequences`](super::Sequences), [`check_batch`] and [`check_truncate`].
 pub trait Model {
-    /// Number of logits of a position. Ids from this number up are not tokens of the model. It may be larger than the
-    /// tokenizer's vocabulary (models pad it) or smaller.
+    /// Returns the number of logits of a position. Ids from this number up are not tokens of the model. The number may
+    /// be larger than the vocabulary of the tokenizer (models pad it) or smaller.
     fn vocabulary_size(&self) -> usize;
 
-    /// The most tokens that a sequence can hold, if the model declares it.
+    /// Returns the most tokens that a sequence can hold; `None` if the model does not declare it.
     fn context_length(&self) -> Option<usize>;
 
     /// Opens an empty sequence.
@@ -66,37 +67,37 @@ pub trait Model {
     /// The sequence is not open, or a failure of the model.
     fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId>;
 
-    /// Removes all but the first `length` tokens of a sequence.
+    /// Removes all but the first `length` tokens of a sequence from its cache.
     ///
     /// # Errors
     /// The sequence is not open or has fewer tokens, or a failure of the model.
     fn truncate(&mut self, sequence: SequenceId, length: usize) -> Result<()>;
 
-    /// Closes a sequence and frees its cache. Nothing happens if it is not open.
+    /// Closes a sequence and frees its cache. Does nothing if the sequence is not open.
     fn close(&mut self, sequence: SequenceId);
 
-    /// Number of tokens of a sequence.
+    /// Returns the number of tokens of a sequence.
     ///
     /// # Errors
     /// The sequence is not open.
     fn length(&self, sequence: SequenceId) -> Result<usize>;
 
-    /// Appends tokens to sequences, and gives the logits of the positions wanted: the rows of the first feed, then those
-    /// of the second, and so on, each of [`vocabulary_size`](Model::vocabulary_size) numbers.
+    /// Appends tokens to sequences, and returns the logits of the requested positions: the rows of the first feed, then
+    /// those of the second, and so on, each of [`vocabulary_size`](Model::vocabulary_size) numbers.
     ///
     /// Feeds of one batch do not depend on each other, so an implementation may compute them together.
     ///
     /// # Errors
-    /// What [`check_batch`] refuses, or a failure of the model. No sequence is then longer than before.
+    /// Errors of [`check_batch`], or a failure of the model. No sequence is then longer than before.
     fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>>;
 }
 
-/// Refuses a batch that no model can be fed: implementations of [`Model::feed`] call it first.
+/// Checks that a batch can be fed. Implementations of [`Model::feed`] call this function first.
 ///
 /// # Errors
-/// A sequence that is not open (`decode/no-sequence`) or comes twice (`decode/twice-in-batch`), no tokens
-/// (`decode/no-tokens`), a token that the model does not have (`decode/token-range`), a sequence longer than the context
-/// (`decode/context`), a row of a token that is not fed (`decode/row-range`).
+/// A sequence is not open (`decode/no-sequence`) or occurs twice (`decode/twice-in-batch`); a feed has no tokens
+/// (`decode/no-tokens`); the model does not have a token (`decode/token-range`); a sequence would become longer than
+/// the context (`decode/context`); a row is requested of a token that is not fed (`decode/row-range`).
 pub fn check_batch<M: Model + ?Sized>(model: &M, batch: &[Feed<'_>]) -> Result<()> {
     let vocabulary = model.vocabulary_size();
     for (index, feed) in batch.iter().enumerate() {
@@ -121,10 +122,10 @@ pub fn check_batch<M: Model + ?Sized>(model: &M, batch: &[Feed<'_>]) -> Result<(
     Ok(())
 }
 
-/// Refuses a truncation that no model can do: implementations of [`Model::truncate`] call it first.
+/// Checks that a sequence can be truncated. Implementations of [`Model::truncate`] call this function first.
 ///
 /// # Errors
-/// A sequence that is not open (`decode/no-sequence`) or has fewer than `length` tokens (`decode/truncate`).
+/// The sequence is not open (`decode/no-sequence`) or has fewer than `length` tokens (`decode/truncate`).
 pub fn check_truncate<M: Model + ?Sized>(model: &M, sequence: SequenceId, length: usize) -> Result<()> {
     let available = model.length(sequence)?;
     if length > available {
@@ -133,7 +134,7 @@ pub fn check_truncate<M: Model + ?Sized>(model: &M, sequence: SequenceId, length
     Ok(())
 }
 
-/// Forks a sequence and keeps at most its first `most` tokens. Returns the fork and its length.
+/// Forks the sequence `held` and keeps at most its first `most` tokens. Returns the fork and its length.
 pub(super) fn fork_of_beginning(
     model: &mut dyn Model,
     held: SequenceId,

@@ -1,4 +1,4 @@
-//! Settings and outcome of a generation.
+//! Settings and output of a generation.
 
 use super::exact::{ExactSampling, ExactStatistics};
 use super::finish::FinishReason;
@@ -15,35 +15,39 @@ use std::time::Duration;
 )]
 #[non_exhaustive]
 pub struct GenerationOptions {
-    /// The most tokens to generate. 512 by default.
+    /// The most tokens to generate, an end token included. 512 by default.
     pub max_tokens: usize,
-    /// Whether the constraint must make the output complete within `max_tokens` tokens and the model's context. If so,
-    /// only tokens are chosen after which a short enough completion is known; if none is known at the start, generation
-    /// fails before the first token. Otherwise the output is truncated at the limit. True by default.
+    /// Whether the constraint must make the output complete within `max_tokens` tokens and the context of the model. If
+    /// so, only tokens are chosen after which a short enough completion is known; if none is known at the start,
+    /// generation fails before the first token. Otherwise the output is truncated at the limit. Without a constraint it
+    /// has no effect. True by default.
     pub complete: bool,
-    /// Ends the output after this much time, at the next token. None by default.
+    /// Ends the output after this much time, before the next token is chosen. None by default.
     pub timeout: Option<Duration>,
     /// How tokens are chosen. Greedy by default.
     pub sampling: SamplingParams,
     /// Draws the output from the model's distribution conditioned on the constraint, instead of from each mask. None by
-    /// default. No text is certain before the output is complete, so all events come at its end.
+    /// default. Without a constraint only the sampling settings are checked. No text is certain before the output is
+    /// complete, so all events are reported at its end.
     pub exact: Option<ExactSampling>,
-    /// Ids that end the sequence (end of text, end of turn). None by default.
+    /// Ids of tokens that end the sequence (end of text, end of turn). None by default. Under a constraint, such a
+    /// token ends the output only if nothing may follow it.
     pub end_tokens: Vec<u32>,
-    /// Texts at which to stop; they are not part of the output. None by default.
+    /// Texts at which the output stops; they are not part of its text. None by default.
     pub stop: Vec<String>,
     /// Computes the log-probability of each token, including forced ones. Off by default: it takes a pass over the
     /// logits of each token, and one more run of the model if the output ends in forced tokens.
     pub log_probabilities: bool,
-    /// Computes, for each token, the probability of the tokens that the constraint did not allow in its place; implies
-    /// `log_probabilities`. Off by default: it takes another pass over the logits, on the host.
+    /// Computes, for each token, the probability, at temperature 1, of the tokens that the constraint did not allow in
+    /// its place; implies `log_probabilities`. Off by default: it takes another pass over the logits, on the host.
     pub refused_mass: bool,
-    /// The most tokens that each run of the model verifies ahead: what followed the latest earlier occurrence of the
-    /// last tokens ([`NgramDraft`](crate::NgramDraft)). 0, the default, is none. The output is the same. Exact sampling
-    /// takes none.
+    /// The most tokens that each run of the model verifies ahead: the tokens that followed the latest earlier
+    /// occurrence of the last tokens ([`NgramDraft`](crate::NgramDraft)). 0, the default, turns it off. The output is
+    /// the same if logits do not depend on how many tokens a run is fed. Exact sampling under a constraint does not use
+    /// it.
     pub prompt_lookup: usize,
     /// Computes a mask that takes work on another thread while the model runs. The output is the same. Off by default:
-    /// it pays where the model leaves a processor free (see docs/library.md for figures).
+    /// it saves time only if the model leaves a processor free (see docs/library.md for figures).
     pub overlap: bool,
 }
 
@@ -79,29 +83,30 @@ grammata_base::setters!(GenerationOptions {
     overlap: bool,
 });
 
-/// The outcome of a generation.
+/// The output of a generation, with its scores and timings.
 #[derive(Clone, Debug)]
 pub struct Generation {
     /// The text, without a stop string. Invalid UTF-8 is replaced by U+FFFD.
     pub text: String,
-    /// All generated tokens, including the one that ended the sequence.
+    /// All generated tokens, including an end token.
     pub tokens: Vec<u32>,
-    /// The natural logarithm of the probability that the model gives each token after those before it, at temperature 1
-    /// and among all tokens, not only the allowed ones; empty unless they were asked for.
+    /// For each token, the natural logarithm of the probability that the model gives it after the tokens before it, at
+    /// temperature 1 and among all tokens, not only the allowed ones. Empty unless log-probabilities were requested.
     pub log_probabilities: Vec<f64>,
-    /// For each token, the probability, at temperature 1, of the tokens that the constraint did not allow in its place;
-    /// empty unless it was asked for.
+    /// For each token, the probability, at temperature 1, of the tokens that the constraint did not allow in its place.
+    /// Empty unless it was requested.
     pub refused_mass: Vec<f64>,
-    /// Statistics of exact sampling, if the output was sampled exactly.
+    /// Statistics of exact sampling; `None` if the output was not sampled exactly.
     pub exact: Option<ExactStatistics>,
-    /// Why it ended.
+    /// Why the generation ended.
     pub finish: FinishReason,
-    /// How long it took.
+    /// Times and counts of the steps of the generation.
     pub timings: Timings,
 }
 
 impl Generation {
-    /// The log-probability of the whole output: the sum of those of its tokens.
+    /// Returns the log-probability of the whole output: the sum of
+    /// [`log_probabilities`](field@Generation::log_probabilities), which is 0 if they were not requested.
     pub fn log_probability(&self) -> f64 {
         self.log_probabilities.iter().sum()
     }

@@ -6,12 +6,12 @@ use super::finish::{FinishReason, OutputStatus};
 use super::text::TextStream;
 use grammata::error::Result;
 
-/// What decoding reads from a vocabulary.
+/// The part of a vocabulary that decoding needs: the bytes of the tokens.
 pub trait Detokenizer {
-    /// Number of token ids; masks have this many bits.
+    /// Returns the number of token ids, which is the number of bits of a mask.
     fn token_count(&self) -> usize;
 
-    /// Returns the bytes that `token` adds to the output: none for special tokens and for ids that do not exist.
+    /// Returns the bytes that `token` adds to the output: no bytes for special tokens and for ids that do not exist.
     fn bytes(&self, token: u32) -> &[u8];
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Bounds<'a> {
 }
 
 impl Bounds<'_> {
-    /// Returns how many tokens may still follow a sequence of `length` tokens, `generated` of them output.
+    /// Returns how many tokens may still follow a sequence of `length` tokens, `generated` of which are output.
     fn left(&self, generated: usize, length: usize) -> usize {
         let room = self.context.map_or(usize::MAX, |context| context.saturating_sub(length));
         self.tokens.saturating_sub(generated).min(room)
@@ -71,7 +71,8 @@ impl<'c> Output<'c> {
         self.roll_back(self.tokens.len(), stop)
     }
 
-    /// Rolls the constraint back by `tokens`, which must be all tokens that were appended, and clears the output.
+    /// Rolls the constraint back by `tokens`, which must be the number of all tokens that were appended, and clears the
+    /// output.
     pub(super) fn roll_back(&mut self, tokens: usize, stop: &[String]) -> Result<()> {
         if let Some(constraint) = &mut self.constraint {
             constraint.rollback(tokens)?;
@@ -82,7 +83,8 @@ impl<'c> Output<'c> {
         Ok(())
     }
 
-    /// Returns a reason to end before another token, for a sequence of `length` tokens, prompt included.
+    /// Returns the reason to end before another token, for a sequence of `length` tokens, prompt included; `None` if
+    /// another token may follow.
     pub(super) fn limit(&mut self, bounds: &Bounds<'_>, length: usize) -> Result<Option<FinishReason>> {
         if let Some(constraint) = &mut self.constraint
             && constraint.is_finished()?
@@ -94,7 +96,7 @@ impl<'c> Output<'c> {
             return Ok(Some(FinishReason::TokenLimit { limit: bounds.tokens, status }));
         }
         match bounds.context {
-            // the next token needs a place as well
+            // the next token needs a place in the context as well
             Some(limit) if length >= limit => {
                 Ok(Some(FinishReason::ContextLimit { limit, status: self.status()? }))
             }
@@ -103,7 +105,7 @@ impl<'c> Output<'c> {
     }
 
     /// Returns the most tokens that may still follow a sequence of `length` tokens, if the output must be complete
-    /// within them.
+    /// within them; otherwise `None`.
     pub(super) fn budget(&self, bounds: &Bounds<'_>, length: usize) -> Option<usize> {
         bounds.complete.then(|| bounds.left(self.tokens.len(), length))
     }
@@ -135,13 +137,13 @@ impl<'c> Output<'c> {
         Ok(true)
     }
 
-    /// Whether the mask of the next token takes work; false without a constraint.
+    /// Returns whether the mask of the next token takes work to compute; false without a constraint.
     pub(super) fn mask_takes_work(&mut self) -> Result<bool> {
         self.constraint.as_mut().map_or(Ok(false), |constraint| constraint.mask_takes_work())
     }
 
-    /// Returns whether the output can be completed within `budget` tokens, the first of them being `token`, which the
-    /// mask allows. True without a constraint or a budget.
+    /// Returns whether a completion of at most `budget` tokens is known that begins with `token`, which the mask
+    /// allows. True without a constraint or a budget.
     pub(super) fn may_take(&mut self, token: u32, budget: Option<usize>) -> Result<bool> {
         match (&mut self.constraint, budget) {
             (Some(constraint), Some(budget)) => constraint.is_token_allowed_within(token, budget),
@@ -149,8 +151,9 @@ impl<'c> Output<'c> {
         }
     }
 
-    /// Appends `token`, and appends the text that became certain to `text`. Returns a reason to end if the token is an
-    /// end token or completes a stop string.
+    /// Appends `token` to the tokens, and the text that became certain to `text`. Returns the reason to end if the
+    /// token completes a stop string or is an end token, under a constraint only one that nothing may follow; otherwise
+    /// `None`.
     pub(super) fn push(
         &mut self,
         token: u32,
@@ -161,7 +164,7 @@ impl<'c> Output<'c> {
             constraint.accept_token(token)?;
         }
         self.tokens.push(token);
-        // a grammar may have an end token in the middle of its words
+        // a grammar may have an end token in the middle of its words, so the constraint decides
         let ends = match &mut self.constraint {
             Some(constraint) => bounds.end.contains(&token) && constraint.is_finished()?,
             None => bounds.end.contains(&token),
@@ -176,14 +179,14 @@ impl<'c> Output<'c> {
         }
     }
 
-    /// Appends the text that was held back, unless a stop string ended the output.
+    /// Appends the text that the stream held back, unless the output ended at a stop string.
     pub(super) fn finish(&mut self, reason: &FinishReason) {
         if !matches!(reason, FinishReason::StopString { .. }) {
             self.stream.finish(&mut self.text);
         }
     }
 
-    /// Returns how the output relates to the language of the constraint.
+    /// Returns the relation of the output to the language of the constraint.
     pub(super) fn status(&mut self) -> Result<OutputStatus> {
         Ok(match &mut self.constraint {
             None => OutputStatus::Unconstrained,
@@ -195,7 +198,8 @@ impl<'c> Output<'c> {
     }
 }
 
-/// Refuses a prompt that is empty or leaves no room in the model's context.
+/// Checks that a prompt is not empty (`decode/empty-prompt`) and is shorter than the context of the model
+/// (`decode/prompt-too-long`).
 pub(super) fn check_prompt(prompt: &[u32], context: Option<usize>) -> Result<()> {
     if prompt.is_empty() {
         return Err(errors::empty_prompt());

@@ -1,7 +1,7 @@
-//! Runs of the model, and masks that are computed meanwhile.
+//! Runs of the model, and masks that are computed while the model runs.
 //!
-//! The threads are those of rayon's current pool. Handing a mask over and waiting for it costs some microseconds, so
-//! only masks that take work are handed over.
+//! The threads are those of rayon's current pool. Handing a mask to another thread and waiting for it costs some
+//! microseconds, so only masks that take work are handed over.
 
 use super::logits::Logits;
 use super::model::{Feed, Model};
@@ -10,47 +10,47 @@ use grammata::error::Result;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// How many of its tokens a decoder is fed in a run.
+/// How many of its pending tokens a decoder is fed in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Portion {
     All,
-    /// The first ones, fewer than come before the first row of logits.
+    /// The given number of first tokens, fewer than come before the first requested row of logits.
     First(usize),
 }
 
-/// How far the mask of the next choice is.
+/// The state of the mask of the next choice.
 #[derive(Clone, Debug, Default)]
 pub(super) enum NextMask {
-    /// There is none, or the decoder has used it.
+    /// There is no such mask, or the decoder has used it.
     #[default]
     Settled,
-    /// To be computed during the run of the model.
+    /// The mask is to be computed during the run of the model.
     Open,
-    /// Computed during the run.
+    /// The mask was computed, during the run of the model or after it.
     Done(Overlapped),
 }
 
-/// A mask that was computed during a run of the model.
+/// The result of computing a mask that was left open for the run of the model.
 #[derive(Clone, Debug)]
 pub(super) struct Overlapped {
     pub(super) result: Result<()>,
-    /// Time of the computation.
+    /// How long the computation took.
     pub(super) time: Duration,
-    /// How long the logits waited for it.
+    /// How long the logits waited for the mask.
     pub(super) wait: Duration,
 }
 
-/// The computation of one mask.
+/// The task of computing one mask.
 pub(super) struct MaskTask<'a, 'c> {
     pub(super) output: &'a mut Output<'c>,
     pub(super) mask: &'a mut Vec<u32>,
-    /// Number of tokens of the vocabulary.
+    /// Number of tokens of the vocabulary, which is the number of bits of the mask.
     pub(super) count: usize,
     pub(super) next: &'a mut NextMask,
 }
 
 impl MaskTask<'_, '_> {
-    /// Computes the mask. `fed` is set when the model's run ends.
+    /// Computes the mask and stores its result. `fed` is set when the run of the model ends.
     fn run(self, fed: &OnceLock<Instant>) {
         let start = Instant::now();
         let result = self.output.fill_mask(self.mask, self.count, None).map(|_| ());
@@ -60,7 +60,7 @@ impl MaskTask<'_, '_> {
 }
 
 /// Feeds the model and computes masks meanwhile. Returns the logits and the time of the run. All masks are computed
-/// when it returns, also if the model fails. A panic of a mask is passed on after the run.
+/// when the function returns, also if the model fails. A panic while computing a mask is propagated after the run.
 ///
 /// # Errors
 /// Errors of [`Model::feed`].

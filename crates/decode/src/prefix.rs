@@ -1,25 +1,26 @@
-//! A wrapper of a model that feeds a common prefix of prompts once.
+//! A wrapper of a model that feeds the common prefix of successive prompts only once.
 
 use super::logits::Logits;
 use super::model::{Feed, Model, Rows, check_batch, check_truncate};
 use super::sequences::{SequenceId, Sequences};
 use grammata::error::Result;
 
-/// A wrapper of a model that remembers the latest prompt: the tokens of the latest first feed of a sequence. A sequence
-/// whose first feed begins with the same tokens is a fork of it, so the common prefix is not computed again.
+/// A wrapper of a model that remembers the latest prompt, that is, the tokens of the latest first feed of a sequence. A
+/// sequence whose first feed begins with the same tokens is a fork of the remembered one, so the common prefix is not
+/// computed again. Tokens whose logits are requested, and the last token, are always fed.
 ///
-/// The remembered prompt takes one more sequence of the model.
+/// The remembered prompt takes one more sequence of the model, which is closed when the wrapper is dropped.
 pub struct PrefixCache<'m> {
     model: &'m mut dyn Model,
     open: Sequences<Option<SequenceId>>,
     kept: Option<(SequenceId, Vec<u32>)>,
-    /// Sequences that were empty before the latest feed.
+    /// Sequences that were empty before the latest feed and that this feed began.
     begun: Vec<Begun>,
-    /// Tokens that were not fed, because they were remembered.
+    /// Number of tokens that were not fed, because they were remembered.
     saved: usize,
 }
 
-/// A sequence that was empty before a feed.
+/// A sequence that was empty before a feed, its sequence in the wrapped model, and the tokens of the feed.
 struct Begun {
     outer: SequenceId,
     inner: SequenceId,
@@ -41,18 +42,18 @@ impl Drop for PrefixCache<'_> {
 }
 
 impl<'m> PrefixCache<'m> {
-    /// Wraps `model`. Nothing is remembered yet.
+    /// Wraps `model`. No prompt is remembered yet.
     pub fn new(model: &'m mut dyn Model) -> PrefixCache<'m> {
         PrefixCache { model, open: Sequences::new(), kept: None, begun: Vec::new(), saved: 0 }
     }
 
-    /// How many tokens were not fed because they were remembered.
+    /// Returns how many tokens were not fed because they were remembered.
     pub fn saved(&self) -> usize {
         self.saved
     }
 
-    /// Opens a sequence of the wrapped model that holds the remembered prefix of `tokens`, at most `most` of them.
-    /// Returns it and the length of the prefix.
+    /// Opens a sequence of the wrapped model that holds the longest remembered prefix of `tokens`, but at most `most`
+    /// tokens. Returns the sequence and the length of the prefix.
     fn begin(&mut self, tokens: &[u32], most: usize) -> Result<(SequenceId, usize)> {
         if let Some((kept, known)) = &self.kept {
             let same = known.iter().zip(tokens).take_while(|(a, b)| a == b).count().min(most);
@@ -66,8 +67,8 @@ impl<'m> PrefixCache<'m> {
         Ok((self.model.open()?, 0))
     }
 
-    /// Completes the latest feed: remembers the tokens of the last sequence that it began. A sequence whose first feed
-    /// failed is empty again.
+    /// Completes the latest feed. The tokens of each sequence that it began are remembered, so those of the last one
+    /// remain. A sequence whose first feed failed is empty again.
     fn settle(&mut self) -> Result<()> {
         for Begun { outer, inner, tokens } in std::mem::take(&mut self.begun) {
             if self.model.length(inner)? < tokens.len() {
@@ -83,7 +84,7 @@ impl<'m> PrefixCache<'m> {
         Ok(())
     }
 
-    /// Returns the sequence of the wrapped model for `sequence`; `None` if no feed of it has succeeded yet.
+    /// Returns the sequence of the wrapped model for `sequence`; `None` if no feed of `sequence` has succeeded yet.
     fn inner(&self, sequence: SequenceId) -> Result<Option<SequenceId>> {
         let has_failed = |begun: &&Begun| {
             begun.outer == sequence
@@ -119,7 +120,7 @@ impl Model for PrefixCache<'_> {
     }
 
     fn close(&mut self, sequence: SequenceId) {
-        // a prefix that cannot be remembered is fed again
+        // an error only means that no prefix is remembered, so the prefix is fed again
         let _ = self.settle();
         if let Some(Some(inner)) = self.open.close(sequence) {
             self.model.close(inner);
@@ -141,7 +142,7 @@ impl Model for PrefixCache<'_> {
                 skipped.push(0);
                 continue;
             }
-            // positions whose logits are wanted must be fed, and at least one token
+            // positions whose logits are requested must be fed, and at least one token
             let last = feed.tokens.len().saturating_sub(1);
             let first = feed.rows.places(feed.tokens.len()).min().unwrap_or(last);
             let (inner, same) = self.begin(feed.tokens, first.min(last))?;

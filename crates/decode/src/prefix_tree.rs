@@ -1,4 +1,4 @@
-//! A tree of token prefixes, with the probability that is known to be refused below each.
+//! A tree of token prefixes. Each node knows how much of the probability below it is known to be refused.
 
 use super::errors;
 use super::mask::{allowed_chunks, bits};
@@ -18,7 +18,7 @@ pub(super) struct Continuations {
     total: f64,
     /// Log-probabilities at temperature 1.
     scores: LogSoftmax,
-    /// Probability of all `tokens` together, at the temperature.
+    /// Probability of all `tokens` together among all tokens of the model, at the temperature.
     mass: f64,
     /// Probability of the tokens that the mask forbids, at temperature 1.
     refused_mass: f64,
@@ -65,7 +65,7 @@ impl Continuations {
         })
     }
 
-    /// The continuations of a prefix that cannot become an output: none.
+    /// Returns the continuations of a prefix that cannot become an output: none, with mass 0.
     fn none() -> Continuations {
         Continuations {
             tokens: Box::default(),
@@ -80,13 +80,13 @@ impl Continuations {
         }
     }
 
-    /// Returns the probability, among all tokens, of the continuation of index `place`.
+    /// Returns the probability of the continuation of index `place` among all tokens of the model, at the temperature.
     fn probability(&self, place: usize) -> f64 {
         let logit = self.logits.get(place).copied().unwrap_or(f32::NEG_INFINITY);
         ((f64::from(logit) - f64::from(self.greatest)) / self.temperature).exp() / self.total
     }
 
-    /// Returns the probability of all continuations together.
+    /// Returns the probability of all continuations together among all tokens of the model, at the temperature.
     pub(super) fn mass(&self) -> f64 {
         self.mass
     }
@@ -105,15 +105,17 @@ impl Continuations {
         size_of_val(&*self.tokens) + size_of_val(&*self.logits)
     }
 
-    /// Returns the continuation at a point, from 0 to [`mass`](Continuations::mass), of the cumulative probabilities by
-    /// rising id.
+    /// Returns the continuation at `point` of the cumulative probabilities by rising id. `point` is from 0 to
+    /// [`mass`](Continuations::mass). Beyond the sum, the last continuation with a positive probability is returned;
+    /// `None` if there is none.
     pub(super) fn draw(&self, point: f64) -> Option<Step> {
         self.step(self.place_at(point, &[], &[])?)
     }
 
-    /// Returns the index of the continuation at a point of the cumulative live probabilities. `children` holds the
-    /// indices that have a node, in ascending order, and these nodes: such a continuation counts with the live
-    /// probability of its node.
+    /// Returns the index of the continuation at `point` of the cumulative live probabilities, by rising id. `children`
+    /// holds the indices of the continuations that have a node, in ascending order, with their nodes: such a
+    /// continuation counts with its probability times the live probability of its node. `None` if no continuation has a
+    /// positive live probability.
     fn place_at(&self, point: f64, children: &[(usize, usize)], nodes: &[Node]) -> Option<usize> {
         let (mut left, mut last) = (point, None);
         let mut children = children.iter().peekable();
@@ -133,7 +135,7 @@ impl Continuations {
     }
 }
 
-/// A token of a try.
+/// A token of a try, with its scores.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) token: u32,
@@ -145,25 +147,26 @@ pub(super) struct Step {
     pub(super) refused_mass: f64,
 }
 
-/// A token that was drawn, with its place among the continuations of its node.
+/// A token that was drawn, with its index among the continuations of its node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drawn {
     pub(super) step: Step,
     pub(super) place: usize,
-    /// The node of the prefix with this token, if it is remembered.
+    /// The node of the prefix that ends with this token, if the tree has one.
     pub(super) child: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
 struct Node {
     next: Continuations,
-    /// The parent, and the place of this node's token among its continuations.
+    /// The parent node, and the index of the token of this node among the continuations of the parent. `None` for the
+    /// root.
     parent: Option<(usize, usize)>,
-    /// Indices of continuations and their nodes, by ascending index.
+    /// Indices of the continuations that have a node, with these nodes, by ascending index.
     children: Vec<(usize, usize)>,
-    /// Probability of the continuations without a node.
+    /// Probability of the continuations without a node, given this prefix.
     rest: f64,
-    /// Probability, given this prefix, of the continuations that are not known to be refused.
+    /// Probability of the continuations that are not known to be refused, given this prefix.
     live: f64,
 }
 
@@ -176,7 +179,7 @@ pub(super) struct PrefixTree {
 }
 
 impl PrefixTree {
-    /// An empty tree that takes at most `most` bytes.
+    /// Creates an empty tree that takes at most `most` bytes.
     pub(super) fn new(most: usize) -> PrefixTree {
         PrefixTree { nodes: Vec::new(), bytes: 0, most }
     }
@@ -185,17 +188,19 @@ impl PrefixTree {
         self.nodes.len()
     }
 
-    /// The node of the empty prefix.
+    /// Returns the node of the empty prefix; `None` if the tree is empty.
     pub(super) fn root(&self) -> Option<usize> {
         (!self.nodes.is_empty()).then_some(0)
     }
 
-    /// Returns the probability, given the prefix of a node, of the continuations that are not known to be refused.
+    /// Returns the probability, given the prefix of a node, of the continuations that are not known to be refused; 1 if
+    /// there is no such node.
     pub(super) fn live(&self, node: usize) -> f64 {
         self.nodes.get(node).map_or(1.0, |node| node.live)
     }
 
-    /// The continuation at a point from 0 to [`live`](PrefixTree::live).
+    /// Returns the continuation of a node at `point`, from 0 to [`live`](PrefixTree::live), of the cumulative live
+    /// probabilities. `None` if there is no such node or nothing below it is live.
     pub(super) fn draw(&self, node: usize, point: f64) -> Option<Drawn> {
         let Node { next, children, .. } = self.nodes.get(node)?;
         let place = next.place_at(point, children, &self.nodes)?;
@@ -204,8 +209,9 @@ impl PrefixTree {
         Some(Drawn { step: next.step(place)?, place, child })
     }
 
-    /// Adds the prefix that extends a node by one of its continuations, given as (node, index), or the empty prefix.
-    /// Returns the continuations if there is no room for them.
+    /// Adds the prefix that extends a node by one of its continuations, given as (node, index), or the empty prefix if
+    /// `parent` is `None`. `next` are the continuations of the added prefix. Returns its node, or `next` if the tree
+    /// has no room.
     pub(super) fn insert(
         &mut self,
         parent: Option<(usize, usize)>,
@@ -233,13 +239,14 @@ impl PrefixTree {
         Ok(id)
     }
 
-    /// Records that a prefix, given as for [`insert`](PrefixTree::insert), cannot become an output.
+    /// Records that a prefix cannot become an output. `parent` gives the prefix as in [`insert`](PrefixTree::insert).
     pub(super) fn refuse(&mut self, parent: Option<(usize, usize)>) {
-        // if there is no room, a later try finds out again
+        // if there is no room, a later try will be refused at the same prefix again
         let _ = self.insert(parent, Continuations::none());
     }
 
-    /// Recomputes the live probabilities from a node up to the empty prefix.
+    /// Recomputes the live probabilities from the node of `from` up to the empty prefix. Does nothing if `from` is
+    /// `None`.
     fn raise(&mut self, from: Option<(usize, usize)>) {
         let mut at = from;
         while let Some((id, _)) = at
@@ -259,7 +266,7 @@ impl PrefixTree {
 mod tests {
     use super::*;
 
-    /// Probabilities 1/2, 1/4, 1/4 of three tokens.
+    /// Returns the continuations under `mask` of three tokens with probabilities 1/2, 1/4 and 1/4.
     fn next(mask: u32) -> Continuations {
         Continuations::new(&[2.0_f32.ln(), 0.0, 0.0], &[mask], 1.0).unwrap()
     }

@@ -1,4 +1,4 @@
-//! A model without weights: random logits.
+//! A model without weights, which computes random logits.
 
 use super::logits::Logits;
 use super::model::{Feed, Model, check_batch, check_truncate};
@@ -8,7 +8,7 @@ use grammata::error::Result;
 /// A model whose logits are pseudo-random numbers in [0, 1) that depend only on a seed and on the preceding tokens.
 ///
 /// Each token that a mask allows is equally likely to have the greatest logit. The output shows what a grammar
-/// guarantees, and nothing of a language.
+/// guarantees, without any influence of a language model.
 #[derive(Debug)]
 pub struct RandomLogits {
     vocabulary: usize,
@@ -25,7 +25,8 @@ impl RandomLogits {
     }
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea and Flood 2014), a permutation of the 64-bit numbers.
+/// Returns the output of SplitMix64 (Steele, Lea and Flood 2014) for the state `number`: a permutation of the 64-bit
+/// numbers.
 fn mixed(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -33,7 +34,7 @@ fn mixed(number: u64) -> u64 {
     number ^ number >> 31
 }
 
-/// Returns `length` logits for a prefix with this hash.
+/// Returns `length` logits, in [0, 1), for a prefix with the hash `hash`.
 fn row(hash: u64, length: usize) -> Vec<f32> {
     // a 32-bit float has 24 significant bits
     let logit = |token: u64| (mixed(hash.wrapping_add(token)) >> 40) as f32 / (1 << 24) as f32;

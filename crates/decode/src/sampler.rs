@@ -1,9 +1,9 @@
-//! Choosing a token from logits under a mask.
+//! The choice of a token from logits under a mask.
 //!
 //! The order of operations is that of Hugging Face's `generate` (its logits processors, then its warpers), with the
-//! mask first: mask, repetition penalty, temperature, top-k, top-p, min-p, then one draw from what is left with the
-//! probabilities scaled to sum to 1. So top-k and top-p look at allowed tokens only. (llama.cpp applies the temperature
-//! last by default; with temperature 1 the two agree.)
+//! mask first: mask, repetition penalty, temperature, top-k, top-p, min-p, then one draw from the remaining tokens with
+//! their probabilities scaled to sum to 1. So top-k and top-p consider allowed tokens only. (llama.cpp applies the
+//! temperature last by default; with temperature 1 the two agree.)
 
 use super::choice::{Choice, HostChooser};
 use super::sampling::SamplingParams;
@@ -12,7 +12,8 @@ use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
 
-/// Chooses tokens for one sequence: the random numbers, and the latest tokens for the repetition penalty.
+/// Chooses tokens for one sequence. It holds the random number generator, and the latest tokens for the repetition
+/// penalty.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     settings: SamplingParams,
@@ -32,18 +33,19 @@ impl Sampler {
         Ok(Sampler { settings, random, recent: VecDeque::new(), host: HostChooser::default() })
     }
 
-    /// The settings.
+    /// Returns the settings, with the seed that the random numbers started from.
     pub fn settings(&self) -> &SamplingParams {
         &self.settings
     }
 
-    /// Restarts the random numbers at another seed.
+    /// Restarts the random numbers from another seed.
     pub(super) fn reseed(&mut self, seed: u64) {
         self.settings.seed = seed;
         self.random = ChaCha8Rng::seed_from_u64(seed);
     }
 
-    /// Records a token of the prompt or a chosen token, for the repetition penalty.
+    /// Records a token of the prompt or a chosen token for the repetition penalty. Only the latest `repetition_window`
+    /// tokens are kept.
     pub fn observe(&mut self, token: u32) {
         if self.settings.repetition_penalty == 1.0 || self.settings.repetition_window == 0 {
             return;
@@ -54,12 +56,13 @@ impl Sampler {
         self.recent.push_back(token);
     }
 
-    /// Chooses a token. Bit i of word i/32 of `mask` allows token i; tokens past its end are not allowed, bits past the
-    /// last logit are ignored. Logits that are NaN or minus infinity are never chosen. Greedy choices use no random number,
-    /// others one each.
+    /// Chooses a token. Bit `i % 32` of word `i / 32` of `mask` allows token i; tokens past the end of the mask are not
+    /// allowed, bits past the last logit are ignored, and `None` allows every token. A token whose logit is NaN or
+    /// minus infinity is never chosen. A greedy choice uses no random number, any other choice uses one.
     ///
     /// # Errors
-    /// No token is allowed, or none that is allowed has a probability.
+    /// No token is allowed (`decode/empty-mask`), or the logits of all allowed tokens are NaN or minus infinity
+    /// (`decode/no-candidate`).
     pub fn sample(&mut self, logits: &[f32], mask: Option<&[u32]>) -> Result<u32> {
         let mut host = std::mem::take(&mut self.host);
         let chosen = host.choose(logits, &self.choice(0, mask, false));
@@ -68,15 +71,15 @@ impl Sampler {
     }
 
     /// Returns the inputs of the next choice from row `row` under `mask`, for a caller that computes the choice
-    /// elsewhere. It uses the random number that [`Sampler::sample`] would use, and [`Sampler::sample`] would choose
-    /// the same token.
+    /// elsewhere. `scored` asks for the log-probability of the token. The choice uses up the random number that
+    /// [`Sampler::sample`] would use, and results in the same token.
     pub fn choice<'a>(&'a mut self, row: usize, mask: Option<&'a [u32]>, scored: bool) -> Choice<'a> {
         let uniform = self.uniform();
         self.recent.make_contiguous();
         Choice { row, mask, sampling: &self.settings, penalised: self.recent.as_slices().0, uniform, scored }
     }
 
-    /// A uniform number in [0, 1), of 53 bits; 0 for a greedy choice, which needs none.
+    /// Returns a uniform number in [0, 1) with 53 random bits; 0 for a greedy choice, which needs none.
     pub(super) fn uniform(&mut self) -> f64 {
         match self.settings.temperature == 0.0 {
             true => 0.0,

@@ -1,4 +1,4 @@
-//! Settings of the choice of tokens.
+//! Settings for choosing tokens.
 
 use super::errors;
 use grammata::error::Result;
@@ -12,21 +12,24 @@ use grammata::error::Result;
 )]
 #[non_exhaustive]
 pub struct SamplingParams {
-    /// Logits are divided by it. 0 (the default) is greedy: the most probable allowed token, the lowest id of equals.
+    /// Divisor of the logits. 0 (the default) is greedy: the allowed token with the greatest logit after the repetition
+    /// penalty is chosen, the one with the lowest id if several are equal.
     pub temperature: f32,
-    /// Only the `top_k` most probable tokens stay. 0 (the default) keeps all.
+    /// Only the `top_k` most probable tokens remain. 0 (the default) keeps all.
     pub top_k: usize,
-    /// The fewest most probable tokens stay whose probabilities reach `top_p`, in (0, 1]. 1 (the default) keeps all.
+    /// Only the most probable tokens remain, as few as have a total probability of at least `top_p`, in (0, 1]. 1 (the
+    /// default) keeps all.
     pub top_p: f32,
-    /// Tokens stay that are at least `min_p` times as probable as the most probable, in [0, 1]. 0 (the default)
-    /// keeps all.
+    /// Only tokens remain that are at least `min_p` times as probable as the most probable token. In [0, 1]; 0 (the
+    /// default) keeps all.
     pub min_p: f32,
-    /// Positive logits of recent tokens are divided by it, negative ones multiplied (Keskar et al. 2019, CTRL).
-    /// 1 (the default) changes nothing; more makes repeating less probable.
+    /// Divisor of the positive logits of recent tokens; their other logits are multiplied by it (Keskar et al. 2019,
+    /// CTRL). Must be more than 0. 1 (the default) changes nothing; more makes repetition less probable.
     pub repetition_penalty: f32,
-    /// How many of the latest tokens, the prompt's among them, the penalty looks at. 64 by default.
+    /// Number of latest tokens, including those of the prompt, that the repetition penalty applies to. 64 by default.
     pub repetition_window: usize,
-    /// Seed of the random numbers (ChaCha8): equal seeds and logits give equal tokens on every machine. 0 by default.
+    /// Seed of the random numbers (ChaCha8): equal seeds, settings and logits give equal tokens on every machine. 0 by
+    /// default.
     pub seed: u64,
 }
 
@@ -55,7 +58,7 @@ grammata_base::setters!(SamplingParams {
 });
 
 impl SamplingParams {
-    /// Returns settings that always choose the most probable allowed token.
+    /// Returns settings that always choose the allowed token with the greatest logit.
     pub fn greedy() -> SamplingParams {
         SamplingParams::default()
     }
@@ -63,9 +66,9 @@ impl SamplingParams {
     /// Checks that the settings are in their ranges.
     ///
     /// # Errors
-    /// `decode/sampling`: a setting is out of its range.
+    /// `decode/sampling`: a setting is out of its range, infinite or NaN.
     pub(super) fn check(&self) -> Result<()> {
-        // written so that NaN fails
+        // comparisons with NaN are false, so NaN is refused
         let checks = [
             (
                 "temperature",

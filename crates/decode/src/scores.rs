@@ -2,8 +2,8 @@
 
 use super::mask::{allowed_chunks, bits};
 
-/// The log-softmax of a row of logits, stored so that the log-probability of a token is a difference. Logits that are
-/// NaN count as minus infinity. If some logits are plus infinity, they share the whole probability.
+/// The log-softmax of a row of logits, stored so that the log-probability of a token is the difference of two numbers.
+/// Logits that are NaN count as minus infinity. If some logits are plus infinity, they share the whole probability.
 #[derive(Clone, Copy, Debug)]
 pub struct LogSoftmax {
     greatest: f32,
@@ -14,13 +14,14 @@ pub struct LogSoftmax {
 impl LogSoftmax {
     /// Computes the log-softmax of `logits` at temperature 1.
     pub fn of(logits: &[f32]) -> LogSoftmax {
-        // max skips NaN
+        // `max` skips NaN
         let greatest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let total: f64 = logits.iter().map(|&logit| below(logit, greatest).exp()).sum();
         LogSoftmax { greatest, total: total.ln() }
     }
 
-    /// Returns the log-probability (natural, at most 0) of a token with this logit.
+    /// Returns the natural log-probability of a token with this logit. It is at most 0 for a logit of the row, and
+    /// minus infinity if the logit is NaN or minus infinity, or no logit of the row is above minus infinity.
     pub fn at(&self, logit: f32) -> f64 {
         match self.total.is_finite() {
             true => below(logit, self.greatest) - self.total,
@@ -29,7 +30,7 @@ impl LogSoftmax {
     }
 }
 
-/// Returns the probability of the tokens of a row that a mask does not allow, at temperature 1.
+/// Returns the probability, at temperature 1, of the tokens of a row that `mask` does not allow.
 pub(super) fn refused_mass(row: &[f32], mask: &[u32]) -> f64 {
     let scores = LogSoftmax::of(row);
     let allowed = allowed_chunks(row, Some(mask)).flat_map(|(_, word, chunk)| {
@@ -38,12 +39,13 @@ pub(super) fn refused_mass(row: &[f32], mask: &[u32]) -> f64 {
     (1.0 - allowed.sum::<f64>()).max(0.0)
 }
 
-/// Returns the probability of all tokens together, except one of this log-probability.
+/// Returns the probability of all tokens except one that has this log-probability, which is the only one allowed.
 pub(super) fn refused_mass_of_forced(log_probability: f64) -> f64 {
     -log_probability.exp_m1()
 }
 
-/// Returns `logit - greatest`. NaN and minus infinity give minus infinity, and plus infinity minus itself is 0.
+/// Returns `logit - greatest`. The result is minus infinity if `logit` is NaN or minus infinity, and 0 if both are plus
+/// infinity.
 fn below(logit: f32, greatest: f32) -> f64 {
     if logit.is_nan() || logit == f32::NEG_INFINITY {
         return f64::NEG_INFINITY;
@@ -57,7 +59,8 @@ pub(super) fn normalised(log_probability: f64, length: usize, exponent: f64) -> 
     log_probability / (length.max(1) as f64).powf(exponent)
 }
 
-/// Returns the log-probability of a token of a row of logits; minus infinity if the row has no such token.
+/// Returns the natural log-probability of a token in a row of logits, at temperature 1; minus infinity if the row has
+/// no such token.
 pub(super) fn log_probability_of(row: &[f32], token: u32) -> f64 {
     let logit = row.get(token as usize).copied().unwrap_or(f32::NEG_INFINITY);
     LogSoftmax::of(row).at(logit)

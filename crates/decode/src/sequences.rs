@@ -4,12 +4,12 @@ use super::errors;
 use grammata::error::Result;
 use rustc_hash::FxHashMap;
 
-/// Handle of an open sequence of a [`Model`](super::Model). Each model numbers its own; a closed sequence's handle is
-/// not used again.
+/// Handle of an open sequence of a [`Model`](super::Model). Each model numbers its own sequences, so a handle means
+/// nothing to another model. The handle of a closed sequence is not used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SequenceId(u64);
 
-/// The state of each open sequence by its handle: for implementations of [`Model`](super::Model).
+/// A table of open sequences and their states, for implementations of [`Model`](super::Model).
 #[derive(Clone, Debug)]
 pub struct Sequences<T> {
     opened: u64,
@@ -28,7 +28,7 @@ impl<T> Sequences<T> {
         Sequences::default()
     }
 
-    /// A new sequence in the state `state`.
+    /// Opens a sequence with the state `state`, and returns its handle.
     pub fn open(&mut self, state: T) -> SequenceId {
         let id = SequenceId(self.opened);
         self.opened += 1;
@@ -36,26 +36,26 @@ impl<T> Sequences<T> {
         id
     }
 
-    /// The state of an open sequence.
+    /// Returns the state of an open sequence.
     ///
     /// # Errors
-    /// `decode/no-sequence`: the sequence was closed, or is another model's.
+    /// `decode/no-sequence`: the table has no open sequence with this handle.
     pub fn get(&self, sequence: SequenceId) -> Result<&T> {
         self.open.get(&sequence).ok_or_else(errors::no_sequence)
     }
 
-    /// The state of an open sequence, to be changed.
+    /// Returns the state of an open sequence for changing it.
     ///
     /// # Errors
-    /// `decode/no-sequence`: the sequence was closed, or is another model's.
+    /// `decode/no-sequence`: the table has no open sequence with this handle.
     pub fn get_mut(&mut self, sequence: SequenceId) -> Result<&mut T> {
         self.open.get_mut(&sequence).ok_or_else(errors::no_sequence)
     }
 
-    /// A new sequence in the state that an open one has.
+    /// Opens a sequence with a copy of the state of `sequence`.
     ///
     /// # Errors
-    /// `decode/no-sequence`: the sequence was closed, or is another model's.
+    /// `decode/no-sequence`: the table has no open sequence with this handle.
     pub fn fork(&mut self, sequence: SequenceId) -> Result<SequenceId>
     where
         T: Clone,
@@ -64,17 +64,17 @@ impl<T> Sequences<T> {
         Ok(self.open(copy))
     }
 
-    /// Removes a sequence and gives its last state; None if it is not open.
+    /// Closes a sequence and returns its last state; `None` if the sequence is not open.
     pub fn close(&mut self, sequence: SequenceId) -> Option<T> {
         self.open.remove(&sequence)
     }
 
-    /// Number of open sequences.
+    /// Returns the number of open sequences.
     pub fn len(&self) -> usize {
         self.open.len()
     }
 
-    /// Whether no sequence is open.
+    /// Returns whether no sequence is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }

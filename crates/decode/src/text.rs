@@ -1,27 +1,28 @@
-//! Converts token bytes to text, piece by piece: pieces are whole characters without the beginning of a stop string.
+//! Converts the bytes of tokens to text, in pieces of whole characters that do not end with the beginning of a stop
+//! string.
 
 /// Converts a stream of bytes to text in pieces that later bytes cannot change.
 ///
-/// Bytes that may still become a character are held back; bytes that cannot are given as U+FFFD. Text that may be the
-/// beginning of a stop string is held back until it is known.
+/// Bytes that may still become a character are held back; bytes that cannot become one are replaced by U+FFFD. Text
+/// that may be the beginning of a stop string is held back until later bytes decide whether it is.
 #[derive(Clone, Debug, Default)]
 pub struct TextStream {
     stops: Vec<String>,
-    /// at most three bytes: the beginning of a character
+    /// at most three bytes, the beginning of a character
     bytes: Vec<u8>,
-    /// whole characters that may begin a stop string
+    /// whole characters that may be the beginning of a stop string
     held: String,
 }
 
 impl TextStream {
-    /// A stream that ends at the first of `stops`; empty stop strings are never found.
+    /// Creates a stream that ends at the first occurrence of one of `stops`. Empty stop strings are ignored.
     pub fn new(stops: impl IntoIterator<Item = impl Into<String>>) -> TextStream {
         let stops = stops.into_iter().map(Into::into).filter(|s: &String| !s.is_empty()).collect();
         TextStream { stops, ..TextStream::default() }
     }
 
-    /// Takes `bytes`, and appends the text that is certain to `out`. Returns the stop string that was reached, if any:
-    /// `out` then ends just before it, and the stream must not be used further.
+    /// Takes `bytes`, and appends the text that is certain to `out`. If a stop string was reached, returns it: `out`
+    /// then ends just before the stop string, and the stream must not be used further.
     pub fn push(&mut self, bytes: &[u8], out: &mut String) -> Option<&str> {
         self.bytes.extend_from_slice(bytes);
         let mut used = 0;
@@ -42,7 +43,7 @@ impl TextStream {
         self.release(out)
     }
 
-    /// Ends the stream: appends the text that was held back to `out`, an incomplete character as U+FFFD.
+    /// Ends the stream: appends the text that was held back to `out`, with an incomplete character replaced by U+FFFD.
     pub fn finish(&mut self, out: &mut String) {
         if !self.bytes.is_empty() {
             self.bytes.clear();
@@ -80,8 +81,8 @@ fn overlap(text: &str, stop: &str) -> usize {
         .unwrap_or(0)
 }
 
-/// Returns whether further bytes could complete these, the invalid end of a text, to a character. `str::from_utf8`
-/// reports that by an error without a length.
+/// Returns whether `bytes`, the invalid end of a text, is the beginning of a character that further bytes could
+/// complete. `str::from_utf8` reports this case by an error without a length.
 fn is_beginning(bytes: &[u8]) -> bool {
     !bytes.is_empty()
         && std::str::from_utf8(bytes).is_err_and(|e| e.valid_up_to() == 0 && e.error_len().is_none())

@@ -1,65 +1,67 @@
-//! How long a generation took, and where the time went.
+//! The times of a generation, and how many steps they cover.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Times of one generation. Durations are wall-clock.
+/// Times and counts of one generation. Durations are wall-clock time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// The model's steps up to the first logits: the prompt, and the tokens that the grammar forces right after it.
+    /// Total time of the model's runs up to the first logits. They feed the prompt, and the tokens that the grammar
+    /// forces right after it.
     pub prefill: Duration,
-    /// Tokens in these steps.
+    /// Number of tokens that the runs of the prefill fed.
     pub prefill_tokens: usize,
-    /// The model's other steps together.
+    /// Total time of the runs of the model after the prefill.
     pub model: Duration,
-    /// Number of those steps.
+    /// Number of runs of the model after the prefill.
     pub model_steps: usize,
-    /// Tokens that were the only ones allowed. They are fed together with the next token that needs a step.
+    /// Number of tokens that were the only ones allowed. They are fed together with the next token that needs a run of
+    /// the model.
     pub forced_tokens: usize,
-    /// Tokens that a draft proposed and the model was fed.
+    /// Number of tokens that drafts proposed and that were added to a run of the model.
     pub drafted_tokens: usize,
-    /// Those of them that were also chosen.
+    /// Number of proposed tokens that were then chosen.
     pub accepted_tokens: usize,
-    /// Filling masks and moving the constraint, together.
+    /// Total time of filling masks and moving the constraint.
     pub mask: Duration,
-    /// The slowest single mask, with its move.
+    /// Time of the slowest single mask with the move of the constraint that followed.
     pub mask_max: Duration,
-    /// Number of masks.
+    /// Number of masks that were computed.
     pub masks: usize,
-    /// Masks that were computed on another thread while the model ran.
+    /// Number of masks that were left open for the run of the model, to be computed on another thread.
     pub overlapped_masks: usize,
-    /// Those of them that were not ready when the model was.
+    /// Number of masks left open for the run of the model that were not ready when the run ended.
     pub late_masks: usize,
-    /// How long the logits waited for these, together.
+    /// Total time that logits waited for masks left open for the run of the model.
     pub mask_wait: Duration,
-    /// Sampling, together.
+    /// Total time of choosing tokens from logits.
     pub sampling: Duration,
-    /// From the end of the prefill to the end of the generation.
+    /// Time from the end of the prefill to the end of the generation.
     pub decode: Duration,
-    /// Tokens generated, the end-of-sequence token among them.
+    /// Number of generated tokens, including an end token.
     pub tokens: usize,
 }
 
 impl Timings {
-    /// Mean time of one mask with its move; zero without a constraint.
+    /// Returns the mean time of one mask with its move of the constraint; zero without masks.
     pub fn mask_mean(&self) -> Duration {
         mean(self.mask, self.masks)
     }
 
-    /// Mean time of one step of the model after the prefill.
+    /// Returns the mean time of a run of the model after the prefill; zero without such a run.
     pub fn model_mean(&self) -> Duration {
         mean(self.model, self.model_steps)
     }
 
-    /// Generated tokens a second after the prefill; the first token comes from the prefill and does not count. None
-    /// with fewer than two tokens.
+    /// Returns the number of tokens generated per second after the prefill. The first token comes from the prefill and
+    /// does not count. `None` with fewer than two tokens, or if [`decode`](field@Timings::decode) is zero.
     pub fn tokens_per_second(&self) -> Option<f64> {
         let tokens = self.tokens.checked_sub(1).filter(|&n| n > 0)?;
         let seconds = self.decode.as_secs_f64();
         (seconds > 0.0).then(|| tokens as f64 / seconds)
     }
 
-    /// Counts a mask that was computed while the model ran, and for which the logits waited.
+    /// Counts a mask that was left open for the run of the model, and for which the logits waited for `wait`.
     pub(super) fn add_overlapped(&mut self, wait: Duration) {
         self.overlapped_masks += 1;
         self.late_masks += usize::from(!wait.is_zero());

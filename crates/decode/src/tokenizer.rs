@@ -1,4 +1,4 @@
-//! Prompts to tokens, through Hugging Face's `tokenizers`.
+//! Tokenization of prompts with Hugging Face's `tokenizers`.
 
 use super::errors;
 use grammata::error::Result;
@@ -9,11 +9,11 @@ use std::sync::OnceLock;
 #[cfg(feature = "ort")]
 use tokenizers::PostProcessor as _;
 
-/// Tokenizes prompts as in the training of the model.
+/// Tokenizes prompts as in the training of the model, without truncation or padding.
 #[derive(Clone, Debug)]
 pub struct PromptTokenizer {
     tokenizer: tokenizers::Tokenizer,
-    /// The same tokenizer, which reads special tokens as text; created on first use.
+    /// A copy of the tokenizer that reads special tokens as text; created on first use.
     literal: OnceLock<Box<tokenizers::Tokenizer>>,
 }
 
@@ -21,7 +21,8 @@ impl PromptTokenizer {
     /// Reads a `tokenizer.json`.
     ///
     /// # Errors
-    /// The file cannot be read, is larger than `limits.tokenizer_bytes`, or is not a valid tokenizer.
+    /// The file cannot be read, is larger than `limits.tokenizer_bytes` (`limit/exceeded`), or is not a valid tokenizer
+    /// (`decode/tokenizer`).
     pub fn from_file(path: &Path, limits: &Limits) -> Result<PromptTokenizer> {
         let too_large = |found: u64| {
             let found = format!("{found} bytes or more");
@@ -39,12 +40,12 @@ impl PromptTokenizer {
         Ok(PromptTokenizer { tokenizer, literal: OnceLock::new() })
     }
 
-    /// Returns the tokens of `text`. Special tokens in it are recognised. `add_special_tokens` adds what the
-    /// tokenizer's post-processor adds, often a beginning of sequence. Do not set it for the text of a chat template,
-    /// which has them already.
+    /// Returns the tokens of `text`. Special tokens in the text are recognised. With `add_special_tokens`, the tokens
+    /// are added that the post-processor of the tokenizer adds, often a beginning of sequence. Do not set it for text
+    /// from a chat template, which has these tokens already.
     ///
     /// # Errors
-    /// The tokenizer fails on the text.
+    /// `decode/tokenizer`: the tokenizer cannot process the text.
     pub fn encode(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>> {
         let encoding = self
             .tokenizer
@@ -53,11 +54,11 @@ impl PromptTokenizer {
         Ok(encoding.get_ids().to_vec())
     }
 
-    /// Returns the tokens of `text`, where the spelling of a special token is text like any other. Use it for requests
-    /// and other data that are put into a prompt.
+    /// Returns the tokens of `text`. The spelling of a special token is read as ordinary text, and no special tokens
+    /// are added. Use this method for requests and other data that are put into a prompt.
     ///
     /// # Errors
-    /// The tokenizer fails on the text.
+    /// `decode/tokenizer`: the tokenizer cannot process the text.
     pub fn encode_literal(&self, text: &str) -> Result<Vec<u32>> {
         let literal = self.literal.get_or_init(|| {
             let mut literal = Box::new(self.tokenizer.clone());
@@ -70,11 +71,11 @@ impl PromptTokenizer {
         Ok(encoding.get_ids().to_vec())
     }
 
-    /// Returns the tokens of `text` with the special ones that the tokenizer adds, at most `most` together if the
-    /// special ones fit. Excess tokens are removed from the end of the text.
+    /// Returns the tokens of `text` with the special tokens that the tokenizer adds: at most `most` in total if the
+    /// special tokens alone do not exceed `most`. Excess tokens are removed from the end of the text.
     ///
     /// # Errors
-    /// The tokenizer fails on the text.
+    /// `decode/tokenizer`: the tokenizer cannot process the text.
     #[cfg(feature = "ort")]
     pub(super) fn encode_truncated(&self, text: &str, most: usize) -> Result<Truncated> {
         let failed = |e| errors::tokenizer("a text cannot be cut into tokens", e);
@@ -86,7 +87,7 @@ impl PromptTokenizer {
         Ok(Truncated { ids: encoding.get_ids().to_vec(), whole })
     }
 
-    /// The id of a token by its text, `<|im_end|>` for instance.
+    /// Returns the id of a token by its text, for instance `<|im_end|>`; `None` if the tokenizer has no such token.
     pub fn token_id(&self, token: &str) -> Option<u32> {
         self.tokenizer.token_to_id(token)
     }
@@ -96,6 +97,6 @@ impl PromptTokenizer {
 #[cfg(feature = "ort")]
 pub(super) struct Truncated {
     pub(super) ids: Vec<u32>,
-    /// Number of tokens of the whole text.
+    /// Number of tokens of the whole text, special ones included.
     pub(super) whole: usize,
 }

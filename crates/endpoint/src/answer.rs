@@ -1,14 +1,14 @@
-//! Answers of a model, and counts of requests.
+//! A model's answers, and counts of the requests for them.
 
 use serde_json::Value;
 use std::time::Duration;
 
-/// A call of a tool, as the model wrote it. It is not checked.
+/// A call of a tool, as the model wrote it. Neither the name nor the arguments are checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// The name of the tool.
     pub name: String,
-    /// The arguments, of any JSON type. If the model's text is not JSON, that text.
+    /// The arguments, of any JSON type. If the model's text is not JSON, a JSON string with this text.
     pub arguments: Value,
 }
 
@@ -28,13 +28,13 @@ pub struct Answer {
 pub struct Usage {
     /// Number of requests that were answered.
     pub answers: u64,
-    /// Number of requests that were sent, including failed and refused ones.
+    /// Number of requests that were sent, each try counted, including failed and refused ones.
     pub sent: u64,
     /// Tokens of prompts, as the server counts them.
     pub prompt_tokens: u64,
     /// Tokens of answers, as the server counts them.
     pub answer_tokens: u64,
-    /// Number of answers without a count of tokens.
+    /// Number of answers for which the server sent no count of tokens.
     pub uncounted: u64,
     /// Time spent on requests, including failed ones and pauses between tries.
     pub time: Duration,

@@ -15,11 +15,13 @@ pub(crate) struct Settings<'s> {
     pub(crate) stream: bool,
     /// Whether strings in the schema of the form are bounded, so that an answer ends before `max_tokens`.
     pub(crate) bounds_strings: bool,
-    /// Names of optional members that the server has refused. They are omitted.
+    /// Names of optional members that the server has refused. They are omitted; `max_tokens` is sent as
+    /// `max_completion_tokens` instead.
     pub(crate) dropped: &'s [&'static str],
 }
 
-/// Optional members of a request. If a server refuses one by name, that one is not sent again.
+/// Optional members of a request. If a server refuses one of them by name, that member is not sent again; `max_tokens`
+/// is then sent as `max_completion_tokens`.
 pub(crate) const OPTIONAL: [&str; 5] =
     ["stream_options", "parallel_tool_calls", "temperature", "seed", "max_tokens"];
 
@@ -52,15 +54,15 @@ pub(crate) fn body(request: &Request, encoding: Encoding, settings: &Settings<'_
     for name in settings.dropped {
         let value = members.shift_remove(*name);
         if let (Some(value), "max_tokens") = (value, *name) {
-            // models that think before they answer know the bound by another name
+            // models that reason before they answer expect the bound under another name
             members.insert("max_completion_tokens".to_owned(), value);
         }
     }
     Value::Object(members).to_string()
 }
 
-/// Returns the messages of a request. With `Prompt` and `JsonObject`, which do not have the form in a member, a
-/// description of the form is appended to the last message.
+/// Returns the messages of a request. With [`Encoding::Prompt`] and [`Encoding::JsonObject`], which do not have the
+/// form in a member, a description of the form is appended to the last message.
 fn messages(request: &Request, encoding: Encoding) -> Value {
     let mut messages: Vec<Value> = request
         .messages
@@ -157,7 +159,7 @@ fn structured(form: &Form) -> Option<(&'static str, Value)> {
     })
 }
 
-/// Returns a GBNF grammar of exactly these texts.
+/// Returns a GBNF grammar whose words are exactly the given texts.
 fn alternatives(texts: &[String]) -> String {
     let quoted = |text: &String| {
         let mut quoted = String::from("\"");
@@ -181,7 +183,8 @@ fn alternatives(texts: &[String]) -> String {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Written {
     pub(crate) text: String,
-    /// The names and the arguments of the calls. Arguments are texts, JSON if the model wrote them correctly.
+    /// The name and the arguments of each call. The arguments are a text, which is JSON if the model wrote it
+    /// correctly.
     pub(crate) calls: Vec<(String, String)>,
     pub(crate) is_cut: bool,
     /// Numbers of tokens of the prompt and of the answer; `None` if the server did not send them.
@@ -221,8 +224,8 @@ impl Written {
     }
 }
 
-/// Parses the calls in a JSON object with the member `calls`, a list of objects with `name` and `arguments`. `None` if
-/// the text does not have this shape.
+/// Parses calls from a JSON object with the member `calls`, a list of objects with `name` (a string) and `arguments`.
+/// `None` if the text does not have this shape.
 fn listed(text: &str) -> Option<Vec<Call>> {
     let value: Value = serde_json::from_str(unfenced(text)).ok()?;
     let calls = value.get(CALLS)?.as_array()?;
@@ -237,7 +240,7 @@ fn listed(text: &str) -> Option<Vec<Call>> {
         .collect()
 }
 
-/// Returns a text, trimmed, without the Markdown code fence that models write around JSON.
+/// Returns a text without surrounding whitespace, and without the Markdown code fence that models write around JSON.
 fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));

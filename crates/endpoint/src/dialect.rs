@@ -9,7 +9,7 @@ pub enum Encoding {
     StrictSchema,
     /// `response_format` with a JSON Schema.
     Schema,
-    /// `response_format` for any JSON object. The prompt has the schema.
+    /// `response_format` that allows any JSON object. A message describes the schema.
     JsonObject,
     /// `structured_outputs` of vLLM, with `choice`, `json`, `regex` or `grammar`.
     Structured,
@@ -21,12 +21,12 @@ pub enum Encoding {
     StrictTools,
     /// `tools`.
     Tools,
-    /// No member: only the prompt describes the form.
+    /// No member of the request. Only a message describes the form.
     Prompt,
 }
 
-/// The encodings that a server may accept for each kind of form, strongest first. The last one is always
-/// [`Encoding::Prompt`].
+/// A kind of server: the encodings that it may accept for each kind of form, strongest first. The last encoding is
+/// always [`Encoding::Prompt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// The name by which users select the dialect.

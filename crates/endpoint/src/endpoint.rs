@@ -8,23 +8,24 @@ use std::time::Instant;
 
 /// A client of a chat server.
 ///
-/// The first request of each kind of form is sent in the strongest encoding of the dialect. If the server refuses it
-/// (status 400 or 422), the request is sent again in the next weaker encoding. The accepted encoding is used for later
-/// requests of that kind. If the refusal names another member (`temperature`, `seed`, …), the request is sent again
-/// without that member, which is then never sent again.
+/// The first request of each kind of form is sent in the strongest encoding of the dialect. The server may refuse it
+/// with status 400 or 422. If the refusal names an optional member (`temperature`, `seed`, …), the request is sent
+/// again without that member, which is then never sent again; `max_tokens` is sent as `max_completion_tokens` instead.
+/// After any other refusal, the request is sent again in the next weaker encoding. Later requests of the same kind
+/// begin with the encoding that was accepted last.
 #[derive(Debug)]
 pub struct Endpoint {
     http: Http,
     options: Options,
-    /// The index of the accepted encoding, by kind of form.
+    /// The index of the encoding that was accepted last, by kind of form.
     accepted: Vec<(FormKind, usize)>,
     dropped: Vec<&'static str>,
     usage: Usage,
 }
 
 impl Endpoint {
-    /// Creates a client of the server at a URL. Sends nothing. `/chat/completions` is appended to the URL unless it
-    /// ends with that.
+    /// Creates a client of the server at a URL. Sends nothing. `/chat/completions` is appended to the URL unless the
+    /// URL already ends with it.
     ///
     /// # Errors
     /// `endpoint/url`: the URL is not the address of a server; `endpoint/certificates`: the URL has `https`, and the

@@ -47,7 +47,7 @@ pub(crate) fn certificates(cause: impl Display) -> Error {
         .help("install the system's certificates (`ca-certificates`), or name a file by SSL_CERT_FILE"))
 }
 
-/// `endpoint/unreachable`: there is no connection, or the connection broke, after this number of tries.
+/// `endpoint/unreachable`: there was no connection, or the connection broke, in the last of `tries` tries.
 pub(crate) fn unreachable(url: &str, tries: u32, cause: impl Display) -> Error {
     io(Diagnostic::new("endpoint/unreachable", "the chat server cannot be reached")
         .in_file(url)
@@ -66,7 +66,8 @@ pub(crate) fn deadline(url: &str, what: &str, allowed: Duration) -> Error {
         .help("allow more time, or ask a faster model"))
 }
 
-/// `endpoint/status`: the server answered with an error status. `message` is the server's; it may be empty.
+/// `endpoint/status`: the server answered with the error status `status`. `message` is the message of the server, which
+/// may be empty.
 pub(crate) fn status(url: &str, status: u16, message: &str) -> Error {
     let help = match status {
         401 | 403 => "check the key: its environment variable is named by `--endpoint-key-env`",
@@ -107,7 +108,7 @@ pub(crate) fn redirect(url: &str, status: u16, location: &str) -> Error {
         .help("give the other address, if you trust it"))
 }
 
-/// `endpoint/answer`: the server's answer cannot be read. `found` is an excerpt of it or describes it.
+/// `endpoint/answer`: the server's answer cannot be read. `found` is an excerpt of the answer or describes it.
 pub(crate) fn answer(url: &str, found: &str, cause: impl Display) -> Error {
     model(
         Diagnostic::new("endpoint/answer", "the chat server's answer cannot be read")

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// A secret key that a server requires. `Debug` output does not show it, and messages of the server are shown without
-/// it.
+/// A secret key that a server requires. `Debug` output does not show it, and messages of the server are shown with the
+/// key replaced by `…`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
@@ -41,7 +41,7 @@ impl std::fmt::Debug for Key {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// The name of the model; none by default. Servers with only one model need none.
+    /// The name of the model, which is sent with each request. None by default; servers with only one model need none.
     pub model: Option<String>,
     /// The key, sent as `Authorization: Bearer KEY`; none by default.
     pub key: Option<Key>,
@@ -56,18 +56,18 @@ pub struct Options {
     /// Maximum number of tries of a request that fails for a temporary reason: no connection, a connection or stream
     /// that breaks off, or a status 429, 500, 502, 503 or 504. 4 by default; 0 means 1.
     pub tries: u32,
-    /// The pause before the second try. It doubles for each further try, up to `most_pause`. If the server names a
-    /// pause (`Retry-After`), that is used instead. 0.5 s by default.
+    /// The pause before the second try. The pause doubles before each further try, up to `most_pause`. If the server
+    /// asks for a pause in seconds (`Retry-After`), that pause is used instead. 0.5 s by default.
     pub pause: Duration,
-    /// Maximum pause. If the server asks for a longer one, the request fails. 30 s by default.
+    /// Maximum pause between tries. If the server asks for a longer pause, the request fails. 30 s by default.
     pub most_pause: Duration,
-    /// Timeout for resolving the server's name, and another one for connecting. 10 s by default.
+    /// Timeout for resolving the server's name, and, with the same length, for connecting. 10 s by default.
     pub connect: Duration,
     /// Timeout until an answer begins. Without `stream`, an answer begins when the model has ended. 120 s by default.
     pub first_byte: Duration,
     /// Timeout of one try, up to the last byte of its answer. 300 s by default.
     pub deadline: Duration,
-    /// Maximum bytes of an answer. 8 MiB by default.
+    /// Maximum bytes of an answer; a longer one is an error. 8 MiB by default.
     pub answer_bytes: u64,
 }
 
@@ -134,7 +134,8 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// Creates a client of the server at a URL. Appends `/chat/completions` to the URL unless it ends with that.
+    /// Creates a client of the server at a URL. Appends `/chat/completions` to the URL unless the URL already ends with
+    /// it.
     ///
     /// # Errors
     /// `endpoint/url`: the URL is not the address of a server; `endpoint/certificates`: the URL has `https`, and the
@@ -254,8 +255,9 @@ impl Http {
         }
     }
 
-    /// Converts the error of a failed or incomplete exchange to the result of the try. The result is final for
-    /// deadlines after connecting, for TLS and for invalid requests. After other errors, another try may succeed.
+    /// Converts the error of a failed or incomplete exchange to the result of the try. There is no further try after a
+    /// deadline other than those for resolving and connecting, after a TLS error, or after an error in the request
+    /// itself. After other errors, another try may succeed.
     fn failed(&self, error: ureq::Error, options: &Options, tries: u32) -> Try {
         use ureq::{Error, Timeout};
         let url = &self.url;
@@ -270,7 +272,7 @@ impl Http {
             error @ (Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::Http(_)) => {
                 Try::Failed(errors::unreachable(url, tries, error))
             }
-            // no other try: an invalid certificate remains invalid
+            // there is no other try: an invalid certificate remains invalid
             Error::Io(cause) if cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
                 Try::Failed(errors::unreachable(url, tries, cause))
             }
@@ -282,11 +284,11 @@ impl Http {
 /// Timeouts of the parts of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// For resolving the server's name, and another one for connecting.
+    /// Timeout for resolving the server's name, and, with the same length, for connecting.
     pub connect: Duration,
-    /// Until the answer begins; `None` for no bound.
+    /// Timeout until the answer begins; `None` for no bound.
     pub first_byte: Option<Duration>,
-    /// For the whole request, up to the last byte of the answer; `None` for no bound.
+    /// Timeout of the whole request, up to the last byte of the answer; `None` for no bound.
     pub whole: Option<Duration>,
 }
 
@@ -319,8 +321,8 @@ pub fn agent(url: &str, timeouts: &Timeouts) -> Result<Option<ureq::Agent>> {
     Ok(Some(config.build().into()))
 }
 
-/// Returns the message in the body of an error response, without the key. Without a message in JSON, this is the text
-/// of the body. At most 64 KiB are read.
+/// Returns the message in the body of an error response, with the key replaced by `…`. If the body is not JSON with a
+/// message, returns the text of the body. At most 64 KiB are read.
 pub(crate) fn message(body: impl Read, options: &Options) -> String {
     let mut text = Vec::new();
     // if reading fails, the part that was read is reported

@@ -1,12 +1,12 @@
 //! A client of chat servers that speak OpenAI's protocol (`POST /chat/completions`).
 //!
 //! A [`Request`] has messages and a [`Form`], the required form of the answer. A row of [`DIALECTS`] lists the
-//! encodings of forms that a server may accept. [`Endpoint`] sends each request in the strongest of them. If the server
-//! refuses it, the request is sent in the next weaker encoding, and the accepted encoding is used from then on. Servers
-//! are not trusted to enforce a form: the caller must check each answer. [`Chat`] is the interface of everything that
-//! answers such requests.
+//! encodings of forms that a server may accept. [`Endpoint`] sends a request in the strongest encoding first. If the
+//! server refuses the request, it is sent in the next weaker encoding, and the accepted encoding is used for later
+//! requests. Servers are not trusted to enforce a form: the caller must check each answer. [`Chat`] is the interface of
+//! everything that answers such requests.
 
-// lets docs.rs show the feature that each item needs
+// lets docs.rs show which feature each item needs
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answer;
@@ -42,7 +42,7 @@ pub trait Chat {
     /// Returns the answer to a request. The answer may have any form, so the caller must check it.
     ///
     /// # Errors
-    /// There is no answer.
+    /// No answer was received, for instance because the server cannot be reached or refuses the request.
     fn ask(&mut self, request: &Request) -> Result<Answer>;
 
     /// Returns the counts of all requests so far. The default implementation returns zeros.

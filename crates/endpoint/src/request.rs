@@ -27,24 +27,24 @@ impl Role {
 /// A message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The speaker.
+    /// The speaker of the message.
     pub role: Role,
     /// The text of the message.
     pub text: String,
 }
 
 impl Message {
-    /// Creates a message with instructions.
+    /// Creates a message of the role [`Role::System`]: instructions for the whole conversation.
     pub fn system(text: impl Into<String>) -> Message {
         Message { role: Role::System, text: text.into() }
     }
 
-    /// Creates a message of the user.
+    /// Creates a message of the role [`Role::User`].
     pub fn user(text: impl Into<String>) -> Message {
         Message { role: Role::User, text: text.into() }
     }
 
-    /// Creates a message of the model.
+    /// Creates a message of the role [`Role::Assistant`]: an earlier answer of the model.
     pub fn assistant(text: impl Into<String>) -> Message {
         Message { role: Role::Assistant, text: text.into() }
     }
@@ -53,11 +53,11 @@ impl Message {
 /// A tool that an answer may call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// The name.
+    /// The name by which the model calls the tool.
     pub name: String,
-    /// What the tool does.
+    /// What the tool does, as a text for the model.
     pub description: String,
-    /// The JSON Schema of its arguments, an object.
+    /// The JSON Schema of the arguments, which are an object.
     pub parameters: Value,
 }
 
@@ -66,13 +66,13 @@ pub struct Tool {
 pub enum Form {
     /// Any text.
     Text,
-    /// Exactly one of these texts.
+    /// Exactly one of the given texts.
     Choice(Vec<String>),
     /// A JSON text that a schema allows. Servers require that the schema allows only objects at the root.
     Json {
         /// A name for the schema: at most 64 letters, digits, `_` and `-`.
         name: String,
-        /// The schema.
+        /// The JSON Schema that the answer must match.
         schema: Value,
     },
     /// A text that a regular expression matches from its beginning to its end.
@@ -81,7 +81,7 @@ pub enum Form {
     Grammar(String),
     /// Calls of tools.
     Tools {
-        /// The tools.
+        /// The tools that the answer may call.
         tools: Vec<Tool>,
         /// Whether at least one call is required.
         is_required: bool,
@@ -93,23 +93,23 @@ pub enum Form {
 /// The kind of a [`Form`]. A [`Dialect`](crate::Dialect) lists encodings for each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormKind {
-    /// [`Form::Text`].
+    /// Any text: [`Form::Text`].
     Text,
-    /// [`Form::Choice`].
+    /// One of several texts: [`Form::Choice`].
     Choice,
-    /// [`Form::Json`].
+    /// A JSON text of a schema: [`Form::Json`].
     Json,
-    /// [`Form::Regex`].
+    /// A match of a regular expression: [`Form::Regex`].
     Regex,
-    /// [`Form::Grammar`].
+    /// A text of a GBNF grammar: [`Form::Grammar`].
     Grammar,
-    /// [`Form::Tools`].
+    /// Calls of tools: [`Form::Tools`].
     Tools,
 }
 
-/// The member with the answer's text, if the encoding requires a JSON object.
+/// The name of the member that holds the answer's text, if the encoding requires a JSON object.
 pub(crate) const ANSWER: &str = "answer";
-/// The member with the answer's calls, if the encoding requires a JSON object.
+/// The name of the member that holds the answer's calls, if the encoding requires a JSON object.
 pub(crate) const CALLS: &str = "calls";
 
 impl Form {

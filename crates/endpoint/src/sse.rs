@@ -1,4 +1,4 @@
-//! Reads answers of a server: streams of server-sent events, whose parts are concatenated, and whole answers.
+//! Reads a server's answers: streams of server-sent events, whose parts are concatenated, and whole answers.
 
 use crate::body::Written;
 use serde_json::Value;
@@ -16,12 +16,13 @@ pub(crate) enum Fault {
     TooLong,
     /// The stream ended before the answer was complete.
     Ended,
-    /// A line, a part or a whole answer is malformed, or is an error of the server. The text that was found, and what
-    /// is wrong with it.
+    /// A line, a part or a whole answer is malformed, or is an error of the server. The fields are the text that was
+    /// found, and what is wrong with it.
     Foreign(String, String),
 }
 
-/// Returns the numbers of tokens of the prompt and of the answer from a part or a whole answer; `None` if it has none.
+/// Returns the numbers of tokens of the prompt and of the answer from a part or a whole answer; `None` if it does not
+/// have both.
 pub(crate) fn tokens(value: &Value) -> Option<(u64, u64)> {
     let usage = value.get("usage")?;
     Some((usage.get("prompt_tokens")?.as_u64()?, usage.get("completion_tokens")?.as_u64()?))
@@ -34,7 +35,8 @@ pub(crate) fn error(value: &Value) -> Option<String> {
     Some(message.map_or_else(|| error.to_string(), str::to_owned))
 }
 
-/// Reads an answer from a stream of at most `most` bytes. The answer is complete once a part has a `finish_reason`.
+/// Reads an answer from a stream of at most `most` bytes, up to the line `[DONE]` or the end of the stream. The answer
+/// is complete if one of its parts has a `finish_reason`.
 pub(crate) fn read(stream: impl Read, most: u64) -> Result<Written, Fault> {
     let mut lines = std::io::BufReader::new(stream.take(most.saturating_add(1)));
     let (mut read, mut made, mut is_finished) = (0, Made::default(), false);
@@ -89,7 +91,7 @@ impl Made {
     /// Adds a part of the answer. Returns whether the part has a `finish_reason`, which completes the answer.
     ///
     /// # Errors
-    /// Text that says what is wrong with the part.
+    /// A text that says what is wrong with the part, or the message of an error of the server.
     fn add(&mut self, part: &Value) -> Result<bool, String> {
         if let Some(message) = error(part) {
             return Err(message);
@@ -145,7 +147,7 @@ impl Made {
     }
 }
 
-/// Reads an answer that is not a stream.
+/// Reads an answer that is not a stream from the text of its body. Only the first choice is read.
 pub(crate) fn whole(text: &[u8]) -> Result<Written, Fault> {
     let excerpt = || String::from_utf8_lossy(text.get(..200).unwrap_or(text)).into_owned();
     let foreign = |wrong: String| Fault::Foreign(excerpt(), wrong);

@@ -5,7 +5,8 @@ use crate::{Answer, Encoding, Form, Key, Options, errors, http, sse};
 use grammata_base::error::Error;
 use std::io::Read;
 
-/// Reads an answer from a stream of events of at most `most` bytes; `None` if the stream has no complete answer.
+/// Reads an answer from a stream of server-sent events of at most `most` bytes; `None` if the stream has no complete
+/// answer.
 pub fn stream(bytes: impl Read, most: u64) -> Option<Raw> {
     sse::read(bytes, most).ok().map(Raw)
 }

@@ -1,4 +1,4 @@
-//! The tools of the server, and how they are named in the rules.
+//! The tools of the server, and their names in the rules.
 
 use crate::errors;
 use crate::rules::{Open, OwnTool, Rules};
@@ -40,7 +40,7 @@ impl Pages {
         }
         for tool in tools {
             let name = tool.get("name").and_then(Value::as_str).ok_or("a tool without a name")?;
-            // of several tools with one name, only the first is used
+            // if several tools have the same name, only the first is used
             if self.names.insert(name.to_owned()) {
                 self.tools.push(tool);
             }
@@ -53,12 +53,12 @@ impl Pages {
     }
 }
 
-/// The tools of the rules, with their names in the rules and on the server.
+/// The names of the tools of the rules, in the rules and on the server.
 #[derive(Debug)]
 pub(crate) struct Names {
     /// In the order of the rules: the name in the rules, the server's name, and the arguments that a call must have.
     tools: Vec<(String, String, Vec<String>)>,
-    /// The index into `tools`, by the server's name.
+    /// The index into `tools` by the name on the server.
     index: FxHashMap<String, usize>,
 }
 
@@ -108,7 +108,7 @@ impl Catalogue {
         Catalogue { tools: pages.tools, names: pages.names }
     }
 
-    /// Whether the server has a tool of this name.
+    /// Returns whether the server has a tool of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
@@ -117,7 +117,8 @@ impl Catalogue {
     /// the server has a name of `own`.
     ///
     /// # Errors
-    /// `guard/missing-tools`, `guard/argument`, `guard/taken-name`.
+    /// `guard/missing-tools`: the server lacks a tool of the rules. `guard/argument`: a tool does not take a required
+    /// argument. `guard/taken-name`: a tool of the server has a name of `own`.
     pub(crate) fn check(&self, names: &Names, own: impl IntoIterator<Item = String>) -> Result<(), Error> {
         let pairs = names.tools.iter().map(|(api, tool, _)| (api.as_str(), tool.as_str()));
         let missing: Vec<(&str, &str)> = pairs.filter(|(_, tool)| !self.has(tool)).collect();
@@ -139,7 +140,8 @@ impl Catalogue {
         }
     }
 
-    /// Returns the server's descriptions of the open tools of the rules, with narrowed argument schemas.
+    /// Returns the server's descriptions of the open tools of the rules, with narrowed argument schemas and without
+    /// `execution`.
     pub(crate) fn open(&self, names: &Names, open: &[Open]) -> Vec<Value> {
         let mut shown = Vec::new();
         for tool in &self.tools {
@@ -180,7 +182,7 @@ fn plain(tool: &Value) -> Value {
     tool
 }
 
-/// Returns one of the guard's own tools as an entry of a `tools/list` result.
+/// Returns one of the guard's own tools as an entry of a `tools/list` result. `prefix` is put before its name.
 pub(crate) fn own(prefix: &str, tool: &OwnTool) -> Value {
     json!({
         "name": format!("{prefix}{}", tool.name),

@@ -10,7 +10,7 @@ fn usage(diagnostic: Diagnostic) -> Error {
 }
 
 /// `guard/missing-tools`: the server lacks tools of the rules. `missing` has pairs of a name in the rules and the
-/// server's name; `tools` are the names of the server's tools, of which at most 20 are listed.
+/// server's name; `tools` are the names of the server's tools; the error lists at most 20 of them.
 pub(crate) fn missing_tools(missing: &[(&str, &str)], tools: &[&str]) -> Error {
     let name = |(api, tool): &(&str, &str)| match api == tool {
         true => format!("`{}`", excerpt(tool)),
@@ -48,7 +48,7 @@ pub(crate) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k st
     )
 }
 
-/// `guard/shared-tool`: two names of the rules have the same tool.
+/// `guard/shared-tool`: two names of the rules are mapped to the same tool.
 pub(crate) fn shared_tool(tool: &str) -> Error {
     usage(
         Diagnostic::new("guard/shared-tool", "two APIs of the procedure are mapped to one tool")
@@ -80,7 +80,7 @@ pub(crate) fn schema(slot: &str, cause: &str) -> Error {
     )
 }
 
-/// `guard/trace`: the trace of an earlier session violates the procedure. `event` counts from 1.
+/// `guard/trace`: the trace of an earlier session violates the procedure at event number `event`, counted from 1.
 pub(crate) fn trace(event: usize, node: &str, obstacle: &str) -> Error {
     usage(
         Diagnostic::new("guard/trace", "the session cannot be continued: its log breaks the procedure")
@@ -130,7 +130,7 @@ pub(crate) fn server_ended(how: &str) -> Error {
     )
 }
 
-/// `guard/full`: more than `bytes` bytes wait for a side, because it does not read.
+/// `guard/full`: more than `bytes` bytes wait to be sent to `side`, because that side does not read.
 pub(crate) fn full(side: &str, bytes: usize) -> Error {
     usage(
         Diagnostic::new("guard/full", format!("the {side} does not read what it is sent"))

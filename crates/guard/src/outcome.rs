@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Maximum number of characters of an error's text.
+/// Maximum number of characters of the text of an error.
 const MOST_ERROR: usize = 500;
 
 /// The outcome of a tool call.

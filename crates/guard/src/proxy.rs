@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// How long the session waits for the server's last answers after the client has closed its stream.
+/// How long a session waits for the answers of the server after the client has closed its stream.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// A client of a session.
@@ -34,7 +34,7 @@ impl std::fmt::Debug for Client {
 /// A server of a session.
 #[derive(Debug)]
 pub enum Server<'s> {
-    /// A command to start, which uses its standard input and output.
+    /// A command that is started, and exchanges messages on its standard input and output.
     Command(&'s mut Command),
     /// A server that is reached by HTTP.
     Http(&'s Remote),
@@ -101,7 +101,7 @@ impl Proxy<'_, '_, '_> {
         let outcome = self.serve();
         if outcome.is_err() {
             let actions = self.guard.close("the guard has ended", Instant::now());
-            // the error of `serve` is returned, not one that follows from it
+            // the error of `serve` is returned, not an error that follows from it
             let _ = self.act(actions);
         }
         self.client.flush();
@@ -135,7 +135,8 @@ impl Proxy<'_, '_, '_> {
     /// Returns the next event; `None` if a deadline of the guard passed before an event.
     fn next(&mut self) -> Result<Option<Event>> {
         let Some(deadline) = self.guard.deadline() else {
-            // never disconnected: each side sends `Ended` before its sender is dropped, and `serve` then returns
+            // the channel is never disconnected: each side sends `Ended` before its sender is dropped, and `serve` then
+            // returns
             return Ok(self.events.recv().ok());
         };
         match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {

@@ -53,7 +53,7 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    /// Whether a schema allows a value. Of a schema with `const`, the other keywords are not checked.
+    /// Returns whether a schema allows a value. If the schema has `const`, its other keywords are not checked.
     pub(crate) fn allows(&mut self, schema: &Value, value: &Value) -> bool {
         if let Some(known) = schema.get("const") {
             return are_equal(known, value);
@@ -69,8 +69,8 @@ impl Checker {
         kept.as_ref().is_some_and(|validator| validator.is_valid(value))
     }
 
-    /// Returns the first argument that its schema does not allow, in the order of `properties`: its name and schema.
-    /// Arguments without a schema are allowed.
+    /// Returns the name and the schema of the first argument that its schema does not allow, in the order of
+    /// `properties`; `None` if there is no such argument. Arguments without a schema are allowed.
     pub(crate) fn wrong<'s>(
         &mut self,
         properties: &'s Values,
@@ -82,8 +82,8 @@ impl Checker {
     }
 }
 
-/// Returns whether two values are equal for JSON Schema: 1 and 1.0 are. Recurses over values, whose nesting the JSON
-/// reader limits.
+/// Returns whether two values are equal in the sense of JSON Schema, where 1 equals 1.0. Recurses as deep as the values
+/// are nested, which the JSON reader limits.
 fn are_equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(one), Value::Number(other)) => {
@@ -105,16 +105,17 @@ fn are_equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Returns the values of `enum` if it is the only assertion of the schema.
+/// Returns the values of `enum` if it is the only assertion of the schema; otherwise `None`.
 fn only_enum(schema: &Value) -> Option<&Vec<Value>> {
     let members = schema.as_object()?;
     let is_other = |key: &String| key != "enum" && !ANNOTATIONS.contains(&key.as_str());
     members.get("enum")?.as_array().filter(|_| !members.keys().any(is_other))
 }
 
-/// Returns the intersection of two schemas. If both have an annotation, that of `server` is kept. Two lists in `enum`
-/// are intersected. Models may not know `allOf`. It is therefore used only for keywords of `own` that cannot be merged:
-/// those with another value in `server`, those outside [`INDEPENDENT`], and all new ones if `server` has `$ref`.
+/// Returns the intersection of two schemas: it allows the values that both allow. If both have an annotation, that of
+/// `server` is kept. Two lists in `enum` are intersected. Models may not know `allOf`, so `allOf` is used only for
+/// keywords of `own` that cannot be merged: those with another value in `server`, those outside [`INDEPENDENT`], and
+/// all new ones if `server` has `$ref`.
 pub(crate) fn both(server: &Value, own: &Value) -> Value {
     let (server, own) = match (server, own) {
         (Value::Bool(false), _) | (_, Value::Bool(false)) => return Value::Bool(false),

@@ -1,4 +1,4 @@
-//! A small MCP server that offers tools of the program itself on two streams.
+//! An MCP server that offers tools of this program on two streams.
 
 use crate::rules::Values;
 use crate::wire::{self, Id, Kind, Line, Message, error, read_line};
@@ -46,7 +46,7 @@ impl<'t> ToolServer<'t> {
     /// error.
     ///
     /// # Errors
-    /// Those of the streams.
+    /// Errors of the streams.
     pub fn run(
         &mut self,
         input: &mut impl BufRead,
@@ -63,7 +63,7 @@ impl<'t> ToolServer<'t> {
         Ok(())
     }
 
-    /// Returns the answer to a line; `None` for a notification or a response, which need no answer.
+    /// Returns the answer to a line, without a line end; `None` for a notification or a response, which need no answer.
     pub fn answer(&mut self, line: Line) -> Option<String> {
         let text = match line {
             Line::Text(text) => text,

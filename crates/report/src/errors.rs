@@ -1,4 +1,4 @@
-//! Errors of journals.
+//! The errors of journals.
 
 use grammata_base::diagnostic::{Diagnostic, Place, excerpt};
 use grammata_base::error::{Error, ErrorKind};

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Maximum size in bytes of a journal to resume. Larger files are refused.
 const MAX_BYTES: usize = 1 << 30;
 
-/// Records of an experiment by id, in the order in which they were added. Each is written to the file as soon as it is
+/// Records of an experiment by id, in the order in which they were added. Each record is written to the file when it is
 /// added.
 ///
 /// The first line is `{"settings": ...}`; each further line is `{"id": ..., "record": ...}`. A last line without a
@@ -31,8 +31,10 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Opens the journal at `path`, or creates it.
     ///
     /// # Errors
-    /// The file cannot be read or written, or is larger than 1 GiB; it was written with other settings; a line is not a
-    /// record; two records have the same id; the settings cannot be written as JSON.
+    /// The file cannot be read or written, or is not a regular file. `evaluation/record`: the file has more than 1 GiB
+    /// or is not UTF-8, or a line is not JSON or not a record. `evaluation/settings`: the file was written with other
+    /// settings. `evaluation/repeated-record`: two records have the same id. `evaluation/unwritable-record`: the
+    /// settings cannot be written as JSON.
     pub fn open(path: impl AsRef<Path>, settings: &impl Serialize) -> Result<Journal<T>> {
         let path = path.as_ref().to_owned();
         let settings = serde_json::to_value(settings).map_err(errors::unwritable)?;
@@ -52,7 +54,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         for (number, line) in lines.enumerate() {
             journal.read(number + 2, line)?;
         }
-        // changed only now, so that a refused file stays as it was
+        // the file is changed only now, so that a refused file stays as it was
         let cut = journal.file.set_len(whole as u64).and_then(|()| journal.file.seek(SeekFrom::End(0)));
         cut.map_err(|cause| Error::io(&journal.path, &cause))?;
         if whole == 0 {
@@ -61,12 +63,12 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         Ok(journal)
     }
 
-    /// The record with id `id`, if there is one.
+    /// Returns the record with id `id`; `None` if there is none.
     pub fn get(&self, id: &str) -> Option<&T> {
         self.records.get(*self.index.get(id)?).map(|(_, record)| record)
     }
 
-    /// All records with their ids.
+    /// Returns all records with their ids, in the order in which they were added.
     pub fn records(&self) -> impl ExactSizeIterator<Item = (&str, &T)> {
         self.records.iter().map(|(id, record)| (id.as_str(), record))
     }
@@ -74,7 +76,8 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Adds a record and writes it to the file.
     ///
     /// # Errors
-    /// There is already a record with this id; the record cannot be written as JSON; the file cannot be written.
+    /// `evaluation/repeated-record`: there is already a record with this id. `evaluation/unwritable-record`: the record
+    /// cannot be written as JSON. The file cannot be written.
     pub fn append(&mut self, id: impl Into<String>, record: T) -> Result<()> {
         let id = id.into();
         if self.index.contains_key(&id) {
@@ -86,7 +89,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         Ok(())
     }
 
-    /// Returns the record with id `id`, or runs `run` and adds its result.
+    /// Returns the record with id `id`. If there is none, calls `run` and adds its result first.
     ///
     /// # Errors
     /// Errors of `run` and of [`append`](Journal::append).

@@ -19,7 +19,8 @@ pub(super) fn html(text: &str) -> String {
 
 /// Escapes text so that Markdown (CommonMark with tables) shows it literally on one line. Punctuation that could begin
 /// a heading, a quotation, a cell, HTML or markup within a line gets a backslash. Newlines and tabs become spaces,
-/// other control characters U+FFFD. What only begins markup at the start of a line is not escaped: see [`paragraph`].
+/// other control characters U+FFFD. Characters that begin markup only at the start of a line, such as `-`, are not
+/// escaped: see [`paragraph`].
 pub(super) fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -36,8 +37,9 @@ pub(super) fn markdown(text: &str) -> String {
     escaped
 }
 
-/// Escapes text like [`markdown`] for the start of a line in Markdown. Also removes leading spaces, and escapes what would
-/// begin a list (`-`, `+`, `1.`), a rule (`---`) or the underline of a heading (`===`).
+/// Escapes text like [`markdown`] for the start of a line in Markdown. Also removes leading spaces, tabs and newlines,
+/// and escapes the characters that would begin a list (`-`, `+`, `1.`, `1)`), a rule (`---`) or the underline of a
+/// heading (`===`).
 pub(super) fn paragraph(text: &str) -> String {
     let escaped = markdown(text.trim_start_matches([' ', '\t', '\n']));
     let rest = escaped.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -4,14 +4,16 @@ use super::markup::html;
 use super::statistics::Interval;
 use std::fmt::Write;
 
-/// Width of the labels in pixels. The next constants are the widths of the bars and of the figures, and the height of a
-/// row.
+/// Width of the column of labels, in pixels.
 const LABELS: f64 = 220.0;
+/// Width of the longest bar, in pixels.
 const BARS: f64 = 380.0;
+/// Width of the column of figures, in pixels.
 const FIGURES: f64 = 150.0;
+/// Height of a row, in pixels.
 const ROW: f64 = 24.0;
 
-/// A horizontal bar plot with one bar per arm; the axis begins at zero.
+/// A horizontal bar plot with one bar per arm of an experiment. The axis begins at zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     /// What the plot shows, with its unit.
@@ -23,14 +25,15 @@ pub struct Plot {
 /// A bar of a [`Plot`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// The name of the arm.
+    /// The name of the arm, written in front of the bar.
     pub label: String,
-    /// The mean is the length of the bar; the interval is drawn across its end.
+    /// The mean is the length of the bar. The interval is drawn as a line across the end of the bar.
     pub value: Interval,
 }
 
 impl Plot {
-    /// Draws the plot as one SVG element. Negative and non-finite values are drawn as zero.
+    /// Draws the plot as one SVG element. Negative and non-finite values are drawn as zero; the figures next to the
+    /// bars show the values themselves.
     pub fn svg(&self) -> String {
         let bounded = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
         let greatest = self.bars.iter().map(|bar| bounded(bar.value.high.max(bar.value.mean)));

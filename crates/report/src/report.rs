@@ -9,7 +9,8 @@ const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em aut
     td:first-child,th:first-child{text-align:left}figure{margin:1em 0;overflow-x:auto}\
     .turn{margin:.4em 0;white-space:pre-wrap}.note{color:#777;font-size:.85em}";
 
-/// A report: a title and blocks in order.
+/// A report: a title, and headings, paragraphs, tables, plots, figures and transcripts in the order in which they were
+/// added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     title: String,
@@ -26,12 +27,12 @@ enum Block {
     Transcript(Transcript),
 }
 
-/// A table of texts. Rows are truncated or filled to the number of columns.
+/// A table of plain texts. Rows are truncated, or filled with empty cells, to the number of columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// The column headings.
     pub columns: Vec<String>,
-    /// The cells.
+    /// The cells, row by row.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -41,12 +42,12 @@ impl Table {
     }
 }
 
-/// A conversation.
+/// A conversation, with the events in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
     /// What the conversation is about.
     pub caption: String,
-    /// The turns in order.
+    /// The turns, in order of time.
     pub turns: Vec<Turn>,
 }
 
@@ -55,34 +56,34 @@ pub struct Transcript {
 pub struct Turn {
     /// The speaker, or the kind of event.
     pub speaker: String,
-    /// The text.
+    /// The text that was said, or that describes the event.
     pub text: String,
-    /// A remark of the judge or the automaton.
+    /// A remark of the judge or the automaton on the turn.
     pub note: Option<String>,
 }
 
 impl Report {
-    /// An empty report.
+    /// Creates a report with a title and nothing else.
     pub fn new(title: impl Into<String>) -> Report {
         Report { title: title.into(), blocks: Vec::new() }
     }
 
-    /// Adds a heading.
+    /// Adds a heading of the second level.
     pub fn heading(&mut self, text: impl Into<String>) -> &mut Report {
         self.add(Block::Heading(text.into()))
     }
 
-    /// Adds a paragraph.
+    /// Adds a paragraph of plain text. Markup in it is escaped, and line breaks count as spaces.
     pub fn text(&mut self, text: impl Into<String>) -> &mut Report {
         self.add(Block::Text(text.into()))
     }
 
-    /// Adds a table.
+    /// Adds a table. Markup in its texts is escaped.
     pub fn table(&mut self, table: Table) -> &mut Report {
         self.add(Block::Table(table))
     }
 
-    /// Adds a plot. It is drawn in HTML, and is a table in Markdown.
+    /// Adds a plot. The plot is drawn in HTML, and is a table in Markdown.
     pub fn plot(&mut self, plot: Plot) -> &mut Report {
         self.add(Block::Plot(plot))
     }
@@ -92,7 +93,7 @@ impl Report {
         self.add(Block::Figure { svg: svg.into(), caption: caption.into() })
     }
 
-    /// Adds a conversation.
+    /// Adds a conversation, with its caption.
     pub fn transcript(&mut self, transcript: Transcript) -> &mut Report {
         self.add(Block::Transcript(transcript))
     }
@@ -102,7 +103,7 @@ impl Report {
         self
     }
 
-    /// The report as CommonMark with tables.
+    /// Returns the report as CommonMark with tables.
     pub fn to_markdown(&self) -> String {
         let mut out = format!("# {}\n", markdown(&self.title));
         for block in &self.blocks {
@@ -122,7 +123,8 @@ impl Report {
         out
     }
 
-    /// The report as a standalone HTML document, without scripts or references to other files.
+    /// Returns the report as a standalone HTML document, without scripts or references to other files. Figures are
+    /// copied as given.
     pub fn to_html(&self) -> String {
         let title = html(&self.title);
         let mut out = format!(

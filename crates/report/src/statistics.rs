@@ -13,15 +13,16 @@ const Z: f64 = 1.959_963_984_540_054;
 /// An estimate of a mean or share with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The mean, or the share.
+    /// The mean of the values, or the share of successes.
     pub mean: f64,
     /// The lower end of the interval.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
-/// The mean and the sample standard deviation (divisor n - 1; 0 for a single value). `None` without values.
+/// Returns the mean and the sample standard deviation (divisor n - 1). The deviation of a single value is 0. `None`
+/// without values.
 pub fn mean_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
     if values.is_empty() {
         return None;
@@ -32,8 +33,8 @@ pub fn mean_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
     Some((mean, if values.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 }))
 }
 
-/// The quantile of some values at `share` (0 is the minimum, 1 the maximum; clamped to these), by linear interpolation
-/// between the two neighbouring order statistics. `None` without values.
+/// Returns the quantile of the values at `share`, by linear interpolation between the two neighbouring order
+/// statistics. `share` is clamped to [0, 1]: 0 gives the minimum, 1 the maximum. `None` without values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -42,8 +43,8 @@ pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     Some(below + (above - below) * position.fract())
 }
 
-/// The score interval (Wilson 1927) of the share of `successes` in `trials`. `None` without trials, or with more
-/// successes than trials.
+/// Returns the 95 % score interval (Wilson 1927) of the share of `successes` in `trials`. `None` without trials, or
+/// with more successes than trials.
 pub fn wilson(successes: usize, trials: usize) -> Option<Interval> {
     if trials == 0 || successes > trials {
         return None;
@@ -55,8 +56,8 @@ pub fn wilson(successes: usize, trials: usize) -> Option<Interval> {
     Some(Interval { mean, low: (centre - half).max(0.0), high: (centre + half).min(1.0) })
 }
 
-/// The percentile bootstrap (Efron 1979) of a mean, with 1,000 resamples. Equal seeds give equal intervals. `None`
-/// without values.
+/// Returns the 95 % percentile bootstrap interval (Efron 1979) of the mean, from 1,000 resamples. Equal seeds and
+/// values give equal intervals. `None` without values.
 pub fn bootstrap(values: &[f64], seed: u64) -> Option<Interval> {
     if values.is_empty() {
         return None;
@@ -70,26 +71,27 @@ pub fn bootstrap(values: &[f64], seed: u64) -> Option<Interval> {
         })
         .collect();
     means.sort_unstable_by(f64::total_cmp);
-    // the same number of resamples is below the interval as above it
+    // as many resamples are below the interval as above it
     let outside = RESAMPLES * 25 / 1_000;
     let at = |index: usize| means.get(index).copied().unwrap_or_default();
     let mean = values.iter().sum::<f64>() / count as f64;
     Some(Interval { mean, low: at(outside), high: at(RESAMPLES - 1 - outside) })
 }
 
-/// A paired comparison of two arms over the same units.
+/// The result of a paired comparison of two arms over the same units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SignTest {
-    /// Units for which the first arm is better.
+    /// Number of units for which the first arm is better.
     pub better: usize,
-    /// Units for which the second arm is better.
+    /// Number of units for which the second arm is better.
     pub worse: usize,
-    /// The two-sided p-value: the probability of at least this difference in numbers if both arms are equally good.
+    /// The two-sided p-value: the probability of a difference between `better` and `worse` at least this large if both
+    /// arms are equally good. From 0 to 1.
     pub p: f64,
 }
 
-/// The exact sign test over pairs of values; pairs of equal values do not count. For values 0 and 1 it is McNemar's
-/// exact test.
+/// Returns the exact sign test over pairs of values of a first and a second arm, where the greater value is better.
+/// Pairs of equal values do not count. For values 0 and 1 it is McNemar's exact test.
 pub fn sign_test(pairs: impl IntoIterator<Item = (f64, f64)>) -> SignTest {
     let (mut better, mut worse) = (0, 0);
     for (first, second) in pairs {
@@ -97,7 +99,7 @@ pub fn sign_test(pairs: impl IntoIterator<Item = (f64, f64)>) -> SignTest {
         worse += usize::from(first < second);
     }
     let (count, fewer) = (better + worse, better.min(worse));
-    // from iteration to iteration, the logarithm of the probability of `i` successes in `count` fair trials
+    // in each iteration, the logarithm of the probability of `i` successes in `count` fair trials
     let mut logarithm = -(count as f64) * std::f64::consts::LN_2;
     let mut tail = logarithm.exp();
     for i in 1..=fewer {

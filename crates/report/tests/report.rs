@@ -168,7 +168,8 @@ fn reports_show_text_from_outside_as_text() {
     assert!(html.contains("<rect") && !html.contains("NaN\" height"), "{html}");
 }
 
-/// A text whose line begins like a list, a rule, the underline of a heading or indented code is a paragraph.
+/// A text is written as a paragraph, even if its first line begins like a list, a rule, the underline of a heading or
+/// indented code.
 #[test]
 fn lines_that_begin_like_blocks_are_paragraphs() {
     for (text, escaped) in [

@@ -1,10 +1,11 @@
-//! Costs of operations, computed from their operands before they run.
+//! Costs of operations, computed from the operands before an operation runs.
 
 use crate::meter::{Meter, NODE, Size};
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 
-/// Filters that `map` may apply: the result is never larger than the text of the value.
+/// Filters that `map` may apply. The result for one item costs no more than writing the item and the arguments with
+/// escapes, which is the charge of `map`.
 const MAPPED: [&str; 17] = [
     "abs",
     "bool",
@@ -24,15 +25,20 @@ const MAPPED: [&str; 17] = [
     "trim",
     "upper",
 ];
-/// The maximum width or precision in a format.
+/// Maximum number in the text of a format, such as a width or a precision.
 const FORMAT_WIDTH: u64 = 1_000;
-/// Cost of calling a macro, in units: its frame and its text.
+/// Cost of calling a macro or function in units, for its frame and its text, in addition to the operands.
 const CALL: u64 = 1_024;
-/// Maximum comparisons per value when sorting: the logarithm of the maximum number of values of a rendering.
+/// Maximum number of comparisons per value when sorting: more than the binary logarithm of the number of values that a
+/// rendering can have within the default limit.
 const SORTING: u64 = 24;
 
 /// Charges for the operation `name` on `operands`: an operator, a filter, a method (`.name`), a test (`is name`) or a
-/// call.
+/// call. Charges nothing without operands.
+///
+/// # Errors
+/// The budget has fewer units left, an operand is nested too deeply, or the sandbox does not support the operation on
+/// these operands.
 pub(crate) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<(), Error> {
     let [first, rest @ ..] = operands else { return Ok(()) };
     let units = match name {
@@ -71,7 +77,8 @@ pub(crate) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<()
     meter.spend(units)
 }
 
-/// The length of a text in bytes, or the number of items of another value.
+/// Returns the length of a text in bytes, or the number of items of another value; 0 if it has no known number of
+/// items.
 fn length(value: &Value) -> u64 {
     match value.as_str() {
         Some(text) => text.len() as u64,
@@ -79,7 +86,7 @@ fn length(value: &Value) -> u64 {
     }
 }
 
-/// The cost of writing out all values. Other operations that do not repeat the values cost at most this.
+/// Returns the cost of writing out all values. An operation that does not repeat its operands costs at most this.
 fn written(meter: &Meter, values: &[Value]) -> Result<u64, Error> {
     let mut units: u64 = 0;
     for value in values {
@@ -136,7 +143,7 @@ fn contains(meter: &Meter, needle: &Value, rest: &[Value]) -> Result<u64, Error>
     let cost = needle.bytes.saturating_add(needle.nodes.saturating_mul(NODE));
     match container.kind() {
         ValueKind::Map => Ok(cost),
-        // a comparison ends when either of the two values does
+        // a comparison of two values ends with the smaller one, which is at most the needle
         _ => Ok(length(container).saturating_mul(cost)),
     }
 }
@@ -149,7 +156,7 @@ fn replace(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
     Ok((found as u64).saturating_mul(new.len() as u64 + 16).saturating_add(text.len() as u64))
 }
 
-/// The text of a value; charges for copying it.
+/// Returns the text of a value, and charges for copying it.
 fn plain(meter: &Meter, value: &Value) -> Result<String, Error> {
     meter.spend(written(meter, std::slice::from_ref(value))?)?;
     Ok(match value.as_str() {
@@ -173,14 +180,14 @@ fn split(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
     })
 }
 
-/// The cost of the texts between the occurrences of a separator.
+/// Returns the cost of the list of texts between the occurrences of a separator; 0 if the value is not a text.
 fn pieces(text: &Value, separator: &str) -> u64 {
     let Some(text) = text.as_str() else { return 0 };
     (text.matches(separator).count() as u64 + 1).saturating_mul(NODE).saturating_add(text.len() as u64)
 }
 
-/// The largest number among the arguments, those by keyword included. Negative numbers count as 0, those that are no
-/// `i64` as [`u64::MAX`]; 0 if there are none.
+/// Returns the largest number among the arguments, including those passed by keyword. A negative number counts as 0, a
+/// number that is not an `i64` as [`u64::MAX`]. 0 if there is no number.
 fn largest(meter: &Meter, arguments: &[Value]) -> Result<u64, Error> {
     let mut most: u64 = 0;
     for argument in arguments {
@@ -230,7 +237,7 @@ fn format(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
 fn tojson(meter: &Meter, value: &Value, rest: &[Value]) -> Result<u64, Error> {
     let size = meter.measure(value)?;
     let indentation = largest(meter, rest)?.saturating_mul(size.depth);
-    // escapes are written one by one, so their bytes are counted a second time
+    // each escape is written separately, so the bytes of texts are counted a second time
     let written = size.written().saturating_add(size.bytes.saturating_mul(6));
     Ok(written.saturating_add(size.nodes.saturating_mul(indentation)))
 }
@@ -253,7 +260,7 @@ fn select(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
     Ok(nodes.saturating_add(length(items).saturating_mul(arguments)))
 }
 
-/// The cost of comparing each item of a value as a whole.
+/// Returns the cost of visiting each item of `items` and writing out the items and `rest` once.
 fn iterated(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
     let all = written(meter, rest)?.saturating_add(meter.measure(items)?.written());
     Ok(all.saturating_add(length(items).saturating_mul(NODE)))

@@ -20,7 +20,7 @@ fn invalid(text: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidOperation, text.into())
 }
 
-/// An environment with everything that all templates may call.
+/// Creates an environment with all filters, tests and functions that templates of every kind may use.
 pub(crate) fn environment() -> Environment<'static> {
     let mut environment = Environment::empty();
     add_charges(&mut environment);
@@ -38,7 +38,7 @@ pub(crate) fn environment() -> Environment<'static> {
     environment
 }
 
-/// The filters that [`program::compile`] puts around instructions.
+/// Adds the filters that [`program::compile`] inserts around instructions.
 fn add_charges(environment: &mut Environment<'_>) {
     environment.add_filter(program::BEFORE, |operands: Operands| {
         metered(|meter| before(meter, operands.into_values()))
@@ -90,7 +90,7 @@ fn before(meter: &Meter, mut operands: Vec<Value>) -> Result<Value, Error> {
     meter.spend(OPERATION)?;
     costs::charge(meter, name.as_str().unwrap_or_default(), &operands)?;
     match operands.len() {
-        // the next instruction unpacks the values, the first one to the top of the stack
+        // the next instruction unpacks the tuple, with its first value on top of the stack
         0 | 1 => Ok(Value::from(Tuple::from(operands))),
         _ => Ok(Value::from(Tuple::from(operands.into_iter().rev().collect::<Vec<_>>()))),
     }
@@ -107,7 +107,7 @@ fn after(meter: &Meter, value: &Value) -> Result<Value, Error> {
     }
 }
 
-/// Fails unless a value is immutable data: a mutable value inside another could contain itself.
+/// Fails if a value contains mutable values: a mutable value inside another could contain itself.
 fn data(meter: &Meter, value: &Value) -> Result<(), Error> {
     match meter.measure(value)?.mutable {
         true => Err(invalid("a list, mapping or namespace that holds a namespace or `loop`")),
@@ -189,8 +189,9 @@ fn dict(meter: &Meter, from: Option<Value>, more: &Kwargs) -> Result<Value, Erro
     mapping(meter, &parts)
 }
 
-/// The integers from `a` up to, but not including, `b`; with one argument from 0 to `a`. `step` is the difference of
-/// neighbours, by default 1.
+/// Returns the integers from `a` up to, but not including, `b`; with one argument, from 0 up to `a`. `step` is the
+/// difference between neighbours, by default 1; with a negative step the integers descend. More than 100,000 integers,
+/// or a step of 0 that would give any, is an error.
 fn range(meter: &Meter, a: i64, b: Option<i64>, step: Option<i64>) -> Result<Vec<i64>, Error> {
     let (start, end) = b.map_or((0, a), |b| (a, b));
     let step = step.unwrap_or(1);
@@ -207,9 +208,9 @@ fn range(meter: &Meter, a: i64, b: Option<i64>, step: Option<i64>) -> Result<Vec
     Ok(numbers)
 }
 
-/// Writes JSON as Python's `json.dumps(value, ensure_ascii=False, indent=indent)` does: without `indent`, on one line
-/// with a space after commas and colons. `indent` is at most 16; an argument `ensure_ascii` is ignored. Unlike Jinja's
-/// own filter, it does not escape for HTML.
+/// Writes JSON like Python's `json.dumps(value, ensure_ascii=False, indent=indent)`: without `indent`, on one line with
+/// a space after commas and colons. `indent` is at most 16; an argument `ensure_ascii` is ignored. Unlike Jinja's
+/// filter `tojson`, it does not escape for HTML.
 fn tojson(value: &Value, arguments: Kwargs) -> Result<Value, Error> {
     let indent: Option<usize> = arguments.get("indent")?;
     let _: Option<bool> = arguments.get("ensure_ascii")?;
@@ -228,7 +229,7 @@ fn tojson(value: &Value, arguments: Kwargs) -> Result<Value, Error> {
     Ok(Value::from(String::from_utf8_lossy(&out).into_owned()))
 }
 
-/// The compact form of serde_json with Python's spaces.
+/// A formatter that writes JSON on one line with a space after commas and colons, as Python does.
 struct Spaced;
 
 impl serde_json::ser::Formatter for Spaced {

@@ -5,8 +5,8 @@
 //! `recursive` loops. Templates are not trusted:
 //! - tokens are counted before parsing, so that no recursion is deep (`scan`), and parsing and rendering run on a
 //!   thread with a known stack size;
-//! - instructions are counted (minijinja's fuel), and the values that each of them produces or visits are charged to a
-//!   budget beforehand (`program`, `costs`, `meter`), which bounds both time and memory;
+//! - instructions are counted (minijinja's fuel), and the values that an instruction produces or visits are charged to
+//!   a budget before it runs (`program`, `costs`, `meter`), which bounds both time and memory;
 //! - a value can contain only immutable values, so that no value contains itself (`functions`);
 //! - the output has a maximum number of bytes.
 
@@ -32,10 +32,11 @@ use std::sync::LazyLock;
 const STACK: usize = 32 << 20;
 /// Units of `template_work` per instruction.
 const INSTRUCTION: usize = 64;
-/// Maximum nesting of frames. A loop or a `with` block takes one, a call of a macro six.
+/// Maximum nesting of frames of minijinja. A loop or a `with` block takes one frame, a call of a macro six.
 const FRAMES: usize = 100;
 
-/// Writes a value to the output. It is called only with values that may be written.
+/// A function that writes a value to the output. It is called after the value was charged for, and in a strict dialect
+/// not for undefined values.
 pub type Put = fn(&mut Output<'_>, &Value) -> Result<(), minijinja::Error>;
 
 /// Settings for rendering templates of one kind.
@@ -46,9 +47,9 @@ pub struct Dialect {
     /// Whether an undefined name is an error when it is printed, iterated over or used as a condition; otherwise it is
     /// empty or false there.
     pub strict: bool,
-    /// How values are written to the output; by default as their text.
+    /// How values are written to the output; `None` writes them as their text.
     pub put: Option<Put>,
-    /// Functions in addition to those of all templates.
+    /// Functions and other global values, by name, in addition to those of all templates.
     pub functions: Vec<(&'static str, Value)>,
 }
 
@@ -71,6 +72,10 @@ impl Dialect {
     }
 
     /// Parses and compiles a template without rendering it.
+    ///
+    /// # Errors
+    /// The template is not valid Jinja, uses syntax that the sandbox does not support, has too many tokens, or repeats
+    /// a constant too often; or no thread can be started.
     pub fn check(&self, source: &str) -> Result<(), Fault> {
         on_own_stack(|| {
             let tree = scan::read(source, self.syntax())?;
@@ -80,6 +85,10 @@ impl Dialect {
     }
 
     /// Renders a template with the context that `context` returns.
+    ///
+    /// # Errors
+    /// Errors of [`check`](Dialect::check); the template fails, rejects its input, takes more than
+    /// `limits.template_work` units of work or more than 20 seconds, or writes more than `limits.source_bytes` bytes.
     pub fn render(
         &self,
         source: &str,
@@ -89,7 +98,8 @@ impl Dialect {
         on_own_stack(|| self.render_here(source, context(), limits))?
     }
 
-    /// Like [`render`](Dialect::render), for callers that already run [on their own stack](on_own_stack).
+    /// Like [`render`](Dialect::render), for callers that already run on a thread with a large stack
+    /// ([`on_own_stack`]).
     pub fn render_here(&self, source: &str, context: Value, limits: &Limits) -> Result<String, Fault> {
         let tree = scan::read(source, self.syntax())?;
         let program = program::compile(source, &tree);
@@ -141,7 +151,10 @@ impl Dialect {
     }
 }
 
-/// Runs `work` on a new thread with a stack of 32 MiB.
+/// Runs `work` on a new thread with a stack of 32 MiB, and returns its result.
+///
+/// # Errors
+/// The thread cannot be started, or `work` panics.
 pub fn on_own_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Fault> {
     let failed = |text: String| Fault {
         reason: Reason::Template(text),
@@ -192,7 +205,8 @@ impl Fault {
         Fault { reason, place }
     }
 
-    /// Converts the fault to the error of a limit, or to the result of `wrong` on the fault's text and place.
+    /// Converts the fault to an error: that of the limit `template_work` or `source_bytes` if the template exceeds one
+    /// of them, otherwise the result of `wrong` for the text and place of the fault.
     pub fn into_error(self, limits: &Limits, wrong: impl FnOnce(String, Place) -> Error) -> Error {
         let (kind, limit, found) = match self.reason {
             Reason::Template(text) => return wrong(text, self.place),

@@ -1,4 +1,4 @@
-//! The meter of a rendering: work done so far, and sizes of values.
+//! The meter of a rendering: it counts the work left, and measures values.
 
 use crate::namespace::Namespace;
 use minijinja::value::{Value, ValueKind};
@@ -6,19 +6,20 @@ use minijinja::{Error, ErrorKind};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Units of work per value produced or visited: more than the bytes of its entry in a list or mapping.
+/// Units of work per value produced or visited. This is more than the bytes that the value's entry in a list or mapping
+/// takes.
 pub(crate) const NODE: u64 = 64;
 /// Additional units per list or mapping visited, for its iterator.
 const COMPOUND: u64 = 192;
 /// Maximum nesting of a value. JSON from outside nests at most 128 deep (serde_json's bound). Comparing, writing and
 /// dropping a value recurse once per level.
 const DEPTH: usize = 200;
-/// Maximum clock time of a rendering, checked every 256 charges. It only catches what the deterministic charges miss;
-/// those end a rendering within a second or two.
+/// Maximum clock time of a rendering, checked at every 256th charge. It only catches work that is not charged for; with
+/// the default limit, the charges end a rendering within a second or two.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Counts the work of one rendering in units: bytes of text produced or compared, and [`NODE`] for each value produced
-/// or visited. Dropping a value returns nothing, so the remaining units also bound the memory of values.
+/// or visited. Dropping a value returns no units, so the remaining units also bound the memory of values.
 #[derive(Debug)]
 pub(crate) struct Meter {
     left: Cell<u64>,
@@ -27,7 +28,7 @@ pub(crate) struct Meter {
 }
 
 thread_local! {
-    /// The meter of the rendering on this thread. It is outside the environment, so that all renderings share one
+    /// The meter of the rendering on this thread. It is not part of the environment, so that all renderings share one
     /// environment.
     static METER: Meter = const { Meter { left: Cell::new(0), charges: Cell::new(0), start: Cell::new(None) } };
 }
@@ -37,21 +38,22 @@ pub(crate) fn metered<R>(action: impl FnOnce(&Meter) -> R) -> R {
     METER.with(action)
 }
 
-/// The size of a value with everything in it, counted as a tree.
+/// The size of a value with all values in it, counted as a tree: a value that occurs twice is counted twice.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Size {
-    /// Number of values.
+    /// Number of values, including the measured one.
     pub(crate) nodes: u64,
-    /// Bytes of texts.
+    /// Total bytes of texts and byte strings.
     pub(crate) bytes: u64,
-    /// Nesting of lists and mappings.
+    /// Greatest nesting of lists and mappings.
     pub(crate) depth: u64,
-    /// Whether a namespace or a loop is among the values.
+    /// Whether a namespace or the variable `loop` is among the values.
     pub(crate) mutable: bool,
 }
 
 impl Size {
-    /// Units of work to write the value: a character may take four bytes, and an escape up to six.
+    /// Returns the units of work to write the value: six for each byte of text, because escapes may take six times the
+    /// bytes, and [`NODE`] for each value.
     pub(crate) fn written(&self) -> u64 {
         self.bytes.saturating_mul(6).saturating_add(self.nodes.saturating_mul(NODE))
     }
@@ -75,7 +77,7 @@ impl Size {
     }
 }
 
-/// Whether a value is mutable: a namespace, or the variable `loop` (through its method `changed`).
+/// Returns whether a value is mutable: a namespace, or the variable `loop` (through its method `changed`).
 fn mutable(value: &Value) -> bool {
     value.downcast_object_ref::<Namespace>().is_some()
         || value.as_object().is_some_and(|object| object.type_name().ends_with("::Loop"))
@@ -91,7 +93,8 @@ impl Meter {
         self.start.set(Some(Instant::now()));
     }
 
-    /// Spends `units`. Fails if the budget has fewer left, or the deadline has passed.
+    /// Spends `units`. Fails if the budget has fewer left, or if the deadline has passed, which is checked at every
+    /// 256th call.
     pub(crate) fn spend(&self, units: u64) -> Result<(), Error> {
         let Some(left) = self.left.get().checked_sub(units) else {
             self.left.set(0);
@@ -106,8 +109,8 @@ impl Meter {
         Ok(())
     }
 
-    /// Measures `value`. Each visited value is charged, so that a value that contains another many times cannot take
-    /// exponential time. Fails if values are nested more than [`DEPTH`] deep.
+    /// Measures `value`. Each visited value is charged for, so that a value that contains another many times cannot
+    /// take exponential time. Fails if the budget is exceeded, or if values are nested more than [`DEPTH`] deep.
     pub(crate) fn measure(&self, value: &Value) -> Result<Size, Error> {
         let mut size = Size::default();
         let mut open: Vec<Children> = Vec::new();
@@ -134,8 +137,8 @@ impl Meter {
         Ok(size)
     }
 
-    /// Charges for the items of `value` and returns it. An iterable, whose items are computed again at each use,
-    /// becomes a list, since such values may contain each other to any depth.
+    /// Charges for the items of `value` and returns it. A lazy iterable, whose items are computed again at each use, is
+    /// replaced by a list, because such iterables may contain each other to any depth.
     pub(crate) fn settle(&self, value: &Value) -> Result<Value, Error> {
         if value.kind() != ValueKind::Iterable {
             self.spend(value.len().unwrap_or(0) as u64)?;

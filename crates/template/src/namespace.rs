@@ -1,4 +1,4 @@
-//! Variables that a template sets with a dot.
+//! Namespaces: values with attributes that a template can set.
 
 use minijinja::value::{Enumerator, Object, Value};
 use std::collections::BTreeMap;

@@ -1,31 +1,33 @@
 //! Compiled templates with a charge before every instruction that can multiply work.
 //!
 //! minijinja's fuel counts each instruction as one, though a single instruction may join, repeat, compare or walk
-//! values of any size. So calls of filters of this crate are inserted around such instructions: one before, which sees
-//! the operands and charges for the result ([`costs`](crate::costs)), and one after, which replaces lazily computed
-//! values and refuses deeply nested ones.
+//! values of any size. So calls of filters of this crate are inserted around such instructions: one before the
+//! instruction, which sees the operands and charges for the result ([`costs`](crate::costs)), and one after the
+//! instruction, which replaces lazily computed values and refuses deeply nested ones.
 
 use minijinja::machinery::{CodeGenerator, Instruction, Instructions, ast};
 use minijinja::value::Value;
 
-/// Charges for an operation, given its operands and then its name; returns the operands as a tuple, last first.
+/// Name of the filter that charges for an operation. It takes the operands and then the name of the operation, and
+/// returns the operands as a tuple, last first.
 pub(crate) const BEFORE: &str = "+before";
-/// Checks the result of an operation: makes lazily computed items a list, and refuses deep nesting and mutable parts.
+/// Name of the filter that checks the result of an operation: it replaces a lazy iterable by a list, and refuses deep
+/// nesting and mutable parts.
 pub(crate) const AFTER: &str = "+after";
-/// Charges a number of units.
+/// Name of the filter that charges a number of units.
 pub(crate) const CHARGE: &str = "+charge";
-/// Charges for the items of a value before iterating over it.
+/// Name of the filter that charges for the items of a value before an iteration over it.
 pub(crate) const ITEMS: &str = "+items";
-/// Builds a mapping from alternating keys and values.
+/// Name of the filter that builds a mapping from alternating keys and values.
 pub(crate) const MAPPING: &str = "+mapping";
-/// Gets an item of a value; charges for the length of a text.
+/// Name of the filter that returns an item of a value, and charges for the length of a text.
 pub(crate) const ITEM: &str = "+item";
-/// Sets an attribute, given the value, the namespace and the name.
+/// Name of the filter that sets an attribute of a namespace, given the value, the namespace and the name.
 pub(crate) const SET: &str = "+set";
 
-/// Bytes of text between tags that one instruction may print without an additional charge.
+/// Maximum bytes of text between tags that one instruction prints without an additional charge.
 const SHORT: usize = 16;
-/// Units for a macro, or for a variable captured by a macro.
+/// Units for building a macro, or for a variable that a macro captures.
 const CLOSURE: usize = 512;
 
 /// Filters that inspect only the outermost level of their operands, and produce nothing.
@@ -58,7 +60,7 @@ pub(crate) fn compile<'s>(source: &'s str, tree: &ast::Stmt<'s>) -> Instructions
     let (plain, _) = generator.finish();
     let charged: Vec<Vec<Instruction<'s>>> =
         (0..).map_while(|at| plain.get(at)).map(|instruction| charge(instruction.clone())).collect();
-    // jumps must target the charge before the original target
+    // a jump must target the charge that is inserted before its original target
     let mut starts = Vec::with_capacity(charged.len() + 1);
     let mut length = 0;
     for part in &charged {
@@ -94,7 +96,8 @@ fn relocate<'s>(instruction: Instruction<'s>, starts: &[u32]) -> Instruction<'s>
     }
 }
 
-/// An instruction and its charges.
+/// Returns the instructions that replace `instruction`: the instruction, or a filter in its place, with the charges
+/// around it.
 fn charge(instruction: Instruction<'_>) -> Vec<Instruction<'_>> {
     use Instruction as I;
     let filter = |name, operands: u16| I::ApplyFilter(name, Some(operands), !0);
@@ -137,7 +140,8 @@ fn units(units: usize, instruction: Instruction<'_>) -> Vec<Instruction<'_>> {
     vec![Instruction::LoadConst(Value::from(units)), charge, Instruction::DiscardTop, instruction]
 }
 
-/// The instructions that charge for an operation on the topmost values, followed by `rest`.
+/// Returns the instructions that charge for the operation `name` on the topmost `operands` values of the stack,
+/// followed by `rest`; only `rest` without operands.
 fn operation<'s>(name: &str, operands: u16, rest: Vec<Instruction<'s>>) -> Vec<Instruction<'s>> {
     if operands == 0 {
         return rest;

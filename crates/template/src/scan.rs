@@ -1,8 +1,8 @@
 //! Checks of a template before it is compiled: the number of its tokens, unsupported syntax, and repeated constants.
 //!
-//! Parser, compiler and the drop of the syntax tree recurse along chains (`1+1+…`, `x.a.b`, `elif`). Only the bounds
-//! on the tokens of a tag and on the `elif` of a template keep these short. The compiler evaluates constant expressions
-//! before any step is counted.
+//! Parser, compiler and the drop of the syntax tree recurse along chains (`1+1+…`, `x.a.b`, `elif`). Only the bounds on
+//! the tokens of a tag and on the number of `elif` in a template keep these chains short. The compiler evaluates
+//! constant expressions before any step of a rendering is counted, so repeated constants are bounded too.
 
 use crate::Fault;
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt};
@@ -10,16 +10,19 @@ use minijinja::machinery::{Span, Token, parse, tokenize};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
 
-/// Maximum number of tokens of a template; the largest that come with models have some 8,000.
+/// Maximum number of tokens of a template. The largest templates that come with models have some 8,000.
 const TOKENS: usize = 50_000;
-/// Maximum number of tokens of one tag, from `{{` or `{%` to its end. Each may be a level of the syntax tree.
+/// Maximum number of tokens of one tag, from `{{` or `{%` to its end. Each token may be a level of the syntax tree.
 const TAG_TOKENS: usize = 1_000;
 /// Maximum number of `elif` in a template; each is a level of the syntax tree.
 const BRANCHES: usize = 500;
 /// Maximum size of a repeated constant, in bytes or items.
 const REPEATED: u64 = 4_096;
 
-/// Parses a template within the bounds.
+/// Parses a template, and checks its number of tokens, its syntax and its constants.
+///
+/// # Errors
+/// The template is not valid Jinja, exceeds a bound, or uses syntax that the sandbox does not support.
 pub(crate) fn read(source: &str, syntax: SyntaxConfig) -> Result<Stmt<'_>, Fault> {
     count(source, syntax.clone())?;
     let tree = parse(source, "template", syntax).map_err(|e| Fault::of(&e, source))?;
@@ -27,9 +30,9 @@ pub(crate) fn read(source: &str, syntax: SyntaxConfig) -> Result<Stmt<'_>, Fault
     Ok(tree)
 }
 
-/// Replaces the tags `{% generation %}` by `{% if true %}`, and `{% endgeneration %}` by `{% endif %}`. Trainers mark
-/// the assistant's words with them; their bodies are printed unchanged. The replacements have the same length, so
-/// places do not move. A template that cannot be tokenized is returned unchanged.
+/// Replaces the tags `{% generation %}` by `{% if true %}`, and `{% endgeneration %}` by `{% endif %}`. Training tools
+/// mark the assistant's words with these tags; the words are printed unchanged. The replacements have the same length,
+/// so places in the template do not move. A template that cannot be tokenized is returned unchanged.
 pub(crate) fn without_generation_tags(source: &str, syntax: SyntaxConfig) -> String {
     let mut out = source.to_owned();
     let mut begins = false;
@@ -79,7 +82,7 @@ fn at(source: &str, span: Span, found: impl Into<String>) -> Fault {
     Fault::at(source, span.start_offset as usize, found)
 }
 
-/// A part of the tree yet to be checked.
+/// A part of the syntax tree that must still be checked.
 enum Part<'t, 's> {
     Statement(&'t Stmt<'s>),
     Expression(&'t Expr<'s>),
@@ -215,8 +218,8 @@ fn arguments<'t, 's>(
     Ok(())
 }
 
-/// Whether a product that the compiler would evaluate is small: of numbers, or of a literal constant and a literal
-/// number.
+/// Returns whether a product or power that the compiler would evaluate is small: all literals are numbers, or a literal
+/// constant is repeated to at most `REPEATED` bytes or items. True if the compiler cannot evaluate it.
 fn modest(left: &Expr<'_>, right: &Expr<'_>) -> bool {
     if !constant(left) || !constant(right) {
         return true;
@@ -234,8 +237,8 @@ fn modest(left: &Expr<'_>, right: &Expr<'_>) -> bool {
     }
 }
 
-/// The bytes of a text; of any other constant the number of times that it repeats a text or a list, [`u64::MAX`] if it
-/// is not an integer. Also returns whether the constant is a number.
+/// Returns the length of a text in bytes; for any other constant, the number of times that it repeats a text or a list,
+/// [`u64::MAX`] if it is not an `i64`. Also returns whether the constant is a number.
 fn factor(value: &Value) -> (u64, bool) {
     match value.as_str() {
         Some(text) => (text.len() as u64, false),
@@ -243,7 +246,7 @@ fn factor(value: &Value) -> (u64, bool) {
     }
 }
 
-/// Whether the compiler may evaluate the expression as a constant.
+/// Returns whether the compiler may evaluate the expression as a constant.
 fn constant(tree: &Expr<'_>) -> bool {
     !any(tree, |part| {
         !matches!(
@@ -259,7 +262,7 @@ fn constant(tree: &Expr<'_>) -> bool {
     })
 }
 
-/// Whether all literals in an expression are numbers.
+/// Returns whether the expression consists only of numbers, unary and binary operators.
 fn numbers(tree: &Expr<'_>) -> bool {
     !any(tree, |part| match part {
         Expr::Const(value) => !value.value.is_number(),
@@ -268,7 +271,8 @@ fn numbers(tree: &Expr<'_>) -> bool {
     })
 }
 
-/// Whether `found` holds for a part of an expression made of operators.
+/// Returns whether `found` holds for the expression or one of the operands, at any depth, of its operators and
+/// comparisons. Items of lists and mappings are not visited.
 fn any(tree: &Expr<'_>, found: impl Fn(&Expr<'_>) -> bool) -> bool {
     let mut open = vec![tree];
     while let Some(part) = open.pop() {

@@ -1,9 +1,9 @@
-//! Diagnostics: the form of every error and warning about input from outside.
+//! Diagnostics: the common form of errors and warnings about input from outside.
 //!
-//! A diagnostic has a code (`room/what`), a message, a place, what was found, what is allowed there, what caused it,
-//! and one line of help. Each room builds its own diagnostics with named constructors in a file `errors.rs`, so that
-//! the codes and wording of a room are in one place. Front ends add the source line of a diagnostic's place
-//! ([`Source::locate`]); the caller that read the source from a file adds the file's name.
+//! A diagnostic has a code (`area/problem`), a message, a place, what was found, what is allowed there, what caused it,
+//! and one line of help. Each area of the code builds its diagnostics with named constructors in a file `errors.rs`, so
+//! that its codes and wording are in one place. Front ends add the source line of a diagnostic's place
+//! ([`Source::locate`]); the caller that read the source from a file adds the name of the file.
 
 mod pointers;
 mod similar;
@@ -32,8 +32,8 @@ pub enum Place {
         /// Column in characters, from 1.
         column: usize,
     },
-    /// A JSON Pointer (RFC 6901) into a JSON or TOML document; `""` is its root. In another document: that document's
-    /// URI with a pointer as the fragment.
+    /// A JSON Pointer (RFC 6901) into a JSON or TOML document; `""` is its root. For a place in another document, the
+    /// URI of that document with a pointer as its fragment.
     Pointer(String),
     /// A byte offset, from 0.
     Byte(usize),
@@ -42,8 +42,8 @@ pub enum Place {
 }
 
 impl Place {
-    /// The line and column of byte `offset` of `text`. An offset past the end gives the place just after the end; an
-    /// offset inside a character gives that character.
+    /// Returns the line and column of byte `offset` of `text`. An offset past the end gives the place just after the
+    /// end; an offset inside a character gives that character.
     pub fn in_text(text: &str, offset: usize) -> Place {
         let offset = text.floor_char_boundary(offset.min(text.len()));
         let before = &text[..offset];
@@ -85,7 +85,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic with a stable code of the form `room/what` and a message.
+    /// Creates a diagnostic with a stable code of the form `area/problem` and a message. Its place is [`Place::Whole`].
     pub fn new(code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
@@ -101,25 +101,26 @@ impl Diagnostic {
         }
     }
 
-    /// Adds the place.
+    /// Sets the place in the input.
     pub fn at(mut self, place: Place) -> Diagnostic {
         self.place = place;
         self
     }
 
-    /// Adds the name of the file that contains the place.
+    /// Sets the name of the file that contains the place.
     pub fn in_file(mut self, name: impl Into<String>) -> Diagnostic {
         self.file = Some(name.into());
         self
     }
 
-    /// Adds what was found: an excerpt of the input, truncated to 80 characters.
+    /// Sets what was found: an excerpt of the input, truncated to 80 characters.
     pub fn found(mut self, found: impl AsRef<str>) -> Diagnostic {
         self.found = Some(excerpt(found.as_ref()));
         self
     }
 
-    /// Adds the message of another library or the operating system, on one line, truncated to 2,000 characters.
+    /// Sets the message of another library or the operating system. Its lines are joined by `; ` and truncated to 2,000
+    /// characters.
     pub fn cause(mut self, cause: impl fmt::Display) -> Diagnostic {
         let lines = cause.to_string();
         let lines: Vec<&str> = lines.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -127,25 +128,25 @@ impl Diagnostic {
         self
     }
 
-    /// Adds what is allowed at the place.
+    /// Sets what is allowed at the place.
     pub fn allowed(mut self, allowed: impl Into<String>) -> Diagnostic {
         self.allowed = Some(allowed.into());
         self
     }
 
-    /// Adds one line of help.
+    /// Sets one line of help for the user.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds the limit that was exceeded.
+    /// Sets the limit that was exceeded; `None` for no limit.
     pub fn limit(mut self, kind: impl Into<Option<LimitKind>>) -> Diagnostic {
         self.limit = kind.into();
         self
     }
 
-    /// The stable code, `room/what`.
+    /// Returns the stable code, `area/problem`.
     pub fn code(&self) -> &'static str {
         self.code
     }
@@ -165,28 +166,28 @@ impl Diagnostic {
         self.file.as_deref()
     }
 
-    /// The source line of the place. `None` until [`Source::locate`] has found it: without a source text, if the place
-    /// is not in it, or after the first 100 diagnostics of a source.
+    /// Returns the source line of the place. `None` before [`Source::locate`] was called, if the place is not in the
+    /// source text, or for diagnostics after the first 100 of a source.
     pub fn snippet(&self) -> Option<&Snippet> {
         self.snippet.as_deref()
     }
 
-    /// What was found, if there is something to show.
+    /// Returns what was found, if it is set.
     pub fn found_text(&self) -> Option<&str> {
         self.found.as_deref()
     }
 
-    /// The message of another library or the operating system.
+    /// Returns the message of another library or the operating system, if there is one.
     pub fn cause_text(&self) -> Option<&str> {
         self.cause.as_deref()
     }
 
-    /// What is allowed at the place.
+    /// Returns what is allowed at the place, if it is set.
     pub fn allowed_text(&self) -> Option<&str> {
         self.allowed.as_deref()
     }
 
-    /// One line of help.
+    /// Returns one line of help for the user, if there is one.
     pub fn help_text(&self) -> Option<&str> {
         self.help.as_deref()
     }
@@ -196,7 +197,7 @@ impl Diagnostic {
         self.limit
     }
 
-    /// The file, line and place, each if known.
+    /// Returns the file, the line and the place, each if it is known; `None` if nothing is known.
     fn location(&self) -> Option<String> {
         let place = match &self.place {
             Place::Pointer(pointer) if pointer.is_empty() => "#".to_owned(),
@@ -262,12 +263,13 @@ const EXCERPT: usize = 80;
 /// Maximum length of a cause, in characters; other libraries quote their input.
 const CAUSE: usize = 2_000;
 
-/// The first 80 characters of `text`, with control characters escaped, and `…` if there are more.
+/// Returns the first 80 characters of `text`, with control characters escaped, and `…` after them if there are more.
 pub fn excerpt(text: &str) -> String {
     cut(text, EXCERPT)
 }
 
-/// The first `most` characters of `text`, with control characters escaped, and `…` if there are more.
+/// Returns the first `most` characters of `text`, with control characters escaped, and `…` after them if there are
+/// more.
 fn cut(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (count, c) in text.chars().enumerate() {
@@ -280,7 +282,8 @@ fn cut(text: &str, most: usize) -> String {
     out
 }
 
-/// Bytes as readable text: UTF-8 as it is, other bytes as `\xNN`; then truncated and escaped like [`excerpt`].
+/// Returns the first 400 bytes as readable text: UTF-8 as it is, other bytes as `\xNN`; then truncated and escaped like
+/// [`excerpt`].
 pub fn excerpt_bytes(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in bytes[..bytes.len().min(400)].utf8_chunks() {

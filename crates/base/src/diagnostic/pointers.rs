@@ -4,17 +4,17 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
-/// The tokens of a JSON Pointer (RFC 6901).
+/// Returns the unescaped tokens of a JSON Pointer (RFC 6901).
 fn tokens(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
 }
 
-/// For each pointer, the byte range of its value in a JSON text, including the key if the value is a member. Without
-/// such a value, the range of the innermost array or object that would hold it.
+/// Returns, for each pointer, the byte range of its value in a JSON text, including the key if the value is a member.
+/// If there is no such value, the range of the innermost array or object that would hold it is returned.
 ///
-/// The text is scanned once, regardless of the number of pointers. Nothing deeper than the pointers reach is stored.
-/// The scan also accepts texts that are not JSON; their ranges are a guess, and `None` if no value on the path is
-/// complete.
+/// The text is scanned once, regardless of the number of pointers. Values that are on no path of a pointer are not
+/// stored. The scan also accepts texts that are not JSON: the ranges are then a guess, and `None` if no value on the
+/// path is complete.
 pub(super) fn in_json(text: &str, pointers: &[&str]) -> Vec<Option<Range<usize>>> {
     let mut wanted = Wanted::default();
     let ends: Vec<usize> = pointers.iter().map(|pointer| wanted.add(pointer)).collect();
@@ -64,15 +64,15 @@ impl Wanted {
     }
 }
 
-/// An open array or object on the path of a pointer.
+/// An array or object on the path of a pointer that the scan has entered and not left.
 struct Open {
     node: usize,
-    /// Offset of the value, or of the key before it.
+    /// Byte offset of the array or object, or of its key if it is a member.
     start: usize,
     is_array: bool,
     /// Index of the current element of an array.
     index: usize,
-    /// The key of the value that comes next in an object, and its offset.
+    /// The key of the next value in an object, and the byte offset of the key.
     key: Option<(String, usize)>,
 }
 
@@ -81,7 +81,7 @@ struct Scan<'t> {
     offset: usize,
     wanted: Wanted,
     open: Vec<Open>,
-    /// Number of open arrays and objects that no pointer reaches.
+    /// Number of entered arrays and objects that no pointer reaches.
     deeper: usize,
 }
 
@@ -104,8 +104,8 @@ impl Scan<'_> {
         }
     }
 
-    /// The node and offset of a value that begins here, if a pointer reaches it or something in it. The offset of a
-    /// member is that of its key.
+    /// Returns the node and the byte offset of a value that begins at the current offset; `None` if no pointer reaches
+    /// the value or a value in it. The offset of a member is that of its key.
     fn value(&mut self) -> Option<(usize, usize)> {
         if self.deeper > 0 {
             return None;
@@ -121,7 +121,7 @@ impl Scan<'_> {
     }
 
     fn found(&mut self, node: usize, range: Range<usize>) {
-        // of a duplicate key, JSON readers keep the last value
+        // if a key is duplicated, JSON readers keep the last value
         self.wanted.nodes[node].range = Some(range);
     }
 
@@ -180,9 +180,9 @@ impl Scan<'_> {
     }
 }
 
-/// For each pointer, the byte range of its value in a TOML text, including the key if that is on the same line. Without
-/// such a value, the range of the innermost value that would hold it. The range of the root table is `0..0`. `None` if
-/// the text is not TOML.
+/// Returns, for each pointer, the byte range of its value in a TOML text, including the key if it is on the same line.
+/// If there is no such value, the range of the innermost value that would hold it is returned. The range of the root
+/// table is `0..0`. `None` if the text is not TOML.
 pub(super) fn in_toml(text: &str, pointers: &[&str]) -> Vec<Option<Range<usize>>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
@@ -216,7 +216,7 @@ fn of_table(text: &str, root: &DeTable<'_>, pointer: &str) -> Option<Range<usize
     Some(range)
 }
 
-/// The range of a key and its value, or of the value alone if the key is on another line, as for `[tables]`.
+/// Returns the range of a key and its value, or of the value alone if the key is on another line, as for `[tables]`.
 fn joined(text: &str, key: Range<usize>, value: Range<usize>) -> Range<usize> {
     match text.get(key.start..value.start) {
         Some(between) if !between.contains('\n') => key.start..value.end,

@@ -2,14 +2,15 @@
 
 use super::excerpt;
 
-/// Maximum number of names compared.
+/// Maximum number of known names of similar length that are compared.
 const COMPARED: usize = 10_000;
-/// Maximum length of a compared name, in bytes: the distance takes quadratic time and memory.
+/// Maximum length of a compared name, in bytes, because the edit distance takes quadratic time and memory.
 const LONGEST: usize = 100;
 
-/// Up to three of `known` within a small edit distance (Damerau-Levenshtein, case-insensitive) of `name`, nearest
-/// first. The distance is at most one edit per three characters, and at most three. Names of one or two characters may
-/// differ only in case.
+/// Returns up to three of `known` within a small edit distance (restricted Damerau-Levenshtein, case-insensitive) of
+/// `name`, nearest first, equally near ones in byte order. The distance is at most one edit per three characters of
+/// `name`, and at most three, so names of one or two characters may differ only in case. `name` itself is left out, and
+/// so are names of more than 100 bytes.
 pub fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let length = name.chars().count();
     let most = (length / 3).min(3);
@@ -29,7 +30,7 @@ pub fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<
     near.into_iter().take(3).map(|(_, other)| other).collect()
 }
 
-/// A question that suggests the names nearest to `name`, or `otherwise` if there are none.
+/// Returns a question that suggests the names that [`similar`] finds, or `otherwise` if there are none.
 pub fn did_you_mean<'k>(
     name: &str,
     known: impl IntoIterator<Item = &'k str>,

@@ -8,13 +8,14 @@ use unicode_width::UnicodeWidthChar;
 const BEFORE: usize = 48;
 /// Maximum number of terminal columns from the first marked character on.
 const AFTER: usize = 60;
-/// Maximum number of characters on each side: characters of width 0 take no columns.
+/// Maximum number of characters of the line before, and from, the first marked character. Characters of width 0 take no
+/// columns, so columns alone do not bound the text.
 const CHARACTERS: usize = 120;
-/// What a tab is replaced by.
+/// The text that replaces a tab.
 const TAB: &str = "    ";
 
-/// A line of a source text with the characters of a diagnostic marked. It holds at most 108 terminal columns, and 240
-/// characters, of the line, however long the line is.
+/// A line of a source text with the characters of a diagnostic marked. Of a long line, it shows at most 108 terminal
+/// columns and 240 characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Snippet {
@@ -27,7 +28,8 @@ pub struct Snippet {
 }
 
 impl Snippet {
-    /// The line of `text` in which the byte `range` begins. The rest of the range on other lines is not marked.
+    /// Creates the snippet of the line of `text` in which the byte `range` begins. Only the part of the range on this
+    /// line is marked, at least one column.
     pub(super) fn new(text: &str, range: Range<usize>, rendered: bool) -> Snippet {
         let start = text.floor_char_boundary(range.start.min(text.len()));
         let head = text.get(..start).unwrap_or("");
@@ -43,7 +45,7 @@ impl Snippet {
         Snippet { line, column, text: left + &right, before, marked: marked.max(1), rendered }
     }
 
-    /// The line's number, from 1.
+    /// Returns the number of the line, from 1.
     pub fn line(&self) -> usize {
         self.line
     }
@@ -53,13 +55,14 @@ impl Snippet {
         self.column
     }
 
-    /// The shown part of the line: tabs as four spaces; control characters, line separators and directional marks as
-    /// U+FFFD; `…` where it is truncated.
+    /// Returns the shown part of the line. Tabs are four spaces; control characters, line separators and directional
+    /// marks are U+FFFD; `…` is where the line is truncated.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the line belongs to the text rendered from a template, and is not in the template file as shown.
+    /// Returns whether the line belongs to the text that was rendered from a template, because it was not found in the
+    /// template itself.
     pub fn is_rendered(&self) -> bool {
         self.rendered
     }
@@ -75,7 +78,7 @@ impl fmt::Display for Snippet {
     }
 }
 
-/// The text shown for a character, and its width in columns.
+/// Returns the text that is shown for a character, and its width in terminal columns.
 fn show(c: char) -> (String, usize) {
     match c {
         '\t' => (TAB.to_owned(), TAB.len()),
@@ -88,7 +91,7 @@ fn show(c: char) -> (String, usize) {
     }
 }
 
-/// The shown end of the text before the marked characters, and its width in columns.
+/// Returns the shown end of the text before the marked characters, and its width in terminal columns.
 fn tail(text: &str) -> (String, usize) {
     let (mut shown, mut columns) = (Vec::new(), 0);
     for (count, c) in text.chars().rev().enumerate() {
@@ -105,7 +108,8 @@ fn tail(text: &str) -> (String, usize) {
     (shown.concat(), columns)
 }
 
-/// The shown beginning of the text from the marked characters on, and the width in columns of its first `marked` bytes.
+/// Returns the shown beginning of the text from the first marked character on, and the width in terminal columns of its
+/// first `marked` bytes.
 fn front(text: &str, marked: usize) -> (String, usize) {
     let (mut shown, mut columns, mut under) = (String::new(), 0, 0);
     for (count, (offset, c)) in text.char_indices().enumerate() {

@@ -4,7 +4,8 @@ use super::snippet::Snippet;
 use super::{Diagnostic, Place, pointers};
 use std::ops::Range;
 
-/// Maximum number of diagnostics of one source that get their line: finding a line takes a pass over the text.
+/// Maximum number of diagnostics of one source that get their source line, because finding a line takes a pass over the
+/// text.
 const LOCATED: usize = 100;
 
 /// The notation of a source text: how JSON Pointers and rule names are located in it.
@@ -21,17 +22,17 @@ pub enum Notation {
     Toml,
 }
 
-/// A source text.
+/// A source text and its notation.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'t> {
     text: &'t str,
     notation: Notation,
-    /// The template that `text` was rendered from.
+    /// The template that `text` was rendered from, if there is one.
     template: Option<&'t str>,
 }
 
 impl<'t> Source<'t> {
-    /// A source of this text, which was not rendered from a template.
+    /// Creates a source of a text that was not rendered from a template.
     pub fn new(text: &'t str, notation: Notation) -> Source<'t> {
         Source { text, notation, template: None }
     }
@@ -68,8 +69,8 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// Like [`locate`](Source::locate), with the same maximum, for notations that are not parsed here: `find` returns
-    /// the line and column of a pointer.
+    /// Like [`locate`](Source::locate), also for at most 100 diagnostics, for notations that are not parsed here:
+    /// `find` returns the place in the text of a pointer.
     pub fn locate_with<'d>(
         &self,
         diagnostics: impl IntoIterator<Item = &'d mut Diagnostic>,
@@ -86,7 +87,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The place as a pointer into this document, if it is one.
+    /// Returns the place as a pointer into this document; `None` if it is not one.
     fn pointer<'p>(&self, place: &'p Place) -> Option<&'p str> {
         match (self.notation, place) {
             (Notation::Json | Notation::Toml, Place::Pointer(pointer))
@@ -102,7 +103,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The byte range of a place that is not a pointer.
+    /// Returns the byte range of a place that is not a pointer; `None` if the place is not in the text.
     fn range(&self, place: &Place) -> Option<Range<usize>> {
         match place {
             Place::LineColumn { line, column } => Some(self.word(offset(self.text, *line, *column)?)),
@@ -119,7 +120,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The word or quoted text that begins at a byte, or the single character there.
+    /// Returns the byte range of the word or quoted text that begins at byte `start`, otherwise of one byte.
     fn word(&self, start: usize) -> Range<usize> {
         let rest = self.text.get(start..).unwrap_or("");
         if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\''))
@@ -143,8 +144,8 @@ impl<'t> Source<'t> {
     }
 }
 
-/// The byte offset of a line and column, both counted from 1, the column in characters. A column past the end of the
-/// line gives the line's end; a line past the last gives `None`.
+/// Returns the byte offset of a line and column, both counted from 1, the column in characters. A column past the end
+/// of the line gives the end of the line; a line past the last gives `None`.
 fn offset(text: &str, line: usize, column: usize) -> Option<usize> {
     let mut start = 0;
     for _ in 1..line {
@@ -155,7 +156,7 @@ fn offset(text: &str, line: usize, column: usize) -> Option<usize> {
     Some(start + rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(offset, _)| offset))
 }
 
-/// The byte range of the name of a GBNF rule in its definition.
+/// Returns the byte range of the name of a GBNF rule in its definition; `None` if there is no definition.
 fn rule(text: &str, name: &str) -> Option<Range<usize>> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -169,9 +170,9 @@ fn rule(text: &str, name: &str) -> Option<Range<usize>> {
     None
 }
 
-/// Moves a range of `text` to the template: to the same columns of the line that equals the one in which the range
-/// begins. `None` if that line is blank or does not occur exactly once in both texts. Further lines of a longer range
-/// are not compared.
+/// Moves a range of `text` to the template: to the same columns of the template line that equals the line in which the
+/// range begins. `None` if this line is blank or does not occur exactly once in both texts. Further lines of a longer
+/// range are not compared.
 fn in_template(text: &str, template: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let start = text.get(..range.start)?.rfind('\n').map_or(0, |newline| newline + 1);
     let wanted = text.get(start..)?.lines().next()?;

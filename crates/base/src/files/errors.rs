@@ -1,4 +1,4 @@
-//! Errors of files that may not be opened.
+//! Errors of files that are not allowed to be opened, or that take too long.
 
 use crate::diagnostic::{Diagnostic, excerpt};
 use crate::error::{Error, ErrorKind};
@@ -11,7 +11,7 @@ fn error(code: &'static str, path: &Path, message: impl Fn(&str) -> String) -> D
     Diagnostic::new(code, message(&excerpt(&path))).in_file(path)
 }
 
-/// The error of a path that refers to a folder, a pipe, a socket or a device.
+/// Returns the error of a path that refers to a folder, a pipe, a socket or a device. `kind` is what it refers to.
 pub fn no_file(path: &Path, kind: FileType) -> Error {
     let diagnostic = error("io/no-file", path, |name| format!("`{name}` is not a regular file"));
     Error::new(

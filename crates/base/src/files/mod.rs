@@ -1,7 +1,7 @@
 //! Opens files under one of two rules. No other module opens a file for reading.
 //!
 //! - A path given by the caller ([`read`], [`open`], [`open_to_resume`]) may be a link. Folders, devices and sockets
-//!   are refused; a pipe is read by [`read`], up to a deadline, and refused by the others.
+//!   are refused; a pipe is read by [`read`], up to a deadline, and refused by the other two functions.
 //! - A name in a document or in a model's folder ([`find`], [`read_within`]) must resolve, links included, to a regular
 //!   file within a root.
 //!
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 pub use errors::no_file;
 
-/// Maximum time to read a pipe, including opening it, which waits for a writer.
+/// Maximum time to read a pipe. This includes opening it, which waits for a writer.
 const PIPE_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Maximum size in bytes of a piece sent from the reading thread.
@@ -29,8 +29,9 @@ const PIECE: usize = 1 << 16;
 /// Reads a whole file named by the caller: a regular file, or a pipe.
 ///
 /// # Errors
-/// The file cannot be read or is neither; the pipe is not closed in time; `too_large` if it exceeds `most` bytes, of
-/// the file's length or of the bytes read so far.
+/// The file cannot be read, or is neither a regular file nor a pipe (`io/no-file`); the pipe is not closed in 30
+/// seconds (`io/slow-pipe`); or the file has more than `most` bytes: then the result of `too_large` for its length, or
+/// for the number of bytes read so far.
 pub fn read(path: &Path, most: usize, too_large: impl Fn(u64) -> Error) -> Result<Vec<u8>> {
     let bytes = match is_pipe(metadata(path)?.file_type()) {
         true => read_pipe(path, most, pipe_deadline())?,
@@ -49,13 +50,13 @@ pub fn read(path: &Path, most: usize, too_large: impl Fn(u64) -> Error) -> Resul
 /// Opens a regular file named by the caller, and returns it with its length in bytes.
 ///
 /// # Errors
-/// The file cannot be opened or is not a regular file.
+/// The file cannot be opened (`io/file`) or is not a regular file (`io/no-file`).
 pub fn open(path: &Path) -> Result<(File, u64)> {
-    // checked before opening, since opening a pipe waits for a writer
+    // checked before opening, because opening a pipe waits for a writer
     check_regular(path, &metadata(path)?)?;
     let io = |cause: std::io::Error| Error::io(path, &cause);
     let file = File::open(path).map_err(io)?;
-    // checked again, since another file may have the name by now
+    // checked again, because the path may lead to another file by now
     let metadata = file.metadata().map_err(io)?;
     check_regular(path, &metadata)?;
     Ok((file, metadata.len()))
@@ -64,7 +65,7 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
 /// Opens a regular file named by the caller for reading and writing, creating it if it is missing.
 ///
 /// # Errors
-/// The file cannot be opened or created, or is not a regular file.
+/// The file cannot be opened or created (`io/file`), or is not a regular file (`io/no-file`).
 pub fn open_to_resume(path: &Path) -> Result<File> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
     match path.metadata() {
@@ -86,7 +87,8 @@ pub fn read_rest(file: &File, path: &Path, most: usize) -> Result<Vec<u8>> {
 /// Finds the regular file `name` of `folder` and resolves its links. `None` if there is no such file.
 ///
 /// # Errors
-/// The file is not a regular file or cannot be reached; it is outside `root`, which must be a path without links.
+/// The file cannot be reached (`io/file`), is not a regular file (`io/no-file`), or is outside `root`
+/// (`io/outside-folder`), which must be a path without links.
 pub fn find(folder: &Path, name: &Path, root: &Path) -> Result<Option<PathBuf>> {
     let path = folder.join(name);
     let real = match path.canonicalize() {
@@ -108,7 +110,8 @@ pub fn find(folder: &Path, name: &Path, root: &Path) -> Result<Option<PathBuf>> 
 /// Reads the file found by [`find`]. `None` if there is no such file.
 ///
 /// # Errors
-/// Those of [`find`]; the file cannot be read; `too_large` if it exceeds `most` bytes.
+/// Errors of [`find`]; the file cannot be read; or it has more than `most` bytes: then the result of `too_large`, as
+/// for [`read`].
 pub fn read_within(
     folder: &Path,
     name: &Path,
@@ -122,10 +125,11 @@ pub fn read_within(
     }
 }
 
-/// Resolves the links of a folder. An empty path, such as the parent of a bare file name, is the current folder.
+/// Resolves the links of a folder, and returns its absolute path. An empty path, such as the parent of a bare file
+/// name, is the current folder.
 ///
 /// # Errors
-/// There is no such folder.
+/// The folder does not exist or cannot be reached.
 pub fn resolved(folder: &Path) -> Result<PathBuf> {
     let named = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     named.canonicalize().map_err(|cause| Error::io(folder, &cause))
@@ -166,8 +170,8 @@ fn pipe_deadline() -> Duration {
     PIPE_DEADLINE
 }
 
-/// Reads a pipe until it is closed or has sent more than `most` bytes; it is an error if this takes longer than
-/// `deadline`. A thread opens and reads it, since both may block.
+/// Reads a pipe until it is closed or has sent more than `most` bytes. Taking longer than `deadline` is an error. A
+/// thread opens and reads the pipe, because both may block.
 fn read_pipe(path: &Path, most: usize, deadline: Duration) -> Result<Vec<u8>> {
     let end = Instant::now() + deadline;
     let (sender, pieces) = sync_channel::<std::io::Result<Vec<u8>>>(1);
@@ -182,7 +186,7 @@ fn read_pipe(path: &Path, most: usize, deadline: Duration) -> Result<Vec<u8>> {
         if is_over.load(Ordering::Acquire) {
             return;
         }
-        // sending fails after the deadline, when nobody receives
+        // sending fails after the deadline, because nobody receives any more
         let last = loop {
             let mut piece = vec![0; PIECE];
             let read = file.read(&mut piece).map(|len| piece.truncate(len));
@@ -193,7 +197,7 @@ fn read_pipe(path: &Path, most: usize, deadline: Duration) -> Result<Vec<u8>> {
                 return;
             }
         };
-        // closed before the last message, so that the next writer does not find this reader
+        // the file is closed before the last message, so that the next writer does not find this reader
         drop(file);
         drop(sender.send(last.map(|()| Vec::new())));
     };
@@ -210,7 +214,7 @@ fn read_pipe(path: &Path, most: usize, deadline: Duration) -> Result<Vec<u8>> {
                 bytes.extend_from_slice(&piece);
             }
             Err(RecvTimeoutError::Timeout) => {
-                // unblocks a thread that waits for a writer; it then ends without reading data meant for others
+                // unblocks a thread that waits for a writer; the thread then ends without reading data meant for others
                 over.store(true, Ordering::Release);
                 drop(OpenOptions::new().read(true).write(true).open(path));
                 return Err(errors::slow_pipe(path, deadline, bytes.len()));

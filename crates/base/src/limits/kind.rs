@@ -39,7 +39,7 @@ macro_rules! each_limit {
 
 macro_rules! kinds {
     ($($kind:ident $field:ident,)*) => {
-        /// A limit of [`Limits`](crate::Limits).
+        /// The name of a limit, that is, of a field of [`Limits`](crate::Limits).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
         #[non_exhaustive]
@@ -54,7 +54,7 @@ macro_rules! kinds {
             /// All limits, in the order of the fields.
             pub const ALL: &'static [LimitKind] = &[$(LimitKind::$kind),*];
 
-            /// The name of the limit's field.
+            /// Returns the name of the field of the limit.
             pub fn name(self) -> &'static str {
                 match self {
                     $(LimitKind::$kind => stringify!($field),)*

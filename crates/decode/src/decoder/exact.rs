@@ -1,4 +1,4 @@
-//! Exact sampling: tries that follow the model's own distribution, until one is an output.
+//! Exact sampling: draws texts from the model's own distribution until one of them is an output.
 
 use super::{Decoder, State, bounds};
 use crate::errors;
@@ -14,7 +14,7 @@ use crate::timings::Timings;
 use grammata::error::Result;
 use std::time::Instant;
 
-/// The most forced tokens that are fed to the model in one run.
+/// The most forced tokens that one run of the model is fed ahead, after the text of the try.
 const LONGEST_CHAIN: usize = 64;
 
 /// The position of a try in the tree of prefixes.
@@ -24,7 +24,7 @@ enum Place {
     Known(usize),
     /// At a prefix without a node: the continuation of a node, by node and index. `None` is the empty prefix.
     New(Option<(usize, usize)>),
-    /// At a prefix for which the tree has no room.
+    /// At a prefix that the tree has no room for, or at an extension of such a prefix.
     Off,
 }
 
@@ -32,16 +32,17 @@ enum Place {
 enum Draw {
     Token(Step),
     Refused,
-    /// The logits are not known.
+    /// The logits after the prefix are not known yet.
     Unknown,
 }
 
 /// The state of exact sampling.
 ///
-/// A try begins with the live probability of the empty prefix, and each draw takes a point of the live probability
-/// that the prefix had when it was chosen. If less is live by now, because its logits became known, the points of the
-/// difference refuse the try. So a try is refused exactly where the model leaves the constraint, and an output comes
-/// with the probability that the model gives it.
+/// The live probability of a prefix is the probability, given the prefix, of the continuations that are not known to be
+/// refused; it is 1 for a prefix without a node. A draw takes a uniform point below the live probability that the
+/// prefix had when it was chosen. If the live probability is less by now, because the logits after the prefix became
+/// known, a point in the difference refuses the try. So each step refuses with the probability with which the model
+/// leaves the constraint, and outputs keep the proportions that the model gives them.
 #[derive(Clone, Debug)]
 pub(super) struct Exact {
     tree: PrefixTree,
@@ -50,12 +51,12 @@ pub(super) struct Exact {
     entered: f64,
     /// The continuations of the current prefix, if the tree has no room for it.
     loose: Option<Continuations>,
-    /// The tokens of the try, and their figures.
+    /// The tokens of the try, with their log-probabilities and refused masses.
     path: Vec<Step>,
     tries: usize,
-    /// The tokens that the model was fed; `Decoder::fed` says how many of them it holds.
+    /// Tokens that the model was fed, or the prompt at the start. The model holds the first `Decoder::fed` of them.
     held: Vec<u32>,
-    /// The masks of the requested rows: after the text, and after each forced token.
+    /// The masks of the requested rows: after the text, and after each forced token that is fed ahead.
     masks: Vec<Vec<u32>>,
 }
 
@@ -73,7 +74,7 @@ impl Exact {
         }
     }
 
-    /// Returns to the empty text.
+    /// Moves the try back to the empty prefix and clears its tokens.
     fn begin(&mut self) {
         let root = self.tree.root();
         self.place = root.map_or(Place::New(None), Place::Known);
@@ -82,7 +83,8 @@ impl Exact {
         self.path.clear();
     }
 
-    /// Records that the text of the try cannot become an output.
+    /// Records in the tree that the prefix of the try cannot become an output. Does nothing if the prefix already has a
+    /// node or the tree has no room.
     fn refuse(&mut self) {
         if let Place::New(parent) = self.place {
             self.tree.refuse(parent);
@@ -123,7 +125,7 @@ impl Exact {
         self.tree.root().is_some_and(|root| self.tree.live(root) <= 0.0)
     }
 
-    /// Records that the model, which holds `length` tokens, was fed some more.
+    /// Records that the model held the first `length` tokens of `held` and was fed the tokens of `fed` after them.
     pub(super) fn came_first(&mut self, length: usize, fed: impl Iterator<Item = u32>) {
         self.held.truncate(length);
         self.held.extend(fed);
@@ -140,7 +142,7 @@ impl Exact {
 }
 
 impl Decoder<'_> {
-    /// Continues the try, and begins others, until logits are needed or the output has ended.
+    /// Continues the try, and begins further tries, until logits are needed or the output has ended.
     pub(super) fn decide_exactly(&mut self, exact: &mut Exact) -> Result<()> {
         loop {
             if let Some(limit) = self.options.timeout.filter(|&limit| self.began.elapsed() >= limit) {
@@ -178,7 +180,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Begins another try. Returns false if exact sampling gives up.
+    /// Begins another try. Returns false if none is begun, because no output is possible or all tries are used up; the
+    /// decoder has then ended.
     fn try_again(&mut self, exact: &mut Exact) -> Result<bool> {
         let most = self.options.exact.as_ref().map_or(0, |options| options.tries);
         let exhausted = match exact.is_empty() {
@@ -202,7 +205,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Makes the text of the try the output, with its events.
+    /// Ends the decoder with the tokens and the text of the try as the output, and queues their events.
     fn give(&mut self, exact: &Exact, reason: FinishReason) {
         self.history.extend(&self.output.tokens);
         for step in &exact.path {
@@ -220,7 +223,8 @@ impl Decoder<'_> {
         self.end(reason);
     }
 
-    /// Requests the logits after the text, and after the forced tokens that follow it.
+    /// Requests the logits after the text, and after each of the forced tokens that follow it, as many as there is room
+    /// for.
     fn ask(&mut self, exact: &mut Exact) -> Result<()> {
         let start = Instant::now();
         let count = self.detokenizer.token_count();
@@ -257,7 +261,9 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Returns the most forced tokens to feed ahead: each needs a place in the output and in the tree.
+    /// Returns the most forced tokens to feed ahead: so many that one more token fits into the output and the context,
+    /// and at most `LONGEST_CHAIN`. 0 if the tree is full, or if there are stop strings, which might end the output
+    /// earlier.
     fn room(&self, exact: &Exact) -> usize {
         if matches!(exact.place, Place::Off) || !self.options.stop.is_empty() {
             return 0;
@@ -268,7 +274,7 @@ impl Decoder<'_> {
         output.min(context).saturating_sub(1).min(LONGEST_CHAIN)
     }
 
-    /// Reads the rows that [`ask`](Decoder::ask) requested.
+    /// Adds the rows that [`ask`](Decoder::ask) requested to the tree. They start at index `first` of `logits`.
     pub(super) fn take_exactly(
         &mut self,
         exact: &mut Exact,
@@ -299,7 +305,7 @@ impl Decoder<'_> {
                     if number == 0 {
                         exact.place = Place::Known(node);
                     }
-                    // the forced token is the only continuation
+                    // a row that is followed by another one has the forced token as its only continuation
                     place = Place::New(Some((node, 0)));
                 }
                 Err(next) if number == 0 => {
@@ -317,10 +323,10 @@ impl Decoder<'_> {
     }
 
     /// Truncates the sequence of the model after [`poll`](Decoder::poll) returned
-    /// [`Poll::Rewind`](crate::Poll::Rewind).
+    /// [`Poll::Rewind`](crate::Poll::Rewind). Does nothing if no truncation is due.
     ///
     /// # Errors
-    /// Errors of [`Model::truncate`]. The decoder is then as it was.
+    /// Errors of [`Model::truncate`]. The decoder then does not change.
     pub fn rewind(&mut self, model: &mut dyn Model) -> Result<()> {
         if let Some(length) = self.rewind {
             model.truncate(self.sequence, length)?;
@@ -330,8 +336,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Returns the output of a decoder that samples exactly and has ended, and begins another output. The tree of
-    /// prefixes is kept.
+    /// Returns the output of a decoder that samples exactly and has ended, and resets the decoder to draw another
+    /// output. The tree of prefixes is kept.
     ///
     /// # Errors
     /// Errors of the constraint.
@@ -351,7 +357,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Returns whether a limit cut the output before it was a word.
+/// Returns whether the limit on tokens or the context cut the output before it was a word.
 fn is_prefix(reason: &FinishReason) -> bool {
     matches!(
         reason,

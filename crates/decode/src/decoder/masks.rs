@@ -11,8 +11,8 @@ use grammata::error::Result;
 use std::time::Instant;
 
 impl<'c> Decoder<'c> {
-    /// Like [`poll`](Decoder::poll), but leaves a mask that takes work open, so that [`run`](Decoder::run) hands it
-    /// out.
+    /// Like [`poll`](Decoder::poll), but with [`GenerationOptions::overlap`](crate::GenerationOptions::overlap) leaves
+    /// a mask that takes work open: [`run`](Decoder::run) then returns the task of computing it.
     pub(crate) fn poll_ahead(&mut self) -> Result<Poll> {
         self.defers = self.options.overlap;
         let polled = self.poll_events();
@@ -20,7 +20,8 @@ impl<'c> Decoder<'c> {
         polled
     }
 
-    /// Returns what to feed the model, and the mask to compute meanwhile, if there is one.
+    /// Returns what to feed the model, limited to `portion`, and the task of computing the mask meanwhile if the mask
+    /// is open.
     pub(crate) fn run(&mut self, portion: Portion) -> (Feed<'_>, Option<MaskTask<'_, 'c>>) {
         let all = self.fed_tokens();
         let Decoder { sequence, pending, rows, output, mask, next_mask, detokenizer, .. } = self;
@@ -34,9 +35,9 @@ impl<'c> Decoder<'c> {
         (feed, is_open.then_some(MaskTask { output, mask, count, next: next_mask }))
     }
 
-    /// Ends at a limit, takes a forced token, or makes the mask for a choice, unless that can wait for the model's run.
-    /// `score` returns the log-probability of the next token if its logits are known. It is called only for a forced
-    /// token.
+    /// Ends at a limit, takes a forced token, or computes the mask for a choice, unless the mask can wait for the run
+    /// of the model. `score` returns the log-probability of the next token; it is `None` if the logits are not known
+    /// yet. It is called only for a forced token.
     pub(super) fn decide(&mut self, score: Option<&dyn Fn(u32) -> Result<f64>>) -> Result<()> {
         let bounds = bounds(&self.options, self.context);
         let length = self.fed + self.pending.len();
@@ -50,9 +51,9 @@ impl<'c> Decoder<'c> {
             return Ok(());
         }
         let start = Instant::now();
-        // this mask ignores the budget: `in_time` checks the token that is drawn from it
+        // the mask ignores the budget: `in_time` checks the token that is drawn from it
         self.output.check_budget(self.output.budget(&bounds, length))?;
-        // logits that are there would wait for the mask
+        // if the logits are known already, there is no run to wait for
         let waits = self.defers && score.is_none();
         if waits && self.output.mask_takes_work()? {
             self.masked = true;
@@ -66,7 +67,7 @@ impl<'c> Decoder<'c> {
         self.choose_or_take(score)
     }
 
-    /// Takes the token that the mask forces, or prepares a choice.
+    /// Takes the only token that the mask allows, or prepares a choice if there are several or there is no mask.
     fn choose_or_take(&mut self, score: Option<&dyn Fn(u32) -> Result<f64>>) -> Result<()> {
         match if self.masked { only(&self.mask)? } else { None } {
             Some(token) if (token as usize) < self.vocabulary => {
@@ -83,7 +84,7 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Computes the mask that no run of the model was used for.
+    /// Computes the next mask if it is still open, that is, if no run of the model computed it.
     fn close_mask(&mut self) {
         if let NextMask::Open = self.next_mask {
             let start = Instant::now();
@@ -93,8 +94,8 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Uses the mask that was computed during the run: takes the token that it forces, or prepares a choice. Returns
-    /// false if there is none.
+    /// Uses the mask that was left open for the run: takes the token that it forces, or prepares a choice. Returns
+    /// false if no mask was left open.
     pub(super) fn settle_mask(&mut self, score: &dyn Fn(u32) -> Result<f64>) -> Result<bool> {
         self.close_mask();
         let NextMask::Done(mask) = std::mem::take(&mut self.next_mask) else { return Ok(false) };
@@ -105,7 +106,8 @@ impl<'c> Decoder<'c> {
         Ok(true)
     }
 
-    /// Whether the mask forces a token or cannot be used, so that there is no choice to make.
+    /// Returns whether a mask that was left open for the run forces a token, allows none or failed, so that there is no
+    /// choice to make. False if no mask was left open.
     pub(super) fn has_no_choice(&mut self) -> bool {
         self.close_mask();
         match &self.next_mask {

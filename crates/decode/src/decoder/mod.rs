@@ -1,4 +1,4 @@
-//! The decoder: a state machine that chooses the tokens of one sequence, an event at a time.
+//! The decoder: a state machine that chooses the tokens of one sequence and reports one event at a time.
 
 use crate::choice::Chosen;
 use crate::constraint::Constraint;
@@ -37,14 +37,16 @@ enum State {
 
 /// Chooses the tokens of one sequence of a model, under a constraint if there is one.
 ///
-/// [`next`](Decoder::next) feeds the model whenever it must and gives the next [`Event`]. To run several decoders on one
-/// model in batches, or on a model of one's own, use [`poll`](Decoder::poll), [`feed`](Decoder::feed) and
+/// [`next`](Decoder::next) feeds the model whenever it must, and returns the next [`Event`]. To run several decoders on
+/// one model in batches, or to run the model yourself, use [`poll`](Decoder::poll), [`feed`](Decoder::feed) and
 /// [`supply`](Decoder::supply), which do not touch a model.
 ///
-/// A token that is the only one allowed takes no run of the model: it is fed together with the next one that needs a
-/// run. The model is not run either where the constraint allows nothing more.
+/// A token that is the only one allowed takes no run of the model of its own: it is fed together with the next token
+/// that needs a run. Once the constraint allows nothing more, the output ends without a further run, unless
+/// log-probabilities of forced tokens are still missing. With exact sampling, forced tokens are fed as well.
 ///
-/// A model error leaves the decoder as it was. After an error of the constraint or the sampler, every call returns it.
+/// A model error leaves the decoder as it was. After an error of the constraint or the sampler, [`next`](Decoder::next)
+/// and [`poll`](Decoder::poll) return the events that are still queued, and then this error at each call.
 ///
 /// ```
 /// use grammata_decode::{Decoder, Event, GenerationOptions, Model};
@@ -90,7 +92,7 @@ pub struct Decoder<'c> {
     /// whether masks that take work may wait for the model's run
     defers: bool,
     next_mask: NextMask,
-    /// the prompt and the output
+    /// the prompt and the output; exact sampling adds the tokens only when the output is decided
     history: Vec<u32>,
     /// number of tokens of the sequence that the model holds
     fed: usize,
@@ -105,9 +107,9 @@ pub struct Decoder<'c> {
     ahead: VecDeque<u32>,
     /// the state of exact sampling, if it is on and there is a constraint
     exact: Option<Box<Exact>>,
-    /// the length to which the sequence of the model must be truncated
+    /// the length to which the sequence of the model must be truncated before its next run; `None` if it need not be
     rewind: Option<usize>,
-    /// when the output was begun
+    /// when the output was begun; the time limit counts from here
     began: Instant,
     decoding: Option<Instant>,
     timings: Timings,
@@ -126,8 +128,9 @@ impl<'c> Decoder<'c> {
     /// Creates a decoder that continues `prompt` on a new sequence of `model`.
     ///
     /// # Errors
-    /// `decode/empty-prompt`, `decode/prompt-too-long`, `decode/sampling`, `decode/exact-sampling`,
-    /// `decode/empty-stop`, and errors of the model.
+    /// `decode/empty-prompt`; `decode/prompt-too-long`; `decode/sampling`: a sampling setting is out of its range;
+    /// `decode/exact-sampling`: exact sampling does not support the settings; `decode/empty-stop`: a stop string is
+    /// empty; errors of the model.
     pub fn new(
         model: &mut dyn Model,
         detokenizer: &'c dyn Detokenizer,
@@ -138,8 +141,9 @@ impl<'c> Decoder<'c> {
         Decoder::on(model, None, detokenizer, constraint, prompt, options)
     }
 
-    /// Creates a decoder that continues `prompt` on a fork of `sequence`, which must hold the first tokens of the
-    /// prompt. Only the other tokens are fed. If `sequence` holds the whole prompt, its last token is fed again.
+    /// Creates a decoder that continues `prompt` on a fork of `sequence`, which must hold only tokens with which the
+    /// prompt begins, or the whole prompt and more. Only the other tokens are fed. If `sequence` holds the whole
+    /// prompt, its last token is fed again.
     ///
     /// # Errors
     /// Errors of [`new`](Decoder::new).
@@ -213,10 +217,10 @@ impl<'c> Decoder<'c> {
         })
     }
 
-    /// Creates a decoder at the same place, on a fork of the sequence, with random numbers from `seed`.
+    /// Creates a copy of this decoder in the same state, on a fork of its sequence, with random numbers from `seed`.
     ///
     /// # Errors
-    /// Errors of [`Model::fork`], or the error that this decoder ended with.
+    /// Errors of [`Model::fork`], or the error with which this decoder failed.
     pub fn fork(&self, model: &mut dyn Model, seed: u64) -> Result<Decoder<'c>> {
         let state = match &self.state {
             State::Deciding => State::Deciding,
@@ -247,23 +251,25 @@ impl<'c> Decoder<'c> {
         })
     }
 
-    /// The sequence of the model. It is open until [`close`](Decoder::close).
+    /// Returns the id of the sequence in the model. The sequence is open until [`close`](Decoder::close).
     pub fn sequence(&self) -> SequenceId {
         self.sequence
     }
 
-    /// The tokens generated so far. Some of their events may not have been returned yet.
+    /// Returns the tokens generated so far, with exact sampling those of the current try. Some of their events may not
+    /// have been returned yet.
     pub fn tokens(&self) -> &[u32] {
         &self.output.tokens
     }
 
-    /// The text that is certain so far. Some of its events may not have been returned yet.
+    /// Returns the text that is certain so far, with exact sampling that of the current try. Some of its events may not
+    /// have been returned yet.
     pub fn text(&self) -> &str {
         &self.output.text
     }
 
     /// Closes the sequence and returns the output. A decoder that has not ended returns what it has generated, with
-    /// [`FinishReason::Abandoned`]; with exact sampling under a constraint that is no text and no tokens.
+    /// [`FinishReason::Abandoned`]; with exact sampling under a constraint, its text and tokens are then empty.
     pub fn close(mut self, model: &mut dyn Model) -> Generation {
         model.close(self.sequence);
         self.generation()
@@ -274,7 +280,7 @@ impl<'c> Decoder<'c> {
         self.generation()
     }
 
-    /// The prompt and the output so far.
+    /// Returns the prompt and the output so far, without the current try of exact sampling.
     pub(crate) fn history(&self) -> &[u32] {
         &self.history
     }
@@ -312,15 +318,17 @@ impl<'c> Decoder<'c> {
     /// Returns the next event. `model` must be the one that the decoder was created with.
     ///
     /// # Errors
-    /// Errors of the model, the constraint and the sampler. `decode/empty-mask`: the constraint allows no token.
+    /// Errors of the model, the constraint and the sampler. `decode/empty-mask`: the constraint allows no token that
+    /// the model has. `decode/no-candidate`: no allowed token has a probability. `decode/logits`: a row is not as long
+    /// as the vocabulary. `decode/device-choice`: a device chose a token that is not allowed.
     pub fn next(&mut self, model: &mut dyn Model) -> Result<Event> {
         self.advance(model, None)
     }
 
     /// Returns the next event. `draft` proposes up to `most` tokens for each run that precedes a choice, and the run
     /// verifies them. Tokens are chosen from the model's logits as without drafts, so the output, sampled or greedy, is
-    /// that of [`next`](Decoder::next): speculative decoding (Leviathan et al. 2023). Exact sampling under a constraint
-    /// takes no drafts.
+    /// that of [`next`](Decoder::next) if logits do not depend on how many tokens a run is fed: speculative decoding
+    /// (Leviathan et al. 2023). Exact sampling under a constraint takes no drafts.
     ///
     /// # Errors
     /// Errors of [`next`](Decoder::next) and of the draft.
@@ -359,10 +367,11 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Returns the next event, or what must be done with the model first. Does not use the model.
+    /// Returns the next event, or what the caller must do with the model first. Does not use the model.
     ///
     /// # Errors
-    /// Errors of the constraint. `decode/empty-mask`: the constraint allows no token.
+    /// Errors of the constraint. `decode/empty-mask`: the constraint allows no token that the model has. The error with
+    /// which the decoder failed earlier.
     pub fn poll(&mut self) -> Result<Poll> {
         self.poll_events()
     }
@@ -404,27 +413,30 @@ impl<'c> Decoder<'c> {
         Feed { sequence: self.sequence, tokens, rows: Rows::At(&self.rows) }
     }
 
-    /// Number of pending tokens that the next run is fed.
+    /// Returns how many pending tokens the next run is fed.
     fn fed_tokens(&self) -> usize {
         // at the end only log-probabilities are wanted, so the last token is not fed
         self.pending.len().saturating_sub(usize::from(matches!(self.state, State::Ended(_))))
     }
 
-    /// Number of rows of logits that [`feed`](Decoder::feed) requests.
+    /// Returns the number of rows of logits that [`feed`](Decoder::feed) requests.
     pub fn row_count(&self) -> usize {
         self.rows.len()
     }
 
-    /// Takes the logits that the model gave for [`feed`](Decoder::feed) in a run of `time`: from index `first` on,
-    /// [`row_count`](Decoder::row_count) rows. The model must have been fed.
+    /// Takes the logits that the model returned for [`feed`](Decoder::feed): [`row_count`](Decoder::row_count) rows,
+    /// from index `first` of `logits` on. `time` is how long the run took.
     ///
     /// # Errors
     /// Errors of the constraint, the sampler and the device. `decode/logits`: a row is not as long as the vocabulary.
+    /// `decode/row-range`: `logits` has too few rows. `decode/empty-mask`, `decode/no-candidate` and
+    /// `decode/device-choice` as in [`next`](Decoder::next).
     pub fn supply(&mut self, logits: &Logits<'_>, first: usize, time: Duration) -> Result<()> {
         self.supply_chosen(logits, first, time, None)
     }
 
-    /// Like [`supply`](Decoder::supply), with the result for [`first_choice`](Decoder::first_choice), if it was made.
+    /// Like [`supply`](Decoder::supply). `chosen` is the result of [`first_choice`](Decoder::first_choice), if a device
+    /// has made that choice.
     pub(crate) fn supply_chosen(
         &mut self,
         logits: &Logits<'_>,
@@ -444,7 +456,8 @@ impl<'c> Decoder<'c> {
         result
     }
 
-    /// Removes and returns the oldest event, unless its log-probability is still missing.
+    /// Removes and returns the oldest event. `None` if there is none, or if it is a token whose requested
+    /// log-probability is still missing.
     fn ready(&mut self) -> Option<Event> {
         match self.events.front() {
             Some(Event::Token(token))
@@ -456,8 +469,9 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Appends `token` to the output, with its log-probability, if it is wanted and known, and the probability that its
-    /// mask refused. For a forced token the latter follows from the log-probability.
+    /// Appends `token` to the output. `log_probability` is given if it is requested and known, `refused_mass` (the
+    /// probability that the mask refused) for a chosen token if it is requested; that of a forced token is computed
+    /// from its log-probability.
     fn take(
         &mut self,
         token: u32,
@@ -505,7 +519,7 @@ impl<'c> Decoder<'c> {
         self.state = State::Ended(reason);
     }
 
-    /// Queues an event for the text from byte `from` on, unless that is empty.
+    /// Queues an event for the text from byte `from` on, unless that text is empty.
     fn show(&mut self, from: usize) {
         let piece = self.output.text.get(from..).unwrap_or_default();
         if !piece.is_empty() {
@@ -513,7 +527,7 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Adds the proposals of prompt lookup to the next run, if that is on.
+    /// Adds the proposals of prompt lookup to the next run, if prompt lookup is on.
     pub(crate) fn look_up(&mut self) -> Result<()> {
         match self.options.prompt_lookup {
             0 => Ok(()),
@@ -521,7 +535,9 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Adds proposals of `draft` to the next run, at most as many as the limit on tokens and the context have room for.
+    /// Adds up to `most` proposals of `draft` to the next run, but no more than the limit on tokens and the context
+    /// leave room for. Does nothing if no choice is due or the next run has proposals already, or with exact sampling
+    /// under a constraint.
     fn propose(&mut self, draft: &mut dyn Draft, most: usize) -> Result<()> {
         if !matches!(self.state, State::Choosing) || self.drafted > 0 || self.exact.is_some() {
             return Ok(());
@@ -547,7 +563,8 @@ impl<'c> Decoder<'c> {
         Ok(())
     }
 
-    /// Records a run of the model in the timings. `tokens` counts for the first run with logits, the prefill.
+    /// Records a run of the model in the timings. The first call ends the prefill and counts `tokens` as tokens of the
+    /// prefill. Each later call counts a step of the model.
     fn record(&mut self, time: Duration, tokens: usize) {
         if self.decoding.is_none() {
             self.decoding = Some(Instant::now());

@@ -9,7 +9,7 @@ impl Decoder<'_> {
     /// Feeds the model the tokens before the next choice whose logits are not needed, so that forks share their cache.
     ///
     /// # Errors
-    /// Errors of [`Model::feed`]. The decoder is then as it was.
+    /// Errors of [`Model::truncate`] and [`Model::feed`]. The decoder can still be used.
     pub fn prefill(&mut self, model: &mut dyn Model) -> Result<()> {
         self.rewind(model)?;
         let count = self.prefill_count();
@@ -23,18 +23,19 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Number of tokens that [`prefill`](Decoder::prefill) feeds.
+    /// Returns the number of tokens that [`prefill`](Decoder::prefill) feeds.
     pub(crate) fn prefill_count(&self) -> usize {
         self.pending.len().saturating_sub(1 + self.unscored + self.drafted)
     }
 
-    /// Number of tokens of the next run before those whose logits are wanted, after [`poll`](Decoder::poll) returned
-    /// [`Poll::Feed`].
+    /// Returns how many tokens of the next run come before the first one whose logits are requested. Valid after
+    /// [`poll`](Decoder::poll) returned [`Poll::Feed`].
     pub(crate) fn tokens_before_rows(&self) -> usize {
         self.rows.first().copied().unwrap_or_default()
     }
 
-    /// Records that the model was fed the first `count` pending tokens in a run of `time`, without a row of logits.
+    /// Records that the model was fed the first `count` pending tokens in a run of `time`, without a requested row of
+    /// logits.
     pub(crate) fn came_first(&mut self, count: usize, time: Duration) {
         match self.decoding {
             None => {

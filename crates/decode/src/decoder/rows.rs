@@ -11,8 +11,8 @@ use grammata::error::Result;
 use std::time::Instant;
 
 impl Decoder<'_> {
-    /// Computes the rows to request from the next run: those of tokens without a log-probability, the one to choose
-    /// from, and those after drafts. The row of a token is at the token before it.
+    /// Computes the rows to request from the next run: those of tokens without a log-probability and, unless the
+    /// decoder has ended, the one to choose from and those after drafts. The row of a token is at the token before it.
     pub(super) fn want_rows(&mut self) {
         let known = self.pending.len() - self.drafted;
         let first = known.saturating_sub(1 + self.unscored);
@@ -24,9 +24,9 @@ impl Decoder<'_> {
         self.rows.extend(first..end);
     }
 
-    /// Returns the choice to make from the requested rows, which start at row `first`, so that a device can make those
-    /// of several sequences together. `None` if no choice is due, or with exact sampling under a constraint. Uses up
-    /// the random number of the choice.
+    /// Returns the next choice to make from the requested rows, which start at row `first`, so that a device can make
+    /// the choices of several sequences together. `None` if no choice is due, or with exact sampling under a
+    /// constraint. Uses up the random number of the choice.
     pub(crate) fn first_choice(&mut self, first: usize) -> Option<Choice<'_>> {
         (matches!(self.state, State::Choosing) && self.exact.is_none()).then_some(())?;
         (!self.has_no_choice()).then_some(())?;
@@ -34,8 +34,8 @@ impl Decoder<'_> {
         Some(self.sampler.choice(first + self.unscored, mask, self.options.log_probabilities))
     }
 
-    /// Uses the rows that were requested, from row `first` on. `chosen` is the result for
-    /// [`first_choice`](Decoder::first_choice), if it was made.
+    /// Uses the rows that were requested, which start at row `first`. `chosen` is the result of
+    /// [`first_choice`](Decoder::first_choice), if a device has made that choice.
     pub(super) fn take_rows(
         &mut self,
         logits: &Logits<'_>,
@@ -60,7 +60,7 @@ impl Decoder<'_> {
         }
         self.ahead = drafts.into();
         let drafted = self.ahead.len();
-        // as long as chosen tokens equal the drafts, the row of the next token is there
+        // as long as chosen tokens equal the drafts, the row for choosing the next token is known
         while self.pending.is_empty() {
             let row = first + unscored + drafted - self.ahead.len();
             let score = |token| log_probability(logits, row, token);
@@ -83,14 +83,15 @@ impl Decoder<'_> {
                 State::Ended(_) | State::Failed(_) => break,
             }
         }
-        // the model holds the drafts that were rejected, too
+        // the model also holds the drafts that were rejected
         self.rewind = (!self.ahead.is_empty()).then_some(self.fed);
         self.timings.accepted_tokens += drafted - self.ahead.len();
         self.ahead.clear();
         Ok(())
     }
 
-    /// Returns the probability of a row that the mask refuses. The row is copied to the host if it is not there.
+    /// Returns the probability, at temperature 1, of the tokens of a row that the mask does not allow; 0 without a
+    /// mask. The row is copied to the host if it is not there.
     fn refused(&self, logits: &Logits<'_>, row: usize) -> Result<f64> {
         match self.masked {
             true => Ok(refused_mass(logits.row(row, &mut Vec::new())?, &self.mask)),
@@ -99,7 +100,8 @@ impl Decoder<'_> {
     }
 
     /// Returns the token that was drawn or, if no completion in time is known after it, one drawn from the mask within
-    /// the budget. This is rejection sampling: tokens have the probabilities of that mask, which is rarely computed.
+    /// the budget. This is rejection sampling: unless top-k, top-p or min-p is on, tokens have the same probabilities
+    /// as if all were drawn from the mask within the budget, which is rarely computed.
     fn in_time(&mut self, chosen: Chosen, logits: &Logits<'_>, row: usize) -> Result<Chosen> {
         let bounds = bounds(&self.options, self.context);
         let budget = self.output.budget(&bounds, self.fed + self.pending.len());
@@ -116,7 +118,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Chooses from a row under the current mask, on the device if the logits are there.
+    /// Chooses from a row under the current mask, if there is one. The device chooses if it holds the logits.
     fn choose(&mut self, logits: &Logits<'_>, row: usize) -> Result<Chosen> {
         let mask = self.masked.then_some(&self.mask[..]);
         let scored = self.options.log_probabilities;
@@ -137,8 +139,8 @@ impl Decoder<'_> {
         self.checked(chosen)
     }
 
-    /// Checks that the mask allows the chosen token and that the model has it: the arithmetic of a device is not
-    /// trusted.
+    /// Checks that the mask allows the chosen token and that the model has it, because the arithmetic of a device is
+    /// not trusted.
     fn checked(&self, chosen: Chosen) -> Result<Chosen> {
         let Chosen { token, .. } = chosen;
         let allowed = !self.masked || allows(&self.mask, token);
@@ -148,7 +150,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Sets the log-probability of the oldest token that lacks one.
+    /// Records the log-probability of the oldest token that lacks one, and its refused mass if that is requested.
     fn score(&mut self, log_probability: f64) {
         self.log_probabilities.push(log_probability);
         // only forced tokens are scored later
@@ -165,7 +167,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Returns the log-probability of a token of a row. The row is copied to the host if it is not there.
+/// Returns the log-probability of a token in a row. The row is copied to the host if it is not there.
 fn log_probability(logits: &Logits<'_>, row: usize, token: u32) -> Result<f64> {
     Ok(log_probability_of(logits.row(row, &mut Vec::new())?, token))
 }

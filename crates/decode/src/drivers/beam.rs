@@ -19,24 +19,25 @@ use grammata::error::Result;
 )]
 #[non_exhaustive]
 pub struct BeamOptions {
-    /// The most hypotheses that are kept, at least 1. 4 by default.
+    /// The most hypotheses that are kept, ended ones included; at least 1. 4 by default.
     pub width: usize,
     /// Hypotheses are ranked by log-probability divided by the number of tokens to the power of this exponent. 0, the
     /// default, ranks by probability, which favours short ones; 1 ranks by the mean per token.
     pub length_exponent: f64,
-    /// The most tokens of a hypothesis. 512 by default.
+    /// The most tokens of a hypothesis, without the prompt. 512 by default.
     pub max_tokens: usize,
     /// Whether the constraint must make each hypothesis complete within `max_tokens` and the context, as in
     /// [`GenerationOptions::complete`](crate::GenerationOptions::complete). True by default.
     pub complete: bool,
-    /// Ids that end a hypothesis. None by default.
+    /// Ids of tokens that end a hypothesis. None by default. Under a constraint, such a token ends a hypothesis only if
+    /// nothing may follow it.
     pub end_tokens: Vec<u32>,
-    /// Texts at which a hypothesis ends; they are not part of it. None by default.
+    /// Texts at which a hypothesis ends; they are not part of its text. None by default.
     pub stop: Vec<String>,
-    /// The length in tokens of sequences that may not be repeated. A token is forbidden if it completes such a sequence
-    /// that the prompt and hypothesis already contain. 0, the default, forbids none. If a constraint allows only
-    /// forbidden tokens, the hypothesis has no extension; with [`complete`](BeamOptions::complete) they are then
-    /// allowed, because completeness takes precedence.
+    /// The length in tokens of sequences that may not be repeated. A token is forbidden if it completes a sequence of
+    /// this length that the prompt and the hypothesis already contain. 0, the default, forbids none. If a constraint
+    /// allows only forbidden tokens, the hypothesis has no extension; with [`complete`](BeamOptions::complete)
+    /// forbidden tokens are then allowed, because completeness takes precedence.
     pub no_repeat: usize,
 }
 
@@ -73,23 +74,26 @@ pub struct Hypothesis {
     pub tokens: Vec<u32>,
     /// Natural log-probability that the model gives the tokens, among all of its tokens, not only the allowed ones.
     pub log_probability: f64,
-    /// The ranking value of the hypothesis; greater is better.
+    /// The log-probability divided by the number of tokens to the power of [`BeamOptions::length_exponent`]. Greater is
+    /// better.
     pub score: f64,
-    /// Why it ended.
+    /// Why the hypothesis ended.
     pub finish: FinishReason,
 }
 
 /// Searches for outputs of the greatest probability (Lowerre 1976). Returns at most `width` hypotheses, the best first.
 ///
-/// Each step extends every hypothesis that has not ended by every allowed token, and keeps the best of the extended and
-/// the ended ones. The search stops when all that are kept have ended. Hypotheses are fed in one batch. Among equals,
-/// ended ones come first, then extensions of a better hypothesis, then those with a lower last token. A word that the
-/// constraint lets nothing follow ends without the probability of an end token. `constraint` is not moved.
+/// Each step extends every hypothesis that has not ended by every allowed token, and keeps the best `width` of the
+/// extended and the ended ones. The search stops when all hypotheses that are kept have ended. Hypotheses are fed in
+/// one batch. Among hypotheses of equal score, ended ones come first, then extensions of a better hypothesis, then
+/// those with a lower last token. If a word cannot be extended under the constraint, its hypothesis ends without the
+/// probability of an end token. `constraint` is not moved.
 ///
 /// # Errors
-/// `decode/empty-prompt`, `decode/prompt-too-long`, `decode/empty-stop`, `decode/beam`; no hypothesis is left, because
-/// no token is allowed (`decode/empty-mask`) or none has a probability (`decode/no-candidate`); a row of logits of the
-/// wrong length (`decode/logits`); errors of the model and the constraint.
+/// `decode/empty-prompt`; `decode/prompt-too-long`; `decode/empty-stop`; `decode/beam`: the width is 0 or the length
+/// exponent is not finite; no hypothesis is left, because no token is allowed (`decode/empty-mask`) or no allowed token
+/// has a probability (`decode/no-candidate`); `decode/logits`: a row of logits has the wrong length; errors of the
+/// model and the constraint.
 pub fn beam_search(
     model: &mut dyn Model,
     detokenizer: &dyn Detokenizer,
@@ -134,7 +138,7 @@ struct Beam {
     sequence: SequenceId,
     /// tokens that the model was not fed yet
     pending: Vec<u32>,
-    /// number of tokens, prompt included
+    /// number of tokens of the prompt and the hypothesis
     length: usize,
     output: Output<'static>,
     log_probability: f64,
@@ -144,7 +148,7 @@ struct Beam {
 struct Candidate {
     score: f64,
     log_probability: f64,
-    /// the index of an ended hypothesis, or the index of a live one and the token that extends it
+    /// an ended hypothesis, or a live one with the token that extends it
     from: Origin,
 }
 
@@ -215,7 +219,7 @@ impl Search<'_> {
             let count = self.detokenizer.token_count();
             let budget = beam.output.budget(&self.bounds, beam.length);
             let mut masked = beam.output.fill_mask(&mut mask, count, budget)?;
-            // if no other token completes the hypothesis in time, repetition is allowed
+            // if only repeating tokens complete the hypothesis in time, they are allowed
             let within = budget.is_some().then(|| mask.clone());
             for token in repeating(self.prompt, &beam.output.tokens, self.options.no_repeat) {
                 if !std::mem::replace(&mut masked, true) {
@@ -274,8 +278,8 @@ impl Search<'_> {
         Ok(candidates)
     }
 
-    /// Makes the hypotheses of the next step. The first extension of a hypothesis that has not ended takes over its
-    /// sequence, the others fork it.
+    /// Turns the candidates into the hypotheses of the next step. Of the extensions of one hypothesis, the first that
+    /// has not ended takes over its sequence, and the others fork it. Sequences without such an extension are closed.
     fn keep(&mut self, candidates: Vec<Candidate>) -> Result<()> {
         let before = std::mem::take(&mut self.live);
         let mut ended: Vec<Option<Hypothesis>> =
@@ -310,7 +314,8 @@ impl Search<'_> {
     }
 }
 
-/// Returns the tokens that would repeat a sequence of `length` tokens; none if `length` is 0.
+/// Returns the tokens that would complete a sequence of `length` tokens that `prompt` and `tokens` together already
+/// contain; none if `length` is 0.
 fn repeating(prompt: &[u32], tokens: &[u32], length: usize) -> Vec<u32> {
     let all = [prompt, tokens].concat();
     let Some(last) = length.checked_sub(1).and_then(|before| all.len().checked_sub(before)) else {

@@ -13,12 +13,13 @@ use grammata::error::Result;
 /// tokens to the power of `length_exponent`. 0 ranks by probability, 1 by the mean per token. Equals are ordered by
 /// their index.
 ///
-/// The output of index i is what [`generate`](super::generate) returns with the seed `options.sampling.seed` + i, which
-/// wraps around. The prompt is fed once. Log-probabilities are computed whatever `options` says. `constraint` is not
-/// moved.
+/// The output of index i is what [`generate`](super::generate) returns with the seed `options.sampling.seed` + i (a
+/// wrapping addition). The prompt is fed once. Log-probabilities are computed even if `options` does not request them.
+/// `constraint` is not moved.
 ///
 /// # Errors
-/// Errors of [`Decoder::new`] and [`Decoder::next`]. If several outputs fail, the first error that occurs is returned.
+/// Errors of [`Decoder::new`], [`Decoder::prefill`], [`Decoder::fork`] and [`Decoder::next`]. If several outputs fail,
+/// the first error that occurs is returned.
 pub fn best_of(
     model: &mut dyn Model,
     detokenizer: &dyn Detokenizer,

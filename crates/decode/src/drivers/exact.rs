@@ -9,13 +9,12 @@ use crate::output::Detokenizer;
 use grammata::error::Result;
 
 /// Draws `count` independent outputs from the model's distribution conditioned on `constraint`
-/// ([`ExactSampling`](crate::ExactSampling)), one
-/// after another. Prefixes that one output found to be refused are remembered for the next, so later outputs take fewer
-/// tries.
+/// ([`ExactSampling`](crate::ExactSampling)), one after another. Prefixes that were found to be refused for one output
+/// are remembered for the next, so later outputs take fewer tries.
 ///
-/// Samples exactly whatever `options` says, with the default settings if it has none. The first output is what
-/// [`generate`](super::generate) returns. `constraint` is not moved. If no output is found, its reason is
-/// [`FinishReason::Exhausted`](crate::FinishReason::Exhausted).
+/// Samples exactly even if `options` does not ask for it, then with the default settings of exact sampling. The first
+/// output is what [`generate`](super::generate) returns with the same settings. `constraint` is not moved. An output
+/// that is not found has an empty text and ends with [`FinishReason::Exhausted`](crate::FinishReason::Exhausted).
 ///
 /// # Errors
 /// Errors of [`Decoder::new`] and [`Decoder::next`], for the first output that fails.

@@ -25,8 +25,8 @@ pub fn generate(
     finish(decoder, model, |decoder, model| decoder.next(model))
 }
 
-/// Generates like [`generate`], and calls `on_event` with each event. If it breaks, the output is what was generated so
-/// far, with [`FinishReason::Abandoned`](crate::FinishReason::Abandoned) unless it had ended.
+/// Generates like [`generate`], and calls `on_event` with each event. If `on_event` returns `Break`, the output is what
+/// was generated so far, with [`FinishReason::Abandoned`](crate::FinishReason::Abandoned) unless the decoder had ended.
 ///
 /// # Errors
 /// Errors of [`generate`].
@@ -51,7 +51,7 @@ pub fn generate_with(
     ended.map(|()| generation)
 }
 
-/// Calls `next` until the decoder ends or fails, then closes the sequence.
+/// Calls `next` until the decoder ends or fails, then closes its sequence. Returns the output, or the error of `next`.
 pub(super) fn finish<'c>(
     mut decoder: Decoder<'c>,
     model: &mut dyn Model,

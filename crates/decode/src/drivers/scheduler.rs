@@ -27,10 +27,12 @@ pub struct SchedulerOptions {
     pub batch: usize,
     /// The most requests that wait. 256 by default; more are refused.
     pub queue: usize,
-    /// A prompt shares the cache of another sequence if at least this many first tokens are equal. 16 by default:
-    /// computing fewer tokens again costs less than the run of their own that sharing may take.
+    /// A prompt shares the cache of another sequence if at least this many first tokens are equal, and at least 1. 16
+    /// by default: for fewer tokens, computing them again costs less than sharing, which may take a run of the model
+    /// for itself.
     pub least_shared: usize,
-    /// The most tokens of prompts that a step feeds, so that a long prompt does not hold up the sequences that run. 512
+    /// The most tokens without requested logits, mostly of prompts, that a step feeds to all sequences together, so
+    /// that a long prompt does not hold up other sequences. Tokens that complete a cache for sharing do not count. 512
     /// by default; at least 1 is fed. Sequences that began earlier come first.
     pub prompt_tokens: usize,
 }
@@ -52,11 +54,12 @@ grammata_base::setters!(SchedulerOptions {
 pub struct Request<'c> {
     /// The tokens of the prompt.
     pub prompt: Vec<u32>,
-    /// The constraint, if there is one.
+    /// The constraint of the output; `None` if every text is allowed.
     pub constraint: Option<Box<dyn Constraint + 'c>>,
-    /// Sampling, limits and ends.
+    /// Settings of sampling, limits, end tokens and stop strings.
     pub options: GenerationOptions,
-    /// Ends the output this long after its submission; time in the queue counts. None by default.
+    /// Time after submission at which the output ends with [`FinishReason::Timeout`](crate::FinishReason::Timeout), at
+    /// its next token. Time in the queue counts. None by default.
     pub deadline: Option<Duration>,
 }
 
@@ -70,7 +73,7 @@ impl<'c> Request<'c> {
         Request { prompt, constraint, options, deadline: None }
     }
 
-    /// Sets the deadline.
+    /// Sets the deadline, counted from the submission of the request.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Request<'c> {
         self.deadline = Some(deadline);
@@ -99,7 +102,7 @@ impl std::fmt::Display for RequestId {
 pub struct Ended {
     /// Id of the request.
     pub id: RequestId,
-    /// The output, or the error of the request. It does not affect other requests.
+    /// The output of the request, or its error. An error does not affect other requests.
     pub result: Result<Generation>,
 }
 
@@ -107,15 +110,18 @@ pub struct Ended {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchedulerStatistics {
-    /// Number of runs of the model.
+    /// Number of batches that the model was fed, failed ones included. Runs that complete a cache for sharing are not
+    /// counted.
     pub runs: usize,
-    /// Number of sequences in all runs. Divided by `runs`, it is the mean size of a batch.
+    /// Number of sequences in all of these batches, the sum of their sizes. Divided by `runs`, it is the mean size of a
+    /// batch.
     pub sequences: usize,
     /// Prompt tokens that were not fed, because another sequence held them.
     pub shared_tokens: usize,
-    /// Feeds of a part of a prompt.
+    /// Number of times that a sequence was fed only a part of its tokens because of
+    /// [`SchedulerOptions::prompt_tokens`].
     pub prompt_parts: usize,
-    /// Batches that failed and were then fed sequence by sequence.
+    /// Number of batches of several sequences that failed and were then fed sequence by sequence.
     pub failed_batches: usize,
 }
 
@@ -126,14 +132,17 @@ struct Waiting<'c> {
 }
 
 /// Generates outputs of one model in a batch that requests join and leave between steps. Each request has its own
-/// prompt, constraint, sampling, limits and deadline. The output of a request does not depend on the others, except for
-/// the rounding of a model whose kernels depend on the batch.
+/// prompt, constraint, sampling, limits and deadline. Except for time limits, the output of a request does not depend
+/// on the others, unless the kernels of the model round differently in different batches.
 ///
-/// Requests begin in the order of submission, as soon as the batch has room, and each sequence that runs gets a token
-/// in each step. A prompt may share the cache of a running sequence with the same first tokens, or of the latest one
-/// that has ended.
+/// Requests begin in the order of submission, as soon as the batch has room. A request waits if its prompt begins like
+/// that of a running sequence whose first tokens are still being fed, and later requests wait with it. Each running
+/// sequence gets a token in each step, unless [`SchedulerOptions::prompt_tokens`] is too small for the tokens that it
+/// must be fed first. A prompt may share the cache of a running sequence with the same first tokens, or of the latest
+/// one that has ended.
 ///
-/// The sequences of the model stay open until [`close`](Scheduler::close). All calls take the same model.
+/// Running sequences and the latest one that has ended stay open until [`close`](Scheduler::close); dropping the
+/// scheduler does not close them. All calls must be given the same model.
 ///
 /// ```
 /// use grammata_decode::{Detokenizer, Generation, Model, Request, Scheduler, SchedulerOptions};
@@ -143,7 +152,7 @@ struct Waiting<'c> {
 ///     let mut requests = requests.into_iter();
 ///     let mut outputs = Vec::new();
 ///     loop {
-///         // as many as may wait; a server would submit requests as they come
+///         // as many as the queue holds; a server would submit requests as they arrive
 ///         while scheduler.has_room() && let Some(request) = requests.next() {
 ///             scheduler.submit(request).expect("there is room");
 ///         }
@@ -169,7 +178,7 @@ pub struct Scheduler<'c> {
     /// the ids of `decoders`, in the same order
     ids: Vec<RequestId>,
     decoders: Vec<Decoder<'c>>,
-    /// the sequence of the latest output that ended and was long enough to share, and its tokens
+    /// the sequence of the latest output that ended and was long enough to share, and the tokens that it holds
     kept: Option<(SequenceId, Vec<u32>)>,
     statistics: SchedulerStatistics,
 }
@@ -198,10 +207,11 @@ impl<'c> Scheduler<'c> {
         }
     }
 
-    /// Appends a request to the queue. An error of the request is reported as its result, not by this call.
+    /// Appends a request to the queue and returns its id. An error of the request itself is not returned here but by
+    /// [`step`](Scheduler::step), as its result.
     ///
     /// # Errors
-    /// `decode/queue-full`: the queue has no room.
+    /// `decode/queue-full`: [`SchedulerOptions::queue`] requests wait already.
     pub fn submit(&mut self, request: Request<'c>) -> Result<RequestId> {
         if !self.has_room() {
             return Err(errors::queue_full(self.waiting.len()));
@@ -217,29 +227,29 @@ impl<'c> Scheduler<'c> {
         self.waiting.len() < self.options.queue
     }
 
-    /// Number of requests that wait.
+    /// Returns the number of requests in the queue, which have not begun.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Number of sequences that run.
+    /// Returns the number of requests that have begun and not ended.
     pub fn running(&self) -> usize {
         self.decoders.len()
     }
 
-    /// Whether no request waits or runs.
+    /// Returns whether no request waits or runs, so that a step would do nothing.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.decoders.is_empty()
     }
 
-    /// The counters so far.
+    /// Returns the counters since the scheduler was created.
     pub fn statistics(&self) -> SchedulerStatistics {
         self.statistics
     }
 
     /// Ends a request early and returns what it has generated so far, with
-    /// [`FinishReason::Abandoned`](crate::FinishReason::Abandoned) unless the last step completed it. Returns `None` if
-    /// it does not run: a waiting request is removed, an ended one is unknown.
+    /// [`FinishReason::Abandoned`](crate::FinishReason::Abandoned) unless the last step completed it. Returns `None`
+    /// for a request that does not run: a waiting one is removed from the queue, and an ended one is no longer known.
     pub fn cancel(&mut self, model: &mut dyn Model, id: RequestId) -> Option<Generation> {
         self.waiting.retain(|waiting| waiting.id != id);
         let place = self.ids.iter().position(|running| *running == id)?;
@@ -247,10 +257,12 @@ impl<'c> Scheduler<'c> {
         Some(self.decoders.remove(place).close(model))
     }
 
-    /// Admits waiting requests, runs the model once over all sequences that need logits, and returns the requests that
-    /// have ended. `on_event` is called with each event of each request.
+    /// Begins waiting requests, runs the model once over all sequences that need logits, and returns the requests that
+    /// have ended. `on_event` is called with each event and the id of its request. Beginning a request may take another
+    /// run, to complete a cache for sharing.
     ///
-    /// If the model refuses a batch, it is fed sequence by sequence, and only sequences that are then refused fail.
+    /// If a batch of several sequences fails, it is fed sequence by sequence, and only sequences that fail again end
+    /// with an error.
     pub fn step(&mut self, model: &mut dyn Model, on_event: &mut dyn FnMut(RequestId, &Event)) -> Vec<Ended> {
         let mut ended = self.admit(model);
         // how each decoder ended; `None` if it still runs
@@ -299,11 +311,11 @@ impl<'c> Scheduler<'c> {
         }
     }
 
-    /// Begins waiting requests while there is room, and those whose deadline has passed, so that they end in this step
-    /// without a run of the model. Returns those that cannot begin.
+    /// Begins waiting requests while the batch has room. Requests whose deadline has passed begin in any case, so that
+    /// they end in this step without a run of the model. Returns the requests that cannot begin, with their errors.
     fn admit(&mut self, model: &mut dyn Model) -> Vec<Ended> {
         let mut failed = Vec::new();
-        // once a request waits for the cache of a prompt, later ones wait too
+        // once a request waits for room or for the cache of a prompt, later requests wait too
         let mut holds = false;
         for waiting in std::mem::take(&mut self.waiting) {
             let late = waiting.request.deadline.is_some_and(|limit| waiting.submitted.elapsed() >= limit);
@@ -325,7 +337,7 @@ impl<'c> Scheduler<'c> {
         failed
     }
 
-    /// Creates the decoder of a request. A late one ends before it needs a cache.
+    /// Creates the decoder of a request. A late request shares no cache, because it ends before the model runs.
     fn begin(&mut self, model: &mut dyn Model, waiting: Waiting<'c>, late: bool) -> Result<Decoder<'c>> {
         let Request { prompt, constraint, mut options, deadline } = waiting.request;
         if let Some(deadline) = deadline {
@@ -339,13 +351,13 @@ impl<'c> Scheduler<'c> {
         Ok(decoder)
     }
 
-    /// Returns the sequence that holds the most first tokens of `prompt`, and how many; `None` below `least_shared`. It
-    /// may feed the model to complete a running sequence's cache.
+    /// Returns the sequence that holds the most first tokens of `prompt`, and how many; `None` if these are fewer than
+    /// `least_shared`. May feed the model, to complete the cache of a running sequence.
     fn shared(&mut self, model: &mut dyn Model, prompt: &[u32]) -> Option<(SequenceId, usize)> {
         let least = self.options.least_shared.max(1);
         let running = self.likest(prompt).and_then(|place| {
             let decoder = self.decoders.get_mut(place)?;
-            // if this fails, the prompt is fed without sharing
+            // if this fails, the prompt shares nothing with a running sequence
             if is_incomplete(decoder, prompt) {
                 decoder.prefill(model).ok()?;
             }
@@ -354,8 +366,8 @@ impl<'c> Scheduler<'c> {
         running.or_else(|| self.kept_for(prompt)).filter(|(_, same)| *same >= least)
     }
 
-    /// Whether a running sequence begins like `prompt` with tokens that the model does not hold yet, and feeding that
-    /// sequence takes more than one step.
+    /// Returns whether the running sequence that has most in common with `prompt` begins like it with tokens that the
+    /// model does not hold yet, and feeding them takes more than one step.
     fn is_prefix_coming(&self, prompt: &[u32]) -> bool {
         let decoder = self.likest(prompt).and_then(|place| self.decoders.get(place));
         decoder.is_some_and(|decoder| {
@@ -363,8 +375,8 @@ impl<'c> Scheduler<'c> {
         })
     }
 
-    /// Returns the place of the running sequence that has the most first tokens of `prompt`; `None` if these are fewer
-    /// than `least_shared`, or not more than the kept sequence has.
+    /// Returns the index of the running sequence that has the most first tokens in common with `prompt`. `None` if
+    /// these are fewer than `least_shared`, or no more than the kept sequence has.
     fn likest(&self, prompt: &[u32]) -> Option<usize> {
         let same = self.decoders.iter().map(|decoder| common(decoder.history(), prompt));
         let (place, same) = same.enumerate().max_by_key(|&(_, same)| same)?;
@@ -377,7 +389,8 @@ impl<'c> Scheduler<'c> {
         self.kept.as_ref().map(|(sequence, tokens)| (*sequence, common(tokens, prompt)))
     }
 
-    /// Feeds portions of decoders and supplies these with logits. Returns those that failed.
+    /// Feeds portions of decoders and supplies the decoders with logits. Returns the index and the error of each
+    /// decoder that failed.
     fn feed(&mut self, model: &mut dyn Model, portions: &[(usize, Portion)]) -> Vec<(usize, Error)> {
         if portions.is_empty() {
             return Vec::new();
@@ -400,7 +413,8 @@ impl<'c> Scheduler<'c> {
         supply_together(&mut self.decoders, portions, &logits, time)
     }
 
-    /// Divides the prompt tokens of a step among the decoders at `places`. Those that get none are left out.
+    /// Divides the prompt tokens of a step among the decoders at the indices `places`, in their order. Decoders for
+    /// which nothing is left are omitted.
     fn portions(&self, places: &[usize]) -> Vec<(usize, Portion)> {
         let mut left = self.options.prompt_tokens.max(1);
         let mut portions = Vec::with_capacity(places.len());
@@ -416,8 +430,8 @@ impl<'c> Scheduler<'c> {
         portions
     }
 
-    /// Returns the output of a decoder. Its sequence is kept for later prompts, unless it holds too few tokens to be
-    /// shared.
+    /// Returns the output of a decoder that has ended. Its sequence replaces the one kept for later prompts, but is
+    /// closed if it holds fewer than `least_shared` tokens.
     fn keep(&mut self, model: &mut dyn Model, decoder: Decoder<'c>) -> Generation {
         let held = decoder.held();
         if held.len() < self.options.least_shared {
@@ -431,7 +445,8 @@ impl<'c> Scheduler<'c> {
     }
 }
 
-/// Whether the model does not yet hold all first tokens that the sequence of a decoder has in common with `prompt`.
+/// Returns whether the model does not yet hold all first tokens that the sequence of a decoder has in common with
+/// `prompt`.
 fn is_incomplete(decoder: &Decoder<'_>, prompt: &[u32]) -> bool {
     common(decoder.held(), prompt) < common(decoder.history(), prompt)
 }

@@ -12,7 +12,7 @@ use grammata::error::Result;
 /// Generates like [`generate`](super::generate), where each run of the model verifies up to `most` tokens that `draft`
 /// proposes ([`Decoder::next_drafted`]). [`Timings`](crate::Timings) counts the proposals and the accepted ones.
 ///
-/// The output is that of [`generate`](super::generate), if the model's logits do not depend on how many tokens a run is
+/// The output is that of [`generate`](super::generate) if the model's logits do not depend on how many tokens a run is
 /// fed. With kernels that round differently, a near tie can be decided differently.
 ///
 /// # Errors

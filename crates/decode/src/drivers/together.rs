@@ -9,9 +9,9 @@ use crate::overlap::{Portion, feed_meanwhile};
 use grammata::error::Result;
 use std::time::Duration;
 
-/// Runs decoders of sequences of one model until all have ended. All that need logits are fed in one batch. `on_event`
-/// is called with each event and the index of its decoder. An error of a decoder is its last event, and the others
-/// continue. The sequences stay open; [`Decoder::close`] closes them.
+/// Runs decoders of sequences of one model until all have ended or failed. All that need logits are fed in one batch.
+/// `on_event` is called with the index of a decoder and each of its events. An error of a decoder is its last event,
+/// and the others continue. The sequences stay open; [`Decoder::close`] closes them.
 ///
 /// The time of a batch counts in the timings of each decoder that it fed.
 ///
@@ -41,8 +41,8 @@ pub fn run_together(
     }
 }
 
-/// Feeds portions of the decoders at some places, in ascending order, in one batch, and computes their open masks
-/// meanwhile. Returns the logits and the time of the run.
+/// Feeds portions of decoders in one batch, and computes their open masks meanwhile. `portions` holds indices of
+/// decoders, in ascending order. Returns the logits and the time of the run.
 ///
 /// # Errors
 /// A failure of the model.
@@ -63,11 +63,11 @@ pub(super) fn feed_together<'m>(
     feed_meanwhile(model, &batch, masks)
 }
 
-/// Supplies the decoders that were fed all of their tokens with the rows that they requested. A device makes the first
-/// choices of all of them together.
+/// Supplies the decoders that were fed all of their tokens with the rows that they requested, and records what the
+/// others were fed. If a device holds the logits, it makes the first choices of all decoders in one call.
 ///
 /// # Errors
-/// A failure of the device. The error of a decoder is its next event instead.
+/// A failure of the device. An error of a single decoder is not returned; its next event is that error.
 pub(super) fn supply_together(
     decoders: &mut [Decoder<'_>],
     portions: &[(usize, Portion)],
@@ -101,14 +101,15 @@ pub(super) fn supply_together(
     }
     for ((decoder, first), chosen) in decoders.iter_mut().zip(firsts).zip(chosen) {
         if let Some(first) = first {
-            // the decoder returns the error as its next event
+            // the decoder fails with this error when it is polled next
             let _ = decoder.supply_chosen(logits, first, time, chosen);
         }
     }
     Ok(())
 }
 
-/// Reports the events of one decoder until it needs logits. Returns false if the decoder has ended or failed.
+/// Passes the events of one decoder to `on_event` until it needs logits. Returns false if the decoder has ended or
+/// failed.
 ///
 /// # Errors
 /// A failure of the model.

@@ -9,7 +9,7 @@ fn model(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Model, diagnostic)
 }
 
-/// Returns the place of the text of this index in the list that was given.
+/// Returns the place of a text: the JSON Pointer of `index` in the list of texts.
 fn text_place(index: usize) -> Place {
     Place::Pointer(format!("/{index}"))
 }
@@ -60,6 +60,9 @@ pub(super) fn unknown_text(text: usize, found: &str) -> Error {
 }
 
 /// Checks the number of texts and the size of each text against the limits.
+///
+/// # Errors
+/// `limit/exceeded`: there are more texts than `embedding_texts`, or a text has more than `embedding_text_bytes` bytes.
 pub(crate) fn check_texts(texts: &[&str], limits: &Limits) -> Result<(), Error> {
     if texts.len() > limits.embedding_texts {
         let found = format!("{} texts", texts.len());

@@ -7,21 +7,22 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use std::path::{Path, PathBuf};
 
-/// The maximum number of tokens per text if the folder does not name one, as for BERT.
+/// The maximum number of tokens per text if the folder does not name one: that of BERT.
 const DEFAULT_TOKENS: usize = 512;
-/// The upper bound of tokens per text, whatever the folder says: attention takes memory quadratic in them.
+/// The upper bound of tokens per text, even if the folder names a greater number: attention takes memory quadratic in
+/// them.
 const MOST_TOKENS: usize = 8_192;
 
 /// The files of a sentence encoder, and how many tokens of a text it reads.
 #[derive(Clone, Debug)]
 pub struct EmbedderFolder {
-    /// The ONNX model: `model.onnx`, or the same in `onnx/`.
+    /// The ONNX model: `model.onnx` of the folder, or `onnx/model.onnx` if the former is missing.
     pub model: PathBuf,
-    /// `tokenizer.json`.
+    /// The file `tokenizer.json` of the folder.
     pub tokenizer: PathBuf,
     /// The most tokens of a text that the encoder reads, including special ones: `max_seq_length` of
-    /// `sentence_bert_config.json` or `max_position_embeddings` of `config.json`, whichever is less; 512 if neither is
-    /// set; never more than 8,192.
+    /// `sentence_bert_config.json` or the context length of `config.json` (see [`ModelFolder::context_length`]),
+    /// whichever is less; 512 if neither is set; never more than 8,192.
     pub max_tokens: usize,
 }
 
@@ -29,8 +30,8 @@ impl EmbedderFolder {
     /// Reads `folder` like [`ModelFolder::open`].
     ///
     /// # Errors
-    /// The model or the tokenizer is missing, a settings file cannot be read or has an invalid value, or
-    /// `1_Pooling/config.json` asks for another pooling than the mean.
+    /// Errors of [`ModelFolder::open`]; `sentence_bert_config.json` or `1_Pooling/config.json` cannot be read or has an
+    /// invalid value; or the latter asks for another pooling than the mean (`decode/embedder-pooling`).
     pub fn open(folder: &Path, limits: &Limits) -> Result<EmbedderFolder> {
         let ModelFolder { model, tokenizer, context_length, .. } = ModelFolder::open(folder, limits)?;
         check_pooling(folder, limits)?;
@@ -56,7 +57,8 @@ fn own_maximum(folder: &Path, limits: &Limits) -> Result<Option<usize>> {
     }
 }
 
-/// Refuses any pooling except the mean. Modes are booleans `pooling_mode_…`, or one member `pooling_mode` with a name.
+/// Refuses any pooling except the mean. The pooling is given by booleans `pooling_mode_…`, or by one member
+/// `pooling_mode` with a name. A missing file means the mean.
 fn check_pooling(folder: &Path, limits: &Limits) -> Result<()> {
     const FILE: &str = "1_Pooling/config.json";
     for (name, value) in read_settings(folder, FILE, limits)? {

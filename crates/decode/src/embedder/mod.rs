@@ -1,4 +1,4 @@
-//! Sentence embeddings: texts as unit vectors whose dot product is their semantic similarity.
+//! Sentence embeddings: texts as unit vectors whose dot product measures semantic similarity.
 //!
 //! An [`Embedder`] maps texts to vectors in the sense of Sentence-BERT (Reimers and Gurevych 2019, arXiv 1908.10084): a
 //! transformer encoder, the mean of its last layer over the tokens, division by the Euclidean norm. `ort::OrtEmbedder`
@@ -13,7 +13,7 @@ pub use table::TableEmbedder;
 
 use grammata::error::Result;
 
-/// How far the norm of a unit vector may be from 1, because of rounding of some thousand 32-bit coordinates.
+/// The greatest difference from 1 of the norm of a unit vector, due to rounding of some thousand 32-bit coordinates.
 const UNIT_TOLERANCE: f64 = 1e-4;
 
 /// Maps texts to unit vectors.
@@ -29,16 +29,16 @@ pub trait Embedder {
     /// instance. Vectors of embedders with different fingerprints are not comparable.
     ///
     /// # Errors
-    /// A file of the model cannot be read again.
+    /// A file of the model cannot be read.
     fn fingerprint(&mut self) -> Result<[u8; 32]>;
 
     /// Returns the vectors of `texts`, in the same order. The empty text may have a vector as well.
     ///
     /// # Errors
-    /// More texts or bytes than [`Limits::embedding_texts`](grammata::Limits::embedding_texts) and
-    /// [`Limits::embedding_text_bytes`](grammata::Limits::embedding_text_bytes), a text that the embedder has no vector
-    /// for, a failure of the model, or a vector that is zero or not finite. The place of an error about one text is
-    /// the JSON Pointer of its index.
+    /// More texts than [`Limits::embedding_texts`](grammata::Limits::embedding_texts), a text of more bytes than
+    /// [`Limits::embedding_text_bytes`](grammata::Limits::embedding_text_bytes), a text without tokens or that the
+    /// embedder has no vector for, a failure of the tokenizer or the model, or a vector that is zero or not finite. The
+    /// place of an error about one text is the JSON Pointer of its index; a failure of the tokenizer has no place.
     fn embed(&mut self, texts: &[&str]) -> Result<Embeddings>;
 }
 
@@ -53,16 +53,16 @@ pub struct Embeddings {
 /// A text that the encoder read only the beginning of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Truncation {
-    /// Index of the text.
+    /// Index of the text among the texts of the call.
     pub text: usize,
-    /// Tokens of the whole text, special ones included.
+    /// Number of tokens of the whole text, special ones included.
     pub tokens: usize,
-    /// Tokens that the encoder read.
+    /// Number of tokens that the encoder read, special ones included.
     pub kept: usize,
 }
 
 impl Embeddings {
-    /// Creates a matrix without rows.
+    /// Creates a matrix without rows, for vectors of `dimension` coordinates.
     pub fn new(dimension: usize) -> Embeddings {
         Embeddings { dimension, values: Vec::new(), truncated: Vec::new() }
     }
@@ -83,7 +83,8 @@ impl Embeddings {
     /// Creates a matrix from the values of rows that already have unit length. The values are stored unchanged.
     ///
     /// # Errors
-    /// The last row is not whole, or the norm of a row is not 1 to within 1e-4.
+    /// `decode/embedding-dimension`: the last row is not whole. `decode/embedding-norm`: the norm of a row differs from
+    /// 1 by more than 1e-4 or is NaN.
     pub fn from_unit_values(dimension: usize, values: Vec<f32>) -> Result<Embeddings> {
         let rest = values.len().checked_rem(dimension).unwrap_or(values.len());
         if rest != 0 {
@@ -101,7 +102,8 @@ impl Embeddings {
     /// Appends `vector` divided by its Euclidean norm.
     ///
     /// # Errors
-    /// Another dimension, a coordinate that is not finite, or a norm of zero (or too large for 64 bits).
+    /// `decode/embedding-dimension`: the vector has another number of coordinates than the matrix.
+    /// `decode/embedding-not-finite`: a coordinate is not finite, or all coordinates are 0.
     pub fn push(&mut self, vector: &[f32]) -> Result<()> {
         if vector.len() != self.dimension {
             return Err(errors::dimension(self.len(), vector.len(), self.dimension));
@@ -117,14 +119,15 @@ impl Embeddings {
     /// Appends a vector of unit length without changing it.
     ///
     /// # Errors
-    /// Another dimension, or a norm that is not 1 to within 1e-4.
+    /// `decode/embedding-dimension`: the vector has another number of coordinates than the matrix.
+    /// `decode/embedding-norm`: its norm differs from 1 by more than 1e-4 or is NaN.
     pub fn push_unit(&mut self, vector: &[f32]) -> Result<()> {
         self.check_unit(vector, self.len())?;
         self.values.extend_from_slice(vector);
         Ok(())
     }
 
-    /// Replaces a row by a vector of unit length. Does nothing if the row does not exist.
+    /// Replaces row `index` by a vector of unit length. If the row does not exist, the vector is only checked.
     ///
     /// # Errors
     /// Errors of [`push_unit`](Embeddings::push_unit).
@@ -148,8 +151,8 @@ impl Embeddings {
         Ok(())
     }
 
-    /// Keeps the rows of these indices, in the order of `indices`. Indices without a row are skipped. The records of
-    /// truncated texts are dropped.
+    /// Keeps the rows of these indices, in the order of `indices`. An index that occurs several times gives several
+    /// rows, and an index without a row is skipped. The records of truncated texts are dropped.
     pub fn keep(&mut self, indices: &[usize]) {
         self.values = indices.iter().filter_map(|&index| self.row(index)).flatten().copied().collect();
         self.truncated.clear();
@@ -160,12 +163,12 @@ impl Embeddings {
         self.truncated.push(truncation);
     }
 
-    /// Coordinates of a row.
+    /// Returns the number of coordinates of a row.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// Number of rows.
+    /// Returns the number of rows; 0 if the dimension is 0.
     pub fn len(&self) -> usize {
         self.values.len().checked_div(self.dimension).unwrap_or(0)
     }
@@ -175,23 +178,23 @@ impl Embeddings {
         self.values.is_empty()
     }
 
-    /// The row of a text.
+    /// Returns the unit vector of the text at `index`; `None` if there is no such row.
     pub fn row(&self, index: usize) -> Option<&[f32]> {
         let start = index.checked_mul(self.dimension)?;
         self.values.get(start..start.checked_add(self.dimension)?).filter(|row| !row.is_empty())
     }
 
-    /// The rows, in the order of the texts.
+    /// Returns an iterator over the rows, in the order of the texts.
     pub fn rows(&self) -> std::slice::ChunksExact<'_, f32> {
         self.values.chunks_exact(self.dimension.max(1))
     }
 
-    /// The values of all rows, one row after the other.
+    /// Returns the values of all rows, one row after the other.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// The texts that were truncated, in the order in which they were recorded.
+    /// Returns the texts that were recorded as truncated, in the order of the records.
     pub fn truncated(&self) -> &[Truncation] {
         &self.truncated
     }
@@ -206,7 +209,7 @@ fn norm(vector: &[f32]) -> f64 {
     dot(vector, vector).sqrt()
 }
 
-/// The dot product, summed in 64 bits.
+/// Returns the dot product of two vectors of equal length, summed in 64-bit floats.
 fn dot(first: &[f32], second: &[f32]) -> f64 {
     first.iter().zip(second).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
 }

@@ -11,8 +11,8 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The cache tensors of one run of the model, each of shape `[rows, heads, length, size]`: one row for each sequence of
-/// the batch. Unused positions of a row are masked. A block is immutable.
+/// The cache tensors of one run of the model, each of shape `[rows, heads, length, size]`. A row holds the cache of one
+/// sequence; its unused positions are masked. A block is immutable.
 #[derive(Debug)]
 pub(super) struct Block {
     length: usize,
@@ -20,17 +20,17 @@ pub(super) struct Block {
     pub(super) values: Vec<DynValue>,
 }
 
-/// The used positions of a row: ascending ranges that do not touch.
+/// The used positions of a row: ascending ranges that neither overlap nor touch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row(Vec<Range<usize>>);
 
 impl Row {
-    /// Number of used positions.
+    /// Returns the number of used positions.
     fn count(&self) -> usize {
         self.0.iter().map(Range::len).sum()
     }
 
-    /// Returns this row with the positions of `range` added, which must follow the others.
+    /// Returns this row with the positions of `range` added. They must come after the used ones.
     pub(super) fn and(&self, range: Range<usize>) -> Row {
         let mut ranges = self.0.clone();
         match ranges.last_mut() {
@@ -41,12 +41,12 @@ impl Row {
         Row(ranges)
     }
 
-    /// Iterates over the first `count` used positions.
+    /// Iterates over the first `count` used positions, or over all if there are fewer.
     fn first(&self, count: usize) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().cloned().flatten().take(count)
     }
 
-    /// Sets the entries of `mask` for used positions to 1.
+    /// Sets the entries of `mask`, one for each position, to 1 for the used positions.
     pub(super) fn mark(&self, mask: &mut [i64]) {
         for range in &self.0 {
             if let Some(places) = mask.get_mut(range.clone()) {
@@ -61,7 +61,7 @@ impl Block {
         Block { length, rows, values }
     }
 
-    /// The caches of `rows` empty sequences.
+    /// Creates a block with the caches of `rows` empty sequences: `length` is 0.
     pub(super) fn empty(rows: usize, shapes: &[KvCacheShape]) -> ort::Result<Block> {
         let tensor = |shape: &KvCacheShape| {
             let kind = if shape.half { TensorElementType::Float16 } else { TensorElementType::Float32 };
@@ -72,19 +72,19 @@ impl Block {
         Ok(Block::new(0, vec![Row::default(); rows], values))
     }
 
-    /// Number of positions, including unused ones.
+    /// Returns the number of positions of each row, including unused ones.
     pub(super) fn length(&self) -> usize {
         self.length
     }
 
-    /// The used positions of each row.
+    /// Returns the used positions of each row.
     pub(super) fn rows(&self) -> &[Row] {
         &self.rows
     }
 }
 
-/// The cache of one sequence: the first `length` used positions of a row of a block. A clone is a fork. The tensors are
-/// cut and copied at the next run of the model, if they must be.
+/// The cache of one sequence: the first `length` used positions of a row of a block. A clone is a fork. If the tensors
+/// must be truncated or copied, this happens at the next run of the model.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     block: Arc<Block>,
@@ -93,17 +93,17 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The cache of the row `row` of a block.
+    /// Returns the cache with all used positions of row `row` of a block; an empty one if there is no such row.
     pub(super) fn of(block: &Arc<Block>, row: usize) -> Cache {
         Cache { block: Arc::clone(block), row, length: block.rows.get(row).map_or(0, Row::count) }
     }
 
-    /// Number of positions of the sequence.
+    /// Returns the number of positions of the sequence, one for each token.
     pub(super) fn length(&self) -> usize {
         self.length
     }
 
-    /// Keeps at most the first `length` positions.
+    /// Keeps at most the first `length` positions of the sequence. The block does not change.
     pub(super) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
@@ -117,16 +117,16 @@ impl Cache {
     }
 }
 
-/// How caches are copied.
+/// The device that copies caches.
 #[derive(Debug)]
 pub(super) enum Copier {
-    /// By the CPU, into memory that a session reuses.
+    /// The CPU, into memory that a session reuses.
     Host(Allocator),
-    /// By a graph on the device that holds the caches.
+    /// The device that holds the caches, by graphs that run there.
     Device(GraphCopier),
 }
 
-/// A block that holds the caches of a batch, and the row of each cache.
+/// A block that holds the caches of a batch, and the row of each cache, in the order of the batch.
 #[derive(Debug)]
 pub(super) struct Joined {
     pub(super) block: Arc<Block>,
@@ -136,15 +136,16 @@ pub(super) struct Joined {
 /// The conditions under which a block is used without a copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reuse {
-    /// Whether a block may have unused positions and rows of no sequence in the batch. At most half of its rows may be
-    /// of no sequence, and it may have at most twice the positions of the longest cache and 64 more.
+    /// Whether a block may have unused positions, and rows of no sequence in the batch. At most half of its rows may be
+    /// of no sequence in the batch, and it may have at most twice as many positions as the longest cache, plus 64.
     pub(super) gaps: bool,
-    /// The most positions of a block.
+    /// The most positions of a block that is used without a copy.
     pub(super) most: usize,
 }
 
-/// Returns one block with the caches of a batch: the block that they are already rows of, if it can be reused,
-/// otherwise a copy. In a copy, shorter caches are preceded by zeros.
+/// Returns one block that holds the caches of a batch. If the caches are the whole rows of one block, in ascending
+/// order, and `reuse` permits it, this block is returned. Otherwise the caches are copied, and shorter caches are
+/// preceded by zeros.
 ///
 /// # Errors
 /// Memory cannot be allocated, or the device fails.
@@ -207,8 +208,8 @@ fn copied(
     Ok(Arc::new(Block::new(length, rows, values)))
 }
 
-/// Returns the blocks that hold the caches, and what to copy from each. Consecutive caches are combined if they are
-/// rows of the same block and use the same positions.
+/// Returns the blocks that hold the caches, and the rows and positions to copy from each. Consecutive caches share a
+/// source if they are rows of the same block and use the same positions.
 fn sources<'a>(caches: &[&'a Cache], length: usize) -> (Vec<&'a Arc<Block>>, Vec<Source>) {
     let (mut blocks, mut sources): (Vec<&Arc<Block>>, Vec<Source>) = (Vec::new(), Vec::new());
     for cache in caches {

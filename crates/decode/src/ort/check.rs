@@ -18,20 +18,20 @@ use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Numbers this close to a boundary between two tokens may fall on either side of it, because a device computes with
-/// 32-bit floats and the host with 64-bit ones.
+/// Numbers that are at most this far from a boundary between two tokens may fall on either side of it, because a device
+/// computes with 32-bit floats and the host with 64-bit floats.
 pub const BOUNDARY: f64 = 1e-5;
 
-/// The random cases of a comparison.
+/// The size and the seed of a comparison with random cases.
 #[derive(Clone, Copy, Debug)]
 pub struct ChoiceCases {
     /// Number of logits of a row.
     pub vocabulary: usize,
-    /// Number of rows in one batch.
+    /// Number of rows in one batch, one choice for each.
     pub batch: usize,
     /// Number of batches.
     pub rounds: usize,
-    /// Whether the logits are 16-bit floats, many of them equal.
+    /// Whether the logits are 16-bit floats instead of 32-bit floats. Many of them are then equal.
     pub half: bool,
     /// Seed of the random numbers.
     pub seed: u64,
@@ -41,31 +41,34 @@ pub struct ChoiceCases {
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct ChoiceReport {
-    /// Choices compared.
+    /// Number of choices that were compared.
     pub choices: usize,
-    /// Number of logits that differ after mask and penalty. Zeros of either sign are equal.
+    /// Number of logits for which device and host differ after mask and penalty. Zeros of either sign are equal.
     pub masked_logits: usize,
-    /// Choices that differ away from any boundary, that fail differently, or whose log-probability error is NaN.
+    /// Number of choices that differ away from any boundary, that fail differently, or whose log-probability error is
+    /// NaN.
     pub wrong: usize,
-    /// Choices that differ where the uniform number, top-p or min-p is within [`BOUNDARY`] of a boundary.
+    /// Number of choices that differ, but where the token of the device is in the range of ids that the host chooses if
+    /// the uniform number, top-p and min-p are changed by up to [`BOUNDARY`]. These choices are not wrong.
     pub at_boundaries: usize,
     /// The greatest difference of the log-probabilities of equal choices.
     pub log_probability_error: f64,
-    /// Time of the device for the choices, including the copies of random logits to it.
+    /// Total time of the device for the choices, including the copies of random logits to it.
     pub time: Duration,
 }
 
 impl ChoiceReport {
-    /// Returns whether no masked logit and no choice is wrong.
+    /// Returns whether no masked logit and no choice is wrong. Choices at boundaries do not count as wrong.
     pub fn is_right(&self) -> bool {
         self.masked_logits == 0 && self.wrong == 0
     }
 }
 
-/// Compares choices of `device` with those of the host.
+/// Compares choices of `device` with those of the host, on random logits, masks and settings.
 ///
 /// # Errors
-/// ONNX Runtime is missing, or the device cannot be used.
+/// `decode/ort-missing` or `decode/ort-unusable`: ONNX Runtime is missing or cannot be used. `decode/model-run`: the
+/// device cannot be used.
 pub fn check_choices(device: Device, cases: &ChoiceCases) -> Result<ChoiceReport> {
     let runtime = Runtime::new(environment()?, device, 0);
     let mut chooser = Chooser::new(runtime, cases.vocabulary, cases.half, Arc::new(Counts::default()));
@@ -88,8 +91,8 @@ pub fn check_choices(device: Device, cases: &ChoiceCases) -> Result<ChoiceReport
     Ok(report)
 }
 
-/// Returns the median time of 25 runs in which `device` makes `batch` choices with `sampling` from rows of `vocabulary`
-/// logits in its memory. It includes the copies of masks to the device and of tokens from it.
+/// Returns the median time of 25 runs, in each of which `device` makes `batch` choices with `sampling` from rows of
+/// `vocabulary` logits in its memory. The time includes the copies of masks to the device and of tokens from it.
 ///
 /// # Errors
 /// Errors of [`check_choices`].
@@ -190,7 +193,7 @@ impl Drawn {
     fn compare(&self, chosen: Result<Chosen>, masked: &[f32], report: &mut ChoiceReport) {
         let same = |(token, (&masked, &logit)): (usize, (&f32, &f32))| {
             let expected = self.masked(token as u32, logit);
-            // neither is NaN; `Where` on the CPU turns minus zero into zero, which `==` ignores
+            // neither number is NaN; `Where` on the CPU turns minus zero into zero, which `==` ignores
             masked == expected
         };
         let pairs = masked.iter().zip(&self.logits).enumerate();
@@ -213,7 +216,7 @@ impl Drawn {
         }
     }
 
-    /// Returns the expected logit after mask and penalty.
+    /// Returns the logit of `token` after mask and penalty, as the host computes it.
     fn masked(&self, token: u32, logit: f32) -> f32 {
         if logit.is_nan() || self.mask.as_ref().is_some_and(|mask| !allows(mask, token)) {
             return f32::NEG_INFINITY;
@@ -263,7 +266,7 @@ fn tensor(drawn: &[Drawn], cases: &ChoiceCases) -> Result<DynTensor> {
 mod tests {
     use super::*;
 
-    /// Needs ONNX Runtime: `cargo xtask setup`.
+    /// Compares choices of the CPU with those of the host. Needs ONNX Runtime, which `cargo xtask setup` installs.
     #[track_caller]
     fn agrees(vocabulary: usize, batch: usize, rounds: usize, half: bool) {
         let cases = ChoiceCases { vocabulary, batch, rounds, half, seed: vocabulary as u64 };

@@ -1,4 +1,5 @@
-//! A check of a device: compares sequences that are forked, cut and fed in batches with one fed from its beginning.
+//! A check of a device: compares sequences that are forked, truncated and fed in batches with new sequences that are
+//! fed from their beginning.
 
 use super::model::{ModelOptions, OrtModel};
 use super::session::Device;
@@ -11,24 +12,26 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 
-/// The most sequences that are open together, and the most tokens of one.
+/// The most sequences that are open together, without the new ones that they are compared with.
 const SEQUENCES: usize = 8;
+/// The most tokens of a sequence.
 const TOKENS: usize = 60;
 
-/// The result of comparing sequences on a device with ones fed from their beginning.
+/// The result of comparing sequences on a device with new sequences that are fed from their beginning.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SequenceReport {
     /// Notices from loading the model, for instance that the device cannot be used.
     pub notices: Vec<Diagnostic>,
-    /// Rows of logits compared.
+    /// Number of rows of logits that were compared.
     pub rows: usize,
     /// The greatest absolute difference of two logits; infinite if a difference is NaN.
     pub difference: f32,
 }
 
-/// Forks, cuts and feeds sequences of the model at `path` at random on `device`, in batches of different lengths. The
-/// model needs a context of at least 60 tokens.
+/// Forks, truncates and feeds sequences of the model at `path` at random on `device`, in batches of different lengths,
+/// and compares the logits of each feed with those of a new sequence of the same tokens. The model needs a context of
+/// at least 60 tokens.
 ///
 /// # Errors
 /// Errors of [`OrtModel::load`] and of the model.
@@ -69,7 +72,7 @@ pub fn check_sequences(device: Device, path: &Path, seed: u64) -> Result<Sequenc
     Ok(report)
 }
 
-/// Opens, forks, cuts or closes a random sequence, or does nothing.
+/// Opens, forks, truncates or closes a random sequence, or does nothing.
 fn change(
     model: &mut OrtModel,
     open: &mut Vec<(SequenceId, Vec<u32>)>,

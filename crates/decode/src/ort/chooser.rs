@@ -13,7 +13,7 @@ use ort::value::{DynTensor, OwnedTensorArrayData, PrimitiveTensorElementType, Te
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Runs the graphs of [`network`](super::network) on a model's device. Each graph is built on first use.
+/// Runs the graphs of [`network`](super::network) on the device of a model. Each graph is built on first use.
 #[derive(Debug)]
 pub(super) struct Chooser {
     vocabulary: usize,
@@ -37,11 +37,12 @@ impl Chooser {
         Chooser { vocabulary, logits, counts, graphs: Graphs::new(runtime) }
     }
 
-    /// Makes choices from rows of `tensor`, of shape `[sequences, positions, vocabulary]`.
+    /// Makes choices from rows of `tensor`, of shape `[sequences, positions, vocabulary]`, and returns the results in
+    /// the same order.
     ///
     /// # Errors
-    /// A failure of the device. For a single choice: no token is allowed (`decode/empty-mask`), or no allowed token has
-    /// a probability (`decode/no-candidate`).
+    /// A failure of the device. The result of a single choice is an error if no token is allowed (`decode/empty-mask`),
+    /// or no allowed token has a probability (`decode/no-candidate`).
     pub(super) fn choose(
         &mut self,
         tensor: &DynTensor,
@@ -59,13 +60,14 @@ impl Chooser {
         Ok(chosen.collect())
     }
 
-    /// Returns the logits after mask and penalty, as computed by the graph for these choices.
+    /// Returns the logits after mask and penalty, as the graph for these choices computes them: one row after the
+    /// other.
     pub(super) fn masked(&mut self, tensor: &DynTensor, placed: &[Placed<'_>]) -> Result<Vec<f32>> {
         let kind = Kind { shows: true, ..kind_of(placed) };
         Ok(self.run(tensor, placed, kind)?.2)
     }
 
-    /// Returns the error of a choice without a token.
+    /// Returns the error of a choice for which the graph found no token.
     fn refusal(&self, choice: &Choice<'_>) -> grammata::Error {
         let exists = |token: u32| (token as usize) < self.vocabulary;
         let allowed = choice.mask.is_none_or(|mask| {
@@ -105,7 +107,7 @@ impl Chooser {
             let tokens = outputs.get("tokens").ok_or_else(|| ort::Error::new("no tokens"))?;
             Ok((tokens.try_extract_tensor::<i64>()?.1.to_vec(), floats("scores")?, floats("masked")?))
         });
-        // the binding would keep the logits alive
+        // the binding would keep the logits in memory
         binding.clear();
         let run = run.map_err(errors::run)?;
         count(&self.counts.chosen, size_of_val(&run.0[..]) + size_of_val(&run.1[..]));
@@ -113,7 +115,7 @@ impl Chooser {
     }
 }
 
-/// Returns the kind of graph with just the features that these choices need.
+/// Returns the kind of graph with exactly the features that the choices need.
 fn kind_of(placed: &[Placed<'_>]) -> Kind {
     let mut kind = Kind::default();
     for Placed { choice, .. } in placed {
@@ -132,7 +134,7 @@ fn kind_of(placed: &[Placed<'_>]) -> Kind {
 /// Binds the inputs of one run, and counts their bytes.
 struct Inputs<'b> {
     binding: &'b mut IoBinding,
-    /// bytes that were bound, without the logits
+    /// number of bytes that were bound, without the logits
     bytes: usize,
     rows: usize,
 }
@@ -173,7 +175,7 @@ impl Inputs<'_> {
         Ok(())
     }
 
-    /// Binds an input with one number for each choice.
+    /// Binds an input of shape `[rows, 1]`: one number for each choice.
     fn column<T: PrimitiveTensorElementType + Clone + Debug + 'static>(
         &mut self,
         name: &str,
@@ -195,8 +197,8 @@ impl Inputs<'_> {
     }
 }
 
-/// Returns the masks, each cut or filled to `words` words, as little-endian bytes. Without a mask every token is
-/// allowed.
+/// Returns the masks, each truncated or extended to `words` words, as little-endian bytes. Words past the end of a mask
+/// allow no token; a choice without a mask allows every token.
 fn masks(placed: &[Placed<'_>], words: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(placed.len() * words * 4);
     for placed in placed {
@@ -209,7 +211,7 @@ fn masks(placed: &[Placed<'_>], words: usize) -> Vec<u8> {
 }
 
 /// Returns the number of penalised ids per choice (at least 1), the ids, and the penalties. A choice with fewer ids
-/// repeats its first one; a choice without ids gets id 0 with penalty 1. Ids outside the vocabulary are dropped.
+/// repeats its first id; a choice without ids gets id 0 with penalty 1. Ids outside the vocabulary are dropped.
 fn penalised(placed: &[Placed<'_>], vocabulary: usize) -> (usize, Vec<i64>, Vec<f32>) {
     let known = |placed: &Placed<'_>| -> Vec<i64> {
         let ids = placed.choice.penalised.iter().filter(|&&id| (id as usize) < vocabulary);

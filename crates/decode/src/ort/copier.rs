@@ -7,19 +7,19 @@ use grammata::error::Result;
 use ort::memory::MemoryInfo;
 use ort::value::{DynValue, Tensor, TensorElementType};
 
-/// What to copy from one block of caches.
+/// The rows and positions to copy from one block of caches.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// Indices of rows, in the order of the copy.
+    /// Indices of the rows of the block, in the order of the copy.
     pub(super) rows: Vec<i64>,
-    /// The positions of each row, in ascending order.
+    /// The positions to copy of each row, in ascending order.
     pub(super) positions: Vec<i64>,
-    /// Number of zeros to insert before the positions.
+    /// Number of positions of zeros to insert before the copied ones.
     pub(super) padding: usize,
 }
 
-/// Runs graphs that cut caches and combine rows of several blocks. There is one graph for each number of blocks and
-/// type of float, built on first use.
+/// Runs graphs that select positions of caches and combine rows of several blocks. There is one graph for each number
+/// of sources and type of float, built on first use.
 #[derive(Debug)]
 pub(super) struct GraphCopier {
     memory: MemoryInfo<'static>,
@@ -31,8 +31,9 @@ impl GraphCopier {
         Ok(GraphCopier { memory: runtime.memory()?, graphs: Graphs::new(runtime) })
     }
 
-    /// Copies the positions of the rows of each source, one source after the other. `values` are the tensors of the
-    /// sources, of shape `[rows, heads, positions, size]`, with 16-bit floats if `half` is set, otherwise 32-bit ones.
+    /// Copies the positions and rows of each source into one tensor, one source after the other. `values` holds a
+    /// tensor for each source, of shape `[rows, heads, positions, size]`, with 16-bit floats if `half` is set,
+    /// otherwise 32-bit floats.
     ///
     /// # Errors
     /// A failure of the device.
@@ -57,13 +58,13 @@ impl GraphCopier {
             outputs.remove("copy").ok_or_else(|| ort::Error::new("the graph gave no copy"))
         };
         let copy = run().map_err(errors::run);
-        // the binding would keep the caches alive
+        // the binding would keep the caches in memory
         binding.clear();
         copy
     }
 }
 
-/// Builds the graph that copies from `parts` tensors.
+/// Builds the graph that copies from `parts` tensors of 16-bit floats if `half` is set, otherwise of 32-bit floats.
 fn build(parts: usize, half: bool) -> ort::Result<GraphBuilder> {
     let kind = if half { TensorElementType::Float16 } else { TensorElementType::Float32 };
     let any = [-1, -1, -1, -1];

@@ -14,10 +14,10 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The most texts that are tokenized before the first of them is encoded: bounds the token ids in memory.
+/// The most texts that are tokenized before the first of them is encoded. This bounds the token ids in memory.
 const TOKENIZED_TEXTS: usize = 4_096;
-/// The most tokens of a batch of several texts, including padding: bounds the activations, about 20 KB per token of
-/// MiniLM. Long texts gain nothing from running together, short ones halve their time.
+/// The most tokens of a batch of several texts, including padding. This bounds the activations, about 20 KB per token
+/// of MiniLM. Running long texts together gains nothing; it halves the time of short texts.
 const BATCH_TOKENS: usize = 1_024;
 
 /// Settings of an embedder.
@@ -29,12 +29,13 @@ const BATCH_TOKENS: usize = 1_024;
 )]
 #[non_exhaustive]
 pub struct EmbedderOptions {
-    /// Threads of one operator; 0 (the default) uses one per core.
+    /// Number of threads of one operator; 0 (the default) uses one per core.
     pub threads: usize,
     /// The device that runs the model; the CPU by default.
     pub device: Device,
-    /// The most texts of one run of the model, 16 by default. Texts of similar length run together, padded to the
-    /// longest, so a text's vector depends on the others of its batch, but only by rounding. 1 makes it independent of
+    /// The most texts of one run of the model; 16 by default, at least 1. Several texts run together only if they have
+    /// at most 1,024 tokens in total, padding included. Texts of similar length run together, padded to the longest, so
+    /// the vector of a text depends on the others of its batch, but only by rounding. With 1 it does not depend on
     /// them.
     pub batch: usize,
     /// Limits on texts and on the tokenizer's file.
@@ -52,7 +53,7 @@ grammata_base::setters!(EmbedderOptions { threads: usize, device: Device, batch:
 /// A sentence encoder in an ONNX file with its tokenizer.
 ///
 /// The model returns a vector for each text (`sentence_embedding`) or for each token (`token_embeddings`,
-/// `last_hidden_state`). In the latter case the mean over the tokens is computed here. Vectors have unit length.
+/// `last_hidden_state`). In the latter case the embedder computes the mean over the tokens. Vectors have unit length.
 #[derive(Debug)]
 pub struct OrtEmbedder {
     session: Session,
@@ -71,13 +72,13 @@ pub struct OrtEmbedder {
 struct Form {
     token_types: bool,
     output: String,
-    /// the output has a vector for each token
+    /// whether the output has a vector for each token
     per_token: bool,
     half: bool,
     dimension: usize,
 }
 
-/// A text of a call: its index, and the ids of the tokens that the encoder reads.
+/// A text of one call of `encode`: its index, and the ids of the tokens that the encoder reads.
 struct Tokens {
     text: usize,
     ids: Vec<u32>,
@@ -87,8 +88,9 @@ impl OrtEmbedder {
     /// Loads the encoder of `folder`.
     ///
     /// # Errors
-    /// ONNX Runtime is missing, a file cannot be read, the model does not have the inputs and outputs of an embedder,
-    /// or the maximum of tokens leaves no room for a text.
+    /// ONNX Runtime is missing; a file cannot be read or loaded; the model does not have the inputs and outputs of an
+    /// embedder (`decode/embedder-interface`); or the maximum number of tokens leaves no room for a text
+    /// (`decode/embedder-max-tokens`).
     pub fn load(folder: &EmbedderFolder, options: &EmbedderOptions) -> Result<OrtEmbedder> {
         let tokenizer = PromptTokenizer::from_file(&folder.tokenizer, &options.limits)?;
         let special = tokenizer.encode("", true)?.len();
@@ -110,17 +112,18 @@ impl OrtEmbedder {
         })
     }
 
-    /// The device that runs the model.
+    /// Returns the device that runs the model. It is the CPU if the requested device could not be used.
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// Notices for the caller, for instance that CUDA could not be used.
+    /// Returns notices from loading the model, for instance that CUDA could not be used.
     pub fn notices(&self) -> &[Diagnostic] {
         &self.notices
     }
 
-    /// Appends the vectors of `texts` to `result`. `first` is the index of the first of them in the call.
+    /// Appends the vectors of `texts` to `result`. `first` is the index of the first of these texts in the call of
+    /// `embed`.
     fn encode(&mut self, texts: &[&str], first: usize, result: &mut Embeddings) -> Result<()> {
         let mut tokens = Vec::with_capacity(texts.len());
         for (index, text) in texts.iter().enumerate() {
@@ -134,7 +137,7 @@ impl OrtEmbedder {
             }
             tokens.push(Tokens { text: index, ids });
         }
-        // texts of similar length run together, to reduce padding; the sort is stable, so equals stay in order
+        // texts of similar length run together, to reduce padding
         tokens.sort_by_key(|tokens| tokens.ids.len());
         let mut vectors = vec![Vec::new(); texts.len()];
         let mut rest = tokens.as_slice();
@@ -146,14 +149,14 @@ impl OrtEmbedder {
         vectors.iter().try_for_each(|vector| result.push(vector))
     }
 
-    /// Returns how many of the next texts, which are ordered by length, run together: at least one.
+    /// Returns how many of the next texts run together; at least one. `tokens` is ordered by length.
     fn batch_size(&self, tokens: &[Tokens]) -> usize {
         let fits = |&(count, tokens): &(usize, &Tokens)| count * tokens.ids.len() <= BATCH_TOKENS;
         let count = (1..).zip(tokens).take(self.options.batch).take_while(fits).count();
         count.max(1).min(tokens.len())
     }
 
-    /// Runs the model on a batch and stores each vector at the index of its text.
+    /// Runs the model on a batch and stores each vector at the index of its text. Vectors do not have unit length yet.
     fn run(&mut self, batch: &[Tokens], vectors: &mut [Vec<f32>]) -> Result<()> {
         let longest = batch.iter().map(|tokens| tokens.ids.len()).max().unwrap_or(0);
         let shape = [batch.len(), longest];
@@ -206,7 +209,8 @@ impl Embedder for OrtEmbedder {
         Some(self.max_tokens)
     }
 
-    /// Reads the model's files again at the first call. External weights in further files are not included.
+    /// Hashes the maximum number of tokens, the model file and the tokenizer file. The files are read at the first
+    /// call; the result is stored. External weights in further files are not included.
     fn fingerprint(&mut self) -> Result<[u8; 32]> {
         if let Some(known) = self.fingerprint {
             return Ok(known);
@@ -230,7 +234,7 @@ impl Embedder for OrtEmbedder {
 }
 
 impl Form {
-    /// Reads the inputs and outputs of a session, and checks them.
+    /// Reads the inputs and outputs of a session, and checks that they are those of an embedder.
     fn of(session: &Session) -> Result<Form> {
         let (inputs, outputs) = (session.inputs(), session.outputs());
         let names = |outlets: &[Outlet]| outlets.iter().map(Outlet::name).collect::<Vec<_>>().join(", ");
@@ -283,7 +287,8 @@ impl Form {
         Ok(Form { token_types, output: name.to_owned(), per_token, half, dimension })
     }
 
-    /// Returns the floats of an output. Its shape must be the one that the model declares.
+    /// Returns the floats of an output. Its shape must be that of the declared output for this number of texts and
+    /// tokens per text.
     fn values<'a>(&self, output: &'a DynValue, [texts, tokens]: [usize; 2]) -> Result<Cow<'a, [f32]>> {
         let expected: Vec<usize> =
             if self.per_token { vec![texts, tokens, self.dimension] } else { vec![texts, self.dimension] };
@@ -301,7 +306,7 @@ impl Form {
     }
 }
 
-/// Returns the mean of the first `count` rows of `dimension` coordinates.
+/// Returns the mean of the first `count` rows of `rows`, each of `dimension` coordinates.
 fn mean(rows: &[f32], dimension: usize, count: usize) -> Vec<f32> {
     let mut sums = vec![0.0_f64; dimension];
     for row in rows.chunks_exact(dimension.max(1)).take(count) {

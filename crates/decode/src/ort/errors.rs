@@ -22,7 +22,7 @@ pub(super) fn library_missing(searched: &str, reason: &str) -> Error {
     )
 }
 
-/// ORT_DYLIB_PATH names no file.
+/// The variable ORT_DYLIB_PATH is not the path of a file.
 pub(super) fn library_path(path: &Path) -> Error {
     model(
         Diagnostic::new("decode/ort-missing", "ORT_DYLIB_PATH names no file")
@@ -70,7 +70,7 @@ pub(super) fn signature(what: impl Into<String>, found: impl AsRef<str>) -> Erro
     )
 }
 
-/// A step of the model that failed.
+/// A run of the model that failed.
 pub(super) fn run(reason: impl std::fmt::Display) -> Error {
     model(
         Diagnostic::new("decode/model-run", "ONNX Runtime failed to run the model")
@@ -84,7 +84,7 @@ pub(super) fn few_logits(found: usize) -> Error {
     signature("the model gives the logits of too few positions", format!("logits of {found} positions"))
 }
 
-/// The notice that CUDA was requested but the CPU is used.
+/// The notice that a device other than the CPU was requested but the CPU is used.
 pub(super) fn no_cuda(reason: impl std::fmt::Display) -> Diagnostic {
     Diagnostic::new("decode/no-cuda", "CUDA cannot be used; the model runs on the processor")
         .cause(reason)

@@ -21,7 +21,8 @@ const OPSET: u32 = 17;
 /// The name of a value in a graph.
 pub(super) type Name = String;
 
-/// A graph that is built one operator at a time. Values are named by the order in which they are created.
+/// A graph that is built one operator at a time. Results of operators and constants are named by the order in which
+/// they are created.
 pub(super) struct GraphBuilder {
     graph: Graph,
     inputs: Vec<Outlet>,
@@ -34,13 +35,13 @@ impl GraphBuilder {
         Ok(GraphBuilder { graph: Graph::new()?, inputs: Vec::new(), outputs: Vec::new(), values: 0 })
     }
 
-    /// Adds an input. A dimension of -1 is free.
+    /// Adds an input. A dimension of -1 may have any length.
     pub(super) fn input(&mut self, name: &str, kind: TensorElementType, shape: &[i64]) -> Name {
         self.inputs.push(outlet(name, kind, shape));
         name.to_owned()
     }
 
-    /// Makes a value the output `name`.
+    /// Makes the value named `value` the output `name`.
     pub(super) fn output(
         &mut self,
         name: &str,
@@ -65,7 +66,7 @@ impl GraphBuilder {
         Ok(name)
     }
 
-    /// Adds an operator and returns its first result.
+    /// Adds an operator and returns the name of its first result.
     pub(super) fn op<const N: usize>(
         &mut self,
         operator: &str,
@@ -83,7 +84,7 @@ impl GraphBuilder {
         attributes: Vec<Attribute>,
     ) -> ort::Result<Name> {
         let name = self.fresh();
-        // `TopK` must have its second output
+        // `TopK` has a second output, which must be named
         let others = if operator == "TopK" { vec![format!("{name}places")] } else { Vec::new() };
         let outputs: Vec<&str> = [&name].into_iter().chain(&others).map(String::as_str).collect();
         self.graph.add_node(Node::new(operator, ONNX_DOMAIN, &name, inputs, outputs, attributes)?)?;
@@ -109,7 +110,7 @@ impl GraphBuilder {
     }
 }
 
-/// Sessions of graphs on the device of a model, by kind. Each is created on first use.
+/// Sessions of graphs on the device of a model, by the kind of graph. Each is created on first use.
 #[derive(Debug)]
 pub(super) struct Graphs<K> {
     runtime: Runtime,
@@ -121,7 +122,8 @@ impl<K: Copy + Eq + Hash> Graphs<K> {
         Graphs { runtime, made: FxHashMap::default() }
     }
 
-    /// Returns the session of a kind and its binding. `build` returns the graph, if it is not there yet.
+    /// Returns the session of a kind and its binding. If there is none yet, it is created from the graph that `build`
+    /// returns.
     pub(super) fn get(
         &mut self,
         kind: K,

@@ -1,7 +1,7 @@
 //! Finding and loading ONNX Runtime's shared library.
 //!
-//! `ort` panics if its library is missing and it was not told where to look. So every use of it here begins with
-//! [`environment`], which returns an error instead.
+//! `ort` panics if its library is missing and it was not told where to look. So every use of `ort` in this crate begins
+//! with [`environment`], which returns an error instead.
 
 use super::errors;
 use grammata::error::Result;
@@ -9,15 +9,17 @@ use ort::environment::Environment;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The environment, kept here because `ort` allows one per process and itself keeps only a weak reference to it.
+/// The environment of ONNX Runtime. It is stored here because `ort` allows one per process and itself keeps only a weak
+/// reference to it.
 static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
 
-/// Returns the path of ONNX Runtime's library: ORT_DYLIB_PATH if it is set; otherwise the library in the nearest folder
-/// `.ort`, of the current folder or of one above it, that has one; otherwise the library next to the executable. `None`
-/// leaves the search to the system's loader.
+/// Returns the path of ONNX Runtime's library: the value of ORT_DYLIB_PATH as an absolute path, if it is set and not
+/// empty; otherwise the library in the nearest folder `.ort` that has one, in the current folder or a folder above it;
+/// otherwise the library next to the executable. `None` if there is none: the loader of the system then searches for
+/// it.
 ///
 /// # Errors
-/// ORT_DYLIB_PATH is set and names no file.
+/// `decode/ort-missing`: ORT_DYLIB_PATH is set but is not the path of a file.
 pub fn locate() -> Result<Option<PathBuf>> {
     if let Some(path) = std::env::var_os("ORT_DYLIB_PATH").filter(|p| !p.is_empty()).map(PathBuf::from) {
         // made absolute, because `ort` would look next to the executable first
@@ -33,16 +35,19 @@ pub fn locate() -> Result<Option<PathBuf>> {
     Ok(places.map(|folder| folder.join(library_name())).find(|path| path.is_file()))
 }
 
-/// Returns the library's description of its build. Loads the library if it is not loaded.
+/// Returns ONNX Runtime's description of its build. Loads the library if it is not loaded.
 ///
 /// # Errors
-/// The library is missing or cannot be used.
+/// `decode/ort-missing` or `decode/ort-unusable`: the library is missing or cannot be used.
 pub fn library_info() -> Result<&'static str> {
     environment()?;
     Ok(ort::info())
 }
 
-/// Returns the process's environment. The first successful call loads the library.
+/// Returns the environment of the process. The first successful call loads the library.
+///
+/// # Errors
+/// Errors of [`locate`]; `decode/ort-missing` or `decode/ort-unusable`: the library is missing or cannot be used.
 pub(super) fn environment() -> Result<Environment> {
     let mut slot = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(environment) = slot.as_ref() {

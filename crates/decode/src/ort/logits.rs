@@ -1,4 +1,4 @@
-//! The logits of a batch, as the runs of the model left them.
+//! The logits of a batch, in the tensors that the runs of the model returned.
 
 use super::chooser::{Chooser, Placed};
 use super::copied::{Counts, count};
@@ -12,17 +12,17 @@ use ort::memory::AllocationDevice;
 use ort::value::DynTensor;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The rows that a batch asked for.
+/// The rows of logits that a batch requested.
 #[derive(Debug)]
 pub(super) struct KeptLogits {
     /// number of logits of a row
     width: usize,
-    /// the tensors hold 16-bit floats
+    /// whether the tensors hold 16-bit floats instead of 32-bit floats
     half: bool,
-    /// the device of the tensors, if they are not on the host
+    /// the device that holds the tensors; `None` if they are on the host
     device: Option<OnDevice>,
     parts: Vec<Part>,
-    /// for each row, the index of its part and its index in the part
+    /// for each row, the index of its part and its index within the part
     order: Vec<(usize, usize)>,
 }
 
@@ -41,20 +41,20 @@ enum Part {
     Tensor(DynTensor),
     /// Rows that were copied from a tensor of 32-bit or 16-bit floats.
     Copied(Vec<f32>),
-    /// A tensor on the device, and its copy on the host after a row of it was requested.
+    /// A tensor on the device, and a copy of all its rows on the host once one of them was requested.
     Device(DynTensor, OnceLock<Vec<f32>>),
 }
 
 impl KeptLogits {
-    /// Creates room for `rows` rows of `width` logits.
+    /// Creates an object without parts, for `rows` rows of `width` logits that are pushed later.
     pub(super) fn new(rows: usize, width: usize, half: bool, device: Option<OnDevice>) -> KeptLogits {
         KeptLogits { width, half, device, parts: Vec::new(), order: vec![(0, 0); rows] }
     }
 
-    /// Stores rows of `tensor`, of shape `[sequences, positions, width]`. `wanted` holds, for each row, its index in
-    /// the answer and its index in the tensor, `sequence * positions + position`. On the host a tensor of 32-bit floats
-    /// is kept if all of it is wanted in order. Otherwise its rows are copied and it is freed, because the logits of a
-    /// prompt take some hundred megabytes.
+    /// Stores rows of `tensor`, which has the shape `[sequences, positions, width]`. `wanted` holds, for each row, its
+    /// index in the answer and its index in the tensor, `sequence * positions + position`. On the host, a tensor of
+    /// 32-bit floats is kept if all of its rows are requested in order. Otherwise the requested rows are copied and the
+    /// tensor is freed, because the logits of a prompt take some hundred megabytes.
     pub(super) fn push(&mut self, tensor: DynTensor, wanted: &[(usize, usize)]) -> ort::Result<()> {
         let places = wanted.iter().map(|&(_, place)| place);
         let (part, in_place) = if self.device.is_some() {
@@ -91,7 +91,8 @@ impl KeptLogits {
         self.order.get(row).and_then(|&(part, place)| Some((self.parts.get(part)?, place)))
     }
 
-    /// Returns a row on the host. A tensor of the device is copied to the host when its first row is requested.
+    /// Returns a row in host memory. A tensor on the device is copied to the host as a whole when its first row is
+    /// requested.
     fn on_host(&self, row: usize) -> Result<&[f32]> {
         let (part, place) = self.part(row).ok_or_else(|| crate::errors::row(row, self.order.len()))?;
         let all = match part {
@@ -144,7 +145,7 @@ impl DeviceLogits for KeptLogits {
         Ok(())
     }
 
-    /// Runs the graph once for each tensor that has a chosen row.
+    /// Runs the graph once for each tensor that has a row to choose from.
     fn choose(&self, choices: &[Choice<'_>]) -> Result<Vec<Result<Chosen>>> {
         let mut chosen: Vec<Option<Result<Chosen>>> = choices.iter().map(|_| None).collect();
         let device = self.device.as_ref().ok_or_else(|| crate::errors::row(0, 0))?;
@@ -174,7 +175,7 @@ fn slice<T>(all: &[T], row: usize, width: usize) -> &[T] {
     all.get(row * width..(row + 1) * width).unwrap_or_default()
 }
 
-/// Converts rows of 16-bit floats to 32-bit ones.
+/// Returns the given rows of a tensor of 16-bit floats as 32-bit floats, one after the other.
 fn widened(tensor: &DynTensor, rows: impl Iterator<Item = usize>, width: usize) -> ort::Result<Vec<f32>> {
     let (_, all) = tensor.try_extract_tensor::<f16>()?;
     Ok(rows.flat_map(|row| slice(all, row, width)).map(|x| x.to_f32()).collect())

@@ -1,7 +1,7 @@
 //! Language models and embedders on ONNX Runtime; the only user of the `ort` crate.
 //!
-//! The library is loaded at run time from the path that [`locate`] returns, so building needs no library. A model is an
-//! ONNX file in the format of Hugging Face's exporters: see [`ModelSignature`] and `OrtEmbedder`.
+//! The library is loaded at run time from the path that [`locate`] returns, so that the crate is built without it. A
+//! model is an ONNX file in the format of Hugging Face's exporters: see [`ModelSignature`] and `OrtEmbedder`.
 
 mod cache;
 mod check;

@@ -28,21 +28,21 @@ use std::sync::{Arc, Mutex};
 )]
 #[non_exhaustive]
 pub struct ModelOptions {
-    /// Threads of one operator; 0 (the default) uses one per core.
+    /// Number of threads of one operator; 0 (the default) uses one per core.
     pub threads: usize,
     /// The device that runs the model; the CPU by default.
     pub device: Device,
-    /// The model's context in tokens, as [`ModelFolder`](crate::ModelFolder) reads it. Unknown by default: a sequence
-    /// that is too long is then not refused before the model runs.
+    /// The context length of the model in tokens, as [`ModelFolder`](crate::ModelFolder) reads it. `None` (the default)
+    /// if it is not known: a sequence that is too long is then not refused before the model runs.
     pub context_length: Option<usize>,
-    /// The most sequences that one run of the model computes; 1 computes them one after the other. 32 by default. The
-    /// memory of a run grows with this number.
+    /// The most sequences that one run of the model computes; 0 counts as 1, and with 1 sequences are computed one
+    /// after the other. 32 by default. The memory of a run grows with this number.
     pub max_batch: usize,
     /// Whether logits stay in the memory of the device, as [`Logits::Device`], and tokens are chosen there. The logits
     /// of all computed positions of a feed then stay there, not only those of the requested rows. `None`, the default,
-    /// means true on a device other than the CPU. On the CPU `Some(true)` runs the same graphs, also to copy caches,
-    /// which is slower. On another device `Some(false)` copies logits to the host, while caches stay and are copied on
-    /// the device.
+    /// means true on a device other than the CPU and false on the CPU. With `Some(true)`, the CPU runs the same graphs
+    /// as a device, also to copy caches, which is slower. With `Some(false)`, another device copies logits to the host,
+    /// but still holds and copies the caches.
     pub on_device: Option<bool>,
 }
 
@@ -63,15 +63,16 @@ grammata_base::setters!(ModelOptions {
 /// A language model in an ONNX file.
 ///
 /// Caches stay on the device, and forks share them. If the model's first dimension is free, sequences of one batch that
-/// are fed equally many tokens are computed in one run; the others one after the other. Shorter caches then begin with
-/// masked positions, if a trial shows that the model computes the same after them (with `GroupQueryAttention` it does
-/// not); otherwise only caches of equal length are computed together. If the trial succeeds, sequences that are fed up
-/// to 16 tokens each may also share a run on a device other than the CPU or with [`ModelOptions::on_device`], with
-/// masked positions before the tokens of shorter feeds. A model that returns the logits of the last position only is
-/// run once for each position wanted. The logits of one run may differ from those of separate runs in the last digits,
-/// with kernels of 4-bit weights in more; [`ModelOptions::max_batch`] 1 keeps runs separate.
+/// are fed equally many tokens are computed in one run; other sequences are computed one after the other. Shorter
+/// caches then begin with masked positions, if a trial shows that the model computes the same after them (with
+/// `GroupQueryAttention` it does not); otherwise only caches of equal length are computed together. If the trial
+/// succeeds, sequences that are fed up to 16 tokens each may also share a run on a device other than the CPU or with
+/// [`ModelOptions::on_device`], with masked positions before the tokens of shorter feeds. A model that returns the
+/// logits of the last position only is run up to each requested position in turn, and then to the end of the feed. The
+/// logits of one run may differ from those of separate runs in the last digits, and in more digits with kernels of
+/// 4-bit weights; [`ModelOptions::max_batch`] 1 keeps runs separate.
 ///
-/// After a truncation or a change of the batch, the caches may have to be copied at the next run, on their device.
+/// After a truncation or a change of the batch, the next run may copy the caches first, on their device.
 #[derive(Debug)]
 pub struct OrtModel {
     session: Session,
@@ -90,7 +91,7 @@ pub struct OrtModel {
     sequences: Sequences<Sequence>,
     empty: Cache,
     logits: KeptLogits,
-    /// whether the model computes the same after masked positions; `None` until it matters
+    /// whether the model computes the same after masked positions; `None` before the first batch that needs to know
     pads: Option<bool>,
 }
 
@@ -100,15 +101,17 @@ struct Sequence {
     cache: Cache,
 }
 
-/// Some tokens of one feed, and the rows that they yield: (index in the answer, index among the tokens).
+/// Consecutive tokens of one feed, and the requested rows that they yield: (index in the answer, index among the
+/// tokens).
 struct Piece<'a> {
     sequence: SequenceId,
     tokens: &'a [u32],
     wanted: Vec<(usize, usize)>,
 }
 
-/// Splits a batch into rounds of pieces that can be computed independently. A feed is one piece, unless the model
-/// returns the logits of the last position only: then a piece ends at each wanted position.
+/// Splits a batch into rounds. The pieces of one round belong to different sequences and can be computed independently.
+/// A feed is one piece, unless the model returns the logits of the last position only: then a piece ends at each
+/// requested position and at the last token.
 fn rounds<'a>(batch: &[Feed<'a>], logits: LogitsPositions) -> Vec<Vec<Piece<'a>>> {
     let mut rounds: Vec<Vec<Piece<'a>>> = Vec::new();
     let mut answer = 0;
@@ -134,26 +137,27 @@ fn rounds<'a>(batch: &[Feed<'a>], logits: LogitsPositions) -> Vec<Vec<Piece<'a>>
     rounds
 }
 
-/// The work of one run: the indices of pieces of one round.
+/// The work of one run: the indices of its pieces in the round.
 struct Group {
     pieces: Vec<usize>,
     /// length of the cache of each piece, in tokens
     cached: Vec<usize>,
-    /// the most tokens of a piece
+    /// number of tokens of the longest piece
     count: usize,
-    /// number of positions, counted from the last, whose logits are requested
+    /// number of last positions whose logits are requested from the model
     kept: usize,
 }
 
-/// The most tokens of a sequence in a run that feeds some sequences fewer.
+/// The most tokens that a run feeds to one sequence if it feeds others fewer.
 const MOST_FILLED: usize = 16;
 
 impl OrtModel {
     /// Loads the model at `path`.
     ///
     /// # Errors
-    /// ONNX Runtime is missing, the file cannot be read or is not a model, or its inputs and outputs are not those of
-    /// [`ModelSignature`].
+    /// ONNX Runtime is missing; the file cannot be read or is not a model (`decode/model-file`); its inputs and outputs
+    /// are not those of [`ModelSignature`] (`decode/model-signature`); or memory cannot be allocated
+    /// (`decode/model-run`).
     pub fn load(path: &Path, options: &ModelOptions) -> Result<OrtModel> {
         let Loaded { session, runtime, notices } = load(path, options.device, options.threads)?;
         let signature = ModelSignature::of(&session)?;
@@ -195,28 +199,28 @@ impl OrtModel {
         })
     }
 
-    /// Bytes that passed between the host and the device so far. On the CPU without
-    /// [`on_device`](ModelOptions::on_device) logits are not copied and not counted.
+    /// Returns the numbers of bytes that passed between the host and the device so far. On the CPU without
+    /// [`on_device`](ModelOptions::on_device), logits are not copied and not counted.
     pub fn copied(&self) -> Copied {
         self.counts.read()
     }
 
-    /// The model's inputs and outputs.
+    /// Returns the checked inputs and outputs of the model.
     pub fn signature(&self) -> &ModelSignature {
         &self.signature
     }
 
-    /// The device that runs the model.
+    /// Returns the device that runs the model. It is the CPU if the requested device could not be used.
     pub fn device(&self) -> Device {
         self.options.device
     }
 
-    /// Notices for the caller, for instance that CUDA could not be used.
+    /// Returns notices from loading the model, for instance that CUDA could not be used.
     pub fn notices(&self) -> &[Diagnostic] {
         &self.notices
     }
 
-    /// Returns whether sequences are computed the same after masked positions, by a trial with two short sequences.
+    /// Returns whether sequences are computed the same after masked positions. This is tried with two short sequences.
     /// False without a trial if the model cannot compute several sequences in one run or has no input for positions.
     fn can_pad(&mut self) -> bool {
         if !self.signature.any_batch || !self.signature.position_ids || self.options.max_batch < 2 {
@@ -249,13 +253,13 @@ impl OrtModel {
         matches!((trial(false), trial(true)), (Ok(alone), Ok(padded)) if are_alike(&alone, &padded))
     }
 
-    /// Creates room for the logits that a batch requests.
+    /// Creates the object that will hold the logits that a batch requests.
     fn room(&self, batch: &[Feed<'_>]) -> KeptLogits {
         let rows = batch.iter().map(|feed| feed.rows.places(feed.tokens.len()).count()).sum();
         KeptLogits::new(rows, self.signature.vocabulary, self.signature.half_logits, self.on_device.clone())
     }
 
-    /// Groups the pieces of a round by what one run can compute.
+    /// Groups the pieces of a round into runs: each group can be computed in one run.
     fn groups(&self, round: &[Piece<'_>]) -> Result<Vec<Group>> {
         let most = if self.signature.any_batch { self.options.max_batch.max(1) } else { 1 };
         let (pads, fills) = (self.pads == Some(true), self.fills());
@@ -296,7 +300,7 @@ impl OrtModel {
         self.pads == Some(true) && matches!(self.copier, Copier::Device(_))
     }
 
-    /// Runs the model on all pieces of a round, and extends their sequences.
+    /// Runs the model on all pieces of a round, stores the requested logits in `logits`, and extends the sequences.
     fn run_round(&mut self, round: &[Piece<'_>], logits: &mut KeptLogits) -> Result<()> {
         for group in self.groups(round)? {
             let pieces: Vec<&Piece<'_>> = group.pieces.iter().filter_map(|&index| round.get(index)).collect();
@@ -319,7 +323,8 @@ impl OrtModel {
         Ok(())
     }
 
-    /// Runs the model on one group. Returns the logits and the caches after the run.
+    /// Runs the model on one group. Returns the logits, the block of caches after the run, and the row of each piece in
+    /// both.
     fn run(&mut self, pieces: &[&Piece<'_>], group: &Group) -> Result<(DynTensor, Joined)> {
         let caches = pieces.iter().map(|piece| Ok(&self.sequences.get(piece.sequence)?.cache));
         let caches: Vec<&Cache> = caches.collect::<Result<_>>()?;
@@ -334,7 +339,7 @@ impl OrtModel {
             }
         }
         let outputs = self.bind_and_run(pieces, &rows, &held, &past, group).map_err(errors::run);
-        // otherwise the binding would keep the last caches alive with the next ones
+        // otherwise the binding would keep the caches before this run in memory until the next run
         self.binding.clear();
         let (logits, present) = outputs?;
         self.check(&logits, &present, group.kept, held.len(), total)?;
@@ -342,8 +347,8 @@ impl OrtModel {
         Ok((logits, Joined { block: Arc::new(Block::new(total, held, present)), rows }))
     }
 
-    /// Binds inputs and outputs and runs the model. `rows` are the rows of the pieces in `past`, and `held` is what
-    /// each row holds after the run.
+    /// Binds inputs and outputs and runs the model. `rows` are the rows of the pieces in `past`, and `held` are the
+    /// used positions of each row after the run. Returns the logits and the caches.
     fn bind_and_run(
         &mut self,
         pieces: &[&Piece<'_>],
@@ -355,7 +360,7 @@ impl OrtModel {
         let (height, count, total) = (held.len(), group.count, past.length() + group.count);
         let wide = if self.signature.position_ids { 2 } else { 1 };
         copied::count(&self.counts.tokens, height * (count * wide + total) * size_of::<i64>());
-        // rows without a piece, and places before the tokens of a piece, are masked, so their values do not matter
+        // rows without a piece, and positions before the tokens of a piece, are masked, so their values do not matter
         let (mut tokens, mut positions) = (vec![0_i64; height * count], vec![0_i64; height * count]);
         for ((&row, piece), &cached) in rows.iter().zip(pieces).zip(&group.cached) {
             let first = (row + 1) * count - piece.tokens.len();
@@ -379,7 +384,7 @@ impl OrtModel {
         for (name, value) in self.past_names.iter().zip(&past.values) {
             binding.bind_input(name, value)?;
         }
-        // bound for each run, because the shapes grow
+        // outputs are bound for each run, because their shapes grow
         binding.bind_output_to_device("logits", &self.logits_memory)?;
         for name in &self.present_names {
             binding.bind_output_to_device(name, &self.cache_memory)?;
@@ -393,7 +398,7 @@ impl OrtModel {
         Ok((logits, present))
     }
 
-    /// Checks the shapes of outputs, because a model may return others than it declares.
+    /// Checks the shapes of the outputs of a run, because a model may return other shapes than it declares.
     fn check(
         &self,
         logits: &DynValue,
@@ -487,8 +492,9 @@ fn shape_of(value: &DynValue) -> &[i64] {
     value.dtype().tensor_shape().map_or(&[], |shape| &shape[..])
 }
 
-/// Returns whether the differences of two series are small compared with their spread: at most 1 % of it, as sums of
-/// squares. Other arithmetic differs by less, another text by more.
+/// Returns whether two series of equal length differ little compared with the spread of `a`: the sum of the squared
+/// differences is at most 1 % of the sum of the squared deviations of `a` from its mean. Different arithmetic causes
+/// smaller differences, a different text greater ones.
 fn are_alike(a: &[f32], b: &[f32]) -> bool {
     let count = a.len().max(1) as f64;
     let mean = a.iter().map(|&x| f64::from(x)).sum::<f64>() / count;

@@ -3,26 +3,26 @@
 //! Four properties of ONNX Runtime's CUDA provider shape the graph:
 //!
 //! - It has no operators on bits, so a mask is unpacked by a table of 256 rows.
-//! - It accumulates along an axis in time quadratic in its length, so sums along the vocabulary are accumulated in two
-//!   levels.
-//! - Its sorts do not say which of two equals comes first. So top-k and top-p search for the least logit that stays, by
-//!   cutting an interval into eight parts ten times, and count equals by id.
-//! - Its minimum and maximum of rows are slow (2.5 ms for 32 rows of 49,152 on an H200). Its sums and `TopK` are not.
+//! - It computes cumulative sums along an axis in time quadratic in the length of the axis, so sums along the
+//!   vocabulary are accumulated in two levels.
+//! - Its sorts do not define the order of equal values. So top-k and top-p search for the least logit that remains, by
+//!   cutting an interval into eight parts ten times, and count equal values by id.
+//! - Its minimum and maximum of rows are slow (2.5 ms for 32 rows of 49,152 on an H200); its sums and `TopK` are fast.
 
 use super::graph::{GraphBuilder, Name, whole};
 use ort::value::TensorElementType::{self, Bool, Float32, Float64, Int32, Int64, Uint8};
 
-/// The features of a graph beyond choosing the most probable token. Each has a cost.
+/// The features of a graph in addition to choosing the token with the greatest logit. Each feature costs time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Kind {
-    /// Draws at a temperature. The filters require it.
+    /// The graph draws at a temperature. The filters top-k, top-p and min-p require it.
     pub(super) draws: bool,
     pub(super) top_k: bool,
     pub(super) top_p: bool,
     pub(super) min_p: bool,
-    /// Returns the log-probability of the token.
+    /// The graph returns the log-probability of the token.
     pub(super) scores: bool,
-    /// Returns the logits after mask and penalty, for tests.
+    /// The graph returns the logits after mask and penalty, for tests.
     pub(super) shows: bool,
 }
 
@@ -30,10 +30,11 @@ pub(super) struct Kind {
 const PART: usize = 256;
 /// Weights of exp(-104) and less are zero as 32-bit floats.
 const LEAST: f32 = -104.0;
-/// The least logit that stays is searched for from `LEAST` to `LEAST + SPAN`, which is above 0.
+/// Length of the interval, from `LEAST` to a value above 0, in which the least logit that remains is searched for.
 const SPAN: f32 = 112.0;
-/// Cuts of an interval in one round, and number of rounds: 8^10 parts of the span are as fine as 32-bit floats near -1.
+/// Number of cuts of the interval in one round. They divide it into 8 parts.
 const CUTS: usize = 7;
+/// Number of rounds. They divide the interval into 8^10 parts, which are as fine as 32-bit floats near -1.
 const ROUNDS: u32 = 10;
 
 struct Network {
@@ -44,17 +45,18 @@ struct Network {
     nothing: Name,
 }
 
-/// Builds the graph for logits `[_, _, vocabulary]` of type `logits`. For N choices it has these inputs, N by 1 unless
-/// noted:
+/// Builds the graph for logits of shape `[_, _, vocabulary]` and type `logits`. For N choices it has the input `logits`
+/// and these inputs, N by 1 unless noted:
 ///
-/// - `rows` (i64, N): indices among all rows of logits;
-/// - `mask` (u8, N by 4 times the words of a mask);
-/// - `penalised` (i64, N by any number): ids; `penalty` (f32);
-/// - if it draws, `temperature` (f32), `greedy` (bool), `uniform` (f64), and of `top_k`, `top_p`, `min_p` (f32) those
-///   of the filters that it has.
+/// - `rows` (i64, N): indices among all rows of `logits`;
+/// - `mask` (u8, N by 4 times the number of words of a mask), little-endian;
+/// - `penalised` (i64, N by any number): ids; `penalty` (f32): the repetition penalty;
+/// - if it draws, `temperature` (f32), `greedy` (bool: whether to choose the token with the greatest logit instead),
+///   `uniform` (f64), and, of `top_k`, `top_p` and `min_p` (f32), those of the filters that it has.
 ///
-/// Its outputs are `tokens` (i64; -1 if no allowed token has a probability), with scores `scores` (f32), and, if it
-/// shows them, `masked` (f32, N by vocabulary).
+/// Its outputs are `tokens` (i64; -1 if no allowed token has a probability); if it scores, `scores` (f32), the
+/// log-probabilities of the tokens; and if it shows them, `masked` (f32, N by vocabulary), the logits after mask and
+/// penalty.
 pub(super) fn build(vocabulary: usize, logits: TensorElementType, kind: Kind) -> ort::Result<GraphBuilder> {
     let mut g = GraphBuilder::new()?;
     let width = vocabulary as i64;
@@ -130,7 +132,7 @@ impl Network {
         self.g.constant(&[1, 1], &[value])
     }
 
-    /// Returns the logits after the repetition penalty. An id may occur several times: the same value is written each
+    /// Returns the logits after the repetition penalty. If an id occurs several times, the same value is written each
     /// time.
     fn penalised(&mut self, raw: &str) -> ort::Result<Name> {
         let ids = self.g.input("penalised", Int64, &[-1, -1]);
@@ -163,7 +165,7 @@ impl Network {
         self.g.op("Slice", [&bits, &start, &end, &axis], vec![])
     }
 
-    /// Returns the lowest id of the greatest logit, as a float.
+    /// Returns the lowest id with the greatest logit, as a float.
     fn first_of_greatest(&mut self, masked: &str, greatest: &str) -> ort::Result<Name> {
         let equal = self.g.op("Equal", [masked, greatest], vec![])?;
         let equal = self.g.op("Cast", [&equal], vec![to(Float32)?])?;
@@ -171,11 +173,11 @@ impl Network {
         self.locate(&equal, &zero)
     }
 
-    /// Returns a drawn token, as a float.
+    /// Returns a drawn token for each choice, as a float.
     fn drawn(&mut self, masked: &str, greatest: &str, kind: Kind) -> ort::Result<Name> {
         let temperature = self.g.input("temperature", Float32, &[-1, 1]);
         let uniform = self.g.input("uniform", Float64, &[-1, 1]);
-        // infinite logits count as the greatest finite number
+        // logits of plus infinity count as the greatest finite number
         let (low, high) = (self.scalar(f32::MIN)?, self.scalar(f32::MAX)?);
         let mut finite = |value: &str| {
             let value = self.g.op("Max", [value, &low], vec![])?;
@@ -197,13 +199,13 @@ impl Network {
         self.locate(&weights, &place)
     }
 
-    /// Returns the weights after top-k, top-p and min-p.
+    /// Returns the weights after top-k, top-p and min-p; tokens that are filtered out get weight 0.
     fn filtered(&mut self, below: &str, live: &str, mut weights: Name, kind: Kind) -> ort::Result<Name> {
         let zero = self.scalar(0.0)?;
         if kind.top_k {
             let top_k = self.g.input("top_k", Float32, &[-1, 1]);
             let ones = self.g.op("Cast", [live], vec![to(Float32)?])?;
-            // a goal half a token lower, so that rounding neither drops the last token nor adds one
+            // the goal is half a token lower, so that rounding neither drops the last token nor adds one
             let half = self.scalar(0.5)?;
             let goal = self.g.op("Sub", [&top_k, &half], vec![])?;
             let kept = self.upper(below, &ones, &goal)?;
@@ -229,7 +231,8 @@ impl Network {
         Ok(weights)
     }
 
-    /// Returns, as booleans, the fewest tokens, by falling `below` and rising id, whose `values` sum to `goal`.
+    /// Returns, as booleans, the fewest tokens, taken by falling `below` and rising id, whose `values` sum to at least
+    /// `goal`.
     fn upper(&mut self, below: &str, values: &str, goal: &str) -> ort::Result<Name> {
         let axis = self.g.constant(&[1], &[1_i64])?;
         let (below3, values3) = (
@@ -258,7 +261,7 @@ impl Network {
         }
         let width = self.scalar(step)?;
         let high = self.g.op("Add", [&low, &width], vec![])?;
-        // far from zero a step may be smaller than the distance of two floats
+        // far from zero a step may be smaller than the distance between two neighbouring floats
         let nearer = self.scalar(1.0 - 2.0_f32.powi(-22))?;
         let nearer = self.g.op("Mul", [&low, &nearer], vec![])?;
         let high = self.g.op("Max", [&high, &nearer], vec![])?;
@@ -268,7 +271,7 @@ impl Network {
         let sure = self.g.op("Where", [&certain, values, &flat], vec![])?;
         let sum = self.sum(&sure)?;
         let missing = self.g.op("Sub", [goal, &sum], vec![])?;
-        // of the tokens between `low` and `high`, which are equals, as many as are missing
+        // tokens between `low` and `high` count as equal: as many are kept as are missing
         let equals = self.g.op("Where", [&reached, values, &flat], vec![])?;
         let equals = self.g.op("Sub", [&equals, &sure], vec![])?;
         let missing = self.g.op("Cast", [&missing], vec![to(Float64)?])?;
@@ -278,8 +281,8 @@ impl Network {
         self.g.op("Or", [&certain, &equals], vec![])
     }
 
-    /// Returns, as a float, the first id at which the sum of `values` from id 0 on exceeds `place` (f64, N by 1); the
-    /// last id with a positive value if there is none.
+    /// Returns, as a float, the first id at which the cumulative sum of `values` exceeds `place` (f64, N by 1). If
+    /// there is none, returns the last id with a positive value.
     fn locate(&mut self, values: &str, place: &str) -> ort::Result<Name> {
         let parts = self.vocabulary.div_ceil(PART);
         let missing = parts * PART - self.vocabulary;
@@ -293,7 +296,7 @@ impl Network {
         let axis = self.g.constant(&[1], &[2_i64])?;
         let sums = self.g.op("ReduceSum", [&cube, &axis], vec![whole("keepdims", 0)?])?;
         let (part, before) = self.passed(&sums, place, parts)?;
-        // the sum before the part, and the values of the part
+        // the sum of all parts before this part, and the values of this part
         let index = self.g.op("Cast", [&part], vec![to(Int64)?])?;
         let before = self.g.op("GatherElements", [&before, &index], vec![whole("axis", 1)?])?;
         let inside = self.g.op("GatherND", [&cube, &index], vec![whole("batch_dims", 1)?])?;
@@ -304,8 +307,8 @@ impl Network {
         self.g.op("Add", [&first, &token], vec![])
     }
 
-    /// Returns the first of `count` indices at which the sum of `values` exceeds `place`, as a float, but at most the
-    /// last index with a positive value; and for each index the sum before it (f64).
+    /// Returns the first of `count` indices at which the cumulative sum of `values` exceeds `place`, as a float, but at
+    /// most the last index with a positive value; and, for each index, the sum of the values before it (f64).
     fn passed(&mut self, values: &str, place: &str, count: usize) -> ort::Result<(Name, Name)> {
         let exact = self.g.op("Cast", [values], vec![to(Float64)?])?;
         let axis = self.g.constant(&[1], &[1_i64])?;
@@ -327,7 +330,7 @@ impl Network {
         let equal = self.g.op("Equal", [raw, &greatest], vec![])?;
         let zero = self.scalar(0.0)?;
         let below = self.g.op("Sub", [raw, &greatest], vec![])?;
-        // infinity minus infinity is NaN
+        // infinity minus infinity would be NaN
         let below = self.g.op("Where", [&equal, &zero, &below], vec![])?;
         let weights = self.g.op("Exp", [&below], vec![])?;
         let total = self.sum(&weights)?;

@@ -23,7 +23,7 @@ pub enum Device {
     Cuda(u32),
 }
 
-/// Settings that are common to all sessions on one device.
+/// The settings of all sessions on one device.
 #[derive(Clone, Debug)]
 pub(super) struct Runtime {
     environment: Environment,
@@ -36,7 +36,7 @@ impl Runtime {
         Runtime { environment, device, threads }
     }
 
-    /// Returns a builder of sessions with these settings.
+    /// Returns a builder of sessions with the settings of this runtime.
     pub(super) fn builder(&self) -> ort::Result<SessionBuilder> {
         let mut builder = Session::builder(&self.environment)?
             .with_optimization_level(GraphOptimizationLevel::All)
@@ -50,7 +50,7 @@ impl Runtime {
         }
     }
 
-    /// Describes the device's memory.
+    /// Returns the description of the memory of the device, as ONNX Runtime needs it.
     pub(super) fn memory(&self) -> Result<MemoryInfo<'static>> {
         let (device, number) = match self.device {
             Device::Cpu => (AllocationDevice::CPU, 0),
@@ -60,21 +60,21 @@ impl Runtime {
     }
 }
 
-/// Describes host memory to which a device writes its results.
+/// Returns the description of host memory to which a device writes its results.
 pub(super) fn host_memory() -> Result<MemoryInfo<'static>> {
     MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::CPUOutput)
         .map_err(errors::run)
 }
 
-/// A session, the device that it runs on, and notices for the caller.
+/// A session, the settings that it was loaded with, and notices for the caller.
 pub(super) struct Loaded {
     pub(super) session: Session,
     pub(super) runtime: Runtime,
     pub(super) notices: Vec<Diagnostic>,
 }
 
-/// Loads `path` on `device` with `threads` threads (0: as many as there are cores). If the session cannot be created on
-/// the device, the CPU is used and a notice says so.
+/// Loads the model `path` on `device` with `threads` threads per operator (0: as many as there are cores). If the
+/// session cannot be created on a device other than the CPU, the CPU is used and a notice says so.
 pub(super) fn load(path: &Path, device: Device, threads: usize) -> Result<Loaded> {
     let environment = environment()?;
     // the file is opened first, so that a wrong path is not reported as a wrong model
@@ -94,7 +94,7 @@ pub(super) fn load(path: &Path, device: Device, threads: usize) -> Result<Loaded
     Ok(Loaded { session, runtime, notices })
 }
 
-/// Converts the error of a builder's method, which holds the builder; only its code and message are of use.
+/// Converts an error that holds a builder to one without it. Only its code and message are used.
 fn plain(error: ort::Error<SessionBuilder>) -> ort::Error {
     ort::Error::new_with_code(error.code(), error.message())
 }

@@ -1,4 +1,4 @@
-//! The required inputs and outputs of a model.
+//! The required inputs and outputs of a language model.
 //!
 //! The format is that of Hugging Face's exporters (optimum, transformers.js). Inputs are `input_ids`, `attention_mask`
 //! and optionally `position_ids` and `num_logits_to_keep` (a scalar), all of 64-bit integers, and for each layer N
@@ -9,31 +9,31 @@ use grammata::error::Result;
 use ort::session::Session;
 use ort::value::{Outlet, TensorElementType, ValueType};
 
-/// The input that tells the model for how many of the last positions to return logits.
+/// The input that tells the model how many of the last positions to return logits for.
 pub(super) const KEEP: &str = "num_logits_to_keep";
 
-/// The most layers of a model; the largest decoders have some hundreds.
+/// The most layers of a model. The largest decoders have some hundreds.
 const MAX_LAYERS: usize = 4096;
 
 /// Shape of the keys or the values in the cache of one layer: `[sequences, heads, length, size]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KvCacheShape {
-    /// Key-value heads.
+    /// Number of key-value heads.
     pub heads: usize,
     /// Number of floats of a head at one position.
     pub size: usize,
-    /// Whether the floats are 16-bit ones instead of 32-bit ones.
+    /// Whether the floats are 16-bit floats instead of 32-bit floats.
     pub half: bool,
 }
 
-/// The positions of a run whose logits a model gives.
+/// The positions of a run whose logits a model returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogitsPositions {
     /// Every position fed.
     All,
     /// The last position.
     Last,
-    /// The last positions; the input `num_logits_to_keep` says how many.
+    /// As many of the last positions as the input `num_logits_to_keep` says.
     Kept,
 }
 
@@ -44,34 +44,34 @@ pub struct ModelSignature {
     pub vocabulary: usize,
     /// The positions whose logits the model returns.
     pub logits: LogitsPositions,
-    /// Whether the logits are 16-bit floats.
+    /// Whether the logits are 16-bit floats instead of 32-bit floats.
     pub half_logits: bool,
     /// Whether the model has the input `position_ids`.
     pub position_ids: bool,
     /// Whether the first dimension of every input (except `num_logits_to_keep`) and of the logits is free, so that one
     /// run can compute several sequences.
     pub any_batch: bool,
-    /// Shapes of the caches: keys of layer 0, values of layer 0, keys of layer 1, and so on.
+    /// Shapes of the caches: keys of layer 0, values of layer 0, keys of layer 1, and so on; two for each layer.
     pub cache: Vec<KvCacheShape>,
 }
 
 impl ModelSignature {
-    /// Layers of the model.
+    /// Returns the number of layers of the model.
     pub fn layers(&self) -> usize {
         self.cache.len() / 2
     }
 
-    /// Names of the cache inputs, in the order of `cache`.
+    /// Returns the names of the inputs for the caches, in the order of `cache`.
     pub(super) fn past_names(&self) -> Vec<String> {
         names("past_key_values", self.cache.len())
     }
 
-    /// Names of the cache outputs, in the order of `cache`.
+    /// Returns the names of the outputs for the caches, in the order of `cache`.
     pub(super) fn present_names(&self) -> Vec<String> {
         names("present", self.cache.len())
     }
 
-    /// Reads and checks the inputs and outputs of a session.
+    /// Reads the inputs and outputs of a session, and checks that they are those of a language model.
     pub(super) fn of(session: &Session) -> Result<ModelSignature> {
         let (inputs, outputs) = (session.inputs(), session.outputs());
         let listed = || format!("inputs {}; outputs {}", list(inputs), list(outputs));
@@ -150,7 +150,7 @@ fn cache_shape(input: &Outlet) -> Result<KvCacheShape> {
     let (half, dimensions) = floats(input)?;
     let fixed = |n: i64| usize::try_from(n).ok().filter(|&n| n > 0);
     match dimensions {
-        // -1: any batch, any length
+        // -1 is any number: any number of sequences, any length
         [-1 | 1, heads, -1, size] => match (fixed(*heads), fixed(*size)) {
             (Some(heads), Some(size)) => Some(KvCacheShape { heads, size, half }),
             _ => None,
@@ -182,7 +182,8 @@ fn integer(input: &Outlet) -> Result<()> {
     }
 }
 
-/// Returns whether the floats are 16-bit ones, and the dimensions. An outlet without floats is an error.
+/// Returns whether the floats of an outlet are 16-bit floats, and its dimensions. An outlet of another type is an
+/// error.
 fn floats(outlet: &Outlet) -> Result<(bool, &[i64])> {
     match outlet.dtype() {
         ValueType::Tensor { ty: TensorElementType::Float32, shape, .. } => Ok((false, shape)),
@@ -191,7 +192,8 @@ fn floats(outlet: &Outlet) -> Result<(bool, &[i64])> {
     }
 }
 
-/// Returns the first dimension, -1 if it is free.
+/// Returns the first dimension of an outlet, -1 if it is free; `None` if the outlet is not a tensor or has no
+/// dimension.
 fn first_dimension(outlet: &Outlet) -> Option<i64> {
     outlet.dtype().tensor_shape().and_then(|shape| shape.first().copied())
 }

@@ -10,7 +10,7 @@ use grammata::diagnostic::excerpt;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Maximum number of calls in the queue. They wait for the running call, or for the server's list of tools.
+/// Maximum number of calls in the queue, which wait for the end of the running call, or for the server's list of tools.
 const MOST_CALLS: usize = 64;
 /// Maximum bytes of the parameters of all calls in the queue.
 const MOST_CALLS_BYTES: usize = 8 << 20;
@@ -18,11 +18,11 @@ const MOST_CALLS_BYTES: usize = 8 << 20;
 /// The owner of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
-    /// The guard. The name is the one in the rules, without the prefix.
+    /// The guard. The name is that of the tool in the rules, without the prefix.
     Own(&'static str),
     /// The server; the rules name the tool.
     Servers,
-    /// Neither: the rules do not name the tool, which the server may have.
+    /// Not the guard, and not named by the rules. The server may have the tool.
     Other,
 }
 
@@ -39,7 +39,8 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Returns the parameters for the server. Each member occurs once, with the value that the rules have checked.
+    /// Returns the parameters for the server. Each member occurs only once, so that the server reads the name and the
+    /// arguments that the rules have checked.
     fn params(self) -> Value {
         let mut params = Values::new();
         params.insert("name".to_owned(), self.name.into());
@@ -53,13 +54,13 @@ impl Call {
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) id: Id,
-    /// The id that the guard gave the request to the server.
+    /// The id of the request to the server, which the guard has chosen.
     pub(super) number: u64,
     pub(super) name: String,
     pub(super) deadline: Instant,
 }
 
-/// Returns a tool result with a text.
+/// Returns the result of a tool call: one text, and whether the call failed.
 fn result(text: &str, is_error: bool) -> Value {
     json!({ "content": [{ "type": "text", "text": text }], "isError": is_error })
 }
@@ -142,7 +143,7 @@ impl Guard<'_> {
         self.answer(id, &result(&text, true));
     }
 
-    /// Handles the server's answer to the running call. An answer to another call is ignored.
+    /// Handles the server's answer to the request `number`, if that is the running call. Any other answer is ignored.
     pub(super) fn call_answered(&mut self, number: u64, message: &Message, now: Instant) {
         let Some(running) = self.running.take_if(|running| running.number == number) else { return };
         let outcome = match (message.value("result"), message.value("error")) {

@@ -30,7 +30,8 @@ impl Guard<'_> {
             },
             Kind::Notification { method } => match method.as_str() {
                 "notifications/cancelled" => self.cancelled_by_client(&message, now),
-                // without an id these are notifications, and a server could carry out such a call
+                // without an id such a message is a notification; the server could carry it out without a check by the
+                // guard
                 method if JUDGED.contains(&method) => {
                     self.note("a request of the client without an id was dropped")
                 }
@@ -126,7 +127,7 @@ impl Guard<'_> {
         let is_passed = |sent: &Sent| matches!(sent, Sent::Passed(passed) if *passed == id);
         let number = match &self.running {
             Some(running) if running.id == id => Some(running.number),
-            // a client may not cancel its `initialize`
+            // requests other than `initialize`, which a client may not cancel
             _ => self.sent.open.iter().find(|(_, sent)| is_passed(sent)).map(|(number, _)| *number),
         };
         let before = self.queue.len() + self.lists.len();

@@ -32,12 +32,13 @@ const MOST_NOTES: usize = 20;
 pub struct Options {
     /// Pairs of a name in the rules and the name of the server's tool. A name without a pair is the same on the server.
     pub map: Vec<(String, String)>,
-    /// The prefix of the names of the guard's own tools. `guard_` by default.
+    /// The prefix of the names of the guard's own tools, which tells them from the server's. `guard_` by default.
     pub prefix: String,
     /// Whether the client sees, and may call, tools that the rules do not name. False by default.
     pub allow_others: bool,
     /// Whether the client's list has all tools of the rules, as the server describes them, and not only those that may
-    /// be called now. For clients that read the list only once. Calls are checked in any case. False by default.
+    /// be called now. This is meant for clients that read the list only once. Calls are checked in any case. False by
+    /// default.
     pub list_all: bool,
     /// How long the server may take for a call of a tool that the rules name, and for a page of its list of tools. 60 s
     /// by default.
@@ -59,11 +60,11 @@ impl Default for Options {
 /// A step that the caller must carry out. The steps of one list are carried out in order.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// Send a line to the client.
+    /// Send a line to the client. The line has no line end.
     Client(String),
-    /// Send a line to the server.
+    /// Send a line to the server. The line has no line end.
     Server(String),
-    /// Write a line to the log, before the steps that follow are carried out.
+    /// Write a line to the log. This must be done before the steps that follow are carried out.
     Log(String),
     /// Tell the user a remark, such as that a message was broken.
     Note(String),
@@ -171,7 +172,7 @@ impl<'r> Guard<'r> {
         })
     }
 
-    /// Handles a line of the client. Returns the steps to carry out.
+    /// Handles a line of the client at the time `now`. Returns the steps to carry out.
     pub fn from_client(&mut self, line: Line, now: Instant) -> Vec<Action> {
         match self.messages(line) {
             Ok(messages) => messages.iter().for_each(|message| self.client_message(message, now)),
@@ -183,7 +184,7 @@ impl<'r> Guard<'r> {
         std::mem::take(&mut self.actions)
     }
 
-    /// Handles a line of the server. Returns the steps to carry out.
+    /// Handles a line of the server at the time `now`. Returns the steps to carry out.
     pub fn from_server(&mut self, line: Line, now: Instant) -> Vec<Action> {
         match self.messages(line) {
             Ok(messages) => messages.iter().for_each(|message| self.server_message(message, now)),
@@ -200,7 +201,7 @@ impl<'r> Guard<'r> {
         list.into_iter().chain(call).min()
     }
 
-    /// Handles the deadlines that have passed. Returns the steps to carry out.
+    /// Handles the deadlines that have passed at the time `now`. Returns the steps to carry out.
     pub fn tick(&mut self, now: Instant) -> Vec<Action> {
         if self.running.as_ref().is_some_and(|running| running.deadline <= now) {
             self.call_timed_out(now);
@@ -215,7 +216,7 @@ impl<'r> Guard<'r> {
         std::mem::take(&mut self.actions)
     }
 
-    /// Whether a request of the client waits for an answer.
+    /// Returns whether a request of the client waits for an answer.
     pub fn is_waiting(&self) -> bool {
         self.running.is_some() || !self.in_use.is_empty()
     }
@@ -241,7 +242,7 @@ impl<'r> Guard<'r> {
     /// Returns the messages of a line: one, or those of a batch.
     ///
     /// # Errors
-    /// Text that says why the line has no messages.
+    /// A text that says why the line has no messages.
     fn messages(&mut self, line: Line) -> std::result::Result<Vec<String>, &'static str> {
         let text = match line {
             Line::Text(text) => text,
@@ -298,8 +299,8 @@ impl<'r> Guard<'r> {
         self.actions.push(Action::Client(wire::error::line(Some(id), code, text)));
     }
 
-    /// Requests a page of the server's list of tools. Without a cursor this is the first page, and reading starts
-    /// again.
+    /// Requests a page of the server's list of tools. Without a cursor, the first page is requested, and pages that
+    /// were already read are dropped.
     fn ask_for_tools(&mut self, cursor: Option<String>, now: Instant) {
         let pages = match cursor {
             Some(_) => self.reading.take().map(|reading| reading.pages),

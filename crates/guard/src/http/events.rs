@@ -16,7 +16,7 @@ pub(super) struct Event {
 /// `None` at the end of the stream; an event that is not complete there is dropped.
 ///
 /// # Errors
-/// Those of the stream.
+/// Errors of the stream.
 pub(super) fn read(input: &mut impl BufRead, most: usize) -> io::Result<Option<Event>> {
     let (mut data, mut id, mut has_data, mut is_long) = (String::new(), None, false, false);
     loop {
@@ -56,7 +56,7 @@ pub(super) fn read(input: &mut impl BufRead, most: usize) -> io::Result<Option<E
     }
 }
 
-/// Returns a message of one line as an event.
+/// Returns the text of an event whose data is `message`, which must be one line.
 pub(super) fn written(message: &str) -> String {
     format!("event: message\ndata: {message}\n\n")
 }

@@ -24,9 +24,9 @@ const MOST_CONNECTIONS: usize = 256;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a request of a client waits for its answer. The guard has its own deadline for calls.
 const MOST_WAIT: Duration = Duration::from_secs(15 * 60);
-/// How long the rest of a request that could not be read is received and dropped.
+/// How long the rest of a request that could not be read is still received and dropped.
 const LINGER: Duration = Duration::from_secs(1);
-/// The interval at which a stream without messages gets a comment. Writing it fails if the client is gone.
+/// The interval at which a stream without messages gets a comment. Writing the comment fails if the client is gone.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The interval between searches for idle sessions.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -36,7 +36,7 @@ const SWEEP: Duration = Duration::from_secs(1);
 pub struct ListenOptions {
     /// Whether the listener may use an address that other machines can reach. By default it may not.
     pub is_public: bool,
-    /// Values of the header `Origin` that are allowed in addition to those of this machine.
+    /// Values of the header `Origin` that are allowed in addition to those of this machine. None by default.
     pub origins: Vec<String>,
     /// Maximum number of concurrent sessions. Default 64.
     pub sessions: usize,
@@ -64,7 +64,7 @@ struct Session {
     routes: Routes,
     to: SyncSender<Event>,
     used: Arc<Mutex<Instant>>,
-    /// The number of open requests of the client. A session with one is not idle.
+    /// The number of open requests of the client. A session with open requests is not idle.
     requests: Arc<AtomicUsize>,
 }
 
@@ -188,11 +188,11 @@ impl Listener {
         }
     }
 
-    /// Checks the origin, the host and the path of a request. The host is checked only if the listener's address is a
-    /// loopback address.
+    /// Checks the header `Origin`, the header `Host` and the path of a request. `Host` is checked only if the address
+    /// of the listener is a loopback address.
     ///
     /// # Errors
-    /// The status and text of the refusal.
+    /// The HTTP status and the text of the refusal.
     fn admit(&self, request: &Request) -> std::result::Result<(), (u16, &'static str)> {
         // a web page in a browser of this machine can reach the listener, but cannot hide its origin
         let is_origin = |origin: &str| {
@@ -216,8 +216,8 @@ impl Listener {
     /// Returns the session that a request names, with its id, and records that it was used.
     ///
     /// # Errors
-    /// The status and text of the refusal: the request names no session or an unknown one, or another version of the
-    /// protocol than the session's.
+    /// The HTTP status and the text of the refusal: the request names no session or an unknown one, or another version
+    /// of the protocol than that of the session.
     fn session(&self, request: &Request) -> std::result::Result<(String, Session), (u16, &'static str)> {
         let Some(id) = request.header(SESSION) else {
             return Err((400, "begin with `initialize`, and send the header `Mcp-Session-Id` after it"));
@@ -287,7 +287,7 @@ impl Listener {
     /// Creates a session with a random id and runs it on a new thread.
     ///
     /// # Errors
-    /// The status and text of the refusal.
+    /// The HTTP status and the text of the refusal: there are too many sessions, or no random numbers.
     fn begin<'s>(
         &'s self,
         scope: &'s std::thread::Scope<'s, '_>,
@@ -365,7 +365,8 @@ fn cancelled(message: &Message) -> Option<Id> {
     Id::of(message.value("params").filter(|_| is_cancel)?.get("requestId")?)
 }
 
-/// Whether a client accepts a content type. Without the header `Accept`, it accepts all types. Weights are ignored.
+/// Returns whether a client accepts a content type. Without the header `Accept`, a client accepts all types. Weights
+/// (`q=`) are ignored.
 fn accepts(request: &Request, kind: &str) -> bool {
     let Some(accept) = request.header("accept") else { return true };
     let group = kind.split('/').next().unwrap_or_default();
@@ -375,7 +376,7 @@ fn accepts(request: &Request, kind: &str) -> bool {
     })
 }
 
-/// Whether a host, with or without a port, is `localhost` or a loopback address.
+/// Returns whether a host, with or without a port, is `localhost` or a loopback address.
 fn is_this_machine(host: &str) -> bool {
     let host = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -409,8 +410,8 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Passes a message to the session and writes the response. A request, with `id`, is answered with the session's
-    /// messages for it, up to its answer. Any other message is answered with status 202.
+    /// Passes a message to the session and writes the response. A request, which has an `id`, is answered with the
+    /// messages of the session for this request, up to its answer. Any other message is answered with status 202.
     fn post(&self, session: &Session, id: Option<&Id>, text: String) {
         let give = || session.to.send(Event::Line(Side::Client, Line::Text(text))).is_ok();
         let Some(id) = id else {

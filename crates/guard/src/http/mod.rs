@@ -1,6 +1,6 @@
 //! Streamable HTTP, the transport of the Model Context Protocol for servers that are not child processes. Each message
-//! of the client is an HTTP request; its response is one message or a stream of messages. The server's other messages
-//! are sent on a separate stream.
+//! of the client is an HTTP request; its response is one message or a stream of messages. Messages of the server that
+//! answer no request are sent on a separate stream.
 
 mod events;
 mod listen;
@@ -15,9 +15,9 @@ pub use routes::SessionClient;
 
 pub(crate) use remote::RemoteServer;
 
-/// The header with the id of a session.
+/// The name of the header with the id of a session.
 const SESSION: &str = "mcp-session-id";
-/// The header with the version of the protocol.
+/// The name of the header with the version of the protocol.
 const VERSION: &str = "mcp-protocol-version";
 /// The content type of a message.
 const JSON: &str = "application/json";

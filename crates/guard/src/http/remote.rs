@@ -21,12 +21,12 @@ const MOST_POSTS: usize = 32;
 const CONNECT: Duration = Duration::from_secs(10);
 /// Timeout of a request, up to the last byte of its answer. The guard has its own deadline for calls.
 const ANSWER: Duration = Duration::from_secs(15 * 60);
-/// Timeout of the stream of the server's own messages, which is then opened again.
+/// Timeout of the stream of the server's own messages. The stream is then opened again.
 const STREAMING: Duration = Duration::from_secs(5 * 60);
-/// The pause before that stream is opened again, if it lasted longer than [`MOST_PAUSE`]. Each time the stream ends
-/// sooner, the pause doubles.
+/// The pause before the stream of the server's own messages is opened again, if the stream lasted longer than
+/// [`MOST_PAUSE`]. The pause doubles each time the stream ends sooner.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The longest such pause.
+/// The longest pause before the stream of the server's own messages is opened again.
 const MOST_PAUSE: Duration = Duration::from_secs(30);
 /// Maximum bytes that are read of the body of an error response.
 const MOST_ERROR: u64 = 1 << 12;
@@ -41,7 +41,8 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Describes the server at a URL. Sends nothing. The key will be sent as `Authorization: Bearer KEY`.
+    /// Creates a description of the server at a URL. Sends nothing. The key will be sent as
+    /// `Authorization: Bearer KEY`.
     ///
     /// # Errors
     /// `guard/url`: the URL is not an HTTP address; `endpoint/certificates`: the URL has `https`, and the system has no
@@ -60,7 +61,7 @@ struct Shared {
     line_bytes: usize,
     events: SyncSender<Event>,
     /// The id of the session and the version of the protocol, from the server's answer to `initialize`. Each is `None`
-    /// before that answer, or if the answer has no valid one.
+    /// before this answer, or if the answer has no valid one.
     session: Mutex<(Option<String>, Option<String>)>,
     posts: Mutex<usize>,
     post_ended: Condvar,
@@ -172,9 +173,9 @@ impl Shared {
         request
     }
 
-    /// Passes a line of the server to the guard. Returns `false` if the guard has ended.
+    /// Passes a line of the server to the guard; an empty line is dropped. Returns `false` if the guard has ended.
     fn give(&self, line: Line) -> bool {
-        // servers begin a stream with an event without data, whose id is for resuming
+        // servers begin a stream with an event without data, which only carries an id for resuming
         if matches!(&line, Line::Text(text) if text.is_empty()) {
             return true;
         }
@@ -183,7 +184,7 @@ impl Shared {
 
     /// Sends a message and passes the server's answer to the guard. If a request, with `id`, gets no answer, the guard
     /// gets an error response with this id. If the server no longer knows the session, the session ends. `is_first`
-    /// says that the message is `initialize`.
+    /// means that the message is `initialize`.
     fn post(&self, line: &str, id: Option<&Id>, is_first: bool) {
         let failed = |what: &str| {
             if let Some(id) = id {
@@ -294,7 +295,7 @@ fn header(response: &Response<Body>, name: &str) -> Option<String> {
     response.headers().get(name)?.to_str().ok().map(str::to_owned)
 }
 
-/// Returns an excerpt of the body of an error response.
+/// Returns an excerpt of the body of an error response. At most [`MOST_ERROR`] bytes of the body are read.
 fn said(response: Response<Body>) -> String {
     let mut text = Vec::new();
     // if reading fails, the part that was read is shown

@@ -1,4 +1,4 @@
-//! Reads HTTP/1.1 requests within bounds and a deadline. `httparse` parses the head.
+//! Reads HTTP/1.1 requests within bounds and a deadline. `httparse` parses the head of a request.
 
 use std::io::{self, Read};
 use std::net::TcpStream;
@@ -19,7 +19,8 @@ pub(super) struct Request {
     pub(super) body: Vec<u8>,
 }
 
-/// The reason why a request cannot be read: the status and text of the answer, or that the client is gone.
+/// The reason why a request cannot be read: the status and text of the answer, or that the client has closed the
+/// connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
     Answer(u16, &'static str),
@@ -93,7 +94,8 @@ impl Request {
     }
 }
 
-/// Parses the head of a request. Returns it with its length in bytes; `None` if it is incomplete.
+/// Parses the head of a request. Returns the request without its body, and the length of the head in bytes; `None` if
+/// the head is incomplete.
 fn head(bytes: &[u8]) -> Result<Option<(Request, usize)>, Wrong> {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -109,7 +111,7 @@ fn head(bytes: &[u8]) -> Result<Option<(Request, usize)>, Wrong> {
     for header in parsed.headers.iter() {
         let value = str::from_utf8(header.value).map_err(|_| Wrong::Answer(400, "a header is not UTF-8"))?;
         let name = header.name.to_ascii_lowercase();
-        // of two values, a proxy could use the other one
+        // if a header had two values, a proxy could use the other one
         if name != "accept" && read.header(&name).is_some() {
             return Err(Wrong::Answer(400, "a header is there twice"));
         }

@@ -1,4 +1,4 @@
-//! Writes HTTP/1.1 responses. Each connection has only one.
+//! Writes HTTP/1.1 responses. Each connection has only one response.
 
 use super::{JSON, STREAM, events};
 use std::io::{self, Write};
@@ -34,8 +34,8 @@ pub(super) fn whole(mut stream: &TcpStream, status: u16, headers: &str, body: &s
     stream.write_all(text.as_bytes())
 }
 
-/// Writes the head of a response that is a stream of events. The stream ends with the connection. `headers` are as for
-/// [`whole`].
+/// Writes the head of a response that is a stream of events. The stream ends with the connection. `headers` are further
+/// header lines, each with its line end.
 pub(super) fn begin_stream(mut stream: &TcpStream, headers: &str) -> io::Result<()> {
     let text = format!(
         "HTTP/1.1 200 OK\r\n{headers}content-type: {STREAM}\r\ncache-control: no-cache\r\nconnection: close\r\n\r\n"

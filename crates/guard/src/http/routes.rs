@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of messages held for the client's next stream. If there are more, the oldest are dropped.
+/// Maximum number of messages that are held for the client's next stream. If there are more, the oldest are dropped.
 const MOST_HELD: usize = 256;
-/// Maximum bytes of these messages. If there are more, the oldest are dropped.
+/// Maximum bytes of the messages that are held for the client's next stream. If they have more, the oldest are dropped.
 const MOST_HELD_BYTES: usize = 1 << 20;
 
 /// A message for an HTTP request of the client, and whether it is the last one of that request.
@@ -55,8 +55,8 @@ impl Routes {
     }
 
     /// Registers an HTTP request that waits for the answer to the message `id`, and returns the receiver of its
-    /// messages. With `takes_others`, other messages may be sent to it too. Returns `None` if another request waits for
-    /// the same id, or if the session has ended.
+    /// messages. With `takes_others`, other messages may be sent to this HTTP request too. Returns `None` if another
+    /// request waits for the same id, or if the session has ended.
     pub(super) fn expect(&self, id: &Id, takes_others: bool) -> Option<Receiver<Sent>> {
         let mut open = self.open();
         if open.is_closed || open.posts.iter().any(|(known, ..)| known == id) {
@@ -67,8 +67,8 @@ impl Routes {
         Some(from)
     }
 
-    /// Ends the wait for the answer to the message `id`. Other messages that were sent to `from` and that the client
-    /// did not get are held for its next stream.
+    /// Ends the wait for the answer to the message `id`. Other messages that were sent to the receiver `from`, but not
+    /// to the client, are held for the client's next stream.
     pub(super) fn forget(&self, id: &Id, from: &Receiver<Sent>) {
         self.open().posts.retain(|(known, ..)| known != id);
         self.keep(from);
@@ -79,7 +79,7 @@ impl Routes {
         self.open().posts.retain(|(known, ..)| known != id);
     }
 
-    /// Whether the session has ended.
+    /// Returns whether the session has ended.
     pub(super) fn is_closed(&self) -> bool {
         self.open().is_closed
     }
@@ -97,7 +97,7 @@ impl Routes {
             if self.waiting.add("client", &line).is_ok() {
                 let _ = to.send((line, false));
             } else {
-                // too much waits already: it stays for the next stream
+                // too many bytes wait already, so the message is held for the next stream
                 self.waiting.remove(line.len());
                 open.hold(line);
             }
@@ -107,7 +107,7 @@ impl Routes {
         Some((open.streams, from))
     }
 
-    /// Closes the stream with a number, and holds the messages that the client did not get from it.
+    /// Closes the stream with number `number`, and holds the messages in `from` that were not sent to the client.
     pub(super) fn close_stream(&self, number: u64, from: &Receiver<Sent>) {
         let mut open = self.open();
         if open.stream.as_ref().is_some_and(|(known, _)| *known == number) {
@@ -117,7 +117,8 @@ impl Routes {
         self.keep(from);
     }
 
-    /// Holds the messages that a client did not get. Answers are dropped, because no other request waits for them.
+    /// Holds the messages that are left in the receiver of an HTTP request. Answers are dropped, because no other HTTP
+    /// request waits for them.
     fn keep(&self, from: &Receiver<Sent>) {
         for (line, is_last) in from.try_iter() {
             self.taken(line.len());
@@ -137,7 +138,7 @@ impl Routes {
         self.waiting.remove(length);
     }
 
-    /// Whether `named` is the session's version of the protocol. True while that version is not known.
+    /// Returns whether `named` is the session's version of the protocol. True while that version is not known.
     pub(super) fn has_version(&self, named: &str) -> bool {
         self.open().version.as_ref().is_none_or(|version| version == named)
     }

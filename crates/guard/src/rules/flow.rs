@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 
 const END: &str = "end";
-/// Maximum number of stored values of a datum. If there are more, the oldest is dropped.
+/// Maximum number of stored values of one datum. If there are more, the oldest is dropped.
 const MOST_VALUES: usize = 100;
 
 /// The rules of a domain of flows, with the current state of a plan.
@@ -35,7 +35,7 @@ impl<'d> FlowRules<'d> {
     /// Creates the rules at the beginning of a plan.
     ///
     /// # Errors
-    /// Those of [`FlowAutomaton::new`]; limits.
+    /// Errors of [`FlowAutomaton::new`]; a limit was exceeded.
     pub fn new(domain: &'d FlowDomain, options: FlowOptions) -> Fallible<FlowRules<'d>> {
         let automaton = FlowAutomaton::new(domain, options.by_step(false))?;
         let start = automaton.start();
@@ -59,7 +59,8 @@ impl<'d> FlowRules<'d> {
         Ok(())
     }
 
-    /// Returns the APIs that may be called now, without the end. During the prelude, this is only its next API.
+    /// Returns the APIs that may be called now, without the API that ends the plan. During the prelude, only the next
+    /// API of the prelude may be called.
     fn apis(&self) -> Vec<usize> {
         if let Some(&first) = self.prelude.front() {
             return vec![first];

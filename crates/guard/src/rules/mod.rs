@@ -22,7 +22,7 @@ pub type Values = Map<String, Value>;
 pub struct Open {
     /// The name of the tool in the rules.
     pub tool: String,
-    /// The schema of the allowed values of each argument, by its name.
+    /// The JSON Schema of the allowed values of each argument, by the name of the argument.
     pub properties: Values,
     /// Arguments that a call must have.
     pub required: Vec<String>,
@@ -35,7 +35,7 @@ pub struct OwnTool {
     pub name: &'static str,
     /// The description, for the agent.
     pub description: String,
-    /// The schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub schema: Value,
 }
 
@@ -75,7 +75,7 @@ pub trait Rules {
     /// The reason why the call is not allowed; the state is then unchanged.
     fn act(&mut self, tool: &str, arguments: &Values) -> Result<(Value, String), String>;
 
-    /// Returns lines for the agent: what is allowed now and, for procedures, why the rest is not.
+    /// Returns lines for the agent that say what is allowed now and, for procedures, why other steps are not.
     fn feedback(&self) -> String;
 
     /// Returns the log line of an event: by default, the event in JSON. `None` if such events are not logged.

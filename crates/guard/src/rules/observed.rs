@@ -16,17 +16,19 @@ pub(super) fn outcome<'n>(data: &Value, names: impl IntoIterator<Item = &'n str>
     names.into_iter().find(|name| *name == text)
 }
 
-/// Returns the log data of a result that counts as failed.
+/// Returns the data for the log of a result that counts as failed: the member `error` with the text.
 pub(super) fn failure(text: &str) -> Values {
     Values::from_iter([("error".to_owned(), text.into())])
 }
 
-/// Returns the log line of an event: the member `step` of its data. `None` for an event without it.
+/// Returns the log line of an event: the member `step` of the data of the event. `None` for an event without this
+/// member.
 pub(super) fn step_line(event: &Value) -> Option<String> {
     event.get(1)?.get("step")?.as_str().map(str::to_owned)
 }
 
-/// Returns lines with the names of the open tools, and with `end`, which is `None` if the plan may not end now.
+/// Returns lines with the names of the open tools, and with `end`, a description of the end of the plan, which is
+/// `None` if the plan may not end now.
 pub(super) fn open_lines<'n>(open: impl IntoIterator<Item = &'n str>, end: Option<&'n str>) -> String {
     let mut lines = String::from("open:\n");
     for name in open.into_iter().chain(end) {

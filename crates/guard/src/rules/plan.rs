@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub struct PlanRules {
     planner: Planner,
-    /// The actions that may follow.
+    /// The actions that may follow, as indices into the symbols of the spec.
     open: Vec<usize>,
     may_end: bool,
     /// The step that was called and whose result must be recorded next.
@@ -29,7 +29,8 @@ impl PlanRules {
     /// Creates the rules at the beginning of a plan.
     ///
     /// # Errors
-    /// `plan/backward` for a spec whose words name the last step first; `plan/none` for a spec without plans; limits.
+    /// `plan/backward` for a spec whose words name the last step first; `plan/none` for a spec without plans; a limit
+    /// was exceeded.
     pub fn new(plans: PlanAutomaton) -> Fallible<PlanRules> {
         let mut rules =
             PlanRules { planner: Planner::new(plans)?, open: Vec::new(), may_end: false, pending: None };
@@ -94,7 +95,8 @@ impl PlanRules {
         Ok(step)
     }
 
-    /// Returns the observation of a step from the data of its result: the outcome, the member `facts`, and the data.
+    /// Returns the observation of a step from the data of its result: the outcome, the member `facts` (empty if there
+    /// is none), and the data itself.
     fn observation(&self, action: usize, data: Value) -> Observation {
         let names = self.planner.spec().symbols().get(action).map_or(&[][..], |symbol| &symbol.outcomes);
         let outcome = outcome(&data, names.iter().map(String::as_str)).map(str::to_owned);

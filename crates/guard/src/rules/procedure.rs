@@ -17,7 +17,8 @@ const USER: &str = "user";
 /// Maximum bytes of all messages of the user; further messages are refused. The bound is needed because arguments may
 /// quote any sequence of words of the messages.
 const MOST_HEARD: usize = 20_000;
-/// Maximum number of values that a schema shown to the agent lists. Calls are checked against all values in any case.
+/// Maximum number of values that a schema lists when it is shown to the agent. Calls are checked against all values in
+/// any case.
 const MOST_LISTED: usize = 100;
 
 /// Options of [`ProcedureRules`].
@@ -76,7 +77,7 @@ impl<'p> ProcedureRules<'p> {
         self.session.procedure()
     }
 
-    /// Returns the nodes of the answers that may be given now.
+    /// Returns the nodes of the answers that the agent may give now.
     fn answers(&self) -> Vec<usize> {
         let nodes = self.procedure().nodes();
         let mut open = self.session.open();
@@ -386,9 +387,10 @@ impl Rules for ProcedureRules<'_> {
     }
 }
 
-/// Returns the slots of a response in the data of a result, and `error`; other members are dropped. If the response has
-/// only one slot, its value may also be the data itself, unless that is an object or null, or the member `result`,
-/// because servers wrap such values in it.
+/// Returns the values of the slots in `response`, and of `error`, from the data of a result. Other members of an object
+/// are dropped. If the response has only one slot, two more forms are read: an object without this slot and without
+/// `error`, whose member `result` is the value, because servers wrap single values in `result`; and data that is
+/// neither an object nor null, which is itself the value.
 fn slots(response: &[String], data: Value) -> Values {
     match (response, data) {
         ([only], Value::Object(mut data)) if !data.contains_key(only) && !data.contains_key("error") => {

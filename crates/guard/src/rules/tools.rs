@@ -12,7 +12,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub struct ToolRules<'s> {
     set: &'s ToolSet,
-    /// The needs of each tool, as lists of tools: a call of one tool of each list must have succeeded.
+    /// The needs of each tool, as lists of tools: a call of at least one tool of each list must have succeeded.
     needs: Vec<Vec<Vec<usize>>>,
     has_succeeded: Vec<bool>,
     /// The tool that was called and whose result must be recorded next.
@@ -33,7 +33,8 @@ impl<'s> ToolRules<'s> {
         }
     }
 
-    /// Returns the first need of a tool that no successful call has met; `None` if all are met.
+    /// Returns the first need of a tool that no successful call has met, as a list of tools; `None` if all needs are
+    /// met.
     fn missing(&self, tool: usize) -> Option<&[usize]> {
         let needs = self.needs.get(tool)?.iter();
         needs.map(Vec::as_slice).find(|any| !any.iter().any(|&giver| self.has_succeeded[giver]))

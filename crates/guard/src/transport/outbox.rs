@@ -1,4 +1,4 @@
-//! Threads that write queued lines to a side, and threads that read its lines.
+//! Threads that write queued lines to a side of a session, and threads that read lines of a side.
 
 use super::peer::{Event, Side};
 use crate::errors;
@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::time::{Duration, Instant};
 
-/// Maximum bytes that wait for a side. If more wait, another line is an error.
+/// Maximum bytes of lines that wait for a side. If more bytes wait, sending another line is an error.
 const MOST_WRITTEN: usize = 64 << 20;
-/// How long a flush waits for a side to read, and how long the end of a session waits for the server to end.
+/// How long a flush waits until a side has read all lines, and how long the end of a session waits until the server has
+/// ended.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
-/// The interval of checks whether all lines are written, or whether a child has ended.
+/// The interval between checks whether all lines are written, or whether a child process has ended.
 pub(crate) const POLL: Duration = Duration::from_millis(10);
 
 /// A counter of the bytes of lines that wait for a side. Clones share the count.
@@ -22,10 +23,10 @@ pub(crate) const POLL: Duration = Duration::from_millis(10);
 pub(crate) struct Waiting(Arc<AtomicUsize>);
 
 impl Waiting {
-    /// Adds the length of a line for a side, also on error.
+    /// Adds the length in bytes of a line for a side. The length is also added if an error is returned.
     ///
     /// # Errors
-    /// `guard/full` if more than [`MOST_WRITTEN`] bytes waited before.
+    /// `guard/full` if more than [`MOST_WRITTEN`] bytes were waiting before.
     pub(crate) fn add(&self, side: &str, line: &str) -> Result<()> {
         let before = self.0.fetch_add(line.len(), Ordering::Acquire);
         if before <= MOST_WRITTEN { Ok(()) } else { Err(errors::full(side, MOST_WRITTEN)) }
@@ -36,7 +37,7 @@ impl Waiting {
         self.0.fetch_sub(length, Ordering::Release);
     }
 
-    /// Waits until no line waits, at most [`GRACE`].
+    /// Waits until no line waits, but at most [`GRACE`].
     pub(crate) fn flush(&self) {
         let start = Instant::now();
         while self.0.load(Ordering::Acquire) > 0 && start.elapsed() < GRACE {
@@ -83,7 +84,7 @@ impl Outbox {
     /// Queues a line.
     ///
     /// # Errors
-    /// `guard/full` if too many bytes wait.
+    /// `guard/full` if more than [`MOST_WRITTEN`] bytes wait already.
     pub(crate) fn send(&self, line: String) -> Result<()> {
         self.waiting.add(self.side, &line)?;
         if let Some(lines) = &self.lines {

@@ -23,13 +23,13 @@ pub(crate) enum Event {
 
 /// A side of a session, to which lines can be sent.
 pub(crate) trait Peer {
-    /// Queues a line for the side, without waiting for it.
+    /// Queues a line for the side and returns without waiting until it is sent.
     ///
     /// # Errors
     /// `guard/full`: too many bytes wait, because the side does not read.
     fn send(&mut self, line: String) -> Result<()>;
 
-    /// Waits until all lines are sent, for a bounded time.
+    /// Waits for a bounded time until all lines are sent.
     fn flush(&mut self);
 
     /// Returns how the side ended, as the text of an error.

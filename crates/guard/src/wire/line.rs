@@ -5,19 +5,19 @@ use std::io::{self, BufRead};
 /// A line of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// The text without the `\n` at its end. A `\r` before that is kept.
+    /// The text without the `\n` at its end. A `\r` before the `\n` is kept.
     Text(String),
-    /// The line has more bytes than allowed. They were read and dropped.
+    /// The line has more bytes than allowed. Its bytes were read and dropped.
     TooLong,
     /// The line is not UTF-8.
     NotUtf8,
 }
 
-/// Reads the next line that is not blank, of at most `most` bytes. Returns `None` at the end of the stream. The end of
-/// the stream also ends a line.
+/// Reads the next line that is not blank. A line of more than `most` bytes is [`Line::TooLong`]. Returns `None` at the
+/// end of the stream. The end of the stream also ends a line.
 ///
 /// # Errors
-/// Those of the stream.
+/// Errors of the stream.
 pub fn read_line(input: &mut impl BufRead, most: usize) -> io::Result<Option<Line>> {
     loop {
         match read_piece(input, most)? {
@@ -27,10 +27,11 @@ pub fn read_line(input: &mut impl BufRead, most: usize) -> io::Result<Option<Lin
     }
 }
 
-/// Reads the next line, which may be blank, of at most `most` bytes. Returns `None` at the end of the stream.
+/// Reads the next line, which may be blank. A line of more than `most` bytes is [`Line::TooLong`]. Returns `None` at
+/// the end of the stream.
 ///
 /// # Errors
-/// Those of the stream.
+/// Errors of the stream.
 pub(crate) fn read_piece(input: &mut impl BufRead, most: usize) -> io::Result<Option<Line>> {
     let (mut bytes, mut is_long, mut is_begun) = (Vec::new(), false, false);
     loop {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Maximum number of members of a message. JSON-RPC has six.
+/// Maximum number of members of a message. JSON-RPC defines six.
 const MOST_MEMBERS: usize = 16;
 /// Maximum bytes of an id in JSON. The bound is needed because ids are stored while requests wait.
 const MOST_ID_BYTES: usize = 256;
@@ -36,7 +36,7 @@ impl Id {
         }
     }
 
-    /// Returns the id as a number that the guard may have given to a request; `None` for other ids.
+    /// Returns the id as a number, if it can be one that the guard gave to a request; `None` for other ids.
     pub(crate) fn number(&self) -> Option<u64> {
         match self {
             Id::Number(number) => number.parse().ok(),
@@ -54,7 +54,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// The kind of a message, with its id and its method.
+/// The kind of a message, with the id of a request or response, and the method of a request or notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Request { id: Id, method: String },
@@ -122,7 +122,7 @@ impl Message {
         self.members.get(name).map_or(0, |member| member.get().len())
     }
 
-    /// Returns the message as a line, with its id replaced by `id` if that is given.
+    /// Returns the message as one line, with its id replaced by `id` if `id` is given.
     pub(crate) fn line(&self, id: Option<&Id>) -> String {
         let mut line = String::from("{");
         for (name, value) in &self.members.0 {
@@ -177,12 +177,12 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
-/// Returns the line of a request.
+/// Returns the line of a request, without a line end.
 pub(crate) fn request(id: u64, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
-/// Returns the line of a notification.
+/// Returns the line of a notification, without a line end.
 pub(crate) fn notification(method: &str, params: Option<Value>) -> String {
     let mut message = json!({ "jsonrpc": "2.0", "method": method });
     if let Some(params) = params {
@@ -191,12 +191,12 @@ pub(crate) fn notification(method: &str, params: Option<Value>) -> String {
     message.to_string()
 }
 
-/// Returns the line of a response with a result.
+/// Returns the line of a response with a result, without a line end.
 pub(crate) fn response(id: &Id, result: &Value) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
-/// Error responses.
+/// Error responses, and their codes in JSON-RPC.
 pub(crate) mod error {
     use super::Id;
     use serde_json::json;
@@ -208,7 +208,7 @@ pub(crate) mod error {
     /// The server or the guard cannot answer. The number is from the range that JSON-RPC reserves for servers.
     pub(crate) const UNAVAILABLE: i32 = -32000;
 
-    /// Returns the line of an error response. Without an id, that of the response is null.
+    /// Returns the line of an error response, without a line end. If `id` is `None`, the id of the response is null.
     pub(crate) fn line(id: Option<&Id>, code: i32, text: &str) -> String {
         let id = id.map_or_else(|| "null".to_owned(), Id::to_string);
         let error = json!({ "code": code, "message": text });
