@@ -1,7 +1,7 @@
 //! A wrapper of a model that feeds the common prefix of successive prompts only once.
 
 use super::logits::Logits;
-use super::model::{Feed, Model, Rows, check_batch, check_truncate};
+use super::model::{Feed, Model, Rows, check_batch, check_truncate, fork_of_beginning};
 use super::sequences::{SequenceId, Sequences};
 use grammata::error::Result;
 
@@ -58,8 +58,7 @@ impl<'m> PrefixCache<'m> {
         if let Some((kept, known)) = &self.kept {
             let same = known.iter().zip(tokens).take_while(|(a, b)| a == b).count().min(most);
             if same > 0 {
-                let fork = self.model.fork(*kept)?;
-                self.model.truncate(fork, same)?;
+                let (fork, same) = fork_of_beginning(self.model, *kept, same)?;
                 self.saved += same;
                 return Ok((fork, same));
             }

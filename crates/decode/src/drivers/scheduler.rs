@@ -410,7 +410,8 @@ impl<'c> Scheduler<'c> {
         let is_part = |portion: &&(usize, Portion)| portion.1 != Portion::All;
         self.statistics.prompt_parts += portions.iter().filter(is_part).count();
         let (logits, time) = feed_together(model, &mut self.decoders, portions)?;
-        supply_together(&mut self.decoders, portions, &logits, time)
+        supply_together(&mut self.decoders, portions, &logits, time);
+        Ok(())
     }
 
     /// Divides the prompt tokens of a step among the decoders at the indices `places`, in their order. Decoders for

@@ -37,7 +37,7 @@ pub fn run_together(
         }
         let portions: Vec<(usize, Portion)> = running.iter().map(|&place| (place, Portion::All)).collect();
         let (logits, time) = feed_together(model, decoders, &portions)?;
-        supply_together(decoders, &portions, &logits, time)?;
+        supply_together(decoders, &portions, &logits, time);
     }
 }
 
@@ -64,16 +64,14 @@ pub(super) fn feed_together<'m>(
 }
 
 /// Supplies the decoders that were fed all of their tokens with the rows that they requested, and records what the
-/// others were fed. If a device holds the logits, it makes the first choices of all decoders in one call.
-///
-/// # Errors
-/// A failure of the device. An error of a single decoder is not returned; its next event is that error.
+/// others were fed. A device makes the first choices of all of them together; if it fails at that, each decoder asks it
+/// alone. The error of a decoder is its next event.
 pub(super) fn supply_together(
     decoders: &mut [Decoder<'_>],
     portions: &[(usize, Portion)],
     logits: &Logits<'_>,
     time: Duration,
-) -> Result<()> {
+) {
     let mut row = 0;
     let mut firsts = vec![None; decoders.len()];
     for &(place, portion) in portions {
@@ -95,7 +93,8 @@ pub(super) fn supply_together(
                 slots.push(slot);
             }
         }
-        for (slot, made) in slots.into_iter().zip(device.choose(&choices)?) {
+        // the model already holds the tokens, so an error here must not let the batch be fed again
+        for (slot, made) in slots.into_iter().zip(device.choose(&choices).unwrap_or_default()) {
             *slot = Some(made);
         }
     }
@@ -105,7 +104,6 @@ pub(super) fn supply_together(
             let _ = decoder.supply_chosen(logits, first, time, chosen);
         }
     }
-    Ok(())
 }
 
 /// Passes the events of one decoder to `on_event` until it needs logits. Returns false if the decoder has ended or

@@ -12,6 +12,7 @@ mod decode_schemas;
 mod decode_searches;
 mod decode_special_tokens;
 mod embedder;
+mod faulty_device;
 mod generation;
 mod model_folder;
 mod models;
