@@ -3,7 +3,7 @@
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 
-/// A result of an API that cannot be followed.
+/// The result of an API has a value that the procedure does not allow, or an error that the procedure does not catch.
 pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
     let message = format!("the result of `{}` is not what its response allows", excerpt(api));
     let diagnostic = Diagnostic::new("procedure/result", message)
@@ -13,7 +13,7 @@ pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// Too many refusals.
+/// The controllers refused `count` acts of one turn.
 pub(super) fn refusals(count: usize) -> Error {
     let diagnostic = Diagnostic::new("procedure/refusals", "the controllers refused every act of a turn")
         .found(format!("{count} refusals"))
@@ -31,7 +31,7 @@ pub(super) fn simulation(cause: &serde_json::Error) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A template of a prompt that fails.
+/// The template of a prompt cannot be read or rendered.
 pub(super) fn template(found: String, place: Place) -> Error {
     let diagnostic = Diagnostic::new("procedure/template", "the prompt of a step cannot be written")
         .at(place)
