@@ -1,4 +1,4 @@
-//! The diagnostics of this module, with codes `tools/…`.
+//! The errors and findings about tools, with codes `tools/…`.
 
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field};
 use grammata::error::{Error, ErrorKind};
@@ -72,7 +72,7 @@ pub(super) fn form(place: Place, found: &str, allowed: &str) -> Diagnostic {
         .help("correct the document")
 }
 
-/// A name is missing or empty.
+/// A tool whose name is missing or empty.
 pub(super) fn no_name(place: Place) -> Diagnostic {
     Diagnostic::new("tools/no-name", "this tool has no name")
         .at(place)

@@ -13,7 +13,7 @@ pub(super) fn conforms(schema: &Value, value: &Value) -> bool {
     compiled(schema).holds(value)
 }
 
-/// The known part of a schema's set of values.
+/// The values that a schema allows: those of a compiled grammar, no values, or unknown.
 enum Language {
     Words(CompiledGrammar),
     Nothing,

@@ -87,12 +87,12 @@ grammata_base::setters!(GrammarOptions {
     schema: json_schema::Options,
 });
 
-/// The language of turns that call the tools of a set in a format.
+/// The grammar of turns that call the tools of a set in a format.
 #[derive(Clone, Debug)]
 pub struct CallGrammar {
-    /// The language of the turns.
+    /// The grammar of the turns.
     pub grammar: Grammar,
-    /// The tools that can be called in it, in the order of the set.
+    /// The names of the tools that the turns can call, in the order of the set.
     pub tools: Vec<String>,
     /// The tools that the format cannot write or whose arguments have no grammar, with the reason. Tools that the set
     /// itself refuses are not listed.
@@ -100,11 +100,13 @@ pub struct CallGrammar {
 }
 
 impl CallFormat {
-    /// The language of turns that call tools of a set.
+    /// Builds the grammar of turns that call tools of a set.
     ///
     /// # Errors
-    /// `tools/no-tools` if a call is required but no tool can be called; `tools/unknown-tool`, `tools/call-count`,
-    /// limits.
+    /// - `tools/unknown-tool` if the options name a tool that the set does not have.
+    /// - `tools/call-count` if the minimum number of calls is 0 or exceeds the maximum.
+    /// - `tools/no-tools` if a call is required but no tool can be called.
+    /// - Limits.
     pub fn grammar(&self, set: &ToolSet, options: &GrammarOptions) -> Result<CallGrammar> {
         if let Some(name) = options.tools.iter().find(|name| set.tool(name).is_none()) {
             return Err(errors::unknown_tool(name, set.tools().iter().map(|tool| tool.name.as_str())));
@@ -130,10 +132,10 @@ impl CallFormat {
             return Ok(());
         }
         let after = self.after_name().unwrap_or("\n");
-        // if names are searched in text, a name ends at the first character of the text after it
+        // if names are searched in text, a name ends at the first character of the text that follows names
         let first = after.chars().next().filter(|_| self.text == TextPlace::Named);
         let holds_first = first.is_some_and(|first| tool.name.contains(first));
-        // otherwise it ends at the first occurrence of that text
+        // otherwise a name ends at the first occurrence of the text that follows names
         let ends_itself = format!("{}{after}", tool.name).find(after) == Some(tool.name.len());
         if !ends_itself || tool.name.contains('\n') || holds_first {
             return Err(errors::unwritable_name(tool.place.clone(), &tool.name, after));
@@ -167,8 +169,8 @@ impl<'f> Writer<'f> {
         self.builder.build(root)
     }
 
-    /// For each tool that may and can be called, the part of a call that depends on it. Adds the names to `tools`, and
-    /// tools that the format cannot write to `refused`.
+    /// Returns, for each tool that may and can be called, the part of a call that depends on the tool. Adds the names
+    /// to `tools`, and tools that the format cannot write to `refused`.
     fn calls(&mut self, set: &ToolSet) -> Result<Vec<ExprId>> {
         let pieces: Vec<Piece> = self.varying().to_vec();
         let mut calls = Vec::new();
@@ -191,8 +193,8 @@ impl<'f> Writer<'f> {
         Ok(calls)
     }
 
-    /// The pieces of a call from the first to the last that depends on the tool. If names are searched in text, the
-    /// pieces after the name and the text that ends it.
+    /// Returns the pieces of a call from the first to the last one that depends on the tool. If names are searched in
+    /// text, returns the pieces after the name and the piece that ends the name.
     fn varying(&self) -> &[Piece] {
         let call = &self.format.call;
         if self.format.text == TextPlace::Named {
@@ -268,8 +270,8 @@ impl<'f> Writer<'f> {
         self.options.choice == Choice::Required || self.format.always
     }
 
-    /// The language of the turns: those with at most `most` of these calls, and those without calls if the options and
-    /// the format allow them.
+    /// Builds the grammar of the turns: those with at most `most` of these calls, and those without calls if the
+    /// options and the format allow them.
     pub(super) fn turn(&mut self, calls: &[ExprId], most: Option<u32>) -> Result<ExprId> {
         if calls.is_empty() && self.must_call() {
             return Err(errors::no_tools(std::iter::empty()));
@@ -380,7 +382,7 @@ impl<'f> Writer<'f> {
         self.builder.sequence(parts)
     }
 
-    /// Text, and calls after their first marker.
+    /// Builds turns of text, and of text followed by calls. If `without`, a turn may have no calls.
     fn before(&mut self, calls: &[ExprId], most: Option<u32>, without: bool) -> ExprId {
         let empty = self.builder.empty();
         let marker = self.format.openings().swap_remove(0);

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 pub(super) const METHODS: [&str; 9] =
     ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "QUERY"];
 
-/// The separator of the items of an array. If each item is a pair of its own, this is the end of a pair and the name
-/// again. `None` if items may contain the separator.
+/// Returns the separator of the items of an array. If each item is a pair with the parameter's name, the separator is
+/// the end of a pair and the name of the next one. `None` if items may contain the separator of the style.
 pub(super) fn separator(parameter: &Parameter) -> Option<String> {
     let name = encoded_name(&parameter.name);
     Some(match (parameter.style, parameter.explode) {
@@ -183,7 +183,8 @@ impl Writer<'_> {
         Ok(written)
     }
 
-    /// `?a=1&b=2`, or nothing if no pair is required.
+    /// Returns the grammar of pairs such as `?a=1&b=2`: `before`, and pairs joined by `between`. If no pair is
+    /// required, also the empty text.
     fn pairs(
         &mut self,
         tool: &Tool,
@@ -202,8 +203,8 @@ impl Writer<'_> {
         Ok(if must_come { all } else { self.builder.optional(all) })
     }
 
-    /// The text before the value of a parameter, and its values; `None` if it has none. In a path, the values include
-    /// that text.
+    /// Returns the text before the value of a parameter, and the grammar of its values; `None` if it has no values. In
+    /// a path, the grammar includes the text before the value.
     fn parameter(
         &mut self,
         tool: &Tool,
@@ -349,7 +350,7 @@ impl Writer<'_> {
         Ok((content, required))
     }
 
-    /// RestGPT's input: a method such as `GET`, a line break, `Input: ` and an object.
+    /// Returns the grammar of RestGPT's input: a method such as `GET`, a line break, `Input: ` and an object.
     fn restgpt(&mut self, tool: &Tool, plain: &Plain<'_>, http: &HttpBinding) -> Result<ExprId> {
         let Some(server) = &http.server else {
             return Err(self.unwritable(
@@ -433,13 +434,13 @@ impl Writer<'_> {
     }
 }
 
-/// The members in the query, with their names there.
+/// Returns the arguments that are in the query, with their names in the query.
 pub(super) fn query_members<'t>(plain: &Plain<'t>, http: &'t HttpBinding) -> Vec<(&'t str, &'t str)> {
     let query = http.parameters.iter().filter(|parameter| parameter.location == Location::Query);
     query.filter_map(|parameter| Some((member_of(plain, parameter)?.name, parameter.name.as_str()))).collect()
 }
 
-/// The members of a body with their names there, and whether the body is always present.
+/// Returns the arguments that form a body, with their names in the body, and whether the body is always present.
 pub(super) fn body_members<'t>(plain: &Plain<'t>, body: &'t Body) -> (Vec<(&'t str, &'t str)>, bool) {
     let members: Vec<(&str, &str)> = match &body.members {
         BodyMembers::Flat(members) => {

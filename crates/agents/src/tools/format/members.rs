@@ -43,7 +43,7 @@ pub(super) struct Member<'t> {
 pub(super) struct Plain<'t> {
     pub(super) root: &'t Value,
     pub(super) members: Vec<Member<'t>>,
-    /// A member, and the members that are required if it is present.
+    /// Pairs of a member and the members that are required if the first one is present.
     dependent: Vec<(&'t str, Vec<&'t str>)>,
     pub(super) min: u32,
     pub(super) max: Option<u32>,

@@ -1,10 +1,10 @@
-//! Numbers of calls in plain notation.
+//! Rewrites the numbers in the arguments of calls to plain notation.
 
 use super::read::Call;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The maximum absolute exponent that is written out in digits; doubles have at most 324.
+/// The greatest absolute exponent that is written out in digits; that of a double is at most 324.
 const MOST: i64 = 400;
 
 /// Rewrites numbers with exponents as the grammar of calls spells them: `1e-3` becomes `0.001`. Exponents beyond

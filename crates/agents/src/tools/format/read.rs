@@ -1,4 +1,4 @@
-//! Parsing the typed calls of a turn.
+//! Parses the text and the calls of a turn.
 
 use super::{CallFormat, Piece, TextPlace};
 use crate::tools::errors;
@@ -35,8 +35,9 @@ impl CallFormat {
     /// names.
     ///
     /// # Errors
-    /// `tools/call-text` with the place from which on the text is not a turn; `tools/not-callable` if the format cannot
-    /// write the arguments of a tool. Arguments are not checked against their schemas, which the grammar does.
+    /// `tools/call-text` with the first place where the text cannot be read as a turn; `tools/not-callable` if the
+    /// format cannot write the arguments of a tool. Arguments are not checked against their schemas, because the
+    /// grammar does that.
     pub fn read(&self, text: &str, set: &ToolSet) -> Result<Turn> {
         let mut reader = Reader { text, at: 0, set };
         reader.literal(&self.lead)?;
