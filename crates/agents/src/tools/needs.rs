@@ -4,7 +4,7 @@ use super::binding::{Binding, HttpBinding, Location, Parameter};
 use super::set::ToolSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The maximum number of tools added for one parameter because of their responses.
+/// The most tools that are added for one parameter because of the names in their responses.
 const MOST_GIVERS: usize = 2;
 
 impl ToolSet {
@@ -26,7 +26,7 @@ impl ToolSet {
                     all.push(tool);
                     continue;
                 }
-                // in a cycle of needs, one tool precedes another that it needs
+                // in a cycle of needs, the first tool precedes a tool that it needs
                 if !seen.insert(tool) {
                     continue;
                 }
@@ -68,7 +68,7 @@ impl ToolSet {
 /// `GET` operations, indexed by what they return.
 #[derive(Default)]
 struct Givers<'s> {
-    /// By path, without slashes at its end.
+    /// By path, without slashes at the end of the path.
     at_path: FxHashMap<&'s str, Vec<usize>>,
     /// By the normalised name of a response member.
     by_output: FxHashMap<String, Vec<usize>>,
@@ -106,7 +106,7 @@ impl<'s> Givers<'s> {
         self.groups(set, tool, http).concat()
     }
 
-    /// By parameter, the tools that give its value.
+    /// Returns for each required parameter of a tool the tools that provide its value; may be empty lists.
     fn groups(&self, set: &ToolSet, tool: usize, http: &HttpBinding) -> Vec<Vec<usize>> {
         let mut needs = Vec::new();
         for parameter in required(set, tool, http) {
@@ -184,7 +184,7 @@ fn asks_for_ids(set: &ToolSet, tool: usize, http: &HttpBinding) -> bool {
     })
 }
 
-/// A name without case and punctuation: `albumId` and `album_id` are equal.
+/// Returns a name in lower case and without punctuation, so that `albumId` and `album_id` are equal.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

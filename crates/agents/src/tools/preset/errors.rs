@@ -8,7 +8,7 @@ fn at(pointer: &str) -> Place {
     Place::Pointer(pointer.to_owned())
 }
 
-/// A JSON value, shortened for display.
+/// Returns a JSON value as text, shortened for display.
 fn shown(value: &Value) -> String {
     excerpt(&value.to_string())
 }
