@@ -160,7 +160,7 @@ impl CompiledTools {
         tools.into_iter().map(|tool| self.0.set.tools()[tool].name.as_str())
     }
 
-    /// A name as written in calls.
+    /// Returns a name as the format writes it in calls.
     pub fn written_name(&self, name: &str) -> String {
         self.0.format.written(name).into_owned()
     }
@@ -295,7 +295,7 @@ impl CompiledTools {
     }
 }
 
-/// A name as written in calls.
+/// A name as the format writes it in calls.
 struct WrittenName<'n>(Cow<'n, str>);
 
 impl AsRef<[u8]> for WrittenName<'_> {
