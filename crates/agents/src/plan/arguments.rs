@@ -55,7 +55,7 @@ impl ArgumentChecker {
     }
 }
 
-/// The JSON Pointer of the innermost value of a compact JSON text that contains the byte at `offset`.
+/// Returns the JSON Pointer of the innermost value of a compact JSON text that contains the byte at `offset`.
 fn pointer_at(text: &str, offset: usize) -> String {
     enum Open {
         Object(Option<String>),

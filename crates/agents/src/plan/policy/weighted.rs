@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// A score for each choice, added to the policy's score; higher is better.
 pub trait Heuristic {
-    /// The scores of the choices of a question, in their order. None may be NaN.
+    /// Returns the scores of the choices of a question, in their order. None may be NaN.
     ///
     /// # Errors
     /// The heuristic fails.
