@@ -411,7 +411,7 @@ fn steps<'p>(spec: &Spec, steps: impl Iterator<Item = &'p Step>) -> Vec<Value> {
 
 /// Returns the step and the input that the next step must make, as two indices. Serves plans that are written from the
 /// last step to the first, with each step before the makers of its inputs. A step makes the latest open input that is
-/// among the step's outputs.
+/// among the step's outputs. Returns `None` for a forward spec, or if no input is open.
 pub(super) fn parent(spec: &Spec, plan: &Plan) -> Option<(usize, usize)> {
     if spec.direction() != Direction::Backward {
         return None;

@@ -139,8 +139,8 @@ impl Registers {
         self.effects[class].is_unbounded
     }
 
-    /// Returns whether an action of the class can be inserted anywhere, any number of times: it requires nothing, no
-    /// counter bounds it, and all its changes are monotone.
+    /// Returns whether an action of the class can be inserted anywhere, any number of times: the action requires
+    /// nothing, no counter bounds it, and all its changes are monotone.
     pub(super) fn is_harmless(&self, class: usize) -> bool {
         self.effects[class].is_harmless
     }

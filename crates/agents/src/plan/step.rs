@@ -43,7 +43,7 @@ impl Step {
         }
     }
 
-    /// Returns the text of the step, with its arguments, or `…` if they are missing.
+    /// Returns the text of the step, with the step's arguments, or `…` in their place if they are missing.
     pub fn text(&self, spec: &Spec) -> String {
         let Some(symbol) = spec.symbols().get(self.action) else { return String::new() };
         match (&symbol.arguments, &self.arguments) {

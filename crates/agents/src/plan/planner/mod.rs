@@ -41,7 +41,7 @@ impl Next {
         }
     }
 
-    /// Returns whether the plan may end here.
+    /// Returns whether the plan may end after the steps so far.
     pub fn may_end(&self) -> bool {
         match self {
             Next::Finished => true,
@@ -256,7 +256,7 @@ impl Planner {
         self.observations.last().ok_or_else(errors::no_plan)
     }
 
-    /// Returns the grammar of the texts of the allowed steps, including their arguments, to constrain a model. `None`
+    /// Returns the grammar of the texts of the allowed steps, including their arguments, to constrain a model; `None`
     /// if no step is allowed.
     ///
     /// # Errors

@@ -53,7 +53,7 @@ impl<'m> Session<'m> {
         self.model.context_length().unwrap_or(usize::MAX)
     }
 
-    /// Returns the logits after `tokens`. The model is not fed again a prefix that it has already been fed.
+    /// Returns the logits after `tokens`. A prefix that the model has already been fed is not fed again.
     ///
     /// # Errors
     /// `plan/model`: there are more tokens than the context holds. Otherwise the errors of the model.

@@ -21,7 +21,7 @@ impl ModelPolicy<'_> {
     }
 
     /// Returns the natural logarithms of the probabilities of a text's tokens after a prompt, among all tokens, each
-    /// given those before it. The encoder tokenises the text.
+    /// given the tokens before it. The encoder tokenises the text.
     ///
     /// # Errors
     /// Those of [`log_likelihoods`](ModelPolicy::log_likelihoods).
@@ -50,7 +50,7 @@ impl ModelPolicy<'_> {
     }
 
     /// Returns the scores of choices by their labels, normalised by length: the log-probability per byte times the mean
-    /// length of the labels in bytes. Among the normalisations compared in `docs/plans.md`, this one is right most
+    /// length of the labels in bytes. Of the normalisations compared in `docs/plans.md`, the one per byte is right most
     /// often.
     pub(super) fn text_scores(&mut self, prompt: &[u32], choices: &[Choice]) -> Result<Vec<f64>> {
         let labels = || choices.iter().map(|choice| choice.label.trim());

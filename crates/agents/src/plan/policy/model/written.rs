@@ -109,7 +109,7 @@ impl ModelPolicy<'_> {
     }
 }
 
-/// Returns the token that a mask allows, if it allows exactly one.
+/// Returns the token that a mask allows; `None` unless the mask allows exactly one.
 fn only(words: &[u32]) -> Option<u32> {
     let mut set = words.iter().enumerate().filter(|(_, word)| **word != 0);
     let (place, word) = set.next()?;
@@ -117,7 +117,8 @@ fn only(words: &[u32]) -> Option<u32> {
     alone.then(|| place as u32 * 32 + word.trailing_zeros())
 }
 
-/// Returns the natural logarithm of the probability of a token among those that a mask allows.
+/// Returns the natural logarithm of the probability of a token among the tokens that a mask allows, or among all tokens
+/// without a mask.
 fn log_probability_among(logits: &[f32], token: u32, allowed: Option<&[u32]>) -> f64 {
     let all = Distribution::of(logits);
     let token = all.of_token(TokenId::new(token));
