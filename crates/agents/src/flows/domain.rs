@@ -204,7 +204,7 @@ impl FlowDomain {
     /// Parses an answer `API=outcome` into the indices of the API and the outcome.
     ///
     /// # Errors
-    /// `flow/answer` if there is no such outcome.
+    /// `flow/answer` if the API has no such answer.
     pub fn answer(&self, written: &str) -> Result<(usize, usize)> {
         let all = self.apis.iter().enumerate().flat_map(|(place, api)| {
             let named = move |outcome: &Outcome| format!("{}={}", api.name, outcome.name);

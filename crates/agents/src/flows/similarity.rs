@@ -50,7 +50,7 @@ pub fn nearest<'t>(
 /// The number of cached vectors above which the cache is cleared.
 const KEPT: usize = 1 << 14;
 
-/// Similarity as the cosine of embeddings. Embeddings must have the length 1. They are cached, so that a text is
+/// Similarity as the cosine of embeddings, which have the length 1. The embeddings are cached, so that a text is
 /// usually embedded once.
 pub struct EmbeddedSimilarity<'e> {
     embedder: &'e mut dyn Embedder,

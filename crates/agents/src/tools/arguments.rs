@@ -238,9 +238,9 @@ enum Step {
     Item(usize),
 }
 
-/// The path to the value at a byte of a compact JSON text: the value that begins at or before it, or the array or
-/// object in which another member, item or end is expected. `is_number_done` tells whether a number that ends there is
-/// complete.
+/// Returns the path to the value at a byte of a compact JSON text: the value that begins at or before the byte, or the
+/// array or object in which another member, item or end is expected. `is_number_done` tells whether a number that ends
+/// there is complete.
 fn steps_to(text: &str, end: usize, is_number_done: bool) -> Vec<Step> {
     let bytes = text.as_bytes().get(..end).unwrap_or_default();
     // arrays hold the index of the current item; objects the key of the current member, once it is read
@@ -289,7 +289,7 @@ fn steps_to(text: &str, end: usize, is_number_done: bool) -> Vec<Step> {
     open.into_iter().flatten().collect()
 }
 
-/// The length of the JSON string at the start of `bytes`, with its quotes; `None` if it does not end.
+/// Returns the length of the JSON string at the start of `bytes`, with its quotes; `None` if the string does not end.
 fn string(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     while let Some(&byte) = bytes.get(at) {

@@ -29,7 +29,7 @@ pub(super) fn least_bytes(schema: &Value) -> Option<usize> {
     (bytes <= MOST_BOUND as usize).then_some(bytes)
 }
 
-/// The bound of [`least_bytes`] for a part of a schema. The part must be plain, which bounds its nesting by
+/// Returns the bound of [`least_bytes`] for a part of a schema. The part must be plain, which bounds its nesting by
 /// [`MOST_DEPTH`].
 fn least(schema: &Value) -> usize {
     let bound = |name: &str| schema[name].as_u64().and_then(|bound| usize::try_from(bound).ok()).unwrap_or(0);

@@ -74,7 +74,7 @@ fn parameters(arguments: &Value) -> impl Iterator<Item = Shown<'_>> {
     })
 }
 
-/// The target of a schema's reference, after one step; the schema itself if it has none.
+/// Returns the target of a schema's reference, after one step; the schema itself if it has no reference.
 fn resolved<'s>(arguments: &'s Value, schema: &'s Value) -> &'s Value {
     let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
     reference.and_then(|pointer| arguments.pointer(pointer)).unwrap_or(schema)
@@ -118,12 +118,12 @@ impl Shown<'_> {
     }
 }
 
-/// A value, without quotes if it is a text.
+/// Writes a value, without quotes if the value is a text.
 fn plain(value: &Value) -> String {
     line(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-/// The type of a schema in Python's terms.
+/// Returns the type of a schema in Python's terms.
 fn kind(schema: &Value) -> String {
     let word = |name: &str| match name {
         "integer" => "int",
@@ -145,7 +145,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// A text on one line, without control characters.
+/// Writes a text on one line, without control characters.
 fn line(text: &str) -> String {
     let words: Vec<String> = text
         .split(char::is_whitespace)
@@ -155,7 +155,7 @@ fn line(text: &str) -> String {
     words.join(" ")
 }
 
-/// The first sentence of a text, on one line.
+/// Returns the first sentence of a text, on one line.
 fn first_sentence(text: &str) -> String {
     let text = line(text);
     let ends =

@@ -148,7 +148,7 @@ fn given<'a>(
     })
 }
 
-/// The path with values in its places.
+/// Writes the path with values in its places.
 ///
 /// # Errors
 /// `tools/request` if a value is missing or cannot be written in a path.

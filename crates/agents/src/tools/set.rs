@@ -144,7 +144,7 @@ impl ToolSet {
         self.tools.iter().filter_map(|tool| Some((tool.name.as_str(), tool.refusal.as_deref()?)))
     }
 
-    /// Returns the first tool of this name, even if it cannot be called.
+    /// Returns the first tool with the name `name`, even if the tool cannot be called.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
     }

@@ -19,7 +19,7 @@ pub struct SimulatedApis {
 }
 
 impl SimulatedApis {
-    /// Creates APIs that answer calls with the results of these rows.
+    /// Creates APIs that answer calls with the results in `rows`.
     pub fn new(rows: Rows) -> SimulatedApis {
         SimulatedApis { rows }
     }

@@ -20,7 +20,7 @@ pub struct CommandApis<'p> {
 }
 
 impl<'p> CommandApis<'p> {
-    /// Creates the APIs of these procedures. A call that runs longer than `deadline` is killed and fails.
+    /// Creates the APIs of the given procedures. A call that runs longer than `deadline` is killed and fails.
     pub fn new(
         command: impl Into<String>,
         deadline: Duration,

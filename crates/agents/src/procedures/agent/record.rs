@@ -58,7 +58,7 @@ pub enum Entry {
         /// Why the act was refused.
         reason: String,
     },
-    /// The agent wrote this text, which is not a step.
+    /// A text that the agent wrote and that is not a step.
     Unread(String),
     /// The procedure of this name begins and interrupts the current one.
     Switch(String),

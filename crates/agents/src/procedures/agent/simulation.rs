@@ -25,7 +25,7 @@ pub struct OutOfWorkflow {
     /// New values of slots that the message tells.
     #[serde(default)]
     pub set: Values,
-    /// Whether the user drops the request with this message.
+    /// Whether the user drops the request with the message.
     #[serde(default)]
     pub cancel: bool,
 }
@@ -99,7 +99,7 @@ impl Simulation {
         SimulatedApis::new(self.mock.clone())
     }
 
-    /// Returns the first user with this id.
+    /// Returns the first user with the id `id`; `None` if there is no such user.
     pub fn user(&self, id: &str) -> Option<&UserScript> {
         self.users.iter().find(|user| user.id == id)
     }

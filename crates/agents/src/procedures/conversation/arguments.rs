@@ -46,7 +46,7 @@ pub struct Argument {
 pub struct Arguments {
     /// The slots in the order of the request, without optional slots that can have no value.
     pub slots: Vec<Argument>,
-    /// Arguments that are not allowed, because they would repeat a call of this turn.
+    /// Arguments that are not allowed, because they would repeat a call of the current turn.
     pub excluded: Vec<Values>,
 }
 

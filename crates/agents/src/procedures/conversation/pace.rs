@@ -69,7 +69,7 @@ impl Pace {
         self.aside >= ASIDE || self.is_idle()
     }
 
-    /// Returns whether no call is allowed in this turn.
+    /// Returns whether no call is allowed in the current turn.
     pub(in crate::procedures) fn is_over(&self) -> bool {
         self.aside >= 2 * ASIDE
     }

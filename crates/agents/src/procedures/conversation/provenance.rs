@@ -140,7 +140,8 @@ pub(in crate::procedures) fn is_free_text(schema: &Value) -> bool {
     is_text && fields.keys().all(|key| only.contains(&key.as_str()))
 }
 
-/// Returns a text in lower and upper case and without spaces, because patterns may require these spellings.
+/// Returns a text in lower and upper case and without spaces, because patterns may require another spelling than the
+/// text's.
 fn spellings(text: &str) -> Vec<String> {
     let squeezed: String = text.split_whitespace().collect();
     let mut spellings = vec![text.to_lowercase(), squeezed.to_lowercase()];

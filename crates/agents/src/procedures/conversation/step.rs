@@ -28,9 +28,9 @@ pub enum StepFormat {
 /// The text of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Text {
-    /// Exactly this text.
+    /// Exactly the given text.
     Verbatim(String),
-    /// Any text of bounded length that contains each of these.
+    /// Any text of bounded length that contains each of the given texts.
     Guided(Vec<String>),
     /// Any text of bounded length.
     Free,

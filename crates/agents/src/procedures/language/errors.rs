@@ -50,7 +50,7 @@ impl Findings {
     }
 }
 
-/// An error that ends the reading of a file.
+/// Creates an error that ends the reading of a file.
 pub(in crate::procedures) fn fatal(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
@@ -393,7 +393,7 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// The procedure is blocked from the start.
+/// Returns the error for a procedure that is blocked from the start.
 pub(in crate::procedures) fn blocked_start(name: &str) -> Error {
     let message = "results or decisions can keep the agent from every closing answer from the start on";
     let diagnostic = Diagnostic::new("pdl/blocking", message)

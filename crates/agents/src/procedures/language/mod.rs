@@ -1,4 +1,4 @@
-//! The contents of a procedure file: declarations, the text in PDL and its values, and the errors of these.
+//! The contents of a procedure file: declarations, the text in PDL and its values, and the errors of a file.
 
 pub(super) mod declarations;
 pub(super) mod errors;

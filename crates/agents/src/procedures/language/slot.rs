@@ -33,7 +33,7 @@ pub struct Slot {
     pub schema: Option<Value>,
     /// The origin of the values, if the file declares it.
     pub source: Option<Source>,
-    /// A value that counts as said even if nobody said it, if the file has one.
+    /// A value that counts as said even if nobody said it, if the file declares such a value.
     pub default: Option<Value>,
     /// The place of the declaration.
     pub place: Place,

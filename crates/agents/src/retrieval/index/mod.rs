@@ -59,7 +59,7 @@ pub struct Match {
 pub enum Filter {
     /// The tools with the listed ids.
     Ids(BTreeSet<String>),
-    /// The tools of these categories.
+    /// The tools of the listed categories.
     Categories(BTreeSet<String>),
 }
 
@@ -69,7 +69,7 @@ impl Filter {
         Filter::Ids(ids.into_iter().map(Into::into).collect())
     }
 
-    /// Returns the tools of these categories.
+    /// Creates a filter for the tools of the given categories.
     pub fn categories<S: Into<String>>(categories: impl IntoIterator<Item = S>) -> Filter {
         Filter::Categories(categories.into_iter().map(Into::into).collect())
     }

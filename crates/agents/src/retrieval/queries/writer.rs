@@ -88,12 +88,12 @@ impl<'m> QueryWriter<'m> {
         QueryWriter { model, vocabulary, encoder, prompt, grammar, options, constant: None }
     }
 
-    /// Returns the options.
+    /// Returns the options of the writer.
     pub fn options(&self) -> &WriterOptions {
         &self.options
     }
 
-    /// Returns the prompt.
+    /// Returns the prompt of the writer.
     pub fn prompt(&self) -> &Prompt {
         &self.prompt
     }

@@ -54,8 +54,8 @@ pub struct GrammarOptions {
 }
 
 impl GrammarOptions {
-    /// The default spelling of arguments: at most one space between two JSON tokens, members in any order, plain
-    /// numbers.
+    /// Returns the default spelling of arguments: at most one space between two JSON tokens, members in any order,
+    /// plain numbers.
     pub fn arguments(limits: Limits) -> json_schema::Options {
         json_schema::Options::default()
             .whitespace(Whitespace::Pattern(" ?".to_owned()))
@@ -265,7 +265,7 @@ impl<'f> Writer<'f> {
         self.builder.sequence(parts)
     }
 
-    /// Whether every turn must have a call.
+    /// Returns whether every turn must have a call.
     fn must_call(&self) -> bool {
         self.options.choice == Choice::Required || self.format.always
     }
@@ -296,7 +296,7 @@ impl<'f> Writer<'f> {
         Ok(self.builder.sequence([lead, body]))
     }
 
-    /// A turn without calls, in formats where calls do not follow text.
+    /// Builds a turn without calls, in formats where calls do not follow text.
     fn without_calls(&mut self) -> ExprId {
         if let Some(nothing) = &self.format.nothing {
             return self.builder.text(nothing);
@@ -340,7 +340,7 @@ impl<'f> Writer<'f> {
         body
     }
 
-    /// Text with at most one call, which begins where the text of a call up to the end of its name occurs. If
+    /// Builds text with at most one call, which begins where the text of a call up to the end of its name occurs. If
     /// `without`, the turn may also have no call; the format's `endings` then end it.
     fn named(&mut self, calls: &[ExprId], without: bool) -> ExprId {
         let empty = self.builder.empty();
@@ -371,7 +371,7 @@ impl<'f> Writer<'f> {
         self.builder.sequence([calls, text])
     }
 
-    /// A number in plain notation, optionally preceded by a space.
+    /// Builds a number in plain notation, optionally preceded by a space.
     fn number(&mut self) -> ExprId {
         let digit = self.builder.class([('0', '9')]);
         let digits = self.builder.plus(digit);
@@ -410,21 +410,21 @@ impl<'f> Writer<'f> {
         self.builder.free_text(&text)
     }
 
-    /// The pieces of a call before and after the part that depends on its tool.
+    /// Returns the pieces of a call before and after the part that depends on its tool.
     fn fixed_ends(&self) -> (&'f [Piece], &'f [Piece]) {
         let call = &self.format.call;
         let first = call.iter().position(|piece| !piece.is_fixed()).unwrap_or(0);
         (&call[..first], &call[first + self.varying().len()..])
     }
 
-    /// The pieces around the part of a call that depends on its tool, as grammars.
+    /// Returns the pieces around the part of a call that depends on its tool, as grammars.
     pub(super) fn around_call(&mut self) -> (ExprId, ExprId) {
         let (head, tail) = self.fixed_ends();
         (self.all_fixed(head), self.all_fixed(tail))
     }
 
-    /// All calls of a turn. With `skip_marker`, their opening marker is left out: the first piece of `begin`, or, if
-    /// `begin` is empty, the first piece of the first call.
+    /// Builds all calls of a turn. With `skip_marker`, their opening marker is left out: the first piece of `begin`,
+    /// or, if `begin` is empty, the first piece of the first call.
     fn sequence_of_calls(&mut self, calls: &[ExprId], most: Option<u32>, skip_marker: bool) -> ExprId {
         let format = self.format;
         let (head, tail) = self.fixed_ends();
@@ -454,7 +454,7 @@ impl<'f> Writer<'f> {
     }
 }
 
-/// The opening of a call, and the fixed pieces that follow it; `None` if no text may occur between calls.
+/// Returns the opening of a call, and the fixed pieces that follow it; `None` if no text may occur between calls.
 fn head_text(format: &CallFormat) -> Option<(&str, &[Piece])> {
     let (first, rest) = format.call.split_first().filter(|_| format.between)?;
     let fixed = rest.iter().take_while(|piece| piece.is_fixed()).count();

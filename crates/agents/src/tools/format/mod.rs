@@ -165,12 +165,12 @@ enum RequestForm {
 }
 
 impl Piece {
-    /// Whether the piece is the same for all tools.
+    /// Returns whether the piece is the same for all tools.
     fn is_fixed(&self) -> bool {
         matches!(self, Piece::Text(_) | Piece::Token(_) | Piece::Gap(_))
     }
 
-    /// The text of a [`Text`](Piece::Text) or [`Token`](Piece::Token); `None` for other pieces, also for a gap.
+    /// Returns the text of a [`Text`](Piece::Text) or [`Token`](Piece::Token); `None` for other pieces, also for a gap.
     fn fixed_text(&self) -> Option<&str> {
         match self {
             Piece::Text(text) | Piece::Token(text) => Some(text),
@@ -261,7 +261,7 @@ impl CallFormat {
         &self.lead
     }
 
-    /// The text that ends the name, if the name is a piece of its own and a text follows.
+    /// Returns the text that ends the name, if the name is a piece of its own and a text follows.
     fn after_name(&self) -> Option<&str> {
         let at = self.call.iter().position(|piece| matches!(piece, Piece::Name(_)))?;
         match self.call.get(at + 1)? {
@@ -270,12 +270,12 @@ impl CallFormat {
         }
     }
 
-    /// The number of pieces of a call up to the name and the piece that ends it; 0 if no piece is the name.
+    /// Returns the number of pieces of a call up to the name and the piece that ends it; 0 if no piece is the name.
     fn marker_len(&self) -> usize {
         self.call.iter().position(|piece| matches!(piece, Piece::Name(_))).map_or(0, |at| at + 2)
     }
 
-    /// The text of a call of a tool, up to the end of its name.
+    /// Returns the text of a call of a tool, up to the end of its name.
     fn marker(&self, name: &str) -> String {
         let pieces = self.call.iter().take(self.marker_len());
         pieces.map(|piece| piece.fixed_text().unwrap_or(name)).collect()

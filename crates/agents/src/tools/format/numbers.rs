@@ -18,7 +18,7 @@ pub(in crate::tools) fn in_plain_notation(call: &Call) -> Cow<'_, Call> {
     }
 }
 
-/// A JSON text with its numbers in plain notation; `None` if no number changes.
+/// Writes a JSON text with its numbers in plain notation; `None` if no number changes.
 fn text_in_plain_notation(json: &str) -> Option<String> {
     let mut made = String::new();
     let (mut kept, mut at) = (0, 0);
@@ -48,7 +48,7 @@ fn text_in_plain_notation(json: &str) -> Option<String> {
     (kept > 0).then_some(made)
 }
 
-/// A number in plain notation; `None` if it has no exponent, or one beyond [`MOST`].
+/// Writes a number in plain notation; `None` if the number has no exponent, or an exponent beyond [`MOST`].
 fn plain(number: &str) -> Option<String> {
     let (mantissa, exponent) = number.split_once(['e', 'E'])?;
     let exponent: i64 = exponent.parse().ok().filter(|exponent: &i64| exponent.abs() <= MOST)?;

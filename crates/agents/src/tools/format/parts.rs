@@ -59,12 +59,12 @@ impl CallFormat {
         self.lead.len() + bytes.sum::<usize>() + MARKS
     }
 
-    /// Whether a turn may have several calls.
+    /// Returns whether a turn may have several calls.
     pub(in crate::tools) fn has_several(&self) -> bool {
         self.several
     }
 
-    /// The name of a tool as written in a call.
+    /// Returns the name of a tool as written in a call.
     ///
     /// # Errors
     /// `tools/not-callable`: the format cannot write the name.
@@ -73,7 +73,7 @@ impl CallFormat {
         Ok(self.written(&tool.name).into_owned())
     }
 
-    /// A name as written in a call; the format must be able to write it.
+    /// Returns a name as written in a call. The format must be able to write the name.
     pub(in crate::tools) fn written<'n>(&self, name: &'n str) -> Cow<'n, str> {
         let is_quoted = self.call.iter().any(|piece| matches!(piece, Piece::Object(_)));
         let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
@@ -84,7 +84,7 @@ impl CallFormat {
         Cow::Owned(quoted[1..quoted.len() - 1].to_owned())
     }
 
-    /// The part of a turn before the name of a call, followed by a hole, or a turn without calls.
+    /// Returns the part of a turn before the name of a call, followed by a hole, or a turn without calls.
     ///
     /// # Errors
     /// Limits.
@@ -99,7 +99,7 @@ impl CallFormat {
         writer.build(turn)
     }
 
-    /// The text between a name and the arguments, followed by a hole.
+    /// Returns the text between a name and the arguments, followed by a hole.
     ///
     /// # Errors
     /// Limits.
@@ -111,7 +111,7 @@ impl CallFormat {
         writer.build(all)
     }
 
-    /// The text after a name, with the tool's arguments, up to the end of the turn or to the next name.
+    /// Returns the text after a name, with the tool's arguments, up to the end of the turn or to the next name.
     ///
     /// # Errors
     /// Limits.
@@ -143,8 +143,8 @@ impl CallFormat {
 
 // Positions in the bytes of a turn.
 impl CallFormat {
-    /// A spelling of the text before the name of a first call without text before it; `None` if it contains special
-    /// tokens that are matched by id.
+    /// Returns a spelling of what precedes the name of a first call, without text before the call; `None` if the
+    /// spelling contains special tokens that are matched by id.
     pub(in crate::tools) fn beginning(&self, options: &GrammarOptions) -> Option<Vec<u8>> {
         let mut text = self.lead.clone();
         let head = self.call.iter().take_while(|piece| piece.is_fixed());
@@ -216,7 +216,7 @@ impl CallFormat {
         (rest.len() > at).then_some(at)
     }
 
-    /// The pieces between a name and the arguments.
+    /// Returns the pieces between a name and the arguments.
     fn link_pieces(&self) -> Vec<Piece> {
         let object = self.call.iter().find_map(|piece| match piece {
             Piece::Object([_, arguments]) => Some(arguments),
@@ -245,7 +245,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The part of a call between its head and its name, followed by a hole.
+    /// Returns the part of a call between its head and its name, followed by a hole.
     fn close_with_hole(&mut self, hole: Hole) -> ExprId {
         let hole = self.hole(hole);
         let Some(Piece::Object([name, _])) = self.format.call.iter().find(|piece| !piece.is_fixed()) else {
@@ -261,7 +261,7 @@ impl Writer<'_> {
         self.builder.sequence(parts)
     }
 
-    /// The parts of a call between its name and its arguments, and after its arguments.
+    /// Returns the parts of a call between its name and its arguments, and after its arguments.
     fn around_arguments(&mut self) -> (ExprId, ExprId) {
         let link = self.all_fixed(&self.format.link_pieces());
         let (_, tail) = self.around_call();

@@ -202,7 +202,7 @@ fn in_headers(plain: &Plain<'_>, http: &HttpBinding, lines: &[&str]) -> Option<A
     Some(arguments)
 }
 
-/// The arguments from a body as a JSON value; `None` if it has a member that is not an argument.
+/// Returns the arguments from a body as a JSON value; `None` if the value has a member that is not an argument.
 fn in_value(plain: &Plain<'_>, body: &Body, value: Value) -> Option<Arguments> {
     let (members, _) = body_members(plain, body);
     match (&body.members, value) {

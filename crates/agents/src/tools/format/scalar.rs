@@ -226,7 +226,7 @@ const KEYWORDS: [&str; 35] = [
     "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// Whether a text is a Python identifier that is not a keyword, or several joined by dots if `may_have_points`.
+/// Returns whether a text is a Python identifier that is not a keyword, or several joined by dots if `may_have_points`.
 pub(super) fn is_python_name(text: &str, may_have_points: bool) -> bool {
     let is_identifier = |part: &str| {
         let mut chars = part.chars();

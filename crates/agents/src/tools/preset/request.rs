@@ -14,7 +14,7 @@ pub struct TagOptions {
     /// `auto` (the default, also for null), `none`, `required`, `{"type": "function", "function": {"name"}}`, a builtin
     /// tool's `{"type"}`, or `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`.
     pub tool_choice: Value,
-    /// Whether the model reasons first. Families without reasoning ignore this. Default: enabled.
+    /// Whether the model reasons first. Families without reasoning ignore the mode. Default: enabled.
     pub reasoning: ReasoningMode,
     /// Whether an output may have several calls. Default: yes.
     pub parallel_tool_calls: bool,

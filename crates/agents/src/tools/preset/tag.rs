@@ -148,7 +148,7 @@ impl Builder<'_> {
         with_times(text, is_required, !self.options.parallel_tool_calls)
     }
 
-    /// The alternative forms of the section of calls, with the text before it if a call is required.
+    /// Returns the alternative forms of the section of calls, with the text before it if a call is required.
     fn sections(self, content: Value, is_required: bool) -> Vec<Value> {
         let calls = &self.preset.calls;
         let lead = if is_required { &*calls.lead } else { "" };

@@ -36,7 +36,7 @@ pub(super) struct Declaration<'d> {
 }
 
 impl<'d> Declaration<'d> {
-    /// Reads an object as a declaration; `None` if it does not look like one.
+    /// Reads an object as a declaration; `None` if the object does not look like one.
     pub(super) fn of(object: &'d Map<String, Value>, pointer: &str) -> Option<Declaration<'d>> {
         // OpenAI's chat form nests the function in a member
         let kind = object.get("type").and_then(Value::as_str);
@@ -154,7 +154,7 @@ pub(super) fn read(
     })
 }
 
-/// A schema as text, independent of the order of members.
+/// Writes a schema as text that does not depend on the order of members.
 fn canonical(schema: &Value) -> String {
     let mut copy = schema.clone();
     copy.sort_all_objects();

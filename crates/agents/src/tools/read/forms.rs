@@ -17,9 +17,9 @@ const LISTS: [&str; 7] =
 /// A value that may contain tools, with its pointer and the label of its tools.
 type Part<'d> = (&'d Value, String, Option<&'d str>);
 
-/// The member that contains the tools of an object: the only one of [`LISTS`], if it is an array and no other member
-/// shows that the object is itself a document or a tool. The items of the member are then read one by one instead of
-/// the object as a whole.
+/// Returns the member that contains the tools of an object: the only member of [`LISTS`], if its value is an array and
+/// no other member shows that the object is itself a document or a tool. The items of the array are then read instead
+/// of the object as a whole.
 pub(super) fn list(members: &[Member]) -> Option<&'static str> {
     const TELLING: [&str; 10] = [
         "openapi",

@@ -175,8 +175,8 @@ impl Reading<'_> {
         self.set.findings.push(Finding { severity: Severity::Error, tool: None, document, diagnostic });
     }
 
-    /// Adds a warning, unless an equal one was added before. If the option `strict` makes the warning an error, it is
-    /// added as an error, and `tool` is refused.
+    /// Adds a warning, unless an equal warning was added before. If the option `strict` makes the warning an error, it
+    /// is added as an error, and `tool` is refused.
     fn note(&mut self, tool: Option<usize>, diagnostic: Diagnostic) {
         let is_strict =
             ["tools/repaired", "tools/path-item-key", "tools/repeated-key"].contains(&diagnostic.code());

@@ -49,8 +49,8 @@ pub struct TurnOptions {
     pub subset: Option<Subset>,
     /// The minimum number of calls of a turn that has any. Default: 1.
     pub min_calls: u32,
-    /// The maximum number of calls of a turn; `None` for any number. In formats with at most one call in a turn it is
-    /// always 1. Default: 1.
+    /// The maximum number of calls of a turn; `None` for any number. In formats with at most one call in a turn, the
+    /// bound is always 1. Default: 1.
     pub max_calls: Option<u32>,
     /// Arguments that are limited to given values. Only the arguments of tools with such limits are compiled again, not
     /// the set.

@@ -94,7 +94,7 @@ pub(super) enum Thread {
     Section(At),
     Name {
         spot: Spot,
-        /// The calls before this name.
+        /// The calls before the name.
         calls: Calls,
     },
 }
@@ -330,7 +330,7 @@ impl TurnMatcher {
         }
     }
 
-    /// The mask of the allowed tokens.
+    /// Returns the mask of the tokens that may come next.
     ///
     /// # Errors
     /// Limits.
@@ -420,7 +420,7 @@ impl TurnMatcher {
         }
     }
 
-    /// Whether the turn may end here.
+    /// Returns whether the turn may end after the tokens so far.
     ///
     /// # Errors
     /// Limits.
