@@ -68,8 +68,8 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         &self.calls
     }
 
-    /// Asks for the next call, and takes it. If the API has outcomes, the model also chooses its answer. `None` if the
-    /// plan has ended or has the maximum number of calls.
+    /// Asks for the next call, and takes it. If the API has outcomes, the model also chooses its answer. Returns `None`
+    /// if the plan has ended or has the maximum number of calls.
     ///
     /// # Errors
     /// `chat/refused` if two answers are not among the allowed calls; errors of the model; limits.

@@ -216,7 +216,7 @@ fn is_thought(text: &str) -> bool {
 }
 
 /// Returns the complete characters of a text; the last character with its missing bytes filled in, if it is cut; and
-/// the number of its bytes that are in the text. `None` if the text is not a prefix of valid UTF-8.
+/// the number of its bytes that are in the text. Returns `None` if the text is not a prefix of valid UTF-8.
 fn whole_characters(text: &[u8]) -> Option<(String, Vec<u8>, usize)> {
     let cut = match std::str::from_utf8(text) {
         Ok(text) => return Some((text.to_owned(), Vec::new(), 0)),

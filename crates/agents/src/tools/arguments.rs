@@ -115,8 +115,8 @@ fn resolved<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
 }
 
 /// Returns a diagnostic of the first undeclared or missing member, or of the first value of a wrong type or outside an
-/// `enum`. Only keywords that apply unconditionally are considered, and numbers are not compared with an `enum`. `None`
-/// if no such fault is found.
+/// `enum`. Only keywords that apply unconditionally are considered, and numbers are not compared with an `enum`.
+/// Returns `None` if no such fault is found.
 fn fault(root: &Value, schema: &Value, value: &Value, pointer: &str, depth: usize) -> Option<Diagnostic> {
     if depth > CHAIN {
         return None;

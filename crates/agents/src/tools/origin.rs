@@ -21,7 +21,8 @@ pub(super) struct Origins(Option<Arc<[Origin]>>);
 
 impl Origins {
     /// Returns the place in the document of a pointer into the schema. It is derived from the innermost part with an
-    /// origin that contains the pointer. `None` if there is no such part, or if the tool's place is not a pointer.
+    /// origin that contains the pointer. Returns `None` if there is no such part, or if the tool's place is not a
+    /// pointer.
     pub(super) fn place(&self, tool: &Place, pointer: &str) -> Option<Place> {
         let Place::Pointer(tool) = tool else { return None };
         let rest = |origin: &Origin| {

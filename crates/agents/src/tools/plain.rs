@@ -22,8 +22,8 @@ pub(super) fn is_plain(schema: &Value) -> bool {
     schema["type"] == "object" && plain(schema, MOST_DEPTH, &mut left)
 }
 
-/// Returns an upper bound on the bytes of a shortest value of a plain argument schema, written without spaces. `None`
-/// if the schema is not plain or the bound exceeds 1,000.
+/// Returns an upper bound on the bytes of a shortest value of a plain argument schema, written without spaces. Returns
+/// `None` if the schema is not plain or the bound exceeds 1,000.
 pub(super) fn least_bytes(schema: &Value) -> Option<usize> {
     let bytes = is_plain(schema).then(|| least(schema))?;
     (bytes <= MOST_BOUND as usize).then_some(bytes)

@@ -104,7 +104,8 @@ fn uniform(choices: usize) -> Vec<f64> {
 }
 
 /// Parses an answer: the number of a choice, counted from 1, or its label. For a set, the text lists numbers or labels
-/// with commas between them, or is 0 for no element. Returns `None` if the text is not such an answer.
+/// with commas between them, or is 0 for no element. Returns `None` if the text names no choice, or for a set also if
+/// an element occurs twice or the number of elements is out of the bounds of the set.
 fn answer_of(question: &Question, text: &str) -> Option<Answer> {
     let text = text.trim();
     let Some((min, max)) = question.set else {

@@ -122,7 +122,7 @@ impl Record {
 }
 
 impl Entry {
-    /// Returns the entry as an event of a trace. `None` for the entries that traces lack: unclear decisions,
+    /// Returns the entry as an event of a trace. Returns `None` for the entries that traces lack: unclear decisions,
     /// cancellations, refused acts, unreadable texts, and switches between procedures.
     pub fn event(&self) -> Option<Value> {
         Some(match self {

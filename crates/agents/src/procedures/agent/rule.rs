@@ -85,8 +85,8 @@ impl RuleAgent {
         })
     }
 
-    /// Returns whether a condition in words holds; false if `prose` lacks it. `None` if the condition is not only
-    /// words.
+    /// Returns whether a condition in words holds; false if `prose` lacks it. Returns `None` if the condition is not
+    /// only words.
     fn prose_of(&self, procedure: &Procedure, expr: pdl::ExprId) -> Option<bool> {
         let expressions = &procedure.program.expressions;
         if !matches!(expressions.get(expr), pdl::Expr::Prose) {
@@ -132,8 +132,8 @@ impl RuleAgent {
         text
     }
 
-    /// Returns the step at a call of the text. `None` if the node is blocked, a condition does not hold, or the step
-    /// would be a repetition.
+    /// Returns the step at a call of the text. Returns `None` if the node is blocked, a condition does not hold, or the
+    /// step would be a repetition.
     fn at_site(&mut self, situation: &Situation<'_, '_>, site: usize) -> Option<String> {
         let session = situation.conversation.session();
         let procedure = session.procedure();

@@ -234,8 +234,8 @@ impl<'p> Automaton<'p> {
         self.mode
     }
 
-    /// Returns the state with these marks and points. `None` if the state was not constructed, or if a tested value is
-    /// in no cell of its register.
+    /// Returns the state with these marks and points. Returns `None` if the state was not constructed, or if a tested
+    /// value is in no cell of its register.
     pub(in crate::procedures) fn find(&self, marks: &Marks<Scalar>, points: &[PointId]) -> Option<StateId> {
         let mut values = Vec::with_capacity(marks.values.len());
         for (value, register) in marks.values.iter().zip(&self.procedure.registers) {

@@ -33,9 +33,9 @@ pub struct Bounds {
 }
 
 impl Supervisor<'_> {
-    /// Returns the most acts of an agent that takes only offered steps. `None` if results or decisions can block the
-    /// procedure from the start ([`is_blocking`](Supervisor::is_blocking)): then no behaviour is certain to reach a
-    /// closing answer.
+    /// Returns the most acts of an agent that takes only offered steps. Returns `None` if results or decisions can
+    /// block the procedure from the start ([`is_blocking`](Supervisor::is_blocking)): then no behaviour is certain to
+    /// reach a closing answer.
     pub fn bounds(&self) -> Option<Bounds> {
         if self.is_blocking() {
             return None;

@@ -124,8 +124,8 @@ impl<'p> Supervisor<'p> {
         self.rank(self.automaton.find(marks, points)?)
     }
 
-    /// Returns the lowest rank after an outcome of a node. `None` if no outcome is in S, if the node cannot change the
-    /// state or is not open, and if the automaton lacks the state.
+    /// Returns the lowest rank after an outcome of a node. Returns `None` if no outcome is in S, if the node cannot
+    /// change the state or is not open, and if the automaton lacks the state.
     pub(in crate::procedures) fn least_rank_after(
         &self,
         marks: &Marks<Scalar>,
@@ -178,8 +178,8 @@ impl<'p> Supervisor<'p> {
         self.automaton.mode()
     }
 
-    /// Returns the first outcome of a node that leads out of S, in the state of a session. `None` if there is none, if
-    /// the node cannot change the state or is not open, and if the automaton lacks the state.
+    /// Returns the first outcome of a node that leads out of S, in the state of a session. Returns `None` if there is
+    /// none, if the node cannot change the state or is not open, and if the automaton lacks the state.
     pub(in crate::procedures) fn leaving_by(
         &self,
         marks: &Marks<Scalar>,

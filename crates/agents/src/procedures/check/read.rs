@@ -50,8 +50,8 @@ impl Procedure {
     }
 }
 
-/// Reads a file and collects its findings. `None` if the file has no readable declarations or its text cannot be
-/// parsed.
+/// Reads a file and collects its findings. Returns `None` if the file has no readable declarations or its text cannot
+/// be parsed.
 pub(in crate::procedures) fn read(
     text: &str,
     format: Format,

@@ -243,7 +243,7 @@ impl Session<'_> {
     }
 
     /// Returns the first slot of a result, as `slot = value`, whose value is in no cell of the conditions that test the
-    /// slot, and the allowed values. `None` if the conditions cover all values.
+    /// slot, and the allowed values. Returns `None` if the conditions cover all values.
     pub fn foreign(&self, api: usize, result: &Values) -> Option<(String, String)> {
         for &register in &self.procedure.writes[api] {
             let register = &self.procedure.registers[register as usize];

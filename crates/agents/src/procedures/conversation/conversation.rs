@@ -169,7 +169,7 @@ impl std::fmt::Debug for Conversation<'_> {
 }
 
 impl<'w> Conversation<'w> {
-    /// Creates a conversation that begins with the first of the workflows. `None` if the list is empty.
+    /// Creates a conversation that begins with the first of the workflows. Returns `None` if the list is empty.
     pub fn new(workflows: &'w [Workflow<'w>]) -> Option<Conversation<'w>> {
         let session = workflows.first()?.session();
         Some(Conversation {

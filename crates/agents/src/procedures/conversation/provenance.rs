@@ -81,8 +81,8 @@ impl Session<'_> {
     }
 
     /// Returns the values that somebody said and that the schema of the slot allows, the best known first and without
-    /// duplicates. `None` if any value of the schema is allowed. The slot must not be fixed by an earlier call or have
-    /// a result as its source.
+    /// duplicates. Returns `None` if any value of the schema is allowed. The slot must not be fixed by an earlier call
+    /// or have a result as its source.
     pub(in crate::procedures) fn said_values(&self, slot: &str) -> Option<Vec<Value>> {
         let owners = &self.owners;
         let declared = self.procedure.slot(slot);

@@ -250,7 +250,7 @@ impl<'p> Session<'p> {
         (0..self.procedure.nodes.len()).filter(|&node| self.blocked(&view, node).is_none()).collect()
     }
 
-    /// Returns why a node is not open, with these arguments or with any. `None` if it is open.
+    /// Returns why a node is not open, with these arguments or with any. Returns `None` if it is open.
     pub fn obstacle(&self, node: usize, arguments: Option<&Values>) -> Option<Obstacle> {
         if node >= self.procedure.nodes.len() {
             return Some(Obstacle::Unknown);
@@ -282,7 +282,8 @@ impl<'p> Session<'p> {
         open + &blocked
     }
 
-    /// Returns why no arguments of a call are possible, once the user has said something. `None` for other nodes.
+    /// Returns why no arguments of a call are possible, once the user has said something. Returns `None` for other
+    /// nodes.
     pub(in crate::procedures) fn lacking(&self, node: usize) -> Option<Obstacle> {
         let is_api = self.procedure.nodes[node].kind == NodeKind::Api;
         (is_api && self.asks_for_owners()).then(|| self.arguments(node).err()).flatten()
@@ -568,7 +569,7 @@ impl<'p> Session<'p> {
 }
 
 impl Supervisor<'_> {
-    /// Returns the state of a session. `None` if the automaton lacks it.
+    /// Returns the state of a session. Returns `None` if the automaton lacks it.
     pub(in crate::procedures) fn state_of(&self, session: &Session<'_>) -> Option<StateId> {
         self.automaton().find(&session.marks, &session.points)
     }

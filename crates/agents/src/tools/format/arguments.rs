@@ -281,8 +281,8 @@ pub(super) fn has_empty_text(plain: &Plain<'_>, member: &Member<'_>, values: Val
     !member.required && values == Values::Any && items.is_some_and(|items| !items.compound)
 }
 
-/// Returns the schema of the items of an array, and the bounds on their number. `None` if the schema is not that of an
-/// array, has other assertions, or allows no items.
+/// Returns the schema of the items of an array, and the bounds on their number. Returns `None` if the schema is not
+/// that of an array, has other assertions, or allows no items.
 pub(super) fn variadic<'t>(plain: &Plain<'t>, member: &Member<'t>) -> Option<(&'t Value, u32, Option<u32>)> {
     static ANYTHING: Value = Value::Bool(true);
     let schema = plain.resolved(member.schema).as_object()?;

@@ -17,7 +17,7 @@ pub(super) const METHODS: [&str; 9] =
     ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "QUERY"];
 
 /// Returns the separator of the items of an array. If each item is a pair with the parameter's name, the separator is
-/// the end of a pair and the name of the next one. `None` if items may contain the separator of the style.
+/// the end of a pair and the name of the next one. Returns `None` if items may contain the separator of the style.
 pub(super) fn separator(parameter: &Parameter) -> Option<String> {
     let name = encoded_name(&parameter.name);
     Some(match (parameter.style, parameter.explode) {

@@ -67,8 +67,8 @@ fn called<'t>(
 }
 
 /// Matches the beginning of `target` with the path of a binding. Returns the texts at the places of the path with their
-/// names, and the rest of `target`: nothing or a query. `None` if the path does not match, or if a text is empty, `.`
-/// or `..`.
+/// names, and the rest of `target`: nothing or a query. Returns `None` if the path does not match, or if a text is
+/// empty, `.` or `..`.
 fn places<'p>(http: &'p HttpBinding, target: &'p str) -> Option<(Texts<'p>, &'p str)> {
     let mut texts = Vec::new();
     let mut rest = target;

@@ -23,7 +23,7 @@ impl<'s> Texts<'s> {
 
     /// Returns the value of a text. A number, a word (`true`, `false`, `null`), an array or an object of an allowed
     /// type is preferred to a string, unless strings are allowed and the other value does not conform to the schema.
-    /// `None` if the value would be a string but strings are not allowed.
+    /// Returns `None` if the value would be a string but strings are not allowed.
     pub(super) fn value(&self, text: &str) -> Option<Value> {
         let value = of_kinds(text, self.kinds);
         match value {
@@ -194,8 +194,8 @@ pub(super) fn to_python(value: &Value) -> String {
     with_words(&json, WORDS, |_| false).unwrap_or(json)
 }
 
-/// Replaces the first word of each pair by the second, outside of strings in double quotes. `None` if a character for
-/// which `is_foreign` holds occurs outside of strings and of these words.
+/// Replaces the first word of each pair by the second, outside of strings in double quotes. Returns `None` if a
+/// character for which `is_foreign` holds occurs outside of strings and of these words.
 fn with_words(literal: &str, words: [(&str, &str); 3], is_foreign: impl Fn(char) -> bool) -> Option<String> {
     let mut replaced = String::with_capacity(literal.len() + 8);
     let (mut is_in_string, mut is_escaped) = (false, false);

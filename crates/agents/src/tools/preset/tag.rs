@@ -72,8 +72,8 @@ impl Builder<'_> {
         Value::Object(schema)
     }
 
-    /// Builds the reasoning before the answer, or, if reasoning is disabled, the text that replaces it. `None` if there
-    /// is neither.
+    /// Builds the reasoning before the answer, or, if reasoning is disabled, the text that replaces it. Returns `None`
+    /// if there is neither.
     fn reasoning(self) -> Option<Value> {
         let reasoning = self.preset.reasoning.as_ref()?;
         let mode = self.options.reasoning;

@@ -165,8 +165,8 @@ impl<'d> Schemas<'d> {
     }
 
     /// Returns the names that are required but not declared by a schema and the schemas that describe the same object
-    /// (combinators and references). `None` if undeclared members cannot be forbidden: none of these schemas declares
-    /// members, one of them allows others, or one requires more members than all of them declare and name.
+    /// (combinators and references). Returns `None` if undeclared members cannot be forbidden: none of these schemas
+    /// declares members, one of them allows others, or one requires more members than all of them declare and name.
     fn of_family(&self, object: &Map<String, Value>) -> Result<Option<Vec<String>>> {
         let mut open: Vec<&Map<String, Value>> = vec![object];
         let mut seen: Vec<String> = Vec::new();
@@ -275,8 +275,8 @@ impl<'d> Schemas<'d> {
     }
 }
 
-/// Converts the schema of a response, whose objects may have undeclared members. `None` if it cannot be read, which is
-/// no error because responses are not validated.
+/// Converts the schema of a response, whose objects may have undeclared members. Returns `None` if it cannot be read,
+/// which is no error because responses are not validated.
 ///
 /// # Errors
 /// The limit `compile_work`.

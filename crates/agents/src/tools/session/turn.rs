@@ -465,8 +465,8 @@ impl TurnMatcher {
     }
 
     /// Begins a call without a model: accepts the text before the name of the first call, spelled as by `json.dumps`,
-    /// and returns its bytes. `None` if that text contains special tokens that are matched by id, or if the format does
-    /// not write names first.
+    /// and returns its bytes. Returns `None` if that text contains special tokens that are matched by id, or if the
+    /// format does not write names first.
     ///
     /// # Errors
     /// `tools/rejected` or `matcher/rejected` if the text is not allowed here; limits.

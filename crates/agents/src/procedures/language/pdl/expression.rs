@@ -144,7 +144,7 @@ impl Expressions {
         self.conditions.len() - 1
     }
 
-    /// Reads a statement or the right side of an assignment. `None` if it is neither one call nor one literal.
+    /// Reads a statement or the right side of an assignment. Returns `None` if it is neither one call nor one literal.
     pub(super) fn statement(&mut self, text: &str, place: &Place) -> Option<Expr> {
         let (first, calls) = (self.nodes.len(), self.calls.len());
         let read = self.parse(text, place).map(|root| self.get(root).clone());
@@ -215,7 +215,7 @@ impl Expressions {
         }
     }
 
-    /// Completes the pending operators of at least the precedence `least`. `None` if an operand is missing.
+    /// Completes the pending operators of at least the precedence `least`. Returns `None` if an operand is missing.
     fn reduce(&mut self, pending: &mut Vec<Pending>, operands: &mut Vec<ExprId>, least: u8) -> Option<()> {
         while let Some(&operator) = pending.last().filter(|operator| operator.precedence() >= least) {
             pending.pop();
@@ -232,8 +232,8 @@ impl Expressions {
         Some(())
     }
 
-    /// Reads a literal, a slot or a call that begins with a name. `None` if the name is a keyword or the call is
-    /// malformed.
+    /// Reads a literal, a slot or a call that begins with a name. Returns `None` if the name is a keyword or the call
+    /// is malformed.
     fn named(
         &mut self,
         name: &str,

@@ -29,8 +29,8 @@ pub(super) enum Content {
     Whole(Value, String),
 }
 
-/// Returns the kind of a media type, with its rank; the lowest rank is preferred. `None` if no body of this type can be
-/// written.
+/// Returns the kind of a media type, with its rank; the lowest rank is preferred. Returns `None` if no body of this
+/// type can be written.
 fn rank(media_type: &str) -> Option<(u8, Media)> {
     if !address::is_media_type(media_type) {
         return None;

@@ -110,8 +110,8 @@ impl<'d> Parameters<'d> {
     }
 }
 
-/// Returns a boolean member. `true` and `false` as texts are accepted with a warning. `None` if the member is missing
-/// or has another value.
+/// Returns a boolean member. `true` and `false` as texts are accepted with a warning. Returns `None` if the member is
+/// missing or has another value.
 pub(super) fn flag(
     api: &Api<'_>,
     value: &Value,

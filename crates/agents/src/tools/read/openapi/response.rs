@@ -32,7 +32,7 @@ fn schemas<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) -> Vec<(&'d V
     found
 }
 
-/// Returns the schema of the first successful JSON response. `None` if there is none, or if it cannot be read.
+/// Returns the schema of the first successful JSON response. Returns `None` if there is none, or if it cannot be read.
 ///
 /// # Errors
 /// The budget.

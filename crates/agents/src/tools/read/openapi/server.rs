@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// Returns the address of the first server of the operation, otherwise of its path item, otherwise of the document.
 /// Relative addresses are resolved against `api.server`. An address to which no path can be appended is replaced by
-/// `api.server`, with a warning. `None` if no absolute address is known.
+/// `api.server`, with a warning. Returns `None` if no absolute address is known.
 pub(super) fn of(
     api: &Api<'_>,
     (item, item_pointer): (&Map<String, Value>, &str),
