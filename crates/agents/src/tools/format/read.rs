@@ -133,7 +133,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Returns whether a call may begin here, judging by its first piece.
+    /// Returns whether `call` may begin at the current place, judging by its first piece.
     fn begins(&self, call: &[Piece]) -> bool {
         match call.first() {
             Some(Piece::Text(text) | Piece::Token(text)) => self.rest().starts_with(text.as_str()),
