@@ -7,7 +7,7 @@
 //! - [`chat`] asks models that give no logits: every answer is checked, and refused ones are asked for once more.
 //! - [`flows`] has flows of customer care: which steps a dialogue must and may take, and plans that keep them.
 
-// docs.rs says of each item which feature it takes
+// docs.rs shows for each item the feature that it requires
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod chat;

@@ -41,7 +41,7 @@ pub fn run_shell(
         });
     }
     if let Some(mut stdin) = child.stdin.take() {
-        // a command may close its input or never read it: do not wait for the write
+        // a command may close its input or never read it, so the write is not waited for
         std::thread::spawn(move || {
             let _ = stdin.write_all(input.as_bytes());
         });
@@ -82,7 +82,7 @@ fn spawn(command: &str) -> std::io::Result<Child> {
     shell.spawn()
 }
 
-/// Kills a command and its process group.
+/// Kills a command and the processes of its group.
 fn kill(child: &mut Child) {
     #[cfg(unix)]
     let _ = Command::new("kill")

@@ -4,7 +4,7 @@ use grammata::diagnostic::{Diagnostic, excerpt};
 use grammata::error::{Error, ErrorKind};
 use std::time::Duration;
 
-/// Two answers in a row that are not allowed.
+/// Returns the error for two answers in a row that are not allowed.
 pub(super) fn refused(answer: &str, reason: &str) -> Error {
     let found = if answer.trim().is_empty() { "an empty answer" } else { answer };
     let diagnostic = Diagnostic::new("chat/refused", "the model's answer was refused twice")
@@ -15,7 +15,7 @@ pub(super) fn refused(answer: &str, reason: &str) -> Error {
     Error::new(ErrorKind::Model, diagnostic)
 }
 
-/// A command that failed, wrote too much, or whose answer is not UTF-8.
+/// Returns the error for a command that failed, wrote too much, or whose answer is not UTF-8.
 pub(super) fn command(command: &str, found: &str) -> Error {
     let message = format!("the command `{}` gave no answer", excerpt(command));
     let diagnostic = Diagnostic::new("chat/command", message)
@@ -25,7 +25,7 @@ pub(super) fn command(command: &str, found: &str) -> Error {
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// A command that did not answer in time.
+/// Returns the error for a command that did not answer in time.
 pub(super) fn timeout(command: &str, deadline: Duration) -> Error {
     let message = format!("the command `{}` did not answer in time", excerpt(command));
     let diagnostic = Diagnostic::new("chat/command", message)

@@ -1,8 +1,9 @@
-//! Models that are asked by chat. They return texts, not logits, so no mask can constrain them.
+//! Models that are asked by chat. Such models return texts, not logits, so no mask can constrain them.
 //!
-//! A caller describes the allowed answers in a [`Request`], as strongly as its form permits, and checks the [`Answer`]
-//! itself. [`ask`] returns an answer that passes the check. After a refusal it asks once more with the reason, and then
-//! fails. A model is a [`Chat`]: a server (`grammata_endpoint::Endpoint`), or a [`CommandChat`].
+//! A caller describes the allowed answers in a [`Request`], as strongly as the request's form permits, and checks the
+//! [`Answer`] itself. [`ask`] returns an answer that passes the check. After a refusal, [`ask`] asks once more with the
+//! reason; after a second refusal, it fails. A model is a [`Chat`]: a server (`grammata_endpoint::Endpoint`), or a
+//! [`CommandChat`].
 
 mod command;
 mod errors;
@@ -18,7 +19,8 @@ use grammata::error::Result;
 /// The most tokens of an answer that is one of several texts, including what a server may write around it.
 pub(crate) const CHOICE_TOKENS: u32 = 256;
 
-/// Asks a model for an answer that `check` accepts. `check` returns the meaning of an answer, or why it is refused.
+/// Asks a model for an answer that `check` accepts. `check` returns the meaning of an answer, or the reason why the
+/// answer is refused.
 ///
 /// # Errors
 /// `chat/refused`: the first answer was refused, and so was the second, which was asked for with the reason. Errors of

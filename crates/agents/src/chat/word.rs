@@ -21,8 +21,8 @@ pub(crate) fn wrong_byte(run: &mut Lazy<'_>, text: &str) -> Result<Option<usize>
     Ok((!run.is_accepting(at)).then_some(text.len()))
 }
 
-/// Returns why a text is not a word of a grammar: up to 40 characters before the error and up to 40 after. `None` if
-/// the text is a word.
+/// Returns why a text is not a word of a grammar: up to 40 characters before the error and up to 40 after. Returns
+/// `None` if the text is a word.
 ///
 /// # Errors
 /// Limits.

@@ -1,7 +1,7 @@
 //! A file in YAML, JSON or TOML as a tree of values with their places, independent of the notation.
 //!
 //! `saphyr-parser` parses YAML 1.2, and `toml` parses TOML. JSON is a subset of YAML 1.2 and has no parser of its own.
-//! The tree is stored in an arena, so that nothing here recurses over the depth of the input.
+//! The tree is stored in an arena, so that no code of the module recurses over the depth of the input.
 
 mod toml;
 mod yaml;
@@ -88,8 +88,8 @@ impl Document {
         }
     }
 
-    /// The place where the value of a JSON Pointer begins: the key of a member, or an item of a list. If the pointer
-    /// has no target, the place of its innermost existing ancestor.
+    /// Returns the place where the target of a JSON Pointer begins. A member begins at its key; of members with equal
+    /// keys, the last is taken. If the pointer has no target, returns the place of its innermost existing ancestor.
     pub(crate) fn place(&self, pointer: &str) -> &Place {
         let (mut id, mut place) = (0, &self.nodes[0].place);
         for step in pointer.split('/').skip(1) {
@@ -142,7 +142,7 @@ impl Document {
         Ok(())
     }
 
-    /// The members of mappings that a later member with the same key replaces, as keys and places.
+    /// Returns the members of mappings that a later member with the same key replaces, as keys and places.
     pub(crate) fn repeated_keys(&self) -> Vec<(&str, &Place)> {
         let mut repeated = Vec::new();
         for node in &self.nodes {
@@ -156,7 +156,7 @@ impl Document {
         repeated
     }
 
-    /// The value as JSON. Of members with equal keys, the last one counts. See [`scalar`] for the types of scalars.
+    /// Converts a value to JSON. Of members with equal keys, the last counts. See [`scalar`] for the types of scalars.
     pub(crate) fn json(&self, root: NodeId) -> Value {
         // children have greater ids than their parents, so they are converted first
         let inside = self.below(root);
@@ -174,7 +174,7 @@ impl Document {
         ready.remove(&root).unwrap_or_default()
     }
 
-    /// A value and its descendants, parents before children.
+    /// Returns a value and its descendants, parents before children.
     fn below(&self, root: NodeId) -> Vec<NodeId> {
         let mut found = vec![root];
         let mut next = 0;
@@ -206,8 +206,8 @@ fn open(open: &mut Vec<Open>, node: NodeId, place: &Place) -> Result<(), Malform
     Ok(())
 }
 
-/// A scalar as JSON. A plain one is null, a boolean (both as in YAML's core schema) or a number in JSON's syntax; any
-/// other scalar is a text. Hexadecimal, octal and infinite numbers of YAML stay texts.
+/// Converts a scalar to JSON. A plain scalar is null, a boolean (both as in YAML's core schema) or a number in JSON's
+/// syntax if its text is one; any other scalar is a text. Hexadecimal, octal and infinite numbers of YAML stay texts.
 pub(crate) fn scalar(text: &str, is_plain: bool) -> Value {
     if !is_plain {
         return Value::String(text.to_owned());

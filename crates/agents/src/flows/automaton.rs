@@ -1,8 +1,8 @@
 //! The plans of a domain as an automaton over APIs, at one of five levels of strictness.
 //!
-//! At levels 3 and 4, a state counts the calls of each API. At levels 5 and 6, it is a set of [places](super::places):
-//! the subset construction over the plan's possible positions in each flow. Places from which the end cannot be reached
-//! are omitted, so every state can be completed.
+//! At levels 3 and 4, a state counts the calls of each API. At levels 5 and 6, a state is a set of
+//! [places](super::places): the subset construction over the plan's possible positions in each flow. Places from which
+//! the end cannot be reached are omitted, so every state at these levels can be completed.
 
 use super::domain::{Entry, FlowDomain};
 use super::errors;
@@ -21,20 +21,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct FlowCall {
     /// The API, as an index into [`FlowDomain::apis`].
     pub api: usize,
-    /// The step that it carries out, with [`FlowOptions::by_step`]; `None` for an API of `allow`.
+    /// The step that the call carries out, as an index into [`FlowDomain::steps`]. `None` without
+    /// [`FlowOptions::by_step`], and for an API of `allow`.
     pub step: Option<usize>,
     /// The answer, as an index into the API's outcomes; `None` for an API without outcomes.
     pub outcome: Option<usize>,
 }
 
 impl FlowCall {
-    /// The text of the call: `Name()`, followed by `=outcome` if the API has outcomes.
+    /// Returns the text of the call: `Name()`, followed by `=outcome` if the API has outcomes.
     pub fn text(&self, domain: &FlowDomain) -> String {
         let api = &domain.apis[self.api];
         format!("{}(){}", api.name, self.answer(domain))
     }
 
-    /// `=outcome`, or an empty text.
+    /// Returns `=outcome`, or an empty text without an outcome.
     pub(super) fn answer(&self, domain: &FlowDomain) -> String {
         let outcome = self.outcome.and_then(|outcome| domain.apis[self.api].outcomes.get(outcome));
         outcome.map(|outcome| format!("={}", outcome.name)).unwrap_or_default()
@@ -52,14 +53,14 @@ enum Content {
     Ended,
     /// Any call is allowed, and the plan may end.
     Free,
-    /// The number of calls of each API ([`UNBOUNDED`] for a called API without a bound), and the data that answers
-    /// made.
+    /// The number of calls of each API ([`UNBOUNDED`] for a called API without a bound), and the data that answers of
+    /// APIs with outcomes made.
     Uses(Box<[u32]>, FixedBitSet),
     /// The possible places of the plan, in increasing order.
     Places(Vec<PlaceId>),
 }
 
-/// The bound of an API that may be called any number of times.
+/// Marks the bound of an API that may be called any number of times.
 const UNBOUNDED: u32 = u32::MAX;
 
 /// A possible next call in a state of places.
@@ -70,7 +71,7 @@ pub(super) struct Feasible {
     pub(super) flows: Vec<usize>,
 }
 
-/// The automaton of a domain's plans after the prelude.
+/// The automaton of a domain's plans after the prelude. States are constructed on demand.
 #[derive(Debug)]
 pub struct FlowAutomaton<'d> {
     domain: &'d FlowDomain,
@@ -81,17 +82,17 @@ pub struct FlowAutomaton<'d> {
     most: Vec<u32>,
     /// The data available after the prelude at levels 3 and 4.
     given: FixedBitSet,
-    /// Present at levels 5 and 6.
+    /// The places that were found; `None` at levels other than 5 and 6.
     places: Option<Places<'d>>,
     contents: Vec<Content>,
-    /// If APIs have outcomes: the states from which a plan can be finished whatever they answer.
+    /// If APIs have outcomes: the states from which a plan can be finished whatever the APIs answer.
     open: Option<FixedBitSet>,
     ids: FxHashMap<Content, FlowState>,
-    /// Memory of the lists in the contents and of their ids, in bytes.
+    /// Memory of the lists in `contents` and `ids`, in bytes.
     bytes: usize,
     /// The work budget for computing successors of states.
     work: Budget,
-    /// The states whose share of that budget was spent.
+    /// The states whose share of the work budget was spent.
     expanded: FixedBitSet,
 }
 
@@ -99,9 +100,12 @@ impl<'d> FlowAutomaton<'d> {
     /// Creates the automaton of a domain.
     ///
     /// # Errors
-    /// `flow/unknown-name` if there is no such flow; `flow/level` for level 1, whose letters are not the domain's APIs;
-    /// `flow/intents` if there are more intents than flows, or no intents; `flow/unprovided-input` if steps in declared
-    /// order lack data; `flow/unanswered` if some answer of an API leaves no plan that can be finished; limits.
+    /// - `flow/unknown-name` if the domain does not have the flow of the options.
+    /// - `flow/level` for level 1, whose letters are not the domain's APIs.
+    /// - `flow/intents` if there are more intents than flows (at least one intent is allowed), or no intents.
+    /// - `flow/unprovided-input` and `flow/cyclic-dependency` if APIs in declared order lack data.
+    /// - `flow/unanswered` if some answer of an API leaves no plan that can be finished.
+    /// - Limits.
     pub fn new(domain: &'d FlowDomain, options: FlowOptions) -> Result<FlowAutomaton<'d>> {
         let flows: Vec<usize> = match options.flow {
             Some(flow) if flow >= domain.flows.len() => {
@@ -155,17 +159,17 @@ impl<'d> FlowAutomaton<'d> {
         Ok(automaton)
     }
 
-    /// The domain.
+    /// Returns the domain whose plans the automaton accepts.
     pub fn domain(&self) -> &'d FlowDomain {
         self.domain
     }
 
-    /// The options.
+    /// Returns the options with which the automaton was created.
     pub fn options(&self) -> &FlowOptions {
         &self.options
     }
 
-    /// The flows that a plan in a state may be following; at levels 2 to 4, all flows.
+    /// Returns the flows that a plan in a state may be following, by index; at levels 2 to 4, all flows of the options.
     pub fn flows(&self, state: FlowState) -> Vec<usize> {
         match (self.content(state), &self.places) {
             (Content::Places(places), Some(known)) => {
@@ -178,7 +182,7 @@ impl<'d> FlowAutomaton<'d> {
         }
     }
 
-    /// The allowed APIs, if the level is 3 and each of them may be called once.
+    /// Returns the allowed APIs, if the level is 3, no API has outcomes and no API may be called more than once.
     pub(super) fn at_most_once(&self) -> Option<Vec<usize>> {
         let is_once = self.options.level == Level::Bounded
             && !self.domain.has_outcomes()
@@ -186,18 +190,19 @@ impl<'d> FlowAutomaton<'d> {
         is_once.then(|| (0..self.most.len()).filter(|&api| self.most[api] == 1).collect())
     }
 
-    /// The work spent so far, in steps.
+    /// Returns the work spent so far, in steps.
     pub(super) fn work(&self) -> usize {
         let of_places = self.places.as_ref().map_or(0, Places::work);
         usize::try_from(self.work.spent() + of_places).unwrap_or(usize::MAX)
     }
 
-    /// Whether there is no plan.
+    /// Returns whether there is no plan at levels 5 and 6; false at other levels.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self.content(FlowState(0)), Content::Places(places) if places.is_empty())
     }
 
-    /// The allowed calls, with the steps that each may carry out and the flows that it may belong to.
+    /// Returns the allowed calls in ascending order, with the steps that each may carry out and the flows to which it
+    /// may belong.
     pub(super) fn options_of(&mut self, state: FlowState) -> Result<Vec<Feasible>> {
         let mut found: Vec<Feasible> = Vec::new();
         let (Content::Places(places), Some(known)) = (self.content(state).clone(), &mut self.places) else {
@@ -266,7 +271,7 @@ impl<'d> FlowAutomaton<'d> {
         Ok(id)
     }
 
-    /// The states after each allowed API, in the order of the file.
+    /// Returns the states after each allowed call and answer, in the order of the file.
     fn after_uses(
         &self,
         uses: &[u32],
@@ -314,7 +319,7 @@ impl<'d> FlowAutomaton<'d> {
         Ok(after)
     }
 
-    /// The states after each call and answer, including those from which no plan can be finished.
+    /// Returns the states after each call and answer, including those from which no plan can be finished.
     fn after(&mut self, state: &FlowState) -> Result<Vec<Transition<FlowState, FlowCall>>> {
         self.expanded.grow(self.contents.len());
         let is_first = !self.expanded.put(state.0 as usize);
@@ -336,7 +341,7 @@ impl<'d> FlowAutomaton<'d> {
             .collect()
     }
 
-    /// Whether an answer is consistent with the answers known in advance.
+    /// Returns whether the answer of a call is consistent with the answers known in advance.
     fn is_expected(&self, call: FlowCall) -> bool {
         let mut known = self.options.answers.iter().filter(|(api, _)| *api == call.api);
         call.outcome.is_none() || known.all(|&(_, outcome)| call.outcome == Some(outcome))
@@ -365,7 +370,7 @@ impl<'d> FlowAutomaton<'d> {
             for (state, next) in after.iter().enumerate().filter(|(state, _)| open.contains(*state)) {
                 for answers in next.chunk_by(is_same_call) {
                     let label = answers[0].label;
-                    // both are in the order of the file
+                    // transitions and outcomes are both in the order of the file
                     let mut of_call = answers.iter().peekable();
                     let lost = self.domain.apis[label.api].answers().find(|outcome| {
                         let answer = of_call.next_if(|one| one.label.outcome == *outcome);
@@ -434,13 +439,13 @@ impl<'d> FlowAutomaton<'d> {
     }
 }
 
-/// Whether two transitions are answers of the same call.
+/// Returns whether two transitions are answers of the same call.
 fn is_same_call(a: &Transition<FlowState, FlowCall>, b: &Transition<FlowState, FlowCall>) -> bool {
     (a.label.api, a.label.step) == (b.label.api, b.label.step)
 }
 
-/// The maximum number of calls of each API at levels 3 and 4: one, or the number of calls in any `intents` flows
-/// together, if that is greater; one for the end, and none for the APIs of the prelude.
+/// Returns the maximum number of calls of each API at levels 3 and 4: the greatest number of calls in any `intents`
+/// flows together, but at least one; one for the end, and none for the APIs of the prelude.
 fn most(domain: &FlowDomain, flows: &[usize], options: &FlowOptions) -> Result<Vec<u32>> {
     let mut by_api: Vec<Vec<u32>> = vec![Vec::new(); domain.apis.len()];
     let mut work = options.limits.plan_states;
@@ -459,7 +464,7 @@ fn most(domain: &FlowDomain, flows: &[usize], options: &FlowOptions) -> Result<V
     Ok(most)
 }
 
-/// The maximum number of calls of each API in a list of entries.
+/// Returns the maximum number of calls of each API in a list of entries.
 fn uses(
     domain: &FlowDomain,
     entries: &[Entry],

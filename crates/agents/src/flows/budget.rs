@@ -13,12 +13,12 @@ use grammata_decode::Constraint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The maximum number of allowed tokens that are tried one by one. If there are more, only the one that finishes the
-/// plan soonest is kept.
+/// The maximum number of allowed tokens that are tried one by one. If more are allowed, the mask has only the token
+/// that finishes the plan soonest.
 const MOST_TRIED: usize = 256;
 
-/// A matcher of [`grammar`](super::grammar) that reserves enough tokens to finish the plan: whatever is chosen, the
-/// plan ends within the budget. Near the end of the budget, thoughts are shortened before plans are.
+/// A matcher of [`grammar`](super::grammar) that reserves enough tokens to finish the plan: whichever allowed tokens
+/// are chosen, the plan ends within the budget. Near the end of the budget, thoughts are shortened before plans are.
 #[derive(Debug)]
 pub struct WithinBudget {
     matcher: Matcher,
@@ -33,17 +33,18 @@ struct Shared {
     tokens: FxHashMap<Box<[u8]>, u32>,
     longest: usize,
     eos: Vec<u32>,
-    /// A number of tokens at which any token is allowed: the rest suffices to finish its turn with one token per byte,
-    /// followed by the longest of the short ends.
+    /// If more tokens than this are left, each token that the grammar allows is allowed: the rest suffices to finish
+    /// the turn with one token per byte, and then the plan with the longest of the short ends.
     safe: usize,
 }
 
 impl WithinBudget {
-    /// For plans of `domain` at level 3 or above, whose grammar is `compiled`, with at most `tokens` tokens.
+    /// Creates a matcher for plans of `domain` at level 3 or above with at most `tokens` tokens. `compiled` must be the
+    /// grammar of these plans.
     ///
     /// # Errors
-    /// `flow/budget` with the minimum number of tokens if no plan is so short, or if the vocabulary cannot spell any;
-    /// those of [`grammar`](super::grammar).
+    /// `flow/budget` if no plan is so short, with the minimum number of tokens, or if the vocabulary cannot spell some
+    /// end of a plan; those of [`grammar`](super::grammar).
     pub fn new(
         compiled: &CompiledGrammar,
         domain: &FlowDomain,
@@ -64,7 +65,7 @@ impl WithinBudget {
         }
     }
 
-    /// The number of tokens left.
+    /// Returns the number of tokens left.
     pub fn left(&self) -> usize {
         self.left
     }
@@ -84,7 +85,7 @@ impl Shared {
         Shared { completions, tokens, longest, eos, safe: usize::MAX }
     }
 
-    /// The maximum number of tokens of a short end of a plan; `None` if one of them cannot be spelled.
+    /// Returns the greatest number of tokens of a short end of a plan; `None` if some end cannot be spelled.
     fn longest_end(&self) -> Option<usize> {
         let mut most = 0;
         for end in self.completions.ends() {
@@ -93,14 +94,14 @@ impl Shared {
         Some(most)
     }
 
-    /// Tokens that finish a plan which begins with `text`.
+    /// Returns tokens that finish a plan which begins with `text`; `None` if there are none.
     fn rest(&self, text: &[u8]) -> Option<Vec<u32>> {
         self.spell(&self.completions.of(text)?)
     }
 
-    /// The fewest tokens that spell a text; `None` if that is impossible.
+    /// Returns the fewest tokens that spell a text; `None` if the vocabulary cannot spell it.
     fn spell(&self, text: &[u8]) -> Option<Vec<u32>> {
-        // for each position, the minimum number of tokens up to it, the last token, and its start
+        // for each position, the minimum number of tokens up to the position, the last of these tokens, and its start
         let mut best: Vec<Option<(usize, u32, usize)>> = vec![None; text.len() + 1];
         for end in 1..=text.len() {
             for start in end.saturating_sub(self.longest)..end {
@@ -161,7 +162,7 @@ impl Constraint for WithinBudget {
             false => Vec::new(),
         };
         if kept.is_empty() {
-            // the token that finishes the plan soonest, or ends it
+            // the token that finishes the plan soonest, or the end-of-sequence tokens if the plan is complete
             let rest = self.shared.rest(&text).unwrap_or_default();
             kept = rest.first().map_or_else(|| self.shared.eos.clone(), |&first| vec![first]);
         }

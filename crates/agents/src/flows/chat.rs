@@ -1,4 +1,4 @@
-//! Planning of queries by chat. The model is asked for each call, and chooses among those that the automaton allows.
+//! Plans queries by chat. The model is asked for each call, and chooses among the calls that the automaton allows.
 
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use super::domain::FlowDomain;
@@ -17,8 +17,8 @@ const MOST_CALLS: usize = 30;
 const MOST_BOUNDED: usize = 4_096;
 
 /// Asks a model for the calls of a plan. Each question lists the calls that the automaton of the domain allows; any
-/// other answer is refused. If only one call is allowed, it is taken without asking. Calls are written without thoughts
-/// and without the makers of their inputs.
+/// other answer is refused. If only one call is allowed, it is taken without a question. Calls are written without
+/// thoughts and without the makers of their inputs.
 pub struct ChatFlow<'m, 'd> {
     model: &'m mut dyn Chat,
     automaton: FlowAutomaton<'d>,
@@ -63,16 +63,16 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         })
     }
 
-    /// The calls so far, without those of the prelude.
+    /// Returns the calls so far, without those of the prelude.
     pub fn calls(&self) -> &[FlowCall] {
         &self.calls
     }
 
-    /// Asks for the next call, with the answer of its API if the API has outcomes. `None` if the plan has ended or has
-    /// the maximum number of calls.
+    /// Asks for the next call, and takes it. If the API has outcomes, the model also chooses its answer. Returns `None`
+    /// if the plan has ended or has the maximum number of calls.
     ///
     /// # Errors
-    /// `chat/refused`; errors of the model; limits.
+    /// `chat/refused` if two answers are not among the allowed calls; errors of the model; limits.
     pub fn next_call(&mut self) -> Result<Option<FlowCall>> {
         let open = self.open()?;
         let domain = self.automaton.domain();
@@ -81,8 +81,8 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         Ok(open.get(place).map(|one| self.take(one)))
     }
 
-    /// Asks which API is called next; `None` as for [`next_call`](ChatFlow::next_call). The plan continues only when
-    /// [`answered`](ChatFlow::answered) is given the API and its answer.
+    /// Asks which API is called next, and returns its index; `None` as for [`next_call`](ChatFlow::next_call). The plan
+    /// does not continue until [`answered`](ChatFlow::answered) is called with the API and its answer.
     ///
     /// # Errors
     /// Those of [`next_call`](ChatFlow::next_call).
@@ -97,7 +97,7 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
     /// Continues after a call and its answer.
     ///
     /// # Errors
-    /// `flow/unknown-name` if no plan continues with this call and answer; limits.
+    /// `flow/unknown-name` if no plan continues with the call and the answer; limits.
     pub fn answered(&mut self, api: usize, outcome: Option<usize>) -> Result<()> {
         let open = self.open()?;
         let found = open.iter().find(|one| one.label.api == api && one.label.outcome == outcome);
@@ -115,7 +115,7 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         }
     }
 
-    /// Returns whether the plan is finished.
+    /// Returns whether the last call is that of the API that ends plans.
     pub fn is_finished(&self) -> bool {
         self.calls.last().is_some_and(|call| call.api == self.automaton.domain().end)
     }
@@ -135,8 +135,8 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
         one.label
     }
 
-    /// The index of the text that the model chooses; `None` if there are no texts. A single text is taken without
-    /// asking.
+    /// Returns the index of the text that the model chooses; `None` if there are no texts. A single text is chosen
+    /// without a question.
     fn choose(&mut self, texts: Vec<String>) -> Result<Option<usize>> {
         if texts.len() <= 1 {
             return Ok(texts.first().map(|_| 0));

@@ -1,4 +1,4 @@
-//! Parsing and checking a domain: resolves names, and checks that each flow has a plan.
+//! Parses and checks a domain: resolves names, and checks that each flow has a plan.
 
 use super::automaton::FlowAutomaton;
 use super::domain::{Api, Entry, Flow, FlowDomain, FlowOrder, Input, Outcome, Rounds, Step};
@@ -17,20 +17,20 @@ use serde::Deserialize;
 /// The maximum number of states searched to find out whether an entry of a flow is ever omitted, or an alternative ever
 /// chosen.
 const ENTRY_SEARCH: usize = 10_000;
-/// The work bound of each of these searches, in steps.
+/// The work bound of each search for unused entries, in steps.
 const ENTRY_WORK: usize = 1_000_000;
 
 impl FlowDomain {
     /// Parses a domain from TOML and checks that each of its flows can be followed.
     ///
     /// # Errors
-    /// `flow/…` with the JSON Pointer and the line of the fault, all errors of the file together; limits.
+    /// `flow/…` with the JSON Pointer and the line of each fault; the errors of the file are combined into one. Limits.
     pub fn read(text: &str, limits: &Limits) -> Result<FlowDomain> {
         FlowDomain::read_with(text, limits, false)
     }
 
-    /// Like [`read`](FlowDomain::read), but with `allow_infeasible` a flow that no plan can follow is only a warning,
-    /// and none of its plans is offered.
+    /// Like [`read`](FlowDomain::read). With `allow_infeasible`, a flow that no plan can follow is a warning instead of
+    /// an error, and automata leave the flow out.
     ///
     /// # Errors
     /// Those of [`read`](FlowDomain::read).
@@ -110,7 +110,7 @@ pub(super) fn domain(written: &Written, limits: &Limits, allow_infeasible: bool)
     }
     errors.finish()?;
     let name = written.name.clone();
-    // both are present, otherwise there are errors
+    // both are present, because errors have ended this function otherwise
     let (prelude, end) = (prelude.unwrap_or_default(), end.unwrap_or_default());
     let mut domain =
         FlowDomain { name, apis, steps, flows, data: data.names, prelude, end, given, allow, warnings };
@@ -118,7 +118,7 @@ pub(super) fn domain(written: &Written, limits: &Limits, allow_infeasible: bool)
     Ok(domain)
 }
 
-/// A flow whose prelude entry is still part of its body.
+/// Returns a flow whose prelude is still the first entry of its body.
 fn resolved(written: &WrittenFlow, body: Vec<Entry>, data: &mut Data) -> Flow {
     let mut steps = Vec::new();
     entries::gold(&body, &mut steps);
@@ -225,8 +225,8 @@ fn feasible(domain: &FlowDomain, flow: usize, limits: &Limits, budget: &Budget) 
     }
 }
 
-/// Warns of optional steps that are never omitted and of alternatives that are never chosen, if a budget suffices to
-/// find them.
+/// Returns warnings of optional steps that are never omitted and of alternatives that are never chosen, as far as the
+/// budget suffices to find them.
 fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits, budget: &Budget) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     let copied = domain.apis.len() + domain.steps.len();
@@ -273,7 +273,7 @@ fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits, budget: &
     warnings
 }
 
-/// Warns of flows that have the same plans.
+/// Warns of flows whose bodies are equal except for the names of steps, so that they have the same plans.
 fn same_words(domain: &mut FlowDomain) {
     let mut known: FxHashMap<String, usize> = FxHashMap::default();
     let mut warnings = Vec::new();

@@ -1,5 +1,5 @@
-//! Choosing among valid plans. Thoughts and their calls are sampled under the mask and scored once per call; the flow
-//! is chosen by the similarity of its intent and steps to the query.
+//! Chooses among valid plans. Several thoughts with their calls are sampled under the mask for each call, and scored. A
+//! flow is chosen by the similarity of its intent and steps to the query.
 
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use super::domain::FlowDomain;
@@ -17,16 +17,16 @@ use grammata_decode::{Decoder, Event, FinishReason, GenerationOptions, Model, Sa
 pub enum IntentText {
     /// The intent.
     Intent,
-    /// The intent and the texts of the steps, as one text.
+    /// The intent and the texts of the steps after the prelude, as one text.
     WithSteps,
-    /// The mean of the similarities to the intent and to the text of each step.
+    /// The intent and the text of each step after the prelude, compared separately; the similarity is the mean.
     MeanOfSteps,
 }
 
-/// The similarity of a query to each flow of a domain.
+/// Returns the similarity of a query to each flow of a domain, in the order of the flows.
 ///
 /// # Errors
-/// Those of the similarity.
+/// Those of [`similar`].
 pub fn intent_similarities(
     domain: &FlowDomain,
     query: &str,
@@ -64,8 +64,8 @@ pub enum Served {
     CannotHelp(Option<f64>),
 }
 
-/// The flow with the greatest similarity (the first among equals) that reaches the threshold; without a threshold, any
-/// flow qualifies.
+/// Returns the flow with the greatest similarity (the first among equals), if that is at least the threshold. Without a
+/// threshold, any similarity suffices.
 pub fn serving_flow(similarities: &[f64], threshold: Option<f64>) -> Served {
     let all = similarities.iter().copied().enumerate();
     let best = all.reduce(|best, one| if one.1 > best.1 { one } else { best });
@@ -121,7 +121,7 @@ grammata_base::setters!(ThoughtScore {
     lambda: f64,
 });
 
-/// (1 - λ) `probability` + λ `heuristic`.
+/// Returns (1 - λ) `probability` + λ `heuristic`.
 pub fn mixed(lambda: f64, probability: f64, heuristic: f64) -> f64 {
     (1.0 - lambda) * probability + lambda * heuristic
 }
@@ -137,17 +137,17 @@ pub fn mixed(lambda: f64, probability: f64, heuristic: f64) -> f64 {
 pub struct ChooserOptions {
     /// The plans that are allowed.
     pub flows: FlowOptions,
-    /// The text that is written with calls.
+    /// The text that is written with calls. Default: free thoughts.
     pub thoughts: Thoughts,
-    /// The number of thoughts with calls that are sampled per call. 1 is greedy, without scores.
+    /// The number of thoughts with calls that are sampled per call. 1, the default, is greedy, without scores.
     pub samples: usize,
     /// The temperature of sampling. Default: 0.8.
     pub temperature: f32,
-    /// The seed of sampling.
+    /// The seed of sampling. Default: 0.
     pub seed: u64,
     /// How thoughts are scored.
     pub score: ThoughtScore,
-    /// The maximum number of tokens of a plan.
+    /// The maximum number of tokens of a plan. Default: 2048.
     pub max_tokens: usize,
 }
 
@@ -184,7 +184,7 @@ pub struct ChosenPlan {
     pub plan: ParsedPlan,
     /// The number of tokens of the plan.
     pub tokens: usize,
-    /// The number of tokens that were the only allowed ones, and so chosen without the model.
+    /// The number of tokens that were chosen without the model, because they were the only allowed ones.
     pub forced: usize,
     /// The number of tokens sampled for thoughts and calls, including discarded ones; 0 if greedy.
     pub drawn: usize,
@@ -198,9 +198,9 @@ pub struct ChosenPlan {
 pub struct ValidChooser<'a> {
     /// The model.
     pub model: &'a mut dyn Model,
-    /// [`grammar`](super::grammar) of the same domain and options, compiled.
+    /// The compiled [`grammar`](super::grammar) of the same domain and options.
     pub compiled: &'a CompiledGrammar,
-    /// Scores thoughts. Without it, the most probable of several samples is taken.
+    /// The similarity that scores thoughts. `None` takes the most probable of several samples.
     pub similarity: Option<&'a mut dyn Similarity>,
     /// The domain.
     pub domain: &'a FlowDomain,
@@ -218,7 +218,7 @@ impl std::fmt::Debug for ValidChooser<'_> {
 struct At<'d> {
     automaton: FlowAutomaton<'d>,
     state: FlowState,
-    /// The steps of the last call.
+    /// The steps that the last call may carry out.
     current: Vec<usize>,
     calls: usize,
 }
@@ -269,7 +269,7 @@ impl ValidChooser<'_> {
         parse_with(text, &self.domain.apis[self.domain.end].name, self.options.thoughts, brackets)
     }
 
-    /// Samples several continuations at each call, and continues with the best.
+    /// Samples several continuations for each call, and continues with the one of the highest score.
     fn by_calls<'c>(&mut self, first: Decoder<'c>, query: &str, used: &mut Use) -> Result<Decoder<'c>> {
         let automaton = FlowAutomaton::new(self.domain, self.options.flows.clone())?;
         let state = automaton.start();
@@ -325,8 +325,8 @@ impl ValidChooser<'_> {
         }
     }
 
-    /// The score (1 - λ) p + λ (a step + c input + d description) of the last call. `mean` is p; it is the score if
-    /// there is no similarity or no new call.
+    /// Returns the score (1 - λ) p + λ (a step + c input + d description) of the last call. `mean` is p, and the whole
+    /// score if there is no similarity or no new call.
     fn score(&mut self, at: &mut At<'_>, decoder: &Decoder<'_>, mean: f64, query: &str) -> Result<f64> {
         let plan = self.parsed(decoder.text());
         let options = self.options.score;

@@ -1,4 +1,4 @@
-//! Short completions of plans, as texts, from any prefix of a plan.
+//! Computes short completions of plans, as texts, from any prefix of a plan.
 
 use super::domain::FlowDomain;
 use super::letters::{self, Letter};
@@ -15,7 +15,7 @@ const SHORT: &str = "ok";
 struct Turn {
     /// The text before the thought.
     lead: String,
-    /// `Name()`, possibly with makers in the brackets.
+    /// The call `Name()`, possibly with makers in the brackets, and the answer.
     call: String,
     to: usize,
 }
@@ -26,15 +26,15 @@ pub(super) struct Completions {
     thoughts: Thoughts,
     turns: Vec<Vec<Turn>>,
     is_accepting: Vec<bool>,
-    /// For each state, a short end of a plan from the turn on; `None` if no plan ends.
+    /// For each state, a short end of a plan that begins with a turn in the state; `None` if no plan can be finished.
     rest: Vec<Option<String>>,
 }
 
 impl Completions {
-    /// For the plans of a level of at least 3.
+    /// Creates the texts of the plans of a level of at least 3.
     ///
     /// # Errors
-    /// Those of [`letters::graph`].
+    /// Those of [`letters::graph`]; the limit `source_bytes` bounds the total size of the ends.
     pub(super) fn new(domain: &FlowDomain, options: &FlowOptions, thoughts: Thoughts) -> Result<Completions> {
         let by_step = thoughts == Thoughts::Stated && options.level == Level::Steps;
         let graph = letters::graph(domain, FlowOptions { by_step, ..options.clone() })?;
@@ -69,8 +69,8 @@ impl Completions {
         }
     }
 
-    /// Finds shortest paths by bytes, backwards from the ends (Bellman and Ford), in as many rounds as the longest of
-    /// them has calls.
+    /// Finds the shortest ends, in bytes, backwards from accepting states (Bellman and Ford). The number of rounds is
+    /// at most the number of calls of the longest of these ends, plus one.
     fn find_rests(&mut self) {
         let mut has_changed = true;
         while has_changed {
@@ -97,7 +97,7 @@ impl Completions {
         }
     }
 
-    /// The text after a turn that leads to a state.
+    /// Returns the text after a turn that leads to a state; `None` if no plan can be finished there.
     fn tail(&self, to: usize) -> Option<String> {
         match self.is_accepting[to] {
             true => Some(String::new()),
@@ -109,17 +109,18 @@ impl Completions {
         self.rest.iter().flatten().map(String::len).sum()
     }
 
-    /// The short ends of plans, each from a state's turn on.
+    /// Returns the short ends of plans, one for each state that has one.
     pub(super) fn ends(&self) -> impl Iterator<Item = &str> {
         self.rest.iter().flatten().map(String::as_str)
     }
 
-    /// The length of the longest turn, in bytes.
+    /// Returns the length of the longest turn with a shortest thought, in bytes.
     pub(super) fn longest_turn(&self) -> usize {
         self.turns.iter().flatten().map(|turn| self.whole_turn(turn).len()).max().unwrap_or(0)
     }
 
-    /// A short text that completes `text`, a prefix of a plan.
+    /// Returns a short text that completes `text`, a prefix of a plan; `None` if there is none. The prefix may end
+    /// within a character.
     pub(super) fn of(&self, text: &[u8]) -> Option<Vec<u8>> {
         let (whole, character, written) = whole_characters(text)?;
         let filled = whole + std::str::from_utf8(&character).ok()?;
@@ -150,8 +151,8 @@ impl Completions {
         }
     }
 
-    /// The state and the remaining text after a complete turn. If the text is a prefix of turns, the completions of
-    /// these turns instead.
+    /// Returns the state and the remaining text after a complete turn at the start of a text. If the text is a prefix
+    /// of turns, returns the completions of the plan from these turns instead.
     fn after_turn<'t>(&self, state: usize, text: &'t str) -> Result<(usize, &'t str), Vec<String>> {
         let mut ends = Vec::new();
         for turn in &self.turns[state] {
@@ -202,7 +203,8 @@ impl Completions {
         Err(ends)
     }
 
-    /// The part of `whole` after its prefix `written`, followed by the end of the plan.
+    /// Returns the part of `whole` after its prefix `written`, followed by the end of the plan; `None` if `written` is
+    /// not a prefix.
     fn rest_of(&self, whole: &str, written: &str, to: usize) -> Option<String> {
         Some(format!("{}{}", whole.strip_prefix(written)?, self.tail(to)?))
     }
@@ -213,8 +215,8 @@ fn is_thought(text: &str) -> bool {
     !is_blank(text.chars().next()) && !is_blank(text.chars().next_back())
 }
 
-/// The complete characters of a text; the last character, completed if it is cut; and how many of its bytes are in the
-/// text.
+/// Returns the complete characters of a text; the last character with its missing bytes filled in, if it is cut; and
+/// the number of its bytes that are in the text. Returns `None` if the text is not a prefix of valid UTF-8.
 fn whole_characters(text: &[u8]) -> Option<(String, Vec<u8>, usize)> {
     let cut = match std::str::from_utf8(text) {
         Ok(text) => return Some((text.to_owned(), Vec::new(), 0)),

@@ -1,4 +1,4 @@
-//! Domains: APIs, steps and flows, after parsing.
+//! Domains: APIs, steps and flows, with resolved names.
 
 use super::errors;
 use fixedbitset::FixedBitSet;
@@ -6,7 +6,7 @@ use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
 use std::cell::Cell;
 
-/// An input of an API: any one of several data.
+/// An input of an API, which any one of several data satisfies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// Indices into [`FlowDomain::data`], at least one.
@@ -16,7 +16,7 @@ pub struct Input {
 /// A possible answer of an API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its name, in the form of an API's name.
+    /// The name of the answer, in the form of an API's name.
     pub name: String,
     /// The data that the API makes with this answer, in addition to its own outputs, as indices into
     /// [`FlowDomain::data`].
@@ -26,7 +26,7 @@ pub struct Outcome {
 /// An API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Api {
-    /// Its name.
+    /// The name of the API.
     pub name: String,
     /// Alternative names.
     pub aliases: Vec<String>,
@@ -41,14 +41,14 @@ pub struct Api {
 }
 
 impl Api {
-    /// The data that it makes with an answer, or may make with any answer if `None`.
+    /// Returns the data that the API makes with an answer; with `None`, those that it makes with any answer.
     pub fn makes(&self, outcome: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         let answers = self.outcomes.iter().enumerate();
         let answers = answers.filter(move |(number, _)| outcome.is_none_or(|outcome| outcome == *number));
         self.outputs.iter().copied().chain(answers.flat_map(|(_, answer)| answer.outputs.iter().copied()))
     }
 
-    /// The possible answers of a call; a single `None` if the API has no outcomes.
+    /// Returns the possible answers of a call; a single `None` if the API has no outcomes.
     pub(super) fn answers(&self) -> impl Iterator<Item = Option<usize>> + use<> {
         let none = self.outcomes.is_empty().then_some(None);
         none.into_iter().chain((0..self.outcomes.len()).map(Some))
@@ -58,20 +58,20 @@ impl Api {
 /// A step: an instruction that APIs carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its id.
+    /// The id of the step.
     pub id: String,
     /// The instruction.
     pub text: String,
-    /// The APIs that carry it out, by index, in the order of the gold plan.
+    /// The APIs that carry out the step, by index, in the order of the gold plan.
     pub apis: Vec<usize>,
 }
 
 /// How often a step is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    /// The minimum; 0 if the step is optional.
+    /// The minimum number of rounds; 0 if the step is optional.
     pub min: u32,
-    /// The maximum; `None` is unbounded.
+    /// The maximum number of rounds; `None` is unbounded.
     pub max: Option<u32>,
 }
 
@@ -89,14 +89,14 @@ pub enum Entry {
         step: usize,
         /// The number of rounds.
         rounds: Rounds,
-        /// The entries of the body that come before it, by index; `None` if the file does not say.
+        /// The entries of the body that precede the entry, by index; `None` if the file has no `after`.
         after: Option<Vec<usize>>,
     },
-    /// One of several lists of entries, each in order.
+    /// Alternatives: one of several lists of entries, each in order.
     Either(Vec<Vec<Entry>>),
 }
 
-/// How steps of a flow that `after` does not order share a plan.
+/// Whether steps of a flow that `after` does not order may be mixed in a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowOrder {
     /// A step that has begun is completed before another begins.
@@ -109,7 +109,7 @@ pub enum FlowOrder {
 /// A flow: the steps that serve an intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Its id.
+    /// The id of the flow.
     pub id: String,
     /// The customer's intent.
     pub intent: String,
@@ -118,30 +118,30 @@ pub struct Flow {
     pub steps: Vec<usize>,
     /// The entries after the prelude.
     pub body: Vec<Entry>,
-    /// How steps that `after` does not order share a plan.
+    /// Whether steps that `after` does not order may be mixed in a plan.
     pub order: FlowOrder,
     /// Data assumed to be available from the start, by index.
     pub assumes: Vec<usize>,
-    /// Whether some plan follows it; false only in domains parsed with `allow_infeasible`.
+    /// Whether some plan follows the flow; false only in domains parsed with `allow_infeasible`.
     pub is_feasible: bool,
 }
 
 impl Flow {
-    /// Whether `after` orders the steps (a partial order); otherwise the list does.
+    /// Returns whether `after` orders the steps (a partial order); otherwise the list does.
     pub fn is_partial_order(&self) -> bool {
         self.body.iter().any(|entry| matches!(entry, Entry::Step { after: Some(_), .. }))
     }
 
-    /// Whether every step occurs exactly once: nothing is optional, repeated or alternative.
+    /// Returns whether every entry is a step that occurs exactly once: nothing is optional, repeated or alternative.
     pub(super) fn is_plain(&self) -> bool {
         self.body.iter().all(|entry| matches!(entry, Entry::Step { rounds: Rounds::ONCE, .. }))
     }
 }
 
-/// A domain.
+/// A domain of customer care: APIs, steps and flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowDomain {
-    /// Its name.
+    /// The name of the domain.
     pub name: String,
     /// The APIs, in the order of the file.
     pub apis: Vec<Api>,
@@ -159,34 +159,35 @@ pub struct FlowDomain {
     pub given: Vec<usize>,
     /// APIs that may be called at any time before the end, each once, outside of steps.
     pub allow: Vec<usize>,
-    /// Harmless peculiarities of the file.
+    /// Warnings about the file, which do not prevent its use.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl FlowDomain {
-    /// The API with a name or alias.
+    /// Returns the index of the API with a name or alias.
     pub fn api(&self, name: &str) -> Option<usize> {
         self.apis.iter().position(|api| api.name == name || api.aliases.iter().any(|alias| alias == name))
     }
 
-    /// The flow with an id.
+    /// Returns the index of the flow with an id.
     pub fn flow(&self, id: &str) -> Option<usize> {
         self.flows.iter().position(|flow| flow.id == id)
     }
 
-    /// The APIs of the prelude.
+    /// Returns the APIs of the prelude, by index.
     pub fn prelude_apis(&self) -> &[usize] {
         self.steps.get(self.prelude).map_or(&[], |step| &step.apis)
     }
 
-    /// The APIs of a flow in the order of its gold plan, without the prelude.
+    /// Returns the APIs of a flow in the order of its gold plan, by index, without the prelude; empty for unknown
+    /// flows.
     pub fn gold(&self, flow: usize) -> Vec<usize> {
         let steps = self.flows.get(flow).map_or(&[][..], |flow| &flow.steps);
         let steps = steps.iter().skip(1).filter_map(|&step| self.steps.get(step));
         steps.flat_map(|step| step.apis.iter().copied()).collect()
     }
 
-    /// Pairs of an API that makes a datum and one that needs it (the API graph).
+    /// Returns the API graph: pairs of an API that makes a datum and an API that can use it as an input.
     pub fn dependencies(&self) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for (maker, made) in self.apis.iter().enumerate() {
@@ -203,7 +204,7 @@ impl FlowDomain {
     /// Parses an answer `API=outcome` into the indices of the API and the outcome.
     ///
     /// # Errors
-    /// `flow/answer` if there is no such outcome.
+    /// `flow/answer` if the API has no such answer.
     pub fn answer(&self, written: &str) -> Result<(usize, usize)> {
         let all = self.apis.iter().enumerate().flat_map(|(place, api)| {
             let named = move |outcome: &Outcome| format!("{}={}", api.name, outcome.name);
@@ -216,12 +217,12 @@ impl FlowDomain {
         })
     }
 
-    /// Whether the answers of some APIs decide what may follow.
+    /// Returns whether some API has outcomes, so that its answer decides which calls may follow.
     pub fn has_outcomes(&self) -> bool {
         self.apis.iter().any(|api| !api.outcomes.is_empty())
     }
 
-    /// The data available after the prelude for plans of some flows.
+    /// Returns the data available after the prelude for plans of these flows.
     pub(super) fn given_after_prelude(&self, flows: &[usize]) -> FixedBitSet {
         let mut given = FixedBitSet::with_capacity(self.data.len());
         let made = self.prelude_apis().iter().flat_map(|&api| &self.apis[api].outputs);
@@ -230,18 +231,18 @@ impl FlowDomain {
         given
     }
 
-    /// Adds the data that an API can use.
+    /// Adds the data that an API can use as inputs.
     pub(super) fn add_inputs(&self, api: usize, into: &mut FixedBitSet) {
         let inputs = self.apis[api].inputs.iter().flat_map(|input| &input.any_of);
         inputs.for_each(|&data| into.insert(data));
     }
 
-    /// Whether the available data satisfy all inputs of an API.
+    /// Returns whether the available data satisfy all inputs of an API. `made` says whether a datum is available.
     pub fn is_served(&self, api: usize, made: &dyn Fn(usize) -> bool) -> bool {
         self.apis[api].inputs.iter().all(|input| input.any_of.iter().any(|&data| made(data)))
     }
 
-    /// Whether the available data satisfy all inputs of an API, with the number of lookups in the data.
+    /// Returns whether the available data satisfy all inputs of an API, and the number of lookups in the data.
     pub(super) fn is_served_of(&self, api: usize, made: &FixedBitSet) -> (bool, usize) {
         let lookups = Cell::new(0);
         let is_served = self.is_served(api, &|data| {

@@ -85,7 +85,8 @@ impl Entries<'_> {
         self.steps.get(id).copied().ok_or_else(unknown)
     }
 
-    /// The indices of the entries that steps name. The first sibling, the prelude, precedes all others and is omitted.
+    /// Returns the indices in the body of the entries that `names` refer to, sorted and without duplicates. The first
+    /// sibling, the prelude, precedes all others and is omitted.
     fn after(
         &self,
         names: &[String],
@@ -107,12 +108,12 @@ impl Entries<'_> {
     }
 }
 
-/// The step that an entry names.
+/// Returns the step that an entry names; `None` for alternatives.
 fn named(value: &toml::Value) -> Option<&str> {
     value.as_str().or_else(|| value.get("step")?.as_str())
 }
 
-/// The steps of the gold plan of a list of entries: see [`Flow::steps`](super::Flow::steps).
+/// Appends the steps of the gold plan of a list of entries: see [`Flow::steps`](super::Flow::steps).
 pub(super) fn gold(entries: &[Entry], into: &mut Vec<usize>) {
     for entry in entries {
         match entry {
@@ -124,7 +125,8 @@ pub(super) fn gold(entries: &[Entry], into: &mut Vec<usize>) {
     }
 }
 
-/// An order of the entries of a body that agrees with `after`, as indices. If `after` has a cycle, the indices of one.
+/// Returns an order of the entries of a body that agrees with `after`, as indices. If `after` has a cycle, the error
+/// has the indices of a cycle.
 pub(super) fn ordered(body: &[Entry]) -> Result<Vec<usize>, Vec<usize>> {
     let before = |place: usize| match &body[place] {
         Entry::Step { after: Some(after), .. } => after.as_slice(),
@@ -152,7 +154,7 @@ pub(super) fn ordered(body: &[Entry]) -> Result<Vec<usize>, Vec<usize>> {
     if order.len() == body.len() {
         return Ok(order);
     }
-    // each remaining entry waits for another: following these leads into the cycle
+    // each remaining entry waits for another one; following the entries leads into a cycle
     let mut path: Vec<usize> = (0..body.len()).filter(|&place| !is_done[place]).take(1).collect();
     let mut at: FxHashMap<usize, usize> = path.iter().map(|&place| (place, 0)).collect();
     loop {

@@ -43,7 +43,7 @@ pub(super) fn unknown<'k>(
     at(pointer, diagnostic.found(name).help(help))
 }
 
-/// A call of an API that the domain does not have.
+/// Returns the error for a call of an API that the domain does not have.
 pub(super) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Error {
     unknown("API", name, "/apis".to_owned(), known)
 }
@@ -78,7 +78,7 @@ pub(super) fn fixed_outcomes(api: &str) -> Error {
     )
 }
 
-/// No plan can be finished whatever the APIs answer.
+/// Returns the error that no plan can be finished whatever the APIs answer.
 pub(super) fn unanswered(api: &str, outcome: &str) -> Error {
     at(
         format!("/apis/{api}/outcomes/{outcome}"),
@@ -91,7 +91,7 @@ pub(super) fn unanswered(api: &str, outcome: &str) -> Error {
     )
 }
 
-/// An invalid answer that is given in advance.
+/// Returns the error for an invalid answer that is given in advance.
 pub(super) fn answer(found: &str, known: &[String]) -> Error {
     let allowed = if known.is_empty() { "none: no API has outcomes".to_owned() } else { known.join(", ") };
     let help = did_you_mean(found, known.iter().map(String::as_str), "name an API and one of its outcomes");
@@ -111,7 +111,7 @@ pub(super) fn twice(what: &str, name: &str, pointer: String) -> Error {
     )
 }
 
-/// Makers of inputs are requested at a level where calls may lack them.
+/// Makers of inputs are requested at a level at which inputs of calls may have no maker.
 pub(super) fn arguments(level: u8) -> Error {
     let diagnostic = Diagnostic::new(
         "flow/arguments",
@@ -123,7 +123,7 @@ pub(super) fn arguments(level: u8) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A name of data that calls cannot contain.
+/// Returns the error for a name of data that calls cannot contain.
 pub(super) fn data_name(name: &str) -> Error {
     let diagnostic = Diagnostic::new("flow/arguments", "calls cannot name these data in their brackets")
         .found(excerpt(name))
@@ -132,7 +132,7 @@ pub(super) fn data_name(name: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A name that merged domains declare differently.
+/// Returns the error for a name that merged domains declare differently.
 pub(super) fn redefined(what: &str, name: &str, domain: &str, pointer: String) -> Error {
     at(
         pointer,
@@ -172,7 +172,7 @@ pub(super) fn prelude(flow: &str, pointer: String) -> Error {
     )
 }
 
-/// An input that no earlier call makes. `maker` says which API could make it.
+/// Returns the error for an input that no earlier call makes. `maker` says which API could make it.
 pub(super) fn unprovided(flow: &str, api: &str, input: &str, maker: Maker<'_>, pointer: String) -> Error {
     let help = match maker {
         Maker::Nobody => "no API makes it: add one, or list it under the flow's `assumes`".to_owned(),

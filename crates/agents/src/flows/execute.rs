@@ -21,10 +21,10 @@ pub struct ExecutedCall {
     pub api: usize,
     /// The answer, as an index into the API's outcomes; `None` for an API without outcomes.
     pub outcome: Option<usize>,
-    /// The values of its inputs by the names of the data, for which earlier calls returned values.
+    /// The values of the inputs for which earlier calls returned values, by the names of the data.
     pub arguments: Map<String, Value>,
-    /// Other data that it returned. If this is an object, its members named like outputs of the API are arguments of
-    /// later calls.
+    /// The data of the observation. If it is an object, its members that have the names of data which the API makes are
+    /// values for arguments of later calls.
     pub data: Value,
 }
 
@@ -41,7 +41,7 @@ pub struct Execution<'d> {
 }
 
 impl<'d> Execution<'d> {
-    /// An execution without calls.
+    /// Creates an execution without calls.
     ///
     /// # Errors
     /// Limits.
@@ -67,12 +67,12 @@ impl<'d> Execution<'d> {
         Ok(Execution { domain, spec, calls: Vec::new(), values: Vec::new() })
     }
 
-    /// The calls executed so far.
+    /// Returns the calls executed so far, in order.
     pub fn calls(&self) -> &[ExecutedCall] {
         &self.calls
     }
 
-    /// Executes a call.
+    /// Executes a call, and returns it with its outcome and data.
     ///
     /// # Errors
     /// `flow/unknown-name` if the domain has no such API; `environment/failed` and `environment/timeout`;
@@ -103,8 +103,8 @@ impl<'d> Execution<'d> {
         Ok(&self.calls[self.calls.len() - 1])
     }
 
-    /// The values of an API's inputs: from the maker that the call names, otherwise from the latest call that made any
-    /// of the accepted data.
+    /// Returns the values of an API's inputs: from the maker that the call names, otherwise from the latest call that
+    /// made any of the accepted data. Inputs without a value are left out.
     fn arguments(&self, api: usize, call: &WrittenCall) -> Map<String, Value> {
         let domain = self.domain;
         let named: FxHashMap<&str, Option<usize>> =
@@ -126,7 +126,7 @@ impl<'d> Execution<'d> {
     }
 }
 
-/// The default maximum number of tokens of a plan, far more than a plan bounded by a grammar has.
+/// The default maximum number of tokens of a plan, more than plans bounded by a grammar usually have.
 const MOST_TOKENS: usize = 4096;
 
 /// The cost of writing a plan.
@@ -140,7 +140,8 @@ pub struct WriterUse {
     pub passes: usize,
 }
 
-/// Writes a plan under a mask and stops at each call that is decided, so that it can be carried out and answered.
+/// Writes a plan under a mask and stops at each call that is decided, so that the caller can execute and answer the
+/// call.
 ///
 /// ```
 /// use grammata_decode::Model;
@@ -176,11 +177,12 @@ pub struct PlanWriter<'c> {
     prompt: &'c [u32],
     encode: &'c dyn Fn(&str) -> Result<Vec<u32>>,
     options: GenerationOptions,
-    /// The text before that of the decoder.
+    /// The text before the text of the current decoder.
     before: String,
     decoder: Option<Decoder<'c>>,
-    /// The number of calls returned, and the API and byte offset after the last of them.
+    /// The number of calls returned so far.
     calls: usize,
+    /// The API of the last returned call, and the byte offset after its brackets; `None` once it is answered.
     last: Option<(usize, usize)>,
     is_ended: bool,
     used: WriterUse,
@@ -235,12 +237,12 @@ impl<'c> PlanWriter<'c> {
         self
     }
 
-    /// The text so far.
+    /// Returns the text so far, without the prompt.
     pub fn text(&self) -> String {
         format!("{}{}", self.before, self.decoder.as_ref().map_or("", |decoder| decoder.text()))
     }
 
-    /// The cost so far, without that of the current run of the model.
+    /// Returns the cost so far, without the text that the current decoder has generated since the last answer.
     pub fn used(&self) -> WriterUse {
         self.used
     }
@@ -284,7 +286,7 @@ impl<'c> PlanWriter<'c> {
         self.before.push_str(self.thoughts.after_answer());
     }
 
-    /// Generates some more text; returns false at the end.
+    /// Generates some more text. Returns false if the plan or the token bound has ended.
     fn go_on(&mut self, model: &mut dyn Model) -> Result<bool> {
         let decoder = match &mut self.decoder {
             Some(decoder) => decoder,
@@ -313,7 +315,7 @@ impl<'c> PlanWriter<'c> {
         }
     }
 
-    /// Keeps the text of the decoder, and closes it.
+    /// Closes the decoder, and keeps its text and its cost.
     fn close(&mut self, model: &mut dyn Model) {
         let Some(decoder) = self.decoder.take() else { return };
         let generation = decoder.close(model);

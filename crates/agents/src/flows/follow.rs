@@ -1,4 +1,4 @@
-//! Follows a flow once, to explain why it cannot be followed.
+//! Follows the gold plan of a flow, to explain why no plan can follow the flow.
 
 use super::domain::{Entry, FlowDomain, Input};
 use super::errors::{self, Maker};
@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 /// A step of the gold plan, with its APIs that were not called yet.
 struct Item {
     open: Vec<usize>,
-    /// The items that precede it.
+    /// The items that precede the item, by index.
     before: Vec<usize>,
 }
 
@@ -18,7 +18,8 @@ struct Item {
 /// order is equivalent.
 ///
 /// # Errors
-/// `flow/unprovided-input`, `flow/cyclic-dependency`.
+/// `flow/unprovided-input` if an API lacks an input that no earlier call makes, `flow/cyclic-dependency` if APIs of a
+/// step need each other's outputs; the limit `compile_work`.
 pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within, budget: &Budget) -> Result<()> {
     let flow = &domain.flows[number];
     let by_after = flow.is_plain() && flow.is_partial_order();
@@ -71,13 +72,13 @@ pub(super) fn follow(domain: &FlowDomain, number: usize, within: Within, budget:
     }
 }
 
-/// A bound on the lookups of data needed to find out which of some APIs are served, plus one per API.
+/// Returns a bound on the lookups of data needed to find out which of some APIs have their inputs, plus one per API.
 fn lookups(domain: &FlowDomain, apis: &[usize]) -> usize {
     let of_api = |&api: &usize| domain.apis[api].inputs.iter().map(|input| input.any_of.len()).sum::<usize>();
     apis.iter().map(|api| of_api(api) + 1).sum()
 }
 
-/// Calls an API if its inputs are available; returns whether they are.
+/// Adds the data that an API makes if its inputs are available. Returns whether they are.
 fn take(domain: &FlowDomain, api: usize, made: &mut FxHashSet<usize>) -> bool {
     let is_served = domain.is_served(api, &|data| made.contains(&data));
     if is_served {
@@ -86,7 +87,7 @@ fn take(domain: &FlowDomain, api: usize, made: &mut FxHashSet<usize>) -> bool {
     is_served
 }
 
-/// In declared order, the first open API and one of its missing inputs.
+/// Returns the first open API and one of its missing inputs, if APIs are called in declared order.
 fn blocked<'d>(
     open: &[usize],
     within: Within,
@@ -96,7 +97,8 @@ fn blocked<'d>(
     Some((first, missing(first).into_iter().next()?))
 }
 
-/// The error that APIs of a step cannot be called: they need each other, or an input that no earlier call makes.
+/// Returns the error that APIs of a step cannot be called: they need each other's outputs, or an input that no earlier
+/// call makes.
 fn unserved(
     domain: &FlowDomain,
     number: usize,

@@ -11,7 +11,7 @@ use grammata::transitions::{Graph, Transition, TransitionSystem, minimize};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// The maker written for an input that was available before any call.
+/// The maker that is written for an input that was available before any call.
 const GIVEN: &str = "given";
 
 /// A call with its text, `Name()` or `Name(input=Maker, …)`.
@@ -22,7 +22,7 @@ pub(super) struct Letter {
 }
 
 impl Letter {
-    /// A call with empty brackets.
+    /// Creates a call with empty brackets.
     pub(super) fn bare(domain: &FlowDomain, call: FlowCall) -> Letter {
         Letter { call, text: call.text(domain).into() }
     }
@@ -31,7 +31,7 @@ impl Letter {
 /// The id of a set of called APIs.
 pub(super) type Called = usize;
 
-/// The minimal automaton of plans at a level of at least 3, over calls as written.
+/// Returns the minimal automaton of plans at a level of at least 3, over calls as written.
 ///
 /// # Errors
 /// `flow/arguments` below level 4, where inputs may lack makers, and for data whose names do not fit into brackets;
@@ -69,7 +69,8 @@ struct WrittenPlans<'d> {
 }
 
 impl WrittenPlans<'_> {
-    /// The set with another API added, if that makes any data.
+    /// Returns the set with another call added, if calls name makers and the call makes any data; otherwise the same
+    /// set.
     fn with(&mut self, called: Called, call: FlowCall) -> Called {
         let api = &self.automaton.domain().apis[call.api];
         if !self.automaton.options().arguments || api.makes(call.outcome).next().is_none() {
@@ -83,14 +84,14 @@ impl WrittenPlans<'_> {
         })
     }
 
-    /// The index of a call with its answer in a set.
+    /// Returns the index of a call with its answer in sets of called APIs.
     fn place(&self, api: usize, outcome: Option<usize>) -> usize {
         let domain = self.automaton.domain();
         let before: usize = domain.apis[..api].iter().map(|api| api.outcomes.len().max(1)).sum();
         before + outcome.unwrap_or(0)
     }
 
-    /// The alternative texts of a call.
+    /// Returns the alternative texts of a call: if calls name makers, one for each choice of makers that were called.
     fn texts(&self, call: FlowCall, called: Called) -> Result<Vec<String>> {
         let domain = self.automaton.domain();
         let api = &domain.apis[call.api];
@@ -163,7 +164,7 @@ impl TransitionSystem for WrittenPlans<'_> {
     }
 }
 
-/// The calls of the prelude, as written in plans.
+/// Returns the calls of the prelude, as written in plans.
 pub(super) fn prelude_texts(domain: &FlowDomain, has_arguments: bool) -> Vec<String> {
     let prelude = domain.prelude_apis();
     let text = |(place, &api): (usize, &usize)| {

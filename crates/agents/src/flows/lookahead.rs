@@ -1,4 +1,4 @@
-//! Exact lookahead from a state, without a model.
+//! Computes exact lookahead from a state, without a model.
 
 use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use grammata::error::Result;
@@ -6,14 +6,14 @@ use grammata::limits::{LimitKind, Limits};
 use grammata::transitions::{Count, Counts, Transition, TransitionSystem};
 use rustc_hash::FxHashMap;
 
-/// Facts about the plans from a state on.
+/// The number and the lengths of the plans from a state on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ahead {
     /// The number of plans.
     pub plans: Count,
     /// The number of calls of the shortest plan.
     pub fewest: u64,
-    /// The number of calls of the longest plan; `None` if unbounded.
+    /// The number of calls of the longest plan; `None` if the length is unbounded.
     pub most: Option<u64>,
 }
 
@@ -22,13 +22,13 @@ pub struct Ahead {
 pub struct FeasibleCall {
     /// The call.
     pub call: FlowCall,
-    /// The steps that it can carry out, by index; empty for an API of `allow`.
+    /// The steps that the call can carry out, by index; empty for an API of `allow`.
     pub steps: Vec<usize>,
-    /// The flows that are still possible after it, by index.
+    /// The flows to which the call may belong, by index.
     pub flows: Vec<usize>,
-    /// The state after it.
+    /// The state after the call.
     pub to: FlowState,
-    /// The plans from there on.
+    /// The plans from the state after the call on.
     pub ahead: Ahead,
 }
 
@@ -37,9 +37,9 @@ pub struct FeasibleCall {
 pub struct Lookahead {
     /// Whether the plan may end here.
     pub is_accepting: bool,
-    /// The plans from here on.
+    /// The plans from the state on.
     pub ahead: Ahead,
-    /// The allowed calls, in the order of the file.
+    /// The allowed calls, in the order of the file's APIs.
     pub feasible: Vec<FeasibleCall>,
     /// The indices of the APIs that every plan calls next, up to the next choice or the end.
     pub forced: Vec<usize>,
@@ -50,7 +50,7 @@ pub struct Lookahead {
 pub struct FlowLookahead<'a, 'd> {
     automaton: &'a mut FlowAutomaton<'d>,
     counts: Counts<FlowState>,
-    /// The fewest and the most calls to the end.
+    /// By state: the fewest and the most calls to the end of a plan; `None` if their number is unbounded.
     extents: FxHashMap<FlowState, (u64, Option<u64>)>,
 }
 
@@ -60,12 +60,12 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
         FlowLookahead { automaton, counts: Counts::default(), extents: FxHashMap::default() }
     }
 
-    /// The automaton.
+    /// Returns the automaton.
     pub fn automaton(&mut self) -> &mut FlowAutomaton<'d> {
         self.automaton
     }
 
-    /// The plans from a state on.
+    /// Returns the number and the lengths of the plans from a state on.
     ///
     /// # Errors
     /// The limit `plan_states` bounds the states that are visited.
@@ -78,7 +78,7 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
         Ok(Ahead { plans, fewest, most })
     }
 
-    /// The lookahead from a state.
+    /// Returns the lookahead from a state.
     ///
     /// # Errors
     /// The limit `plan_states` bounds the states that are visited.
@@ -153,7 +153,7 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
                 }
             }
         }
-        // backwards from the ends, once all successors are known; states that reach a cycle never become ready
+        // backwards from the ends; a state is ready once all its successors are, so states that reach a cycle never are
         let mut most = vec![None; states.len()];
         let mut ready: Vec<usize> = (0..states.len()).filter(|&place| open_successors[place] == 0).collect();
         ready.iter().for_each(|&place| most[place] = Some(0u64));

@@ -1,4 +1,4 @@
-//! Merging of several domains into one.
+//! Merges several domains into one.
 
 use super::domain::FlowDomain;
 use super::written::Written;
@@ -9,10 +9,10 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-/// Whether names of merged domains are shared.
+/// How equal names of merged domains are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// Equal names mean the same thing, and the domains must declare it equally.
+    /// Equal names mean the same thing, so the domains must declare them equally.
     Shared,
     /// The names of a domain's APIs, steps, flows and data are prefixed by its name and `__`, except those of the
     /// prelude and the end.
@@ -24,8 +24,9 @@ impl FlowDomain {
     /// same name for the end. The merged end requires any one of the data that their ends require.
     ///
     /// # Errors
-    /// Those of [`read`](FlowDomain::read) for each domain; `flow/api-redefined` if they declare a name differently;
-    /// `flow/twice` if two domains have the same name; faults of the merged domain.
+    /// Those of [`read_with`](FlowDomain::read_with) for each domain and for the merged domain; `flow/api-redefined` if
+    /// domains declare a name differently; `flow/twice` if two domains have the same name; the limit `source_bytes` on
+    /// all texts together.
     pub fn merge(
         texts: &[&str],
         names: Names,
@@ -226,7 +227,7 @@ fn add(merged: &mut Table, part: Table, domain: &FlowDomain, errors: &mut Errors
     }
 }
 
-/// Makes the end require any one of the data of two ends, each of which requires exactly one input. Returns whether
+/// Merges two ends that each require exactly one input into one that requires any one of their data. Returns whether
 /// that is possible.
 fn any_of(known: &mut Value, new: &Value) -> bool {
     let without_inputs = |api: &Value| {

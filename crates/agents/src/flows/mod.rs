@@ -1,14 +1,14 @@
 //! Customer-care flows after FLAP (Roy et al. 2024, arXiv 2403.05766): APIs, steps that are carried out by APIs, and flows of
 //! steps that serve an intent.
 //!
-//! A [`FlowDomain`] is read from TOML. [`FlowAutomaton`] is the language of its plans at a level of strictness, a
-//! [`TransitionSystem`](grammata::transitions::TransitionSystem) under the algorithms that other automata have;
-//! [`FlowLookahead`] says what lies ahead of a state. [`grammar`] is the language of their texts, with thoughts or without,
-//! for a [`Compiler`](grammata::Compiler); [`parse`] reads such texts. [`spec`] writes the automaton as a plan spec for all that
-//! reads specs.
+//! A [`FlowDomain`] is read from TOML. [`FlowAutomaton`] accepts its plans at a level of strictness. It is a
+//! [`TransitionSystem`](grammata::transitions::TransitionSystem), so the algorithms for these apply. [`FlowLookahead`]
+//! counts the plans from a state on. [`grammar`] builds the grammar of the texts of plans, with or without thoughts,
+//! for a [`Compiler`](grammata::Compiler); [`parse`] reads such texts. [`spec`] writes the automaton as a plan spec.
 //!
-//! With a model, [`FlowPrompt`] asks for the plan of a customer's query, and [`ValidChooser`] chooses among valid plans. A
-//! [`PlanWriter`] stops at each call, so that an [`Execution`] can carry it out and its answer decide what may come next.
+//! With a model, [`FlowPrompt`] asks for the plan of a customer's query, and [`ValidChooser`] chooses among valid
+//! plans. A [`PlanWriter`] stops at each call, so that an [`Execution`] can execute it and the answer decides which
+//! calls may follow.
 
 mod automaton;
 mod budget;

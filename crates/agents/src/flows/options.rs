@@ -1,10 +1,10 @@
-//! Options that select plans of a domain: levels of strictness and more.
+//! Options that select plans of a domain, such as the level of strictness.
 
 use super::errors;
 use grammata::error::Result;
 use grammata::limits::Limits;
 
-/// The rules that a plan obeys. Each level is a sub-language of the one before.
+/// The rules that a plan obeys. The plans of each level are plans of the level before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Level {
@@ -12,14 +12,14 @@ pub enum Level {
     Format,
     /// 2: names of the domain's APIs, with any number of calls.
     Names,
-    /// 3: in addition, each API is called at most once, or as often as a flow has it if that is more; the end comes
-    /// last.
+    /// 3: in addition, each API is called at most once, or as often as a flow calls it if that is more; the end is the
+    /// last call.
     Bounded,
     /// 4: in addition, each call comes after the calls that make its inputs.
     Data,
-    /// 5: the APIs of one flow, as often as it has them.
+    /// 5: the APIs of one flow (or of as many flows as there are intents), as often as the flow calls them.
     Apis,
-    /// 6: the steps of one flow, one after another.
+    /// 6: in addition, in the order of the flow's steps.
     Steps,
 }
 
@@ -28,7 +28,7 @@ impl Level {
     pub const ALL: [Level; 6] =
         [Level::Format, Level::Names, Level::Bounded, Level::Data, Level::Apis, Level::Steps];
 
-    /// The level with a number, 1 to 6.
+    /// Returns the level with a number, 1 to 6.
     ///
     /// # Errors
     /// `flow/level` for other numbers.
@@ -37,7 +37,7 @@ impl Level {
         Level::ALL.get(place).copied().ok_or_else(|| errors::level(number))
     }
 
-    /// The number of the level, 1 to 6.
+    /// Returns the number of the level, 1 to 6.
     pub fn number(self) -> u8 {
         self as u8 + 1
     }
@@ -62,25 +62,26 @@ pub enum Within {
 )]
 #[non_exhaustive]
 pub struct FlowOptions {
-    /// The level. Default: 6.
+    /// The rules that plans obey. Default: level 6.
     pub level: Level,
-    /// The order within a step. Default: any.
+    /// The order of the APIs within a step. Default: any.
     pub within: Within,
-    /// The only flow; `None`, the default, allows all.
+    /// The only flow that plans may follow, by index; `None`, the default, allows all flows.
     pub flow: Option<usize>,
     /// The number of intents: a plan has the bodies of this many different flows, in any order, before one end.
     /// Default: 1.
     pub intents: usize,
-    /// Whether a letter also names the step that the API carries out. Default: no. Only at level 6.
+    /// Whether a letter of the automaton also has the step that the API carries out. Default: no. Used only at levels 5
+    /// and 6.
     pub by_step: bool,
-    /// Whether calls in texts name the API that made each input, among those called so far:
-    /// `FindFlight(airport_code=GetAirports)`. `given` means data available before. Default: no. Only at level 4 or
-    /// above.
+    /// Whether calls in texts name the API that made each input, among the APIs called so far:
+    /// `FindFlight(airport_code=GetAirports)`. `given` means that the data were available before any call. Default: no.
+    /// Allowed only at level 4 or above.
     pub arguments: bool,
     /// Answers known in advance, as pairs of indices of an API and of its outcome. Plans contain no other answers of
     /// these APIs, but it must be possible to finish them after other answers as well. Default: none.
     pub answers: Vec<(usize, usize)>,
-    /// The limit `plan_states` bounds the states.
+    /// Limits; `plan_states` bounds the states.
     pub limits: Limits,
 }
 

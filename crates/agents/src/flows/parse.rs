@@ -1,4 +1,4 @@
-//! Parsing the calls and thoughts of a plan that a model wrote.
+//! Parses the calls and thoughts of a plan that a model wrote.
 
 use super::text::Thoughts;
 
@@ -9,9 +9,9 @@ pub struct WrittenCall {
     pub thought: String,
     /// The name before the brackets.
     pub name: String,
-    /// The inputs, each with the maker that the call names.
+    /// Pairs of an input and the maker that the call names for it.
     pub arguments: Vec<(String, String)>,
-    /// The written prefix of the answer of the API.
+    /// The answer of the API as far as it is written; `None` without `=` after the call.
     pub outcome: Option<String>,
 }
 
@@ -33,15 +33,15 @@ pub struct ParsedPlan {
     pub length: usize,
     /// Whether the plan is finished, or the whole text consists of calls.
     pub is_parsable: bool,
-    /// Whether the last call is the end.
+    /// Whether the last call is that of the API that ends plans.
     pub is_finished: bool,
     /// Whether no more calls can be parsed, whatever follows the text.
     pub is_broken: bool,
 }
 
-/// Parses the text that a model wrote after the prelude, up to the first call of `end`. Calls have the form of the
-/// grammars of [`grammar`](super::grammar), with any names and with thoughts of any length that contain no line break
-/// or bracket.
+/// Parses the text that a model wrote after the prelude, up to the first call of `end`. Calls have the form that
+/// [`grammar`](super::grammar) describes, with any names and with thoughts of any length that contain no line break and
+/// no square bracket.
 pub fn parse(text: &str, end: &str, thoughts: Thoughts) -> ParsedPlan {
     parse_with(text, end, thoughts, Brackets::Empty)
 }
@@ -76,8 +76,8 @@ pub fn parse_with(text: &str, end: &str, thoughts: Thoughts, brackets: Brackets)
     plan
 }
 
-/// The decided calls of a text, each with the byte offset after its brackets. A call is decided once its brackets are
-/// closed, whatever is written of its answer and of the reason after it.
+/// Returns the decided calls of a text, each with the byte offset after its brackets. A call is decided once its
+/// brackets are closed, whether or not its answer and the thought after it are complete.
 pub(super) fn decided_calls(text: &str, thoughts: Thoughts, brackets: Brackets) -> Vec<(WrittenCall, usize)> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((thought, at)) = before_call(rest, thoughts) {
@@ -103,7 +103,7 @@ fn separator(thoughts: Thoughts) -> &'static str {
     }
 }
 
-/// Whether the text after the last call can be the beginning of the next one.
+/// Returns whether the text after the last call can be the beginning of the next call.
 fn can_go_on(left: &str, has_calls: bool, thoughts: Thoughts, brackets: Brackets) -> bool {
     let separator = if has_calls { separator(thoughts) } else { "" };
     if separator.starts_with(left) {
@@ -150,12 +150,12 @@ fn begins_thought(text: &str, brackets: Brackets) -> bool {
     rest.strip_prefix("[API] ").map_or("[API] ".starts_with(rest), |rest| begins_call(rest, brackets))
 }
 
-/// A call at the start of a text with the written prefix of its answer, and the text after it.
+/// Returns the call at the start of a text, with its answer as far as it is written, and the text after both.
 fn call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     bare_call(text, brackets).map(|(call, after)| answered(call, after))
 }
 
-/// `Name()` at the start of a text, possibly with makers, and the text after it.
+/// Returns the call `Name()` at the start of a text, possibly with makers, and the text after the call.
 fn bare_call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let length = text.find(|c| !is_part(c))?;
@@ -177,7 +177,8 @@ fn bare_call(text: &str, brackets: Brackets) -> Option<(WrittenCall, &str)> {
     Some((WrittenCall { arguments, ..call }, after))
 }
 
-/// Adds the written prefix of the answer to a call, and returns the call with the text after that.
+/// Adds the answer at the start of a text to a call, as far as it is written, and returns the call with the text after
+/// the answer.
 fn answered(call: WrittenCall, after: &str) -> (WrittenCall, &str) {
     let Some(answer) = after.strip_prefix('=') else { return (call, after) };
     let length = answer.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(answer.len());
@@ -185,7 +186,7 @@ fn answered(call: WrittenCall, after: &str) -> (WrittenCall, &str) {
     (WrittenCall { outcome: Some(answer.to_owned()), ..call }, after)
 }
 
-/// The thought before a call, and the text from the call on.
+/// Returns the thought before a call, and the text from the call on; `None` if the text does not lead to a call.
 fn before_call(text: &str, thoughts: Thoughts) -> Option<(&str, &str)> {
     let rest = match thoughts {
         Thoughts::None => return Some(("", text.trim_start_matches(' '))),
@@ -197,7 +198,8 @@ fn before_call(text: &str, thoughts: Thoughts) -> Option<(&str, &str)> {
     Some((thought, rest.strip_prefix("[API] ")?))
 }
 
-/// The thought after a call, and the text after that.
+/// Returns the thought after a call, and the text after the thought. Except with [`Thoughts::After`], the thought is
+/// empty.
 fn behind_call(text: &str, thoughts: Thoughts) -> Option<(&str, &str)> {
     match thoughts {
         Thoughts::After => {

@@ -11,14 +11,15 @@ use rustc_hash::FxHashSet;
 pub struct FlowPicture {
     /// The text in Graphviz's notation.
     pub dot: String,
-    /// Whether states are omitted.
+    /// Whether states are left out because there are more than the bound.
     pub is_truncated: bool,
 }
 
 impl FlowAutomaton<'_> {
-    /// Draws at most `most` states. A node is a state, labelled with the flows possible there; an arrow shows the calls
-    /// that lead from one state to the next. The path of the plan `calls` is red, its current state is filled, and the
-    /// allowed next calls are green. The path stops at a call that is not allowed.
+    /// Draws at most `most` states. A node is a state, labelled with the flows that are possible in it, or with their
+    /// number if there are more than three. An arrow shows the calls that lead from one state to the next. The path of
+    /// the plan `calls` (indices of APIs) is red, its last state is filled, and the calls that are allowed there are
+    /// green. The path stops before a call that is not allowed.
     ///
     /// # Errors
     /// Limits of the automaton.

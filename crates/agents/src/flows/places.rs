@@ -16,18 +16,18 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum At {
     Waiting,
-    /// Inside a position: some of its APIs were called, given by their indices in it.
+    /// Inside a position: some of its APIs were called. `done` has their indices in the position.
     Inside {
         occurrence: u32,
         done: Box<[u32]>,
     },
-    /// After a position that others may follow.
+    /// After a position that other positions may follow.
     After(u32),
     /// Nothing may follow.
     Closed,
 }
 
-/// The number of lookups of threads, APIs and data in one step of work.
+/// The number of lookups of threads, APIs and data that count as one step of work.
 pub(super) const LOOKUPS: usize = 64;
 
 /// A position of a plan in a flow.
@@ -37,14 +37,14 @@ struct Place {
     /// The flows whose bodies are finished, in increasing order.
     finished: Vec<usize>,
     threads: Box<[At]>,
-    /// The APIs of `allow` that were called, as increasing indices into it.
+    /// The APIs of `allow` that were called, as increasing indices into `allow`.
     used: Box<[u32]>,
     /// The data that were made and may still be used.
     made: FixedBitSet,
 }
 
 impl Place {
-    /// The memory of its lists, in bytes.
+    /// Returns the memory of the lists of the place, in bytes.
     fn bytes(&self) -> usize {
         let done = |at: &At| if let At::Inside { done, .. } = at { 4 * done.len() } else { 0 };
         let threads: usize = self.threads.iter().map(|at| size_of::<At>() + done(at)).sum();
@@ -52,22 +52,22 @@ impl Place {
     }
 }
 
-/// A move whose target has no id yet: the API, its step, its answer, and the target.
+/// A move whose target has no id yet: the API, its step, its answer, and the target (`None` at the end of the plan).
 type Found = (usize, Option<usize>, Option<usize>, Option<Place>);
 
 /// The moves from a place, before their targets have ids.
 #[derive(Default)]
 struct Moves {
     found: Vec<Found>,
-    /// The memory of their places, in bytes.
+    /// The memory of the targets in `found`, in bytes.
     bytes: usize,
 }
 
 /// The id of a place.
 pub(super) type PlaceId = u32;
 
-/// A move of the nondeterministic automaton. There may be millions of moves, so ids have 32 bits, and [`NONE`] means
-/// none.
+/// A move of the nondeterministic automaton. There may be millions of moves, so ids have 32 bits, and [`NONE`] marks a
+/// missing id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Move {
     api: u32,
@@ -84,22 +84,22 @@ impl Move {
         self.api as usize
     }
 
-    /// The step that it carries out; `None` for an API of `allow`.
+    /// Returns the step that the call carries out; `None` for an API of `allow`.
     pub(super) fn step(&self) -> Option<usize> {
         (self.step != NONE).then_some(self.step as usize)
     }
 
-    /// The answer of the API, if it has outcomes.
+    /// Returns the answer of the API; `None` for an API without outcomes.
     pub(super) fn outcome(&self) -> Option<usize> {
         (self.outcome != NONE).then_some(self.outcome as usize)
     }
 
-    /// The flow to which the call belongs.
+    /// Returns the flow to which the call belongs.
     pub(super) fn flow(&self) -> usize {
         self.flow as usize
     }
 
-    /// The target; `None` at the end of the plan.
+    /// Returns the target; `None` at the end of the plan.
     pub(super) fn to(&self) -> Option<PlaceId> {
         (self.to != NONE).then_some(self.to)
     }
@@ -125,7 +125,7 @@ pub(super) struct Places<'d> {
     work: Budget,
     /// The lookups since the last step of work.
     lookups: Cell<usize>,
-    /// The places from which the end is reachable; `None` if all are.
+    /// The places from which the end is reachable; `None` if it is reachable from all.
     live: Option<FixedBitSet>,
 }
 
@@ -174,7 +174,7 @@ impl<'d> Places<'d> {
         Ok((places, starts))
     }
 
-    /// The work spent so far, in steps.
+    /// Returns the work spent so far, in steps.
     pub(super) fn work(&self) -> u64 {
         self.work.spent()
     }
@@ -187,13 +187,13 @@ impl<'d> Places<'d> {
         self.live.as_ref().is_none_or(|live| live.contains(place as usize))
     }
 
-    /// The moves from a place to places from which the end is reachable.
+    /// Returns the moves from a place that end the plan or lead to places from which the end is reachable.
     pub(super) fn moves(&mut self, place: PlaceId) -> Result<Vec<Move>> {
         let moves = self.all_moves(place)?;
         Ok(moves.iter().filter(|one| one.to().is_none_or(|to| self.is_live(to))).copied().collect())
     }
 
-    /// The place before the first API of a flow.
+    /// Returns the place before the first API of a flow.
     fn begin(&self, flow: usize, finished: Vec<usize>, used: Box<[u32]>, mut made: FixedBitSet) -> Place {
         self.domain.flows[flow].assumes.iter().for_each(|&data| made.insert(data));
         let threads = self.programs.get(&flow).map_or(&[][..], |program| &program.threads);
@@ -221,7 +221,7 @@ impl<'d> Places<'d> {
         Ok(id)
     }
 
-    /// Removes data that nothing from a place on can use.
+    /// Removes the data that no API from a place on can use.
     fn keep_useful(&self, place: &mut Place) -> Result<()> {
         let mut useless: Vec<usize> = place.made.difference(&self.always).collect();
         if let Some(program) = self.programs.get(&place.flow) {
@@ -243,7 +243,7 @@ impl<'d> Places<'d> {
         Ok(())
     }
 
-    /// The moves from a place, including those to places from which the end is not reachable.
+    /// Returns the moves from a place, including those to places from which the end is not reachable.
     fn all_moves(&mut self, id: PlaceId) -> Result<Arc<[Move]>> {
         if let Some(known) = &self.moves[id as usize] {
             return Ok(Arc::clone(known));
@@ -434,8 +434,9 @@ fn is_finished(program: &Program, thread: usize, at: &At) -> bool {
     }
 }
 
-/// Whether a plan of a feasible flow may reach a place where nothing can follow. Data are made and never consumed, so
-/// this requires a choice, or a step that waits for data of another step which must wait for it.
+/// Returns whether a plan of a feasible flow may reach a place where no call can follow. Data are made and never
+/// consumed, so that requires a choice, or a step that has begun and waits for data of another step that may not begin
+/// before it is completed.
 fn can_die(domain: &FlowDomain, flow: usize, level: Level) -> bool {
     let flow = &domain.flows[flow];
     let is_long = |step: &&usize| domain.steps[**step].apis.len() > 1;

@@ -1,4 +1,4 @@
-//! Planning of queries with a language model under the grammars of domains.
+//! Plans queries with a language model under the grammars of domains.
 
 use super::choose::{ChooserOptions, IntentText, Served, ValidChooser, intent_similarities, serving_flow};
 use super::domain::FlowDomain;
@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The maximum number of calls of a plan without a bounding grammar, as in the published decoder.
+/// The number of calls after which [`FlowPlanner::generate`] stops, as in the published decoder.
 const MOST_CALLS: usize = 30;
 /// The maximum number of forced tokens that one run of the model verifies.
 const MOST_DRAFTED: usize = 16;
@@ -30,12 +30,13 @@ const MOST_BOUNDED: usize = 4096;
 /// The flows in the prompt and in the grammar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowScope {
-    /// All of the domain.
+    /// All flows of the domain, in the prompt and in the grammar.
     #[default]
     All,
-    /// The given flow.
+    /// Only the given flow, in the prompt and in the grammar.
     Relevant,
-    /// All flows in the prompt; in the grammar, the flow most similar to the query.
+    /// All flows in the prompt; in the grammar, the flow most similar to the query, or all flows if there is no
+    /// similarity.
     Similar,
 }
 
@@ -43,7 +44,7 @@ pub enum FlowScope {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlannerOptions {
-    /// The level: the rules of a flow that a plan obeys. Default: its steps.
+    /// The rules of a flow that a plan obeys. Default: its steps (level 6).
     pub level: Level,
     /// The flows in the prompt and in the grammar. Default: all.
     pub scope: FlowScope,
@@ -80,7 +81,7 @@ grammata_base::setters!(PlannerOptions {
 });
 
 impl PlannerOptions {
-    /// The calls of a text after the prelude.
+    /// Parses the calls of a text after the prelude.
     pub fn parse(&self, domain: &FlowDomain, text: &str) -> ParsedPlan {
         parse_with(text, &domain.apis[domain.end].name, self.thoughts, self.brackets)
     }
@@ -103,7 +104,7 @@ pub struct WrittenPlan {
     pub text: String,
     /// The number of tokens. If several thoughts are sampled per call, the sampled tokens, including discarded ones.
     pub tokens: usize,
-    /// The number of these tokens that every plan must continue with.
+    /// The number of tokens of the plan that were the only allowed ones.
     pub forced: usize,
     /// The number of runs of the model over one sequence.
     pub passes: usize,
@@ -128,7 +129,8 @@ pub trait PromptEncoder {
     fn text(&self, text: &str) -> Result<Vec<u32>>;
 }
 
-/// The key of a compiled grammar: the domain's name, and the options that affect the grammar.
+/// The cache key of a compiled grammar: the domain's name, the level, the thoughts, whether calls name makers, the only
+/// flow, and the answers known in advance.
 type Key = (String, Level, Thoughts, bool, Option<usize>, Vec<(usize, usize)>);
 
 /// A language model with the compiled grammars of domains.
@@ -175,17 +177,18 @@ impl<'m> FlowPlanner<'m> {
         }
     }
 
-    /// The tokens that end a text.
+    /// Returns the end-of-sequence tokens of the vocabulary.
     pub fn end_tokens(&self) -> Vec<u32> {
         self.vocabulary.eos().iter().map(|id| id.get()).collect()
     }
 
-    /// Drops the compiled grammars.
+    /// Drops the cached grammars.
     pub fn forget(&mut self) {
         self.compiled.clear();
     }
 
-    /// Writes the plan of a query. `flow` is the flow that serves it, for [`FlowScope::Relevant`].
+    /// Writes the plan of a query. `flow` is the flow that serves the query; it is used only with
+    /// [`FlowScope::Relevant`].
     ///
     /// # Errors
     /// Those of the model, the mask, the similarity and the encoder.
@@ -209,8 +212,9 @@ impl<'m> FlowPlanner<'m> {
         Ok(WrittenPlan { time: start.elapsed(), ..written })
     }
 
-    /// Writes the plan of a query, and executes its calls as they are decided. `on_call` receives each call with its
-    /// result. Always greedy, whatever the number of samples.
+    /// Writes the plan of a query, and executes the calls of the prelude and each further call as soon as it is
+    /// decided. `on_call` receives each call with its result. Tokens are chosen greedily, whatever the number of
+    /// samples.
     ///
     /// # Errors
     /// Those of [`write`](Self::write), of the environment and of `on_call`.
@@ -254,10 +258,10 @@ impl<'m> FlowPlanner<'m> {
         })
     }
 
-    /// The tokenised prompt of a query, and the only flow of its grammar, if there is one.
+    /// Returns the tokenised prompt of a query, and the only flow of its grammar; `None` if the grammar has all flows.
     ///
     /// # Errors
-    /// Those of the encoder and the similarity; limits.
+    /// Those of [`FlowPrompt::new`], the encoder and the similarity.
     pub fn prompt(
         &mut self,
         options: &PlannerOptions,
@@ -291,7 +295,7 @@ impl<'m> FlowPlanner<'m> {
     /// [`forget`](Self::forget) after the domain has changed.
     ///
     /// # Errors
-    /// The domain has no plan at the level; limits.
+    /// Those of [`grammar`](super::grammar) and of its compilation.
     pub fn compile(
         &mut self,
         options: &PlannerOptions,
@@ -310,7 +314,7 @@ impl<'m> FlowPlanner<'m> {
         Ok(compiled)
     }
 
-    /// Samples several thoughts at each call.
+    /// Writes a plan with several sampled thoughts per call.
     fn choose(
         &mut self,
         options: &PlannerOptions,
@@ -335,7 +339,8 @@ impl<'m> FlowPlanner<'m> {
         })
     }
 
-    /// Writes under a constraint, or freely, until the plan has ended, can no longer be parsed, or is too long.
+    /// Writes under a constraint, or freely, until the plan has ended, can no longer be parsed, or has 30 calls or
+    /// `max_tokens` tokens.
     ///
     /// # Errors
     /// Those of the model and the constraint.
@@ -349,7 +354,7 @@ impl<'m> FlowPlanner<'m> {
         max_tokens: usize,
     ) -> Result<WrittenPlan> {
         let end_tokens = self.end_tokens();
-        // the constraint itself keeps plans short enough
+        // plans under the constraint are short enough without this option
         let complete = false;
         let generation = GenerationOptions::default()
             .max_tokens(max_tokens)

@@ -1,5 +1,5 @@
-//! The body of a flow as position automata (Glushkov 1961): one for a flow ordered by its list, otherwise one per
-//! entry, with a partial order of their beginnings.
+//! The body of a flow as position automata (Glushkov 1961): one automaton (*thread*) for a flow ordered by its list,
+//! otherwise one per entry, with a partial order of their beginnings.
 
 use super::domain::{Entry, FlowDomain, FlowOrder, Rounds};
 use super::options::Level;
@@ -14,11 +14,11 @@ pub(super) struct Occurrence {
     pub(super) apis: Vec<(usize, usize)>,
     /// The positions that may follow.
     pub(super) follow: Vec<u32>,
-    /// Whether its thread may end after it.
+    /// Whether its thread may end after the position.
     pub(super) is_last: bool,
-    /// Data that APIs of its thread can use from here on.
+    /// Data that APIs of its thread can use from the position on.
     pub(super) needs: FixedBitSet,
-    /// Data that APIs of its thread can use after it.
+    /// Data that APIs of its thread can use after the position.
     pub(super) needs_after: FixedBitSet,
 }
 
@@ -27,9 +27,9 @@ pub(super) struct Occurrence {
 pub(super) struct Thread {
     pub(super) first: Vec<u32>,
     pub(super) is_nullable: bool,
-    /// The threads that must be finished before it begins.
+    /// The threads that must be finished before the thread begins.
     pub(super) before: Vec<usize>,
-    /// Data that its APIs can use.
+    /// Data that APIs of the thread can use.
     pub(super) needs: FixedBitSet,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Program {
     pub(super) threads: Vec<Thread>,
     /// Whether a step that has begun is completed before another thread moves.
     pub(super) is_whole: bool,
-    /// The memory of the needs of its positions and threads, in bytes.
+    /// The memory of the sets of needed data of positions and threads, in bytes.
     pub(super) bytes: usize,
 }
 
@@ -67,7 +67,7 @@ struct Builder<'d> {
 }
 
 impl Program {
-    /// The body of a flow at level 5, where its entries may occur in any order, or at level 6.
+    /// Builds the body of a flow at level 5, where the entries may occur in any order, or at level 6.
     ///
     /// # Errors
     /// The limit `plan_states` bounds the positions, the edges between them, and the bytes of their needs.
@@ -107,8 +107,8 @@ impl Program {
     }
 }
 
-/// The share of `plan_states` that each further round of an API takes: it needs a position, a state, a transition and a
-/// count, about 1,000 bytes in total.
+/// The share of `plan_states` that each further round of an API takes. A round needs a position, a state, a transition
+/// and a count, about 1,000 bytes in total.
 const COPY: usize = 8;
 
 impl Builder<'_> {
@@ -172,7 +172,7 @@ impl Builder<'_> {
         Ok(Fragment { first, last, is_nullable: before.is_nullable && after.is_nullable })
     }
 
-    /// Rounds of steps whose APIs form one bag.
+    /// Builds rounds of steps whose APIs may be called in any order among each other.
     fn rounds(&mut self, steps: &[usize], rounds: Rounds) -> Result<Fragment> {
         let mut apis = Vec::new();
         for &step in steps {
@@ -205,7 +205,8 @@ impl Builder<'_> {
         Ok(Fragment { first: vec![first], last: last.collect(), is_nullable: rounds.min == 0 })
     }
 
-    /// Computes what positions need. They are followed by later positions or themselves, so one backward pass suffices.
+    /// Computes the data that positions need. Each position is followed only by later positions or itself, so one
+    /// backward pass suffices.
     fn find_needs(&mut self) {
         for place in (0..self.occurrences.len()).rev() {
             let mut own = FixedBitSet::with_capacity(self.domain.data.len());

@@ -5,16 +5,16 @@ use grammata::error::Result;
 use grammata_decode::Embedder;
 use rustc_hash::FxHashMap;
 
-/// The similarity of two texts: the cosine of their embeddings, from -1 to 1, or a substitute.
+/// Computes the similarity of two texts: the cosine of their embeddings, from -1 to 1, or a substitute.
 pub trait Similarity {
-    /// The similarity of two non-empty texts.
+    /// Returns the similarity of two non-empty texts.
     ///
     /// # Errors
     /// The texts cannot be embedded.
     fn similarity(&mut self, first: &str, second: &str) -> Result<f64>;
 }
 
-/// The similarity of two texts; 0 if one of them is blank.
+/// Returns the similarity of two texts without surrounding whitespace; 0 if one of them is blank.
 ///
 /// # Errors
 /// Those of the similarity; `flow/similarity` if it is not a number.
@@ -27,7 +27,8 @@ pub fn similar(similarity: &mut dyn Similarity, first: &str, second: &str) -> Re
     if found.is_nan() { Err(errors::no_similarity(first, second)) } else { Ok(found) }
 }
 
-/// The index and the similarity of the most similar text, the first among equals; `None` if there are no texts.
+/// Returns the index and the similarity of the most similar of `others`, the first among equals; `None` if there are
+/// none.
 ///
 /// # Errors
 /// Those of [`similar`].
@@ -46,10 +47,11 @@ pub fn nearest<'t>(
     Ok(best)
 }
 
-/// The maximum number of texts whose vectors are cached; if there are more, the cache is cleared.
+/// The number of cached vectors above which the cache is cleared.
 const KEPT: usize = 1 << 14;
 
-/// Cosines of the embeddings of texts. Vectors are cached, so that a text is usually embedded once.
+/// Similarity as the cosine of embeddings, which have the length 1. The embeddings are cached, so that a text is
+/// usually embedded once.
 pub struct EmbeddedSimilarity<'e> {
     embedder: &'e mut dyn Embedder,
     vectors: FxHashMap<String, Box<[f32]>>,
@@ -68,7 +70,7 @@ impl<'e> EmbeddedSimilarity<'e> {
         EmbeddedSimilarity { embedder, vectors: FxHashMap::default(), embedded: 0 }
     }
 
-    /// The number of texts that were embedded.
+    /// Returns the number of texts that were embedded, without cache hits.
     pub fn embedded(&self) -> usize {
         self.embedded
     }

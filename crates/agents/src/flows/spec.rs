@@ -1,4 +1,4 @@
-//! A domain's plans as a plan spec: a DFA over APIs, for all readers of specs.
+//! Writes a domain's plans as a plan spec: a DFA over APIs.
 
 use super::automaton::{FlowAutomaton, FlowCall};
 use super::domain::FlowDomain;
@@ -7,8 +7,8 @@ use grammata::transitions::{Graph, minimize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// The minimal automaton as an automaton spec of kind `dfa` in JSON. Its symbols are the APIs, and its words are plans
-/// after the prelude, with `, ` between calls.
+/// Returns the minimal automaton as an automaton spec of kind `dfa` in JSON. Its symbols are the APIs, or pairs of an
+/// API and an outcome. Its words are plans after the prelude, with `, ` between calls.
 ///
 /// # Errors
 /// Limits: `plan_states` bounds the states.
@@ -56,7 +56,7 @@ pub fn spec(automaton: &mut FlowAutomaton<'_>) -> Result<Value> {
     }))
 }
 
-/// The name of a symbol: the API's name, followed by `=outcome` if it has outcomes.
+/// Returns the name of a symbol: the API's name, followed by `=outcome` if the API has outcomes.
 fn name(domain: &FlowDomain, call: FlowCall) -> String {
     format!("{}{}", domain.apis[call.api].name, call.answer(domain))
 }

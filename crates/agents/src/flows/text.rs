@@ -17,12 +17,14 @@ use grammata::transitions::{Graph, GraphEdge};
 pub enum Thoughts {
     /// Nothing: ` Name(), Name()`.
     None,
-    /// A thought before each call: ` THOUGHT [API] Name()`, with `\n[thought]` between two of them.
+    /// A thought before each call: ` THOUGHT [API] Name()`, with `
+    /// [thought]` between two calls.
     Free,
     /// As `Free`, but the thought begins with the text of a step and `: `, and the call belongs to that step. Level 6
     /// only.
     Stated,
-    /// The reason after the call: ` Name() [thought] THOUGHT`, with `\n[API]` between two of them.
+    /// A thought after each call: ` Name() [thought] THOUGHT`, with `
+    /// [API]` between two calls.
     After,
     /// As `Free`, but each thought is preceded by a line that lists the allowed calls:
     /// `[now] Name: description; …\n[thought] THOUGHT [API] Name()`.
@@ -30,7 +32,7 @@ pub enum Thoughts {
 }
 
 impl Thoughts {
-    /// All variants with their names.
+    /// Pairs of the name of a variant and the variant.
     pub const ALL: [(&'static str, Thoughts); 5] = [
         ("none", Thoughts::None),
         ("free", Thoughts::Free),
@@ -39,7 +41,7 @@ impl Thoughts {
         ("guided", Thoughts::Guided),
     ];
 
-    /// The separator of two calls.
+    /// Returns the text between two calls with their thoughts.
     pub(super) fn separator(self) -> &'static str {
         match self {
             Thoughts::None => ",",
@@ -49,7 +51,7 @@ impl Thoughts {
         }
     }
 
-    /// The text after an answer, whatever follows.
+    /// Returns the text that follows an answer, before the next call or the thought.
     pub(super) fn after_answer(self) -> &'static str {
         match self {
             Thoughts::After => " [thought]",
@@ -61,12 +63,13 @@ impl Thoughts {
 /// The maximum number of characters of a thought.
 pub const THOUGHT_CHARS: u32 = 240;
 
-/// The grammar of the texts of a domain's plans after the prelude.
+/// Builds the grammar of the texts of a domain's plans after the prelude.
 ///
 /// # Errors
-/// `flow/stated` for stated thoughts below level 6; `flow/line` if a text of the domain that thoughts quote does not
-/// fit on a line; `flow/arguments` if calls name makers below level 4, or data whose names do not fit into brackets;
-/// those of [`FlowAutomaton::new`]; `plan_states` and `grammar_nodes` bound the states.
+/// `flow/stated` for stated thoughts below level 6; `flow/line` if a text of the domain that thoughts quote is blank or
+/// has a line break or a square bracket; `flow/arguments` if calls name makers below level 4, or data whose names do
+/// not fit into brackets; those of [`FlowAutomaton::new`], except `flow/level`; limits, of which `plan_states` and
+/// `grammar_nodes` bound the states, and `source_bytes` the lists of allowed calls.
 pub fn grammar(domain: &FlowDomain, options: &FlowOptions, thoughts: Thoughts) -> Result<Grammar> {
     if thoughts == Thoughts::Stated && options.level != Level::Steps {
         return Err(errors::stated());
@@ -90,7 +93,7 @@ pub fn grammar(domain: &FlowDomain, options: &FlowOptions, thoughts: Thoughts) -
     }
 }
 
-/// Checks that texts quoted by thoughts are one line without brackets.
+/// Checks that texts quoted by thoughts are one line that is not blank and has no square brackets.
 fn check_lines(domain: &FlowDomain, thoughts: Thoughts) -> Result<()> {
     let is_line = |text: &str| !text.trim().is_empty() && !text.contains(['\n', '[', ']']);
     let quotes_apis = match thoughts {
@@ -115,7 +118,7 @@ struct Writer<'d> {
     thoughts: Thoughts,
     g: GrammarBuilder,
     thought: ExprId,
-    /// Bytes of the lines that list the allowed calls.
+    /// The number of bytes of the lines that list the allowed calls.
     listed: usize,
 }
 
@@ -140,8 +143,8 @@ impl<'d> Writer<'d> {
         Writer { domain, thoughts, g, thought, listed: 0 }
     }
 
-    /// Calls with their accompanying text, where any of `calls` is allowed. Each target is a list of calls that lead to
-    /// one state, with the expression for the rest from that state.
+    /// Builds calls with their accompanying text, where any of `calls` is allowed. Each target is a list of calls that
+    /// lead to one state, with the expression for the rest of the plan from that state.
     fn turn(&mut self, calls: &[Letter], targets: Vec<(Vec<Letter>, ExprId)>) -> ExprId {
         match self.thoughts {
             Thoughts::None => {
@@ -189,7 +192,8 @@ impl<'d> Writer<'d> {
         self.g.sequence([before, self.thought, mark, calls])
     }
 
-    /// The line that lists the allowed calls. All such lines together are bounded like a source text.
+    /// Returns the line that lists the allowed calls; empty once all such lines together exceed the limit
+    /// `source_bytes`.
     fn now(&mut self, calls: &[Letter]) -> String {
         if self.listed > self.g.limits().source_bytes {
             return String::new();
@@ -203,7 +207,7 @@ impl<'d> Writer<'d> {
         self.g.text(&*letter.text)
     }
 
-    /// A choice of calls, each followed by the rest of its target.
+    /// Builds a choice of the calls for which `is_wanted` holds, each followed by the rest of its target.
     fn calls<'t>(
         &mut self,
         targets: impl Iterator<Item = &'t (Vec<Letter>, ExprId)>,
@@ -255,7 +259,7 @@ impl<'d> Writer<'d> {
         self.g.build(rules[0])
     }
 
-    /// Levels 1 and 2: any number of calls.
+    /// Builds the plans of levels 1 and 2: any number of calls, at least one.
     fn free_plans(mut self, level: Level) -> Result<Grammar> {
         let domain = self.domain;
         let calls =
@@ -282,7 +286,7 @@ impl<'d> Writer<'d> {
         self.g.build(root)
     }
 
-    /// A call of any name, with its accompanying text.
+    /// Builds a call of any name, with its accompanying text.
     fn any_name(&mut self, name: ExprId, all: &[Letter]) -> ExprId {
         let space = self.g.text(" ");
         match self.thoughts {
@@ -299,8 +303,8 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Level 3 if each API may be called once: a list of members, whose automaton is small, unlike an automaton over
-    /// sets of APIs.
+    /// Builds the plans of level 3 in which no API may be called more than once, as a list of members: its automaton is
+    /// small, unlike an automaton over sets of APIs.
     fn each_once(mut self, apis: &[usize]) -> Result<Grammar> {
         let (separator, empty) = (self.g.text(","), self.g.empty());
         let member = |&api: &usize| Member {
@@ -329,7 +333,7 @@ impl<'d> Writer<'d> {
     }
 }
 
-/// The line that lists the allowed calls, and the mark of the thought after it.
+/// Returns the line that lists the allowed calls, and the mark `[thought]` on the next line.
 pub(super) fn now_line(domain: &FlowDomain, calls: &[Letter]) -> String {
     let mut apis: Vec<usize> = calls.iter().map(|letter| letter.call.api).collect();
     apis.dedup();

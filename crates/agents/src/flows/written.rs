@@ -77,7 +77,7 @@ pub(super) enum WrittenOrder {
     Interleaved,
 }
 
-/// An entry of a flow that is a table with `step`.
+/// An entry of a flow that is a table with the member `step`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenEntry {
@@ -100,7 +100,7 @@ fn once() -> u32 {
     1
 }
 
-/// An entry of a flow that is a table with `either`.
+/// An entry of a flow that is a table with the member `either`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenEither {

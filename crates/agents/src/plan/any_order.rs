@@ -27,10 +27,11 @@ impl PlanAutomaton {
     ///
     /// The found plan fits the given one if each given step is given after the given steps whose outputs it takes in
     /// the found plan (see [`dataflow`]). `implied` are actions that the given plan may omit. Returns `None` if there
-    /// is no such plan, or if no action of the spec has inputs, because then nothing says which steps are independent.
+    /// is no such plan. Also returns `None` if no action of the spec has inputs, because then nothing says which steps
+    /// are independent.
     ///
     /// # Errors
-    /// `plan/budget-exhausted` if 100,000 partial orders do not decide it; limits.
+    /// `plan/budget-exhausted` if more than 100,000 partial orders would have to be tried; limits.
     pub fn find_order(&mut self, given: &ReadPlan, implied: &[usize]) -> Result<Option<Plan>> {
         let spec = self.shared_spec();
         if spec.symbols().iter().all(|symbol| symbol.inputs.is_empty()) {
@@ -71,8 +72,9 @@ impl PlanAutomaton {
         }
     }
 
-    /// The possible next steps, in reverse order of preference. Preferred are unused steps of the given plan, in the
-    /// spec's direction of planning (for a backward spec, from the last step), and then implied steps.
+    /// Returns the possible next steps, the most preferred last. Unused steps of the given plan are preferred to
+    /// implied steps; among the unused steps, the first of the given plan is preferred, or the last for a backward
+    /// spec.
     fn successors(
         &mut self,
         walk: &PartialPlan,
@@ -107,7 +109,7 @@ impl PlanAutomaton {
         Ok(found)
     }
 
-    /// Whether each step of a plan comes, in the given order, after the steps whose outputs it takes.
+    /// Returns whether each step of a plan comes, in the given order, after the steps whose outputs it takes.
     fn permits(&self, plan: &Plan, places: &[Given]) -> bool {
         let makers = dataflow(plan, self.spec());
         places.iter().zip(&makers).all(|(&taker, makers)| {

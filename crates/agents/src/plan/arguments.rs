@@ -17,7 +17,7 @@ pub struct WrongArguments {
     pub found: String,
 }
 
-/// Checks arguments. The automaton compiled for an action is reused for its next arguments.
+/// Checks arguments. The automaton compiled for an action is reused for later arguments of the action.
 #[derive(Debug, Default)]
 pub struct ArgumentChecker {
     automata: FxHashMap<usize, Automaton>,
@@ -28,7 +28,7 @@ impl ArgumentChecker {
     /// otherwise the first violation. An action without a schema accepts no arguments.
     ///
     /// # Errors
-    /// Limits.
+    /// The limits of the spec.
     pub fn check(&mut self, spec: &Spec, action: usize, value: &Value) -> Result<Option<WrongArguments>> {
         let text = value.to_string();
         let Some(arguments) = spec.arguments(action) else {
@@ -55,7 +55,7 @@ impl ArgumentChecker {
     }
 }
 
-/// The JSON Pointer of the innermost value of a compact JSON text that contains the byte at `offset`.
+/// Returns the JSON Pointer of the innermost value of a compact JSON text that contains the byte at `offset`.
 fn pointer_at(text: &str, offset: usize) -> String {
     enum Open {
         Object(Option<String>),

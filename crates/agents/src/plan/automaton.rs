@@ -56,7 +56,7 @@ pub struct PlanAutomaton {
 }
 
 impl PlanAutomaton {
-    /// The automaton of a spec.
+    /// Creates the automaton of a spec.
     ///
     /// # Errors
     /// `automaton-spec/too-many-actions`, and limits.
@@ -68,7 +68,7 @@ impl PlanAutomaton {
         PlanAutomaton::over(Arc::new(spec), codes, automaton)
     }
 
-    /// The automaton of a language over a spec's codes, under the spec's limits.
+    /// Creates the automaton of a language over a spec's codes, under the spec's limits.
     pub(super) fn over(spec: Arc<Spec>, codes: Codes, automaton: Automaton) -> Result<PlanAutomaton> {
         let searches = spec.limits().plan_states;
         let bounds = Bounds { reachable: REACHABLE, search: SEARCH, searches, outcomes: OUTCOMES };
@@ -80,56 +80,58 @@ impl PlanAutomaton {
         })
     }
 
-    /// The spec.
+    /// Returns the spec.
     pub fn spec(&self) -> &Spec {
         &self.states.spec
     }
 
-    /// The spec, shared.
+    /// Returns the spec as a shared pointer.
     pub fn shared_spec(&self) -> Arc<Spec> {
         Arc::clone(&self.states.spec)
     }
 
-    /// The limits.
+    /// Returns the limits of the spec.
     pub fn limits(&self) -> &Limits {
         self.spec().limits()
     }
 
-    /// The number of states created so far.
+    /// Returns the number of states created so far.
     pub fn state_count(&self) -> usize {
         self.states.count()
     }
 
-    /// The position before the first action.
+    /// Returns the position before the first action.
     pub fn start(&self) -> Position {
         Position { state: self.states.start(), cost: 0 }
     }
 
-    /// Whether a plan is complete in this state.
+    /// Returns whether a plan that reaches `state` is complete.
     pub fn is_complete(&self, state: PlanState) -> bool {
         self.states.is_accepting(&state)
     }
 
-    /// The edges of a state. For an action with outcomes, either all its edges are included or none.
+    /// Returns the edges of a state. Leaves out all edges of an action if one of the action's outcomes is known to be a
+    /// dead end.
     pub(super) fn safe_edges(&mut self, state: PlanState) -> Result<Vec<Edge>> {
         let mut edges = self.states.edges(state)?.to_vec();
         self.steps_ahead.keep_safe(&mut self.states, &mut edges)?;
         Ok(edges)
     }
 
-    /// The position after an edge from a position of the given cost; `None` if it exceeds the maximum cost.
+    /// Returns the position after an edge from a position of the given cost; `None` if its cost exceeds the maximum
+    /// cost of the spec.
     pub(super) fn after(&self, cost: u64, edge: &Edge) -> Option<Position> {
         let cost = cost.saturating_add(self.states.cost(&edge.label));
         self.spec().max_cost().is_none_or(|max| cost <= max).then_some(Position { state: edge.to, cost })
     }
 
-    /// The part of a position that decides what may follow: the cost is cleared unless it is bounded.
+    /// Returns the position as far as it decides what may follow: with cost 0 if the spec does not bound the cost.
     pub(super) fn relevant(&self, at: Position) -> Position {
         if self.spec().max_cost().is_some() { at } else { Position { cost: 0, ..at } }
     }
 
-    /// Whether an action belongs to a class of several actions that may each come once. States know only how many were
-    /// used.
+    /// Returns whether an action belongs to a class of several actions that may each come once. A state knows only how
+    /// many actions of such a class were used, not which.
     fn is_used_up(&self, action: usize) -> bool {
         let class = self.states.codes.class_of.get(action).copied().flatten();
         class
@@ -137,7 +139,7 @@ impl PlanAutomaton {
             .is_some_and(|class| class.each.is_some() && class.members.len() > 1)
     }
 
-    /// The actions that have outputs but no inputs, where a plan begins. Writers of plans often omit them.
+    /// Returns the actions that have outputs but no inputs, where a plan begins. Writers of plans often omit them.
     pub fn sources(&self) -> Vec<usize> {
         let symbols = self.spec().symbols().iter().enumerate();
         symbols

@@ -16,10 +16,10 @@ pub enum Objective {
 }
 
 impl PlanAutomaton {
-    /// Completes a partial plan with the fewest steps or at the least cost, and returns the whole plan; `None` if there
-    /// is no completion or it was not found. Among several, the first in the order of the spec's actions. With
-    /// `max_cost`, the shortest completion is chosen step by step among affordable successors, and may not be the
-    /// shortest of all; the cheapest is exact.
+    /// Completes a partial plan with the fewest steps or at the least cost, and returns the whole plan, or `None` if
+    /// there is no completion or none was found. Among equally good completions, takes the first in the order of the
+    /// spec's actions. With `max_cost`, the shortest completion is chosen step by step among affordable successors, and
+    /// may not be the shortest of all; the cheapest is exact.
     ///
     /// # Errors
     /// Limits.

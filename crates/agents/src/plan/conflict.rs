@@ -24,8 +24,8 @@ const KEPT: usize = 16;
 pub struct Conflict {
     /// The rules, in the spec's order. If empty, the machine or grammar itself has no such plan, whatever the rules.
     pub rules: Vec<Rule>,
-    /// Whether no smaller set conflicts. In any case no proper subset of this one does. Sets for which this could not
-    /// be decided count as not conflicting.
+    /// Whether no set with fewer rules conflicts. No proper subset of `rules` conflicts in either case. A set for which
+    /// the search could not decide counts as not conflicting.
     pub is_smallest: bool,
 }
 
@@ -39,13 +39,13 @@ pub struct Conflicts {
 }
 
 impl Conflicts {
-    /// The conflicts of a spec.
+    /// Creates a search for the conflicts of a spec.
     pub fn new(spec: Arc<Spec>) -> Conflicts {
         Conflicts { rules: spec.rules(), spec, automata: Vec::new() }
     }
 
-    /// A smallest set of rules under which no plan begins with the given steps. `None` if such a plan exists under all
-    /// rules, or if that could not be decided.
+    /// Returns a smallest set of rules under which no plan begins with the given steps. Returns `None` if such a plan
+    /// exists under all rules, or if that could not be decided.
     ///
     /// # Errors
     /// Those of creating an automaton, other than its limits.
@@ -87,7 +87,8 @@ impl Conflicts {
         Conflict { rules: rules.iter().map(|&rule| self.rules[rule].clone()).collect(), is_smallest }
     }
 
-    /// Whether no plan that keeps these rules begins with the steps; also false if that is unknown.
+    /// Returns true if no plan that keeps the rules `kept` begins with the steps; false if there is such a plan or the
+    /// search could not decide.
     fn leaves_none(&mut self, kept: &[usize], steps: &Plan) -> Result<bool> {
         let place = match self.automata.iter().position(|(rules, _)| rules == kept) {
             Some(place) => place,

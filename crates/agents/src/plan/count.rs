@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 impl PlanAutomaton {
-    /// The number of plans. Two plans differ if they differ in a step or in the elements of a set-valued step.
+    /// Returns the number of plans. Two plans differ if they differ in a step or in the elements of a set-valued step.
     ///
     /// # Errors
     /// `plan/budget-exhausted` if there are too many states to decide; limits.
@@ -19,7 +19,7 @@ impl PlanAutomaton {
         self.count_from(self.start(), &mut Counts::default())
     }
 
-    /// The number of completions from a position. If there are infinitely many plans, the count at the start is
+    /// Returns the number of completions from a position. If there are infinitely many plans, the count at the start is
     /// `infinite`; from any other position it is `infinite` if a cycle of states is reachable that is not known to be a
     /// dead end. `counts` memoises earlier counts of this automaton.
     ///
@@ -35,7 +35,7 @@ impl PlanAutomaton {
         }
     }
 
-    /// The number of completions with at most `most` actions from a position.
+    /// Returns the number of completions with at most `most` actions from a position.
     ///
     /// # Errors
     /// Limits.
@@ -43,11 +43,11 @@ impl PlanAutomaton {
         Counts::default().count_within(self, &self.relevant(at), most)
     }
 
-    /// Whether there are infinitely many plans, that is, plans of unbounded length.
+    /// Returns whether there are infinitely many plans, that is, plans of unbounded length.
     ///
-    /// Yes if some derivation can be pumped with actions that can be inserted anywhere, and some plan has such a
-    /// derivation. No if no derivation can be pumped with actions that can repeat without bound. Otherwise yes if a
-    /// cycle of states lies on a path to a finished plan.
+    /// Returns true if some derivation can be pumped with actions that can be inserted anywhere, and some plan has such
+    /// a derivation. Returns false if no derivation can be pumped with actions that can repeat without bound. Otherwise
+    /// returns whether a cycle of states lies on a path to a finished plan.
     ///
     /// # Errors
     /// `plan/budget-exhausted`; limits.
@@ -98,7 +98,7 @@ impl PlanAutomaton {
         }
     }
 
-    /// Whether some reachable cycle of states can still be completed to a plan. Uses a depth-first search.
+    /// Returns whether a finished plan can be reached from some reachable cycle of states. Uses a depth-first search.
     fn comes_again(&mut self) -> Result<bool> {
         let start = self.start();
         if self.completable(start)? == Completable::No {

@@ -16,7 +16,7 @@ pub struct Decision {
     pub taken: Vec<usize>,
     /// The answer in the question's form: a number from 1, comma-separated numbers, 0 for none, or a label.
     pub completion: String,
-    /// The natural logarithm of the probability of this answer under the policy, if the policy knows it.
+    /// The natural logarithm of the probability of the chosen options under the policy, if the policy knows it.
     pub log_probability: Option<f64>,
     /// The natural logarithms of the probabilities of the tokens of `completion` after `prompt`, among all tokens.
     /// Present if the policy is a model with [`PromptOptions::token_log_probabilities`](super::policy::PromptOptions).
@@ -36,7 +36,7 @@ impl Decision {
         }
     }
 
-    /// The labels of the chosen options.
+    /// Returns the labels of the chosen options.
     pub fn chosen(&self) -> Vec<&str> {
         self.taken.iter().filter_map(|&place| self.options.get(place)).map(String::as_str).collect()
     }

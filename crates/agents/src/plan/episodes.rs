@@ -1,5 +1,5 @@
-//! Training data for a policy: the questions, the choices, and the reward of the finished plan. They serve RLTF:
-//! REINFORCE on valid plans only, since a search under the automaton makes no others.
+//! Training data for a policy: the questions, the choices, and the reward of the finished plan. The data serves RLTF:
+//! REINFORCE on valid plans only, since a search under the automaton makes only valid plans.
 
 use super::decision::Decision;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ pub struct Episode {
     pub reward: f64,
 }
 
-/// The episodes of one task as rows for a trainer, one per decision. Each row has:
+/// Returns the decisions of the episodes of one task as rows for a trainer, one row per decision. Each row has:
 ///
 /// - `task`, `sample` (the index of the episode), `step`, `prompt`, `options` and `completion` (texts);
 /// - `chosen`: the options taken;

@@ -16,7 +16,8 @@ const MOST_STATES: usize = 200_000;
 pub struct PlanGraph {
     /// The text.
     pub dot: String,
-    /// Whether the automaton has more states than requested. If so, the graph shows those nearest to the start.
+    /// Whether the automaton has more states than the graph may show. If so, the graph shows the states nearest to the
+    /// start.
     pub truncated: bool,
 }
 

@@ -7,7 +7,7 @@ use grammata::error::Result;
 use grammata::transitions::{Completable, Measure, PathLength};
 
 impl PlanAutomaton {
-    /// Whether a finished plan can still be reached.
+    /// Returns whether a finished plan can be reached from the position.
     ///
     /// # Errors
     /// Limits.
@@ -34,7 +34,8 @@ impl PlanAutomaton {
         })
     }
 
-    /// The fewest actions to a finished plan, regardless of cost; `None` if there is none or it was not found.
+    /// Returns the fewest actions from the state to a finished plan, regardless of cost; `None` if there is no such
+    /// plan or none was found.
     ///
     /// # Errors
     /// Limits.
@@ -43,7 +44,8 @@ impl PlanAutomaton {
         Ok(distance.exactly().map(|steps| Measure::Letters.amount(steps)))
     }
 
-    /// The least cost of the remaining actions to a finished plan; `None` if there is none or it was not found.
+    /// Returns the least cost of the actions from the state to a finished plan; `None` if there is no such plan or none
+    /// was found.
     ///
     /// # Errors
     /// Limits.
@@ -52,7 +54,8 @@ impl PlanAutomaton {
         Ok(distance.exactly().map(|cost| Measure::Cost.amount(cost)))
     }
 
-    /// A distance to compare completions: the fewest steps, or the least cost and then the fewest steps.
+    /// Returns a distance by which completions are compared: the fewest steps, or the least cost and then the fewest
+    /// steps.
     pub(super) fn rest(&mut self, objective: Objective, state: PlanState) -> Result<Option<u128>> {
         let distances = match objective {
             Objective::Steps => &mut self.steps_ahead,

@@ -1,8 +1,8 @@
 //! Plans: words of an automaton over actions instead of bytes.
 //!
 //! A plan spec is an automaton spec ([`Spec`](grammata::syntax::automaton_spec::Spec)) whose symbols are actions. It is
-//! lowered over action codes to the same automaton that makes masks ([`PlanAutomaton`]), and registers next to the
-//! configuration count actions and check their requirements.
+//! lowered over action codes to the same automaton that makes masks ([`PlanAutomaton`]), and registers that accompany
+//! the configuration count actions and check their requirements.
 
 mod any_order;
 mod arguments;

@@ -12,14 +12,14 @@ use rustc_hash::FxHashMap;
 pub struct Successor {
     /// The action.
     pub action: usize,
-    /// Its outcome, if it has outcomes. Each outcome is a separate successor.
+    /// The outcome, if the action has outcomes. Each outcome is a separate successor.
     pub outcome: Option<usize>,
-    /// The position after it.
+    /// The position after the step.
     pub to: Position,
 }
 
 impl Successor {
-    /// The label of the action, followed by an arrow and the outcome if there is one.
+    /// Returns the label of the action, followed by an arrow and the outcome if there is one.
     pub fn label(&self, spec: &Spec) -> String {
         let Some(symbol) = spec.symbols().get(self.action) else { return String::new() };
         match self.outcome.and_then(|outcome| symbol.outcomes.get(outcome)) {
@@ -38,12 +38,12 @@ pub struct PartialPlan {
 }
 
 impl PartialPlan {
-    /// An empty partial plan.
+    /// Creates an empty partial plan.
     pub fn new(plans: &PlanAutomaton) -> PartialPlan {
         PartialPlan { positions: vec![plans.start()], plan: Plan::default(), used: FxHashMap::default() }
     }
 
-    /// The steps so far.
+    /// Returns the steps so far.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -53,17 +53,17 @@ impl PartialPlan {
         self.plan
     }
 
-    /// The number of steps.
+    /// Returns the number of steps.
     pub fn len(&self) -> usize {
         self.plan.steps.len()
     }
 
-    /// Whether there are no steps.
+    /// Returns whether there are no steps.
     pub fn is_empty(&self) -> bool {
         self.plan.steps.is_empty()
     }
 
-    /// The position after the last step.
+    /// Returns the position after the last step.
     pub fn position(&self) -> Position {
         self.positions.last().copied().unwrap_or(Position { state: super::PlanState(0), cost: 0 })
     }
@@ -93,8 +93,8 @@ impl PartialPlan {
 }
 
 impl PlanAutomaton {
-    /// The actions that the automaton, the limits and the cost so far allow next, in the spec's order. An action with
-    /// outcomes is left out if one of them is known to be a dead end. Others may lead to dead ends: see
+    /// Returns the actions that the automaton, the limits and the cost so far allow next, in the spec's order. An
+    /// action with outcomes is left out if one of them is known to be a dead end. Others may lead to dead ends: see
     /// [`completable`](PlanAutomaton::completable).
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl PlanAutomaton {
         Ok(successors)
     }
 
-    /// The allowed actions that lead to a finished plan, or for which the lookahead could not decide.
+    /// Returns the allowed actions that lead to a finished plan, or for which the lookahead could not decide.
     ///
     /// # Errors
     /// Limits.
@@ -129,7 +129,7 @@ impl PlanAutomaton {
         Ok(successors)
     }
 
-    /// Replays a plan; `None` if one of its steps is not allowed.
+    /// Replays a plan, and returns the partial plan of its steps; `None` if one of the steps is not allowed.
     ///
     /// # Errors
     /// Limits.
@@ -150,7 +150,8 @@ impl PlanAutomaton {
         Ok(Some(walk))
     }
 
-    /// Whether the elements of a step are valid for its action. Arguments are allowed only if the action has arguments.
+    /// Returns whether the elements of a step are valid for its action. Arguments are allowed only if the action has
+    /// arguments.
     pub(super) fn takes(&self, step: &Step) -> bool {
         let symbol = self.spec().symbols().get(step.action);
         if step.arguments.is_some() && symbol.is_none_or(|symbol| symbol.arguments.is_none()) {

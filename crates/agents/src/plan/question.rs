@@ -58,7 +58,7 @@ impl AsRef<str> for Choice {
 }
 
 impl Choice {
-    /// The choice to end a plan that is complete.
+    /// Creates the choice to end a plan that is complete.
     pub(super) fn end() -> Choice {
         let completable = Some(Completable::Yes);
         Choice { successor: None, label: ending().text, cost: 0, completable, steps_left: Some(0) }
@@ -78,7 +78,7 @@ pub enum AnswerForm {
 }
 
 impl AnswerForm {
-    /// The value of `form` in templates.
+    /// Returns the value of `form` in templates.
     pub fn name(self) -> &'static str {
         match self {
             AnswerForm::Number => "number",
@@ -117,7 +117,7 @@ impl std::fmt::Debug for Question {
 }
 
 impl Question {
-    /// A question rendered by `wording`.
+    /// Creates a question whose text `wording` renders.
     ///
     /// # Errors
     /// Those of `wording`.
@@ -139,8 +139,8 @@ impl Question {
         (self.wording)(order)
     }
 
-    /// The answer that takes the choices at `places`, in the question's form: a number from 1, comma-separated numbers,
-    /// 0 for none, or a label.
+    /// Returns the answer that takes the choices at `places`, in the question's form: a number from 1, comma-separated
+    /// numbers, 0 for none, or a label.
     pub fn completion(&self, places: &[usize]) -> String {
         match (self.set, self.form, places) {
             (None, AnswerForm::Text | AnswerForm::Open, [place]) => {
@@ -171,10 +171,10 @@ struct Templates {
 }
 
 impl Questions {
-    /// The questions of a spec. `task` describes what to plan; if absent, the spec's own template does.
+    /// Creates the questions of a spec. `task` describes what to plan; without it, the spec's own template does.
     ///
     /// # Errors
-    /// `plan/template`: a template cannot be read, or that of the task fails; limits.
+    /// `plan/template`: a template cannot be parsed, or the template of the task fails; limits.
     pub fn new(spec: &Spec, task: Option<&str>) -> Result<Questions> {
         let templates = spec.templates();
         let description = || spec.description().unwrap_or("Make a plan.").to_owned();
@@ -205,7 +205,7 @@ impl Questions {
         Ok(Questions { templates: Arc::new(templates), task, parameters })
     }
 
-    /// The description of what to plan.
+    /// Returns the description of what to plan.
     pub fn task(&self) -> &str {
         &self.task
     }
@@ -263,7 +263,7 @@ impl Questions {
         Question::new(choices, Some((set.min, set.max)), AnswerForm::Number, wording).map(Some)
     }
 
-    /// The template variables of a question after `plan`, except its options.
+    /// Returns the template variables of a question after `plan`, except its options.
     fn context(&self, spec: &Spec, plan: &Plan, set: Value) -> Value {
         let steps = steps(spec, plan.steps.iter());
         let durations = plan.steps.iter().filter_map(|step| spec.symbols().get(step.action)?.duration);
@@ -300,8 +300,8 @@ impl Questions {
         })
     }
 
-    /// A prompt for a model that writes the whole plan: the task, the actions, the order in which to write them, and
-    /// examples. With `executed` the model writes one line per step in order of execution and omits the
+    /// Renders a prompt for a model that writes the whole plan: the task, the actions, the order in which to write
+    /// them, and examples. With `executed` the model writes one line per step in order of execution and omits the
     /// [`sources`](PlanAutomaton::sources); otherwise it writes a word of the spec.
     pub fn whole(&self, plans: &PlanAutomaton, examples: &[Plan], executed: bool) -> String {
         let spec = plans.spec();
@@ -372,7 +372,7 @@ fn dialect() -> Dialect {
     Dialect { trim_blocks: false, strict: true, put: None, functions: Vec::new() }
 }
 
-/// The symbol that represents the end of a plan.
+/// Creates the symbol that represents the end of a plan.
 pub(super) fn ending() -> Symbol {
     let text = "Nothing more: the plan is finished.".to_owned();
     Symbol { id: String::new(), text, ..Symbol::default() }
@@ -409,8 +409,9 @@ fn steps<'p>(spec: &Spec, steps: impl Iterator<Item = &'p Step>) -> Vec<Value> {
     steps.zip(1..).map(one).collect()
 }
 
-/// For plans that are written from the last step to the first, each step before the makers of its inputs: the step and
-/// the input that the next step must make. A step makes the latest open input that is among its outputs.
+/// Returns the step and the input that the next step must make, as two indices. Serves plans that are written from the
+/// last step to the first, with each step before the makers of its inputs. A step makes the latest open input that is
+/// among the step's outputs. Returns `None` for a forward spec, or if no input is open.
 pub(super) fn parent(spec: &Spec, plan: &Plan) -> Option<(usize, usize)> {
     if spec.direction() != Direction::Backward {
         return None;

@@ -18,7 +18,7 @@ pub struct ReadStep {
     /// The possible meanings. Empty if no action has this name, or if its elements, outcome or arguments are invalid;
     /// several if actions share a label or no outcome is named.
     pub meanings: Vec<Step>,
-    /// The violation in its arguments, if it has no meaning because of them.
+    /// The first violation in the step's arguments, if the step has no meaning because of it.
     pub wrong_arguments: Option<WrongArguments>,
 }
 
@@ -52,7 +52,7 @@ impl ReadPlan {
         Ok(ReadPlan { steps })
     }
 
-    /// A plan of the spec in the form of a parsed one.
+    /// Converts a plan of the spec to the form of a parsed plan.
     pub fn of(plan: &Plan, spec: &Spec) -> ReadPlan {
         let one = |step: &Step| ReadStep {
             written: step.line(spec),
@@ -62,7 +62,7 @@ impl ReadPlan {
         ReadPlan { steps: plan.executed(spec).map(one).collect() }
     }
 
-    /// The indices of the steps in the order of the spec's words.
+    /// Returns the indices of the steps in the order of the spec's words.
     pub(super) fn in_word_order(&self, spec: &Spec) -> Vec<usize> {
         let places = 0..self.steps.len();
         match spec.direction() {
@@ -125,8 +125,9 @@ impl PlanAutomaton {
     }
 }
 
-/// The ways to match a symbol, whose text is `pattern`, at the start of `text`: the elements taken, and the number of
-/// bytes matched. There is one result per number of bytes, because the choice of elements does not affect the rest.
+/// Returns the ways to match a symbol, whose text is `pattern`, at the start of `text`: the elements taken, and the
+/// number of bytes matched. There is one result per number of bytes, because the choice of elements does not affect the
+/// rest.
 ///
 /// An element may be a prefix of another (`salt`, `salt water`), so each is tried. The search visits each combination
 /// of elements passed, number taken and bytes read once.
@@ -294,7 +295,7 @@ fn one_line(line: &str, spec: &Spec, checker: &mut ArgumentChecker) -> Result<Re
     Ok(ReadStep { written, meanings: meanings.unwrap_or_default(), wrong_arguments: wrong })
 }
 
-/// The elements that a line takes, if it names the symbol.
+/// Returns the elements that a line takes; `None` if the line does not name the symbol.
 fn matches(symbol: &Symbol, line: &str, rank: usize) -> Option<Vec<usize>> {
     let line_words = words(line);
     let is = |text: &str| words(text) == line_words;
@@ -315,8 +316,8 @@ fn matches(symbol: &Symbol, line: &str, rank: usize) -> Option<Vec<usize>> {
     found.then(Vec::new)
 }
 
-/// The elements in a line of a set-valued symbol, whose text is `pattern`: as the symbol spells them, or in any order
-/// and letter case.
+/// Returns the elements in a line of a set-valued symbol, whose text is `pattern`. The line spells the elements as the
+/// symbol does, or in any order and letter case.
 fn elements(symbol: &Symbol, pattern: &str, line: &str) -> Option<Vec<usize>> {
     let set = symbol.set.as_ref()?;
     let (pattern, line) = (pattern.trim(), line.trim());
@@ -364,7 +365,7 @@ fn elements(symbol: &Symbol, pattern: &str, line: &str) -> Option<Vec<usize>> {
     None
 }
 
-/// The words of a text: letters and digits in lower case, words separated by one space.
+/// Returns the words of a text, its runs of letters and digits, in lower case and separated by one space.
 fn words(text: &str) -> String {
     let lower = text.to_lowercase();
     let words: Vec<&str> =

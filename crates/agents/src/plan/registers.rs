@@ -16,19 +16,20 @@ struct Counter {
 /// The effect of an action of a class on the registers.
 #[derive(Clone, Debug, Default)]
 struct Effect {
-    /// Counters that it increments.
+    /// Counters that the action increments.
     counts: Vec<usize>,
     /// Forward: the condition that must hold, over the indices of variables.
     requires: Formula,
     /// Forward: the assignments of each outcome (one entry for an action without outcomes).
     assigns: Vec<Vec<Assignment>>,
-    /// Backward: flags that it sets, for the actions that must come before it in the plan, and so after it in the word.
+    /// In a backward spec, the flags that the action sets for the actions that must come before it in the plan, and so
+    /// after it in the word.
     needs: Vec<usize>,
-    /// Backward: flags that it clears.
+    /// In a backward spec, the flags that the action clears.
     gives: Vec<usize>,
-    /// Whether it can repeat without bound: nothing bounds it except formulas.
+    /// Whether the action can repeat without bound: nothing bounds it except formulas.
     is_unbounded: bool,
-    /// Whether it can be inserted anywhere, any number of times, without ruling anything out.
+    /// Whether the action can be inserted anywhere, any number of times, without ruling anything out.
     is_harmless: bool,
 }
 
@@ -128,23 +129,23 @@ impl Registers {
         }
     }
 
-    /// Whether there are no registers; then every configuration can be completed.
+    /// Returns whether there are no registers, so that every configuration can be completed.
     pub(super) fn is_empty(&self) -> bool {
         self.values.first().is_none_or(|value| value.is_empty())
     }
 
-    /// Whether an action of the class can repeat without bound, with regard to counters.
+    /// Returns whether an action of the class can repeat without bound, with regard to counters.
     pub(super) fn is_unbounded(&self, class: usize) -> bool {
         self.effects[class].is_unbounded
     }
 
-    /// Whether an action of the class can be inserted anywhere, any number of times: it requires nothing, no counter
-    /// bounds it, and all its changes are monotone.
+    /// Returns whether an action of the class can be inserted anywhere, any number of times: the action requires
+    /// nothing, no counter bounds it, and all its changes are monotone.
     pub(super) fn is_harmless(&self, class: usize) -> bool {
         self.effects[class].is_harmless
     }
 
-    /// The number of outcomes of an action of the class; 1 without outcomes.
+    /// Returns the number of outcomes of an action of the class; 1 without outcomes.
     pub(super) fn outcomes(&self, class: usize) -> usize {
         self.effects[class].assigns.len()
     }
@@ -168,12 +169,12 @@ impl Registers {
         Ok(id)
     }
 
-    /// The number of members of the class used so far; 0 unless each member may be used once.
+    /// Returns the number of members of the class used so far; 0 unless each member may be used once.
     pub(super) fn used(&self, id: u32, class: usize) -> u32 {
         self.own[class].map_or(0, |counter| self.values[id as usize][counter])
     }
 
-    /// The registers after an action of the class with an outcome; `None` if the action is not allowed.
+    /// Returns the registers after an action of the class with an outcome; `None` if the action is not allowed.
     ///
     /// # Errors
     /// The limit `plan_states` bounds the number of values and their bytes.
@@ -214,7 +215,7 @@ impl Registers {
         self.intern(value, limits).map(Some)
     }
 
-    /// Whether a plan may end with these registers.
+    /// Returns whether a plan may end with the registers `id`.
     pub(super) fn is_complete(&self, id: u32) -> bool {
         let value = &self.values[id as usize];
         let counted = self.counters.iter().zip(value.iter()).all(|(counter, &count)| count >= counter.min);

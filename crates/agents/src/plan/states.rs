@@ -38,7 +38,7 @@ pub(super) type Edge = Transition<PlanState, ActionLabel>;
 struct State {
     configuration: ConfigurationId,
     registers: u32,
-    /// The range of its edges; `None` until they are computed.
+    /// The range of the state's edges; `None` until the edges are computed.
     edges: Option<(u32, u32)>,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct States {
 }
 
 impl States {
-    /// The states of a language over a spec's codes, under the spec's limits.
+    /// Creates the states of a language over a spec's codes, under the spec's limits.
     pub(super) fn new(spec: Arc<Spec>, codes: Codes, automaton: Automaton) -> Result<States> {
         let registers = Registers::new(&spec, &codes);
         let mut states = States {
@@ -74,18 +74,18 @@ impl States {
         Ok(states)
     }
 
-    /// The number of states created so far.
+    /// Returns the number of states created so far.
     pub(super) fn count(&self) -> usize {
         self.states.len()
     }
 
-    /// The actions of a class.
+    /// Returns the actions of a class.
     pub(super) fn members(&self, class: u32) -> &[usize] {
         &self.codes.classes[class as usize].members
     }
 
-    /// The outcome of a label, as an index into the outcomes of the class's only action; `None` for an action without
-    /// outcomes.
+    /// Returns the outcome of a label, as an index into the outcomes of the class's only action; `None` for an action
+    /// without outcomes.
     pub(super) fn outcome(&self, label: &ActionLabel) -> Option<usize> {
         let first = self.members(label.class).first();
         let has_outcomes = first.is_some_and(|&action| !self.spec.symbols()[action].outcomes.is_empty());
@@ -106,7 +106,7 @@ impl States {
         Ok(PlanState(id))
     }
 
-    /// The edges of a state, computed on first use, including edges to dead ends.
+    /// Returns the edges of a state, computed on first use, including edges to dead ends.
     pub(super) fn edges(&mut self, state: PlanState) -> Result<&[Edge]> {
         let State { configuration, registers, edges } = self.states[state.index()];
         let (first, end) = match edges {
@@ -143,7 +143,7 @@ impl States {
         Ok(range)
     }
 
-    /// The configurations after each code, with the class of the code.
+    /// Returns the configurations after each code, with the class of the code.
     fn steps(&mut self, configuration: ConfigurationId) -> Result<Vec<(usize, ConfigurationId)>> {
         let mut found = Vec::new();
         let firsts = Lazy::new(&self.automaton, &mut self.tables).candidate_bytes(configuration);

@@ -18,23 +18,23 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step of an action that is not set-valued.
+    /// Creates a step of an action that is not set-valued.
     pub fn of(action: usize) -> Step {
         Step { action, ..Step::default() }
     }
 
-    /// The step that takes as few elements as its action's set allows.
+    /// Creates the step that takes as few elements as its action's set allows.
     pub fn least(spec: &Spec, action: usize) -> Step {
         let set = spec.symbols().get(action).and_then(|symbol| symbol.set.as_ref());
         Step { elements: (0..set.map_or(0, |set| set.min)).collect(), ..Step::of(action) }
     }
 
-    /// The same step with this outcome, or without one.
+    /// Returns the step with `outcome` as its outcome, or without an outcome.
     pub fn with_outcome(self, outcome: Option<usize>) -> Step {
         Step { outcome, ..self }
     }
 
-    /// The step with each outcome of its action; only the step itself if the action has no outcomes.
+    /// Returns the step with each outcome of its action; only the step itself if the action has no outcomes.
     pub(super) fn with_each_outcome(self, spec: &Spec) -> Vec<Step> {
         let outcomes = spec.symbols().get(self.action).map_or(0, |symbol| symbol.outcomes.len());
         match outcomes {
@@ -43,7 +43,7 @@ impl Step {
         }
     }
 
-    /// The text of the step, with its arguments, or `…` if they are missing.
+    /// Returns the text of the step, with the step's arguments, or `…` in their place if they are missing.
     pub fn text(&self, spec: &Spec) -> String {
         let Some(symbol) = spec.symbols().get(self.action) else { return String::new() };
         match (&symbol.arguments, &self.arguments) {
@@ -53,12 +53,12 @@ impl Step {
         }
     }
 
-    /// The name of its outcome.
+    /// Returns the name of the step's outcome; `None` without an outcome.
     pub fn outcome_name<'s>(&self, spec: &'s Spec) -> Option<&'s str> {
         spec.symbols().get(self.action)?.outcomes.get(self.outcome?).map(String::as_str)
     }
 
-    /// The text of the step, followed by an arrow and its outcome if there is one.
+    /// Returns the text of the step, followed by an arrow and its outcome if there is one.
     pub fn line(&self, spec: &Spec) -> String {
         let text = self.text(spec);
         match self.outcome_name(spec) {
@@ -79,7 +79,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The steps in order of execution.
+    /// Returns the steps in order of execution.
     pub fn executed<'p>(&'p self, spec: &Spec) -> Box<dyn Iterator<Item = &'p Step> + 'p> {
         match spec.direction() {
             Direction::Forward => Box::new(self.steps.iter()),
@@ -87,13 +87,13 @@ impl Plan {
         }
     }
 
-    /// The plan as a word of the spec.
+    /// Returns the plan as a word of the spec.
     pub fn word(&self, spec: &Spec) -> String {
         let texts: Vec<String> = self.steps.iter().map(|step| step.text(spec)).collect();
         texts.join(spec.separator())
     }
 
-    /// The sum of the costs of its actions.
+    /// Returns the sum of the costs of the plan's actions.
     pub fn cost(&self, spec: &Spec) -> u64 {
         let costs = self.steps.iter().filter_map(|step| spec.symbols().get(step.action));
         costs.fold(0, |sum, symbol| sum.saturating_add(symbol.cost))

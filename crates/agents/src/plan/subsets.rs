@@ -1,7 +1,7 @@
 //! Subsets of a fixed size, in order.
 
 /// Advances a set, given as increasing elements, to the next set of the same size with elements below `end`, in
-/// lexicographic order. Returns false, and leaves the set unchanged, if it is the last one.
+/// lexicographic order. Returns false, and leaves the set unchanged, if the set is the last in the order.
 pub(super) fn next_subset(set: &mut [usize], end: usize) -> bool {
     let size = set.len();
     let Some(place) = (0..size).rev().find(|&place| set[place] + size - place < end) else { return false };

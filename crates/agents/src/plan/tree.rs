@@ -6,13 +6,13 @@ use grammata_base::dot::{Attribute, Digraph};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-/// For each step of a plan, in the order of the spec's words, the step that makes each of its inputs, in their order;
-/// `None` for an input that no earlier step makes.
+/// Returns, for each step of a plan in the order of the spec's words, the steps that make its inputs, in the order of
+/// the inputs; `None` for an input that no earlier step makes.
 ///
 /// An input is made by a step whose action lists it among its outputs: the latest one executed before whose output is
 /// unused. If all are used, the latest one makes it and its output is shared. Of several inputs with one name, the
-/// first listed is made first if words name the first step first (postfix notation), and last if they name the last
-/// step first (Polish prefix notation, read backwards).
+/// input listed first is made first if words name the first step first (postfix notation), and last if they name the
+/// last step first (Polish prefix notation, read backwards).
 pub fn dataflow(plan: &Plan, spec: &Spec) -> Vec<Vec<Option<usize>>> {
     /// The steps that make one thing.
     #[derive(Default)]
@@ -47,13 +47,14 @@ pub fn dataflow(plan: &Plan, spec: &Spec) -> Vec<Vec<Option<usize>>> {
     on
 }
 
-/// Whether any step of a plan takes another's output.
+/// Returns whether any step of a plan takes the output of another step.
 fn is_tree(on: &[Vec<Option<usize>>]) -> bool {
     on.iter().flatten().any(Option::is_some)
 }
 
-/// The plan as an indented tree: under each step, the steps that make its inputs. A step whose outputs are used several
-/// times is written out once and marked `(above)` afterwards. A plan whose steps have no inputs is written as a list.
+/// Writes the plan as an indented tree: under each step, the steps that make its inputs. A step whose outputs are used
+/// several times is written out once; later occurrences are marked `(above)`. A plan whose steps have no inputs is
+/// written as a list.
 pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
     let on = dataflow(plan, spec);
     let mut out = String::new();
@@ -86,8 +87,9 @@ pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
     out
 }
 
-/// The plan as a graph in the DOT language. An edge leads from the step that makes something to the step that takes it,
-/// labelled with its name. A plan whose actions have no inputs is drawn as a chain in order of execution.
+/// Writes the plan as a graph in the DOT language. An edge leads from the step that makes an input to the step that
+/// takes it, labelled with the name of the input. A plan whose actions have no inputs is drawn as a chain in order of
+/// execution.
 pub fn tree_dot(plan: &Plan, spec: &Spec) -> String {
     let on = dataflow(plan, spec);
     let mut out = Digraph::new("plan", "BT");

@@ -1,5 +1,5 @@
-//! Verification of a plan: whether it is a plan of the spec, and if not, its first wrong step and the feasible actions
-//! there.
+//! Verification of a plan: whether the plan is one of the spec, and if not, its first wrong step and the feasible
+//! actions there.
 
 use super::automaton::PlanAutomaton;
 use super::errors;
@@ -67,7 +67,7 @@ impl<'a> PlanWord<'a> {
         PlanWord { plan, order: plan.in_word_order(spec), implied }
     }
 
-    /// The step at a place of the word.
+    /// Returns the step at a place of the word; `None` after the last step.
     pub(super) fn step(&self, place: usize) -> Option<&'a ReadStep> {
         self.plan.steps.get(*self.order.get(place)?)
     }

@@ -1,16 +1,18 @@
-//! Procedures: workflows in PDL (FlowAgent's procedure description language), and the automaton of what an agent may do next.
+//! Procedures: workflows in PDL (FlowAgent's procedure description language), and the automaton of the steps that an
+//! agent may take next.
 //!
 //! A procedure declares slots, APIs and answers (*nodes*, each with *preconditions*), and a text that calls them in Python-like
 //! blocks with prose anywhere. From the file to a verdict on a session:
 //!
-//! - [`Procedure::read`] reads a file; [`check`](fn@check) also runs the static checks, among them those that need the automaton;
-//! - [`Automaton`] has states over finitely many cells of values, made as they are visited, and [`Supervisor`] the part of it
-//!   that neither results nor decisions can block; both are [transition systems](grammata::transitions);
-//! - [`Session`] follows one conversation with its values: which nodes may come, and why others may not;
+//! - [`Procedure::read`] reads a file; [`check`](fn@check) also runs the static checks, including those that need the
+//!   automaton;
+//! - [`Automaton`] has states over finitely many cells of values, constructed on demand. [`Supervisor`] is its part
+//!   that neither results nor decisions can block. Both are [transition systems](grammata::transitions);
+//! - [`Session`] follows one conversation with its values: which nodes are open, and why others are not;
 //! - [`verify`](fn@verify) judges a recorded conversation.
 //!
-//! The source of PDL is the paper on FlowAgent (workflow agents with compliance and flexibility); how a text is read where paper and code leave it
-//! open is in `docs/procedures.md`.
+//! The source of PDL is the paper on FlowAgent (workflow agents with compliance and flexibility). `docs/procedures.md`
+//! says how texts are read in cases that paper and code leave open.
 
 // each folder imports only from those before it: language, semantics, automaton, check, export, conversation, record, agent
 pub mod agent;

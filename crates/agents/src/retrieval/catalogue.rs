@@ -17,7 +17,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Creates a catalogue of these tools.
+    /// Creates a catalogue of tools.
     ///
     /// # Errors
     /// An id is empty or occurs twice, or there are more tools than `limits.catalogue_tools`.
@@ -49,8 +49,8 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// The 199 plugins of MetaTool (Huang et al. 2023, MIT licence; `crates/agents/catalogues/metatool`), included in
-    /// the crate.
+    /// Creates a catalogue of the 199 plugins of MetaTool (Huang et al. 2023, MIT licence;
+    /// `crates/agents/catalogues/metatool`), included in the crate.
     ///
     /// # Errors
     /// `limits` allow fewer tools or bytes.
@@ -73,28 +73,28 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The tools in order.
+    /// Returns the tools in order.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// The function name of each tool, used in calls: distinct names of 1 to 64 ASCII letters, digits, `_` and `-`.
-    /// Each is the tool's `function`, or otherwise its name, made valid and unique.
+    /// Returns the function name of each tool, used in calls: distinct names of 1 to 64 ASCII letters, digits, `_` and
+    /// `-`. Each is the tool's `function`, or otherwise its name, made valid and unique.
     pub fn functions(&self) -> &[String] {
         &self.functions
     }
 
-    /// The index of the tool with this id.
+    /// Returns the index of the tool with the id `id`; `None` if the catalogue has no such tool.
     pub fn index_of(&self, id: &str) -> Option<usize> {
         self.by_id.get(id).copied()
     }
 
-    /// The document of each tool. Tools with equal documents stay separate.
+    /// Returns the document of each tool. Tools with equal documents stay separate.
     pub fn documents(&self, template: Template) -> Vec<String> {
         self.tools.iter().map(|tool| template.document(tool)).collect()
     }
 
-    /// The catalogue as JSON lines, which [`from_json_lines`](Catalogue::from_json_lines) parses.
+    /// Writes the catalogue as JSON lines, which [`from_json_lines`](Catalogue::from_json_lines) parses.
     pub fn to_json_lines(&self) -> String {
         // a tool contains only texts and a JSON value, so serialisation cannot fail
         self.tools
@@ -108,7 +108,7 @@ impl Catalogue {
 const TOOL: &str = "a JSON object with `id`, `name` and `description`, and perhaps `function`, `tool`, `category` and \
                     `parameters`";
 
-/// The lines of a text that do not consist of white space only, with their numbers from 1.
+/// Returns the lines of a text that do not consist of white space only, with their line numbers counted from 1.
 pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty())
 }

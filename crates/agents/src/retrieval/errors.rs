@@ -26,7 +26,7 @@ pub(super) fn check_size(text: &str, limits: &Limits) -> Result<(), Error> {
     Ok(())
 }
 
-/// A line that is not JSON of the expected form. `number` counts from 1.
+/// Returns the error for a line that is not JSON of the expected form. `number` counts from 1.
 pub(super) fn line(what: &str, allowed: &str, number: usize, cause: &serde_json::Error) -> Error {
     data(
         Diagnostic::new("retrieval/line", format!("a line is not {what}"))
@@ -37,7 +37,7 @@ pub(super) fn line(what: &str, allowed: &str, number: usize, cause: &serde_json:
     )
 }
 
-/// A tool id that is empty or not unique.
+/// Returns the error for a tool id that is empty or not unique.
 pub(super) fn tool_id(what: &str, id: &str, line: usize) -> Error {
     data(
         Diagnostic::new("retrieval/tool-id", what)
@@ -48,7 +48,7 @@ pub(super) fn tool_id(what: &str, id: &str, line: usize) -> Error {
     )
 }
 
-/// Two requests have the same id.
+/// Returns the error for a request whose id an earlier request has.
 pub(super) fn request_id(id: &str, line: usize) -> Error {
     data(
         Diagnostic::new("retrieval/request-id", "two requests have one id")
@@ -59,7 +59,8 @@ pub(super) fn request_id(id: &str, line: usize) -> Error {
     )
 }
 
-/// A request that states the needed tools not at all, or in both ways.
+/// Returns the error for a request that states the needed tools not at all, or both as `relevant` and as
+/// `relevant_any`.
 pub(super) fn relevance(line: usize, allowed: &str) -> Error {
     data(
         Diagnostic::new("retrieval/relevance", "a request does not say in one way which tools it needs")
@@ -69,7 +70,7 @@ pub(super) fn relevance(line: usize, allowed: &str) -> Error {
     )
 }
 
-/// A request for a tool that the catalogue lacks.
+/// Returns the error for a request that needs a tool that the catalogue lacks.
 pub(super) fn unknown_tool(id: &str, request: &str, line: usize) -> Error {
     data(
         Diagnostic::new("retrieval/unknown-tool", "a request needs a tool that the catalogue lacks")
@@ -80,7 +81,7 @@ pub(super) fn unknown_tool(id: &str, request: &str, line: usize) -> Error {
     )
 }
 
-/// No tool is requested: `k` is 0.
+/// Returns the error for `k` being 0, so that no tool is requested.
 pub(super) fn no_places() -> Error {
     usage(
         Diagnostic::new("retrieval/k", "no tool is asked for")
@@ -90,7 +91,7 @@ pub(super) fn no_places() -> Error {
     )
 }
 
-/// The vector of a query has a different dimension than the index.
+/// Returns the error for a query whose vector has another dimension than the index.
 pub(super) fn query_dimension(found: usize, expected: usize) -> Error {
     usage(
         Diagnostic::new("retrieval/dimension", "a query's vector has another dimension than the index")
@@ -100,7 +101,7 @@ pub(super) fn query_dimension(found: usize, expected: usize) -> Error {
     )
 }
 
-/// A dense search lacks vectors or an embedder.
+/// Returns the error for a dense search without vectors or without an embedder.
 pub(super) fn no_vectors(missing: &str) -> Error {
     usage(
         Diagnostic::new("retrieval/no-vectors", format!("a dense search needs {missing}"))
@@ -109,7 +110,7 @@ pub(super) fn no_vectors(missing: &str) -> Error {
     )
 }
 
-/// The number of vectors differs from the number of documents.
+/// Returns the error for a number of vectors that differs from the number of documents.
 pub(super) fn row_count(found: usize, expected: usize) -> Error {
     usage(
         Diagnostic::new("retrieval/row-count", "the numbers of vectors and documents differ")
@@ -128,7 +129,7 @@ pub(super) fn other_embedder() -> Error {
     )
 }
 
-/// An invalid field in the file of an index.
+/// Returns the error for an invalid field in the file of an index.
 pub(super) fn index_field(field: &str, found: impl AsRef<str>, allowed: &str) -> Error {
     data(
         Diagnostic::new("retrieval/index-file", format!("{field} of an index is invalid"))
@@ -138,7 +139,7 @@ pub(super) fn index_field(field: &str, found: impl AsRef<str>, allowed: &str) ->
     )
 }
 
-/// The template of a prompt cannot be parsed or rendered.
+/// Returns the error for a prompt whose template cannot be parsed or rendered.
 pub(super) fn prompt(found: String, place: Place) -> Error {
     data(
         Diagnostic::new("retrieval/prompt", "the template of a prompt cannot be used")
@@ -149,7 +150,7 @@ pub(super) fn prompt(found: String, place: Place) -> Error {
     )
 }
 
-/// A chat template does not contain the user's message verbatim.
+/// Returns the error for a chat template that does not contain the user's message verbatim.
 #[cfg(feature = "huggingface")]
 pub(super) fn user_message() -> Error {
     data(
@@ -162,7 +163,7 @@ pub(super) fn user_message() -> Error {
     )
 }
 
-/// Another writer has the index open.
+/// Returns the error for an index that another writer has open.
 pub(super) fn locked(path: &Path) -> Error {
     let diagnostic = Diagnostic::new("retrieval/locked", "another writer has the index open")
         .in_file(path.display().to_string())
@@ -171,7 +172,7 @@ pub(super) fn locked(path: &Path) -> Error {
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// An invalid name for a collection of a server.
+/// Returns the error for an invalid name of a collection.
 pub(super) fn collection_name(name: &str) -> Error {
     usage(
         Diagnostic::new("retrieval/collection-name", "invalid name of a collection")
@@ -181,7 +182,7 @@ pub(super) fn collection_name(name: &str) -> Error {
     )
 }
 
-/// A collection is not the requested index.
+/// Returns the error for a collection that is not the requested index.
 pub(super) fn other_collection(name: &str, found: &str) -> Error {
     usage(
         Diagnostic::new("retrieval/other-collection", "a collection of a server is not the index wanted")
@@ -200,7 +201,7 @@ pub(super) fn server_refused(status: u16, message: &str) -> Error {
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// A response cannot be parsed.
+/// Returns the error for a response that cannot be parsed.
 pub(super) fn server_answer(allowed: &str, cause: Option<&serde_json::Error>) -> Error {
     let diagnostic =
         Diagnostic::new("retrieval/server-answer", "the server of the index gave an unexpected answer");
@@ -213,7 +214,7 @@ pub(super) fn server_answer(allowed: &str, cause: Option<&serde_json::Error>) ->
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// An invalid URL, or one of another protocol.
+/// Returns the error for an invalid URL, or a URL of another protocol than `http`.
 #[cfg(feature = "qdrant")]
 pub(super) fn server_url(url: &str) -> Error {
     usage(

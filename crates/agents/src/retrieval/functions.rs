@@ -9,12 +9,12 @@ const LONGEST: usize = 64;
 /// The number of hexadecimal digits of the hash that makes equal names unique, if they suffice.
 const DIGITS: usize = 8;
 
-/// A distinct name of each tool, of 1 to 64 letters A to Z and a to z, digits, `_` and `-`.
+/// Returns a distinct name for each tool, of 1 to 64 letters A to Z and a to z, digits, `_` and `-`.
 ///
-/// The name is the tool's `function`, or its name if that is empty, trimmed, with other characters replaced by `_`. If
-/// the result is empty, longer than 64 characters or not unique, it is cut to 55 characters, followed by `_` and 8
-/// hexadecimal digits of the SHA-256 of the tool's id (fewer characters and more digits if that name is taken). So,
-/// unless hashes collide, a name does not depend on the order of the tools.
+/// The name is the tool's `function`, or its `name` if `function` is empty, trimmed, with other characters replaced by
+/// `_`. If the result is empty, longer than 64 characters or not unique, it is cut to 55 characters, followed by `_`
+/// and 8 hexadecimal digits of the SHA-256 of the tool's id (fewer characters and more digits if that name is taken).
+/// So, unless hashes collide, a name does not depend on the order of the tools.
 pub(super) fn function_names(tools: &[Tool]) -> Vec<String> {
     let plain: Vec<String> = tools.iter().map(plain).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();

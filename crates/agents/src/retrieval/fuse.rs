@@ -32,8 +32,8 @@ pub enum Join {
     BestScore,
 }
 
-/// The first `k` distinct tools of the merged lists. Each comes with the list that contributed it, if lists are
-/// interleaved, or otherwise with the first list that ranks it best.
+/// Returns the first `k` distinct tools of the merged lists. Each tool comes with the list that contributed it if lists
+/// are interleaved, and otherwise with the first list that ranks it best.
 ///
 /// # Errors
 /// `k` is 0.
@@ -67,7 +67,7 @@ fn by_best_score(lists: &[Vec<Hit>]) -> Vec<usize> {
     best(hits.collect(), usize::MAX).into_iter().map(|hit| hit.tool).collect()
 }
 
-/// A tool of a merged list, and its origin.
+/// A tool of a merged list, and the list that it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// Index of the tool.
@@ -78,8 +78,8 @@ pub struct Placed {
     pub rank: usize,
 }
 
-/// The first `k` distinct tools, taken from the lists in turn: in each round, one from each list in order. The result
-/// is shorter if all lists end before.
+/// Returns the first `k` distinct tools, taken from the lists in turn: in each round, one tool from each list in order.
+/// The result is shorter if all lists end earlier.
 ///
 /// Lists of length k suffice if no tool occurs twice in one list. The result for k is a prefix of the result for k + 1.
 ///
@@ -118,8 +118,8 @@ pub fn interleave<L: AsRef<[usize]>>(lists: &[L], k: usize, duplicates: Duplicat
 /// 1 / (60 + rank) over the lists that contain it, with ranks from 1. Ties: the better best rank first, then the lower
 /// index.
 ///
-/// Use it for rankings of *one* query by several indexes. Lists of different queries look for different tools, and
-/// fusion would prefer tools that they share: use [`interleave`] for those.
+/// Fusion serves rankings of *one* query by several indexes. Lists of different queries look for different tools, and
+/// fusion would prefer the tools that the lists share: use [`interleave`] for such lists.
 pub fn reciprocal_rank_fusion<L: AsRef<[usize]>>(lists: &[L]) -> Vec<(usize, f64)> {
     // the score and the best rank of each tool
     let mut scores: HashMap<usize, (f64, usize)> = HashMap::new();

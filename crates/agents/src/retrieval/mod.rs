@@ -1,11 +1,12 @@
 //! Retrieval of tools: which of thousands of tools a request needs.
 //!
-//! The pipeline is that of Kachuee, Ahuja, Kumar, Xu and Liu, *Improving Tool Retrieval by Leveraging Large Language
-//! Models for Query Generation* (2024). The model that writes the queries is not part of it: see [`queries`]. The
-//! pipeline consists of a [`Catalogue`] of tools with one document each; an index that ranks documents for one query,
-//! lexical ([`Bm25`]), dense ([`FlatIndex`]), or both merged by [reciprocal rank fusion](fuse::reciprocal_rank_fusion);
-//! and the lists of several queries, [interleaved](fuse::interleave) and cut to the best k. A [`Retriever`] combines
-//! these parts, and [`store`] keeps vectors on disk. Tools are identified by their index in the catalogue throughout.
+//! The pipeline follows Kachuee, Ahuja, Kumar, Xu and Liu, *Improving Tool Retrieval by Leveraging Large Language
+//! Models for Query Generation* (2024). The model that writes the queries is not part of the pipeline: see [`queries`].
+//! The pipeline consists of a [`Catalogue`] of tools with one document each; an index that ranks documents for one
+//! query, lexical ([`Bm25`]), dense ([`FlatIndex`]), or both merged by [reciprocal rank
+//! fusion](fuse::reciprocal_rank_fusion); and the lists of several queries, [interleaved](fuse::interleave) and cut to
+//! the best k. A [`Retriever`] combines these parts, and [`store`] keeps vectors on disk. Tools are identified by their
+//! index in the catalogue throughout.
 
 pub mod catalogue;
 mod errors;
@@ -38,7 +39,7 @@ pub struct Hit {
 /// A predicate on the numbers of tools that a search may return; `None` allows all.
 pub type Allowed<'a> = Option<&'a (dyn Fn(usize) -> bool + Sync)>;
 
-/// The `k` best hits, best first; ties by the lower index in the catalogue.
+/// Returns the `k` best hits, best first. Among equal scores, the lower index in the catalogue comes first.
 fn best(mut hits: Vec<Hit>, k: usize) -> Vec<Hit> {
     let order =
         |first: &Hit, second: &Hit| second.score.total_cmp(&first.score).then(first.tool.cmp(&second.tool));

@@ -45,8 +45,8 @@ struct Api {
 /// id `tool/api`. Among APIs with the same id, the first counts. Requests without relevant APIs are omitted.
 ///
 /// # Errors
-/// The text is longer than `limits.catalogue_bytes`, is not such a list, has two requests with the same id, or has more
-/// APIs than `limits.catalogue_tools`.
+/// The text is longer than `limits.catalogue_bytes`, is not a JSON list of such objects, has two requests with the same
+/// id, or has more APIs than `limits.catalogue_tools`.
 pub fn toolbench(text: &str, limits: &Limits) -> Result<ToolSet> {
     errors::check_size(text, limits)?;
     let entries: Vec<Instruction> = serde_json::from_str(text).map_err(|e| {
@@ -100,8 +100,8 @@ struct Label {
 
 /// Parses JSON lines of ToolRet (Shi et al. 2025): `id`, `query` and `labels`. Each label has the `id` of a tool, its
 /// `doc` (a text, an object with `name` and `description`, or the JSON text of such an object) and its `relevance`.
-/// Tools with a positive relevance are needed; requests without one are omitted. Among tools with the same id, the
-/// first counts.
+/// Tools with a positive relevance are needed; requests without a needed tool are omitted. Among tools with the same
+/// id, the first counts.
 ///
 /// # Errors
 /// The text is longer than `limits.catalogue_bytes`, a line is not such an object, two requests have the same id, or

@@ -31,12 +31,12 @@ struct Line {
 }
 
 impl Request {
-    /// A request of a line of a file, counted from 1.
+    /// Creates a request that stands on the given line of a file, counted from 1.
     pub(super) fn new(id: String, query: String, relevant: Vec<Vec<String>>, line: usize) -> Request {
         Request { id, query, relevant, line }
     }
 
-    /// The error that another request has the same id.
+    /// Returns the error that an earlier request has the same id.
     pub(super) fn id_twice(&self) -> grammata::error::Error {
         errors::request_id(&self.id, self.line)
     }
@@ -46,7 +46,8 @@ impl Request {
     /// ignored.
     ///
     /// # Errors
-    /// The text is longer than `limits.catalogue_bytes`, a line is not such an object, or two have the same id.
+    /// The text is longer than `limits.catalogue_bytes`, a line is not an object of this form, or two requests have the
+    /// same id.
     pub fn from_json_lines(text: &str, limits: &Limits) -> Result<Vec<Request>> {
         errors::check_size(text, limits)?;
         Request::read(text).map_err(|error| error.in_source(&Source::new(text, Notation::Text)))
@@ -71,7 +72,8 @@ impl Request {
         Ok(requests)
     }
 
-    /// The tools that the request needs, as indices into `catalogue`, in groups of which one tool each is needed.
+    /// Returns the tools that the request needs, as indices into `catalogue`. The tools are in groups, and one tool of
+    /// each group is needed.
     ///
     /// # Errors
     /// `retrieval/unknown-tool`: the catalogue lacks a tool.

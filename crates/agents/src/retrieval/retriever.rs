@@ -28,7 +28,7 @@ pub enum Ranker {
     Hybrid,
 }
 
-/// The position of the request itself among the queries made from it.
+/// The position of the request itself among the queries made from the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Utterance {
@@ -107,7 +107,7 @@ pub struct Found {
 }
 
 impl Retrieval {
-    /// The tools of the list as indices, best first.
+    /// Returns the tools of the list as indices, best first.
     pub fn ranking(&self) -> Vec<usize> {
         self.tools.iter().map(|found| found.tool).collect()
     }
@@ -145,7 +145,7 @@ impl<'q> From<&'q ToolQuery<'q>> for ToolQuery<'q> {
 pub struct Retriever {
     lexical: Arc<dyn ToolIndex>,
     dense: Option<Arc<dyn ToolIndex>>,
-    /// The ids and categories of the catalogue, in its order.
+    /// The ids and categories of the catalogue's tools, in the order of the catalogue.
     tools: Arc<[(String, String)]>,
     by_id: Arc<HashMap<String, usize>>,
 }
@@ -196,7 +196,7 @@ impl Retriever {
         Retriever { dense: Some(dense), ..self }
     }
 
-    /// Searches the tools of each query and merges the lists. Of equal queries, only the first is searched.
+    /// Searches the tools of each query and merges the lists. Only the first of equal queries is searched.
     ///
     /// # Errors
     /// `options.k` is 0; the ranker is not lexical and there are no vectors or no embedder; the embedder fails, or its
@@ -239,8 +239,8 @@ impl Retriever {
         Ok(Retrieval { queries, tools, truncated, embedding, search: start.elapsed() })
     }
 
-    /// The vectors of the queries. Each is computed separately, so that the vector of a query does not depend on the
-    /// others.
+    /// Computes the vectors of the queries. Each vector is computed separately, so that the vector of a query does not
+    /// depend on the others.
     fn embed(&self, queries: &[ToolQuery<'_>], embedder: Option<&mut dyn Embedder>) -> Result<Embeddings> {
         let embedder = embedder.ok_or_else(|| errors::no_vectors("an embedder of the queries"))?;
         let mut vectors = Embeddings::new(embedder.dimension());
@@ -253,7 +253,7 @@ impl Retriever {
         Ok(vectors)
     }
 
-    /// The tools of each query according to one index. Queries of the same category share one search.
+    /// Returns the tools of each query according to one index. Queries of the same category share one search.
     fn search(
         &self,
         index: &dyn ToolIndex,

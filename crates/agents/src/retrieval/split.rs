@@ -1,4 +1,4 @@
-//! Queries from a request without a language model: its sentences.
+//! Queries made from a request without a language model: the request's sentences.
 
 use super::words::terms;
 
@@ -7,8 +7,8 @@ const MOST_QUERIES: usize = 5;
 /// The minimum number of terms of a query.
 const FEWEST_TERMS: usize = 3;
 
-/// The first five sentences of a request with at least three terms each, trimmed; the request itself if there are none.
-/// A sentence ends after `.`, `!` or `?` and at `;`, if white space follows.
+/// Returns the first five sentences of a request with at least three terms each, trimmed; the request itself if no
+/// sentence has three terms. A sentence ends after `.`, `!` or `?` and at `;`, if white space follows.
 pub fn sentences(request: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut start = 0;

@@ -47,7 +47,7 @@ pub struct Store {
 pub struct Built {
     /// The number of documents that were embedded: distinct ones that the previous store did not contain.
     pub embedded: usize,
-    /// The number of these documents that the embedder truncated.
+    /// The number of the documents that the embedder truncated.
     pub truncated: usize,
 }
 
@@ -76,7 +76,7 @@ impl Store {
         let mut missing: Vec<&str> = Vec::new();
         for document in &documents {
             if let Entry::Vacant(row) = rows.entry(document) {
-                // the row is filled below
+                // the vectors are filled in after the loop
                 row.insert(Vec::new());
                 missing.push(document);
             }
@@ -101,7 +101,7 @@ impl Store {
         Ok((Store { catalogue, template, fingerprint, vectors }, built))
     }
 
-    /// A catalogue with vectors that an embedder of this fingerprint computed before.
+    /// Creates a store of a catalogue with vectors that the embedder with the given fingerprint computed before.
     ///
     /// # Errors
     /// The number of vectors differs from the number of tools.
@@ -139,17 +139,17 @@ impl Store {
         Ok(index)
     }
 
-    /// The tools, in the order of the vectors.
+    /// Returns the tools, in the order of the vectors.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
 
-    /// The template of the documents that were embedded.
+    /// Returns the template of the documents that were embedded.
     pub fn template(&self) -> Template {
         self.template
     }
 
-    /// The vectors; the rows are the tools of the catalogue, in order.
+    /// Returns the vectors; the rows are the tools of the catalogue, in order.
     pub fn vectors(&self) -> &Embeddings {
         &self.vectors
     }
@@ -173,7 +173,7 @@ impl Store {
         Ok(())
     }
 
-    /// The fingerprint of the embedder of the vectors.
+    /// Returns the fingerprint of the embedder of the vectors.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }
@@ -230,7 +230,7 @@ impl Store {
     }
 }
 
-/// A path for the new file in the same folder, because only there renaming is atomic.
+/// Returns a path for the new file in the same folder, because renaming is atomic only within a folder's file system.
 fn temporary(path: &Path) -> PathBuf {
     static WRITTEN: AtomicU64 = AtomicU64::new(0);
     let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
@@ -240,7 +240,7 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The number of a template in a file.
+/// Returns the number that stands for a template in a file.
 fn template_code(template: Template) -> u32 {
     match template {
         Template::Full => 0,
@@ -251,7 +251,7 @@ fn template_code(template: Template) -> u32 {
 fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
     let io = |cause: std::io::Error| Error::io(path, &cause);
     let in_file = |error: Error| error.in_file(&path.display().to_string());
-    // writing an index replaces the file of this name, which would leave the target of a link unchanged
+    // writing an index replaces the file at `path`, and would leave the target of a symbolic link unchanged
     if path.symlink_metadata().map_err(io)?.is_symlink() {
         return Err(in_file(errors::index_field("the file", "a link", "a regular file")));
     }

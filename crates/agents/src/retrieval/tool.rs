@@ -44,7 +44,7 @@ pub enum Template {
 }
 
 impl Template {
-    /// The document of a tool, or its name if the template results in an empty text.
+    /// Returns the document of a tool, or the tool's name if the template results in an empty text.
     pub fn document(self, tool: &Tool) -> String {
         let parts = match self {
             Template::Full => vec![&tool.category, &tool.tool, &tool.name, &tool.description],

@@ -3,9 +3,9 @@
 use regex_syntax::hir::{Class, HirKind};
 use std::sync::OnceLock;
 
-/// The terms of a text: maximal runs of letters and digits (the Unicode categories L and N) in lower case. Camel case
-/// is first split before a capital (`aB`, `1B` and `ABc` into `a B`, `1 B` and `A Bc`). There is no stemming, and there
-/// are no stop words.
+/// Returns the terms of a text: maximal runs of letters and digits (the Unicode categories L and N) in lower case.
+/// Camel case is first split before a capital (`aB`, `1B` and `ABc` into `a B`, `1 B` and `A Bc`). There is no
+/// stemming, and there are no stop words.
 pub(super) fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     let mut term = String::new();
@@ -28,7 +28,7 @@ pub(super) fn terms(text: &str) -> Vec<String> {
     terms
 }
 
-/// Whether `character` begins a word in camel case.
+/// Returns whether `character` begins a word in camel case.
 fn begins_word(before: char, character: char, after: Option<char>) -> bool {
     character.is_uppercase()
         && (before.is_lowercase()
@@ -45,7 +45,7 @@ fn is_letter_or_digit(character: char) -> bool {
     after.checked_sub(1).and_then(|index| ranges.get(index)).is_some_and(|&(_, last)| character <= last)
 }
 
-/// The categories L and N as increasing ranges; `char::is_alphabetic` also includes marks and symbols.
+/// Returns the categories L and N as increasing ranges; `char::is_alphabetic` also includes marks and symbols.
 fn letters_and_digits() -> &'static [(char, char)] {
     static RANGES: OnceLock<Vec<(char, char)>> = OnceLock::new();
     RANGES.get_or_init(|| match regex_syntax::parse(r"[\p{L}\p{N}]").map(|hir| hir.into_kind()) {

@@ -15,7 +15,7 @@ pub(super) enum Piece<'p> {
     Place(&'p str, End<'p>),
 }
 
-/// What ends the text of a value in a path.
+/// Where the text of a value in a path ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End<'p> {
     /// The value ends before this byte. The byte begins the literal text between this place and the next, and the value
@@ -28,7 +28,7 @@ pub(super) enum End<'p> {
 /// The characters that end a segment; a value in a path contains them only as `%XX`.
 const ENDS: [char; 3] = ['/', '?', '&'];
 
-/// The length of the prefix of a text up to the end of its segment.
+/// Returns the length in bytes of a text up to the end of its segment.
 pub(super) fn segment_len(text: &str) -> usize {
     text.find(ENDS).unwrap_or(text.len())
 }
@@ -56,7 +56,7 @@ pub(super) fn pieces(path: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The number of parameter places of a path.
+/// Returns the number of places for parameters in a path.
 pub(super) fn places(path: &str) -> usize {
     pieces(path).iter().filter(|piece| matches!(piece, Piece::Place(..))).count()
 }
@@ -71,7 +71,7 @@ pub(super) fn without_fragment(path: &str) -> (&str, &str) {
     path.split_at(at.unwrap_or(path.len()))
 }
 
-/// Why no request can be built: what was found in the document, and what is allowed.
+/// The reason why no request can be built: the text that was found in the document, and what is allowed instead.
 pub(super) type Fault = (String, &'static str);
 
 /// Percent-encodes the literal texts of a path where an address requires it. `is_list` returns whether the value of a
@@ -131,8 +131,8 @@ pub(super) fn checked(
 
 const BRACES: &str = "braces around the names of parameters and nowhere else";
 
-/// Whether the text of a value may contain `byte` even if all its characters are percent-encoded: as a part of `%XX`,
-/// or as a separator of its style.
+/// Returns whether the text of a value may contain `byte` even if all characters of the value are percent-encoded: as a
+/// part of `%XX`, or as a separator of the parameter's style.
 fn holds_raw(parameter: &Parameter, byte: u8, is_list: bool) -> bool {
     let of_style: &[u8] = match parameter.style {
         Style::Simple if is_list => b",=",
@@ -144,8 +144,8 @@ fn holds_raw(parameter: &Parameter, byte: u8, is_list: bool) -> bool {
     byte == b'%' || byte.is_ascii_digit() || (b'A'..=b'F').contains(&byte) || of_style.contains(&byte)
 }
 
-/// Percent-encodes a literal text of an address and leaves `%XX` as it is; `None` if the text contains ASCII control
-/// characters.
+/// Percent-encodes the characters of a literal text that an address cannot contain. `%XX` is not changed. Returns
+/// `None` if the text contains ASCII control characters.
 pub(super) fn literal(text: &str) -> Option<String> {
     let mut made = String::with_capacity(text.len());
     let bytes = text.as_bytes();
@@ -167,14 +167,15 @@ pub(super) fn literal(text: &str) -> Option<String> {
     Some(made)
 }
 
-/// The unreserved bytes (RFC 3986, section 2.3). Values contain them unencoded, except those that end a value, an item
-/// or a pair ([`kept`]).
+/// Returns the unreserved bytes (RFC 3986, section 2.3). Values contain unreserved bytes unencoded, except bytes that
+/// end a value, an item or a pair ([`kept`]).
 pub(super) fn unreserved() -> ByteSet {
     (0..0x80_u8).filter(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(byte)).collect()
 }
 
-/// The bytes that the value of a parameter contains unencoded. They never include what ends a value, an item or a pair,
-/// whatever the parameter allows. `end` is what ends its text in a path.
+/// Returns the bytes that the value of a parameter contains unencoded. They never include a byte that ends a value, an
+/// item or a pair, even if the parameter allows reserved characters. `end` is where the text of the value ends, for a
+/// parameter in a path.
 pub(super) fn kept(parameter: &Parameter, end: Option<End<'_>>) -> ByteSet {
     let reserved: &[u8] = match parameter.location {
         _ if !parameter.allow_reserved => b"",
@@ -211,40 +212,41 @@ pub(super) fn encoded(text: &str, kept: &ByteSet) -> String {
     made
 }
 
-/// The name of a parameter in a path, a query or a cookie.
+/// Returns the name of a parameter as written in a path, a query or a cookie: all bytes that are not unreserved are
+/// encoded.
 pub(super) fn encoded_name(name: &str) -> String {
     encoded(name, &unreserved())
 }
 
-/// Whether a text is a token: a name of a header, a method or a part of a media type (RFC 9110, section 5.6.2).
+/// Returns whether a text is a token: a name of a header, a method or a part of a media type (RFC 9110, section 5.6.2).
 pub(super) fn is_token(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(is_part)
 }
 
-/// Whether a text can be the value of a header (RFC 9110, section 5.5): printable ASCII and tabs, without leading or
-/// trailing blanks.
+/// Returns whether a text can be the value of a header (RFC 9110, section 5.5): printable ASCII and tabs, without
+/// leading or trailing blanks.
 pub(super) fn is_field_value(text: &str) -> bool {
     let is_part = |byte: u8| byte == b'\t' || (b' '..=b'~').contains(&byte);
     text.bytes().all(is_part) && text.trim_matches([' ', '\t']) == text
 }
 
-/// Whether a text is a media type that a header can contain. Ranges such as `text/*` also pass, and parameters are not
-/// checked.
+/// Returns whether a text is a media type that a header can contain. Ranges such as `text/*` also pass, and parameters
+/// are not checked.
 pub(super) fn is_media_type(text: &str) -> bool {
     let name = text.split(';').next().unwrap_or_default().trim_end_matches([' ', '\t']);
     let parts = name.split_once('/');
     is_field_value(text) && parts.is_some_and(|(kind, rest)| is_token(kind) && is_token(rest))
 }
 
-/// Whether a text can be part of a cookie unencoded (RFC 6265, section 4.1.1).
+/// Returns whether a text can be part of a cookie unencoded (RFC 6265, section 4.1.1).
 pub(super) fn is_cookie_text(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\",;\\".contains(&byte))
 }
 
-/// Percent-encodes the address of a server where required. `None` if a path cannot follow it: no `://`, nothing after
-/// it, a query, a fragment, a brace, a segment `.` or `..`, a control character, or other bytes than those of an IP
-/// address in brackets.
+/// Percent-encodes the address of a server where required. Returns `None` if a path cannot follow it: no `://`, nothing
+/// after it, a query, a fragment, a brace, a segment `.` or `..`, a control character, or other bytes than those of an
+/// IP address in brackets.
 pub(super) fn server(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let has_points = rest.split('/').skip(1).any(|segment| matches!(segment, "." | ".."));

@@ -13,7 +13,7 @@ use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Bounds the search for a fault: the maximum length of a chain of references, and the maximum nesting of a value.
+/// The most references that are followed in a chain, and the greatest nesting of a value in which faults are searched.
 const CHAIN: usize = 100;
 
 impl ToolSet {
@@ -21,7 +21,8 @@ impl ToolSet {
     /// forbidden. A parameter of an operation that is `null` counts as absent.
     ///
     /// # Errors
-    /// `tools/unknown-tool`, `tools/refused-tool`; `tools/call-arguments` with the place in the call; limits.
+    /// `tools/unknown-tool`; `tools/refused-tool` if the tool cannot be called; `tools/call-arguments` with the place
+    /// in the call if the arguments do not conform; limits.
     pub fn check_call(&self, call: &Call) -> Result<()> {
         let tool = self.callable_tool(&call.tool)?;
         let options = GrammarOptions::arguments(self.limits.clone()).numbers(Numbers::Any);
@@ -63,7 +64,7 @@ impl ToolSet {
         ))
     }
 
-    /// The tool of this name, if it can be called.
+    /// Returns the tool of this name, if it can be called.
     ///
     /// # Errors
     /// `tools/unknown-tool`, `tools/refused-tool`.
@@ -79,7 +80,7 @@ impl ToolSet {
     }
 }
 
-/// Removes the parameters that are `null`; returns whether there were any.
+/// Removes the arguments of parameters that are `null`. Returns whether there were any.
 fn leave_out_null(http: &HttpBinding, arguments: &mut Map<String, Value>) -> bool {
     let mut is_changed = false;
     for parameter in &http.parameters {
@@ -101,7 +102,7 @@ fn join(pointer: &str, name: &str) -> String {
     format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The schema at the end of a chain of references.
+/// Returns the schema at the end of a chain of references, at most [`CHAIN`] long.
 fn resolved<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
     for _ in 0..CHAIN {
         let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
@@ -113,8 +114,9 @@ fn resolved<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// The first undeclared or missing member, or the first value of a wrong type or outside an `enum`. Only keywords that
-/// apply unconditionally are considered, and numbers are not compared with an `enum`. `None` if no such fault is found.
+/// Returns a diagnostic of the first undeclared or missing member, or of the first value of a wrong type or outside an
+/// `enum`. Only keywords that apply unconditionally are considered, and numbers are not compared with an `enum`.
+/// Returns `None` if no such fault is found.
 fn fault(root: &Value, schema: &Value, value: &Value, pointer: &str, depth: usize) -> Option<Diagnostic> {
     if depth > CHAIN {
         return None;
@@ -177,8 +179,8 @@ fn fault(root: &Value, schema: &Value, value: &Value, pointer: &str, depth: usiz
     }
 }
 
-/// Whether a value may be of a type. A number with an exponent, or with only zeros after its decimal point, may be an
-/// integer.
+/// Returns whether a value may be of one of the types. A number with an exponent, or with only zeros after its decimal
+/// point, may be an integer. Unknown types allow every value.
 fn is_of_type(value: &Value, types: &Value) -> bool {
     let is_it = |name: &Value| match name.as_str() {
         Some("null") => value.is_null(),
@@ -236,9 +238,9 @@ enum Step {
     Item(usize),
 }
 
-/// The path to the value at a byte of a compact JSON text: the value that begins at or before it, or the array or
-/// object in which another member, item or end is expected. `is_number_done` tells whether a number that ends there is
-/// complete.
+/// Returns the path to the value at a byte of a compact JSON text: the value that begins at or before the byte, or the
+/// array or object in which another member, item or end is expected. `is_number_done` tells whether a number that ends
+/// there is complete.
 fn steps_to(text: &str, end: usize, is_number_done: bool) -> Vec<Step> {
     let bytes = text.as_bytes().get(..end).unwrap_or_default();
     // arrays hold the index of the current item; objects the key of the current member, once it is read
@@ -287,7 +289,7 @@ fn steps_to(text: &str, end: usize, is_number_done: bool) -> Vec<Step> {
     open.into_iter().flatten().collect()
 }
 
-/// The length of the JSON string at the start of `bytes`, with its quotes; `None` if it does not end.
+/// Returns the length of the JSON string at the start of `bytes`, with its quotes; `None` if the string does not end.
 fn string(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     while let Some(&byte) = bytes.get(at) {

@@ -1,7 +1,7 @@
-//! What a call of a tool executes: where each argument goes in an HTTP request (OpenAPI 3.2, sections 4.12 to 4.14; RFC
-//! 6570).
+//! Bindings: the action that a call of a tool executes, and the place of each argument in an HTTP request (OpenAPI 3.2,
+//! sections 4.12 to 4.14; RFC 6570).
 
-/// What a call of a tool executes.
+/// The action that a call of a tool executes.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Binding {
     /// An action known only to the host.
@@ -18,11 +18,11 @@ pub struct HttpBinding {
     pub method: String,
     /// The path, with `{name}` for each path parameter.
     pub path: String,
-    /// The address to which the path is appended. `None` if the document has none, or has a relative one and no address
-    /// of its own.
+    /// The address to which the path is appended. `None` if the document names no server, or a relative address that
+    /// has no base.
     pub server: Option<String>,
-    /// Whether the arguments are grouped by location: the value of a parameter is a member of `path`, `query` and so
-    /// on.
+    /// Whether the arguments are grouped by location: the value of a parameter is then a member of an argument `path`,
+    /// `query`, `header` or `cookie`.
     pub grouped: bool,
     /// The parameters, in the order of the document.
     pub parameters: Vec<Parameter>,
@@ -46,7 +46,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// The name of the location in OpenAPI.
+    /// Returns the name of the location in OpenAPI.
     pub fn name(self) -> &'static str {
         match self {
             Location::Path => "path",
@@ -85,13 +85,13 @@ pub enum Style {
 /// A parameter of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// The member of the argument object that holds its value.
+    /// The member of the argument object that holds the value of the parameter.
     pub member: String,
-    /// Its name in the request.
+    /// The name of the parameter in the request.
     pub name: String,
-    /// Its location.
+    /// Where in the request the parameter is.
     pub location: Location,
-    /// Its serialisation.
+    /// How the value is written.
     pub style: Style,
     /// Whether each item or member is written separately.
     pub explode: bool,
@@ -130,7 +130,7 @@ pub struct Body {
 /// The serialisation of a form member (OpenAPI 3.2, section 4.15).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// Its name in the body.
+    /// The name of the form member in the body.
     pub name: String,
     /// The style of the value.
     pub style: Style,
@@ -140,7 +140,7 @@ pub struct Encoding {
     pub allow_reserved: bool,
     /// Whether the document names a style; an object without one is JSON text.
     pub is_styled: bool,
-    /// The media type of its part in multipart, if the document names one.
+    /// The media type of the member's part in a multipart body, if the document names one.
     pub media_type: Option<String>,
 }
 

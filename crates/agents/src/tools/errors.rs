@@ -1,4 +1,4 @@
-//! The diagnostics of this module, with codes `tools/…`.
+//! The errors and findings about tools, with codes `tools/…`.
 
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field};
 use grammata::error::{Error, ErrorKind};
@@ -7,13 +7,13 @@ pub(super) fn fatal(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// A text that violates its notation.
+/// Returns the error for a text that violates its notation.
 pub(super) fn syntax(place: Place, found: &str, allowed: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/syntax", "the document of tools cannot be read");
     fatal(diagnostic.at(place).found(found).allowed(allowed).help("correct it there"))
 }
 
-/// A document of an unknown kind.
+/// Returns the error for a document of an unknown kind.
 pub(super) fn unknown_form(place: Place, found: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/unknown-form", "not a document of tools")
         .at(place)
@@ -25,7 +25,7 @@ pub(super) fn unknown_form(place: Place, found: &str) -> Error {
     fatal(diagnostic)
 }
 
-/// A name that another tool has as well, even after qualification by source.
+/// Returns the diagnostic for a name that another tool has as well, even after qualification by source.
 pub(super) fn name_clash(place: Place, name: &str, other: &Place, is_one_document: bool) -> Diagnostic {
     let (other, help) = match is_one_document {
         true => (other.to_string(), "give one of them another name in the document"),
@@ -41,7 +41,7 @@ pub(super) fn name_clash(place: Place, name: &str, other: &Place, is_one_documen
         .help(help)
 }
 
-/// A diagnostic of the JSON Schema front end about the arguments of a tool.
+/// Returns a diagnostic of the JSON Schema front end as one about the arguments of a tool.
 pub(super) fn schema(place: Place, cause: &Diagnostic, inside: Option<String>) -> Diagnostic {
     let inside = inside.map_or_else(String::new, |inside| format!(" ({inside})"));
     let made = Diagnostic::new("tools/arguments", "the arguments of this tool cannot be compiled")
@@ -63,7 +63,7 @@ pub(super) fn inside(cause: &Diagnostic) -> Option<String> {
     }
 }
 
-/// A part of a tool description with an invalid form.
+/// Returns the diagnostic for a part of a tool description with an invalid form.
 pub(super) fn form(place: Place, found: &str, allowed: &str) -> Diagnostic {
     Diagnostic::new("tools/form", "this part of a tool's description has an unknown form")
         .at(place)
@@ -72,7 +72,7 @@ pub(super) fn form(place: Place, found: &str, allowed: &str) -> Diagnostic {
         .help("correct the document")
 }
 
-/// A name is missing or empty.
+/// Returns the diagnostic for a tool whose name is missing or empty.
 pub(super) fn no_name(place: Place) -> Diagnostic {
     Diagnostic::new("tools/no-name", "this tool has no name")
         .at(place)
@@ -80,7 +80,7 @@ pub(super) fn no_name(place: Place) -> Diagnostic {
         .help("give it a name")
 }
 
-/// A reference without a target.
+/// Returns the diagnostic for a reference without a target.
 pub(super) fn reference(place: Place, found: &str, allowed: &str) -> Diagnostic {
     Diagnostic::new("tools/reference", "a reference leads nowhere")
         .at(place)
@@ -89,7 +89,7 @@ pub(super) fn reference(place: Place, found: &str, allowed: &str) -> Diagnostic 
         .help("nothing is fetched: bundle the document, or correct the reference")
 }
 
-/// A tool from which no call can be made.
+/// Returns the diagnostic for a tool from which no call can be made.
 pub(super) fn not_callable(place: Place, message: &str, found: &str, allowed: &str) -> Diagnostic {
     Diagnostic::new("tools/not-callable", message)
         .at(place)
@@ -98,12 +98,12 @@ pub(super) fn not_callable(place: Place, message: &str, found: &str, allowed: &s
         .help("the other tools of the document are not touched by it")
 }
 
-/// A value that is read as the required one, such as a text for a number.
+/// Returns the diagnostic for a value that is read as the required one, such as a text for a number.
 pub(super) fn repaired(place: Place, found: &str, allowed: &str) -> Diagnostic {
     repair("this value is read as another one", place, found, allowed)
 }
 
-/// A keyword without a usable value, which is ignored.
+/// Returns the diagnostic for a keyword without a usable value, which is ignored.
 pub(super) fn left_out(place: Place, found: &str, allowed: &str) -> Diagnostic {
     repair("this keyword has no value of its own and is left out", place, found, allowed)
 }
@@ -116,7 +116,7 @@ fn repair(message: &str, place: Place, found: &str, allowed: &str) -> Diagnostic
         .help("correct the document; with `--strict` this is an error")
 }
 
-/// A member that a later one with the same key replaces.
+/// Returns the diagnostic for a member that a later one with the same key replaces.
 pub(super) fn repeated_key(place: Place, key: &str) -> Diagnostic {
     Diagnostic::new("tools/repeated-key", "this key is repeated in the object, and its value here is ignored")
         .at(place)
@@ -125,7 +125,7 @@ pub(super) fn repeated_key(place: Place, key: &str) -> Diagnostic {
         .help("rename or remove one of them; with `--strict` this is an error")
 }
 
-/// A key of a path item that is not a method.
+/// Returns the diagnostic for a key of a path item that is not a method.
 pub(super) fn path_item_key(place: Place, found: &str) -> Diagnostic {
     Diagnostic::new("tools/path-item-key", "this key of a path is not a method, and makes no tool")
         .at(place)
@@ -134,12 +134,12 @@ pub(super) fn path_item_key(place: Place, found: &str) -> Diagnostic {
         .help("correct the document; with `--strict` this is an error")
 }
 
-/// A part that is omitted, or read differently from how it is written.
+/// Returns the diagnostic for a part that is omitted, or read differently from how it is written.
 pub(super) fn notice(place: Place, message: &str, found: &str, help: &str) -> Diagnostic {
     Diagnostic::new("tools/notice", message).at(place).found(found).help(help)
 }
 
-/// A table that is not a call format.
+/// Returns the error for a table that is not a call format.
 pub(super) fn format(place: Place, found: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/format", "not a call format")
         .at(place)
@@ -149,7 +149,7 @@ pub(super) fn format(place: Place, found: &str) -> Error {
     fatal(diagnostic)
 }
 
-/// A name that contains a line break or `after`, the text that must follow it.
+/// Returns the error for a name that contains a line break or `after`, the text that must follow it.
 pub(super) fn unwritable_name(place: Place, name: &str, after: &str) -> Error {
     fatal(not_callable(
         place,
@@ -159,7 +159,7 @@ pub(super) fn unwritable_name(place: Place, name: &str, after: &str) -> Error {
     ))
 }
 
-/// A text that is not a turn of the format.
+/// Returns the error for a text that is not a turn of the format.
 pub(super) fn call_text(place: Place, found: &str, allowed: &str) -> Error {
     let found = if found.is_empty() { "the end of the text" } else { found };
     let diagnostic = Diagnostic::new("tools/call-text", "the text is not a turn in this call format")
@@ -170,7 +170,7 @@ pub(super) fn call_text(place: Place, found: &str, allowed: &str) -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// A call is required but no tool can be called.
+/// Returns the error for a required call when no tool can be called.
 pub(super) fn no_tools<'r>(refused: impl Iterator<Item = (&'r str, &'r Diagnostic)>) -> Error {
     let refused: Vec<String> =
         refused.take(3).map(|(name, reason)| format!("{name}: {}", reason.message())).collect();
@@ -199,7 +199,7 @@ pub(super) fn call_count(min: u32, most: Option<u32>) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A tool that cannot be called, with the reason.
+/// Returns the error for a tool that cannot be called, with the reason.
 pub(super) fn refused_tool(name: &str, reason: &Diagnostic) -> Error {
     let detail = match (reason.cause_text(), reason.found_text()) {
         (Some(detail), _) | (None, Some(detail)) => format!(" ({detail})"),
@@ -213,19 +213,19 @@ pub(super) fn refused_tool(name: &str, reason: &Diagnostic) -> Error {
     fatal(diagnostic)
 }
 
-/// A fault at a place in a call.
+/// Returns the diagnostic for a fault at a place in a call.
 pub(super) fn call_fault(message: &str, place: Place) -> Diagnostic {
     Diagnostic::new("tools/call-arguments", message)
         .at(place)
         .help("correct the call; masks allow none that does not fit")
 }
 
-/// A call whose arguments violate the schema of the tool.
+/// Returns the error for a call whose arguments violate the schema of the tool.
 pub(super) fn call_arguments(fault: Diagnostic) -> Error {
     Error::new(ErrorKind::Rejected, fault)
 }
 
-/// A tool without an HTTP request.
+/// Returns the error for a tool without an HTTP request.
 pub(super) fn no_request(name: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/request", "a call of this tool is not an HTTP request")
         .at(Place::Pointer("/name".to_owned()))
@@ -235,7 +235,7 @@ pub(super) fn no_request(name: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A tool whose document names no server.
+/// Returns the error for a tool whose document names no server.
 pub(super) fn no_server(name: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/request", "the address of this tool's server is not known")
         .at(Place::Pointer("/name".to_owned()))
@@ -245,7 +245,7 @@ pub(super) fn no_server(name: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// An argument that cannot be part of a request. The place is in the arguments.
+/// Returns the error for an argument that cannot be part of a request. The place is in the arguments.
 pub(super) fn request(argument: &str, allowed: &str) -> Error {
     let pointer = format!("/{}", argument.replace('~', "~0").replace('/', "~1"));
     let diagnostic = Diagnostic::new("tools/request", "this argument cannot be written into the request")
@@ -256,7 +256,7 @@ pub(super) fn request(argument: &str, allowed: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A token or bytes that no turn can continue with.
+/// Returns the error for a token or bytes that no turn can continue with.
 pub(super) fn rejected(place: usize, found: &str, names: Option<String>) -> Error {
     let allowed = names.map_or_else(
         || "a token that the mask allows".to_owned(),
@@ -270,7 +270,7 @@ pub(super) fn rejected(place: usize, found: &str, names: Option<String>) -> Erro
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// The host speaks before the model's turn can end.
+/// Returns the error for a host that speaks before the model's turn can end.
 pub(super) fn open_turn(place: usize) -> Error {
     let diagnostic = Diagnostic::new("tools/open-turn", "the turn of the model is not finished")
         .at(Place::Byte(place))
@@ -278,7 +278,7 @@ pub(super) fn open_turn(place: usize) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// An unrecognised `tool_choice`.
+/// Returns the error for an unrecognised `tool_choice`.
 pub(super) fn tool_choice(found: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/tool-choice", "unrecognised `tool_choice`")
         .found(found)

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 impl Body {
-    /// The serialisation of a form member, as a query parameter. Without an [`Encoding`], each array item is written
-    /// separately.
+    /// Returns a form member as a query parameter, with the style of its [`Encoding`]. Without an encoding, each array
+    /// item is written separately.
     pub(super) fn field(&self, member: &str, name: &str) -> Parameter {
         let encoding = self.encoding(name);
         let (style, explode) = encoding.map_or((Style::Form, true), |one| (one.style, one.explode));
@@ -24,7 +24,7 @@ impl Body {
         }
     }
 
-    /// The serialisations of all members of an object body.
+    /// Returns the members of an object body as query parameters; empty if the body is one value.
     pub(super) fn fields(&self) -> Vec<Parameter> {
         match &self.members {
             BodyMembers::Flat(members) => {
@@ -39,11 +39,11 @@ impl Body {
     }
 }
 
-/// The body `a=1&b=2` of an object. Null members are omitted, and so are empty lists and objects that are not written
-/// as JSON.
+/// Returns the body `a=1&b=2` of an object. Null members are omitted, and so are empty lists and objects that are not
+/// written as JSON.
 ///
 /// # Errors
-/// `tools/request`.
+/// `tools/request` if the style of a member cannot write its value.
 pub(super) fn pairs(body: &Body, object: &Map<String, Value>) -> Result<String> {
     let mut pairs = Pairs::default();
     for (name, value) in object {
@@ -69,8 +69,8 @@ struct Part<'b> {
 }
 
 /// Encodes an object as `multipart/form-data`. Each item of an array is a part of the same name, unless the encoding of
-/// the member joins the items or writes JSON. Null members are omitted. Returns the body and the boundary. The boundary is derived from the
-/// content. It occurs in no part, and equal calls give equal requests.
+/// the member joins the items or writes JSON. Null members are omitted. Returns the body and the boundary. The boundary
+/// is derived from the content, so equal calls give equal requests. It occurs in the text of no part.
 ///
 /// # Errors
 /// `tools/request`: a name with control characters.

@@ -2,12 +2,13 @@
 //!
 //! - [`read`] parses OpenAPI documents, MCP's `tools/list`, function declarations of OpenAI, Anthropic, Gemini, BFCL
 //!   and ToolBench, and Python signatures into a [`ToolSet`]. A tool that cannot be called is kept with the reason.
-//! - A [`CallFormat`] defines how calls are written. [`CallGrammar`] is the language of turns that call a set's tools
-//!   in that format. [`CallFormat::read`] parses calls, and [`CallFormat::render`] writes them.
+//! - A [`CallFormat`] defines how calls are written. [`CallGrammar`] is the grammar of turns that call a set's tools in
+//!   a format. [`CallFormat::read`] parses turns, and [`CallFormat::render`] writes them.
 //! - A [`TagPreset`] builds the structural tag of a request to a model family.
 //!
 //! The source is the paper on ToolDec (arXiv 2310.07075v3), which builds an automaton from a tool's documentation so
-//! that a model calls it without syntax errors. `docs/tools.md` describes what is read, and how.
+//! that a model calls it without syntax errors. `docs/tools.md` describes the documents that are read, and their
+//! translation.
 
 mod address;
 mod arguments;

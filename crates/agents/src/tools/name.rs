@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// The name of an operation that declares none: its method in lower case and its path. `{x}` becomes `by_x`, and a run
-/// of other characters becomes one `_`.
+/// Returns a name for an operation that declares none: its method in lower case and its path. `{x}` becomes `by_x`, and
+/// each other run of characters that are not ASCII letters or digits becomes one `_`.
 pub(super) fn of_operation(method: &str, path: &str) -> String {
     let mut name = method.to_lowercase();
     let mut is_gap = true;
@@ -37,7 +37,7 @@ pub(super) fn of_operation(method: &str, path: &str) -> String {
 /// Qualifies names that occur in several sources with the labels of the sources, as `LABEL__NAME`. Tools whose names
 /// are still equal cannot be called, because a call would be ambiguous.
 pub(super) fn qualify(set: &mut ToolSet) {
-    // the label of each name; `None` if several sources have it
+    // the label of the source of each name; `None` if sources with several labels have the name
     let mut labels: FxHashMap<&str, Option<&str>> = FxHashMap::default();
     for tool in &set.tools {
         let label = labels.entry(&tool.name).or_insert(Some(&tool.label));

@@ -4,7 +4,7 @@ use super::binding::{Binding, HttpBinding, Location, Parameter};
 use super::set::ToolSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The maximum number of tools added for one parameter because of their responses.
+/// The most tools that are added for one parameter because of the names in their responses.
 const MOST_GIVERS: usize = 2;
 
 impl ToolSet {
@@ -26,7 +26,7 @@ impl ToolSet {
                     all.push(tool);
                     continue;
                 }
-                // in a cycle of needs, one tool precedes another that it needs
+                // in a cycle of needs, the first tool precedes a tool that it needs
                 if !seen.insert(tool) {
                     continue;
                 }
@@ -39,9 +39,9 @@ impl ToolSet {
         all
     }
 
-    /// For each tool, one list of tools per need, as [`with_prerequisites`](ToolSet::with_prerequisites) finds them.
-    /// Each tool of a list gives the needed value. In a cycle of needs, those of the first tool are omitted, so that
-    /// all tools can be called in some order.
+    /// Returns, for each tool, one list of tools per need, as [`with_prerequisites`](ToolSet::with_prerequisites) finds
+    /// them. Each tool of a list gives the needed value. In a cycle of needs, the needs of the first tool are omitted,
+    /// so that all tools can be called in some order.
     pub fn prerequisites(&self) -> Vec<Vec<Vec<usize>>> {
         let givers = Givers::of(self);
         let mut places = vec![0; self.tools().len()];
@@ -68,7 +68,7 @@ impl ToolSet {
 /// `GET` operations, indexed by what they return.
 #[derive(Default)]
 struct Givers<'s> {
-    /// By path, without slashes at its end.
+    /// By path, without slashes at the end of the path.
     at_path: FxHashMap<&'s str, Vec<usize>>,
     /// By the normalised name of a response member.
     by_output: FxHashMap<String, Vec<usize>>,
@@ -106,7 +106,7 @@ impl<'s> Givers<'s> {
         self.groups(set, tool, http).concat()
     }
 
-    /// By parameter, the tools that give its value.
+    /// Returns for each required parameter of a tool the tools that provide its value; may be empty lists.
     fn groups(&self, set: &ToolSet, tool: usize, http: &HttpBinding) -> Vec<Vec<usize>> {
         let mut needs = Vec::new();
         for parameter in required(set, tool, http) {
@@ -124,7 +124,7 @@ impl<'s> Givers<'s> {
         needs
     }
 
-    /// The operations whose path ends before a filled-in part, and the searches below it.
+    /// Returns the operations whose path ends before a filled-in part, and the searches below that path.
     fn lists(&self, before: &str) -> Vec<usize> {
         let Some(path) = before.strip_suffix('/') else { return Vec::new() };
         let searches = ["/search", "/find"].map(|search| format!("{path}{search}"));
@@ -132,8 +132,8 @@ impl<'s> Givers<'s> {
         paths.flat_map(|path| self.at_path.get(path).into_iter().flatten().copied()).collect()
     }
 
-    /// At most [`MOST_GIVERS`] operations whose responses contain the value of a parameter, judging by names; none if
-    /// the name does not end with `id`.
+    /// Returns at most [`MOST_GIVERS`] operations whose responses contain the value of a parameter, judging by names;
+    /// none if the name does not end with `id`.
     fn givers(&self, set: &ToolSet, tool: usize, name: &str, before: Option<&str>) -> Vec<usize> {
         let wanted = plain(name);
         let Some(entity) = wanted.strip_suffix("id") else { return Vec::new() };
@@ -184,12 +184,12 @@ fn asks_for_ids(set: &ToolSet, tool: usize, http: &HttpBinding) -> bool {
     })
 }
 
-/// A name without case and punctuation: `albumId` and `album_id` are equal.
+/// Returns a name in lower case and without punctuation, so that `albumId` and `album_id` are equal.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The singular of an English plural, judging by its ending.
+/// Returns the singular of an English plural, judging by its ending.
 fn singular(name: &str) -> String {
     match name {
         _ if name.ends_with("ies") && name.len() > 4 => format!("{}y", &name[..name.len() - 3]),

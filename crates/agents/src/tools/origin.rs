@@ -9,18 +9,20 @@ use std::sync::Arc;
 struct Origin {
     /// A JSON Pointer into the schema.
     part: Box<str>,
-    /// A JSON Pointer into the document, relative to the tool's own pointer if it begins with that.
+    /// A JSON Pointer into the document. If the part is inside of the tool (`is_in_tool`), the pointer is relative to
+    /// the tool's own pointer.
     source: Box<str>,
     is_in_tool: bool,
 }
 
-/// The origins of the parts of one schema. Tools of equal form share them.
+/// The origins of the parts of one schema. Tools with equal origins share one list.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(super) struct Origins(Option<Arc<[Origin]>>);
 
 impl Origins {
-    /// The place in the document of a pointer into the schema, found by the innermost part with an origin; `None` if
-    /// there is none.
+    /// Returns the place in the document of a pointer into the schema. It is derived from the innermost part with an
+    /// origin that contains the pointer. Returns `None` if there is no such part, or if the tool's place is not a
+    /// pointer.
     pub(super) fn place(&self, tool: &Place, pointer: &str) -> Option<Place> {
         let Place::Pointer(tool) = tool else { return None };
         let rest = |origin: &Origin| {
@@ -40,8 +42,8 @@ impl Origins {
 pub(super) struct KnownOrigins(FxHashSet<Arc<[Origin]>>);
 
 impl KnownOrigins {
-    /// The origins of the parts of a tool's schema, from pairs of a pointer into the schema and one into the document;
-    /// none if the tool's place is not a pointer.
+    /// Returns the origins of the parts of a tool's schema, from pairs of a pointer into the schema and a pointer into
+    /// the document; empty if the tool's place is not a pointer.
     pub(super) fn of(&mut self, tool: &Place, parts: Vec<(String, String)>) -> Origins {
         let Place::Pointer(tool) = tool else { return Origins::default() };
         let origins = parts.into_iter().map(|(part, source)| {

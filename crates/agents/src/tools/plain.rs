@@ -1,7 +1,8 @@
-//! A cheap check that a schema certainly has a grammar and a value; tools with such schemas are lowered when they are
-//! called.
+//! A cheap check that a schema certainly has a grammar and a value. The arguments of tools with such schemas are
+//! compiled only when the tools are called.
 //!
-//! Schemas not known to be plain are compiled with their set, so that a name in the trie is never a dead end.
+//! Schemas not known to be plain are compiled with their set, so that each name that a turn may begin can be followed
+//! by arguments.
 
 use serde_json::{Map, Value};
 
@@ -14,21 +15,21 @@ const MOST_DEPTH: usize = 24;
 /// The maximum value accepted for a bound on a length or a number of items.
 const MOST_BOUND: u64 = 1_000;
 
-/// Whether an argument schema certainly has a value and contains nothing that a front end could reject. `false` means
-/// unknown.
+/// Returns whether an argument schema certainly has a value and contains nothing that the JSON Schema front end could
+/// reject. False means that this is not known.
 pub(super) fn is_plain(schema: &Value) -> bool {
     let mut left = MOST_PARTS;
     schema["type"] == "object" && plain(schema, MOST_DEPTH, &mut left)
 }
 
-/// An upper bound on the bytes of a shortest value of a plain argument schema, without spaces; `None` if the schema is
-/// not plain or the bound exceeds 1,000.
+/// Returns an upper bound on the bytes of a shortest value of a plain argument schema, written without spaces. Returns
+/// `None` if the schema is not plain or the bound exceeds 1,000.
 pub(super) fn least_bytes(schema: &Value) -> Option<usize> {
     let bytes = is_plain(schema).then(|| least(schema))?;
     (bytes <= MOST_BOUND as usize).then_some(bytes)
 }
 
-/// The bound of [`least_bytes`] for a part of a schema. The part must be plain, which bounds its nesting by
+/// Returns the bound of [`least_bytes`] for a part of a schema. The part must be plain, which bounds its nesting by
 /// [`MOST_DEPTH`].
 fn least(schema: &Value) -> usize {
     let bound = |name: &str| schema[name].as_u64().and_then(|bound| usize::try_from(bound).ok()).unwrap_or(0);
@@ -80,7 +81,7 @@ fn plain(schema: &Value, depth: usize, left: &mut usize) -> bool {
     }
 }
 
-/// Whether there are only these keywords and annotations.
+/// Returns whether a schema has no keywords other than these and annotations.
 fn only(members: &Map<String, Value>, keywords: &[&str]) -> bool {
     const SILENT: [&str; 11] = [
         "type",

@@ -1,32 +1,35 @@
 //! Documentation of tools for a prompt, at four levels of detail.
 //!
-//! The automaton already guarantees the punctuation of JSON, types and existing names, so these need no explanation.
-//! The levels differ in how much of it they state anyway (`compressed` is from the paper's section on compressed
-//! prompts). Descriptions are untrusted text: none of their text looks like the start of another entry. Encode the
-//! documentation without special tokens, or remove them with [`without_special_tokens`].
+//! The automaton already guarantees the punctuation of JSON, types and existing names, so a prompt need not explain
+//! them. The levels differ in how much they explain anyway (`compressed` is from the paper's section on compressed
+//! prompts). Descriptions are untrusted text. They are written so that none of their text looks like the start of
+//! another entry. Encode the documentation without special tokens, or break their names with
+//! [`without_special_tokens`].
 
 use super::set::Tool;
 use serde_json::{Map, Value, json};
 
-/// The level of detail.
+/// The level of detail of a tool's documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Level {
-    /// Names only.
+    /// The name only.
     Names,
     /// The first sentence of each description, and a line for each parameter.
     #[default]
     Compressed,
-    /// Names, types and the first sentence of a tool's description, on one line.
+    /// The names of the tool and its parameters, the parameters' types, and the first sentence of the tool's
+    /// description, on one line.
     Signature,
     /// Name, description and schema of the arguments as JSON.
     Full,
 }
 
-/// The maximum number of enumerated values shown.
+/// The most enumerated values of a parameter that are shown.
 const VALUES: usize = 8;
 
 impl Tool {
-    /// The documentation of the tool as one entry. Only [`Level::Compressed`] shows `number`.
+    /// Returns the documentation of the tool as one entry. Only [`Level::Compressed`] shows `number`, the number of the
+    /// entry.
     pub fn documentation(&self, level: Level, number: usize) -> String {
         let purpose = first_sentence(&self.description);
         match level {
@@ -71,7 +74,7 @@ fn parameters(arguments: &Value) -> impl Iterator<Item = Shown<'_>> {
     })
 }
 
-/// The target of a schema's reference, after one step; the schema itself if it has none.
+/// Returns the target of a schema's reference, after one step; the schema itself if it has no reference.
 fn resolved<'s>(arguments: &'s Value, schema: &'s Value) -> &'s Value {
     let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
     reference.and_then(|pointer| arguments.pointer(pointer)).unwrap_or(schema)
@@ -86,13 +89,13 @@ struct Shown<'t> {
 }
 
 impl Shown<'_> {
-    /// `a: int`, or `a?: int` if it is optional.
+    /// Returns `a: int`, or `a?: int` if the parameter is optional.
     fn signature(&self) -> String {
         let mark = if self.required { "" } else { "?" };
         format!("{}{mark}: {}", line(self.name), kind(self.schema))
     }
 
-    /// `- a: what it is (Example: 5) (Optional).`
+    /// Returns a line such as `- a: the amount. (Example: 5) (Optional).`
     fn line(&self) -> String {
         let description =
             [self.own, self.schema].into_iter().find_map(|schema| schema.get("description")?.as_str());
@@ -115,12 +118,12 @@ impl Shown<'_> {
     }
 }
 
-/// A value, without quotes if it is a text.
+/// Writes a value, without quotes if the value is a text.
 fn plain(value: &Value) -> String {
     line(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-/// The type of a schema in Python's terms.
+/// Returns the type of a schema in Python's terms.
 fn kind(schema: &Value) -> String {
     let word = |name: &str| match name {
         "integer" => "int",
@@ -142,7 +145,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// A text on one line, without control characters.
+/// Writes a text on one line, without control characters.
 fn line(text: &str) -> String {
     let words: Vec<String> = text
         .split(char::is_whitespace)
@@ -152,7 +155,7 @@ fn line(text: &str) -> String {
     words.join(" ")
 }
 
-/// The first sentence of a text, on one line.
+/// Returns the first sentence of a text, on one line.
 fn first_sentence(text: &str) -> String {
     let text = line(text);
     let ends =
@@ -185,8 +188,9 @@ pub fn without_special_tokens<'n>(text: &str, names: impl IntoIterator<Item = &'
     made
 }
 
-/// Checks rewritten documentation, for instance by a model: its first line ends with the tool's name, and it lists
-/// every parameter exactly once as `- p:`, and no other.
+/// Returns whether a text, for instance one that a model rewrote, is documentation of a tool at [`Level::Compressed`]:
+/// the first line ends with the tool's name, and the lines that begin with `- ` have each parameter exactly once, as `-
+/// p:`, and no others.
 pub fn is_documentation_of(text: &str, tool: &Tool) -> bool {
     let mut lines = text.lines();
     let names_tool = lines.next().is_some_and(|first| first.ends_with(&line(&tool.name)));

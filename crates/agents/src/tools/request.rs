@@ -1,4 +1,4 @@
-//! The HTTP request of a call (OpenAPI 3.2, section 4.12; RFC 6570). It is data: nothing is sent.
+//! Builds the HTTP request of a call (OpenAPI 3.2, section 4.12; RFC 6570). The request is data: nothing is sent.
 
 use super::address::{self, End, Piece, encoded, encoded_name, kept, pieces};
 use super::binding::{Binding, Body, BodyMembers, HttpBinding, Location, Media, Parameter, Style};
@@ -31,7 +31,7 @@ impl ToolSet {
     /// Builds the request of a call, after [checking](ToolSet::check_call) its arguments.
     ///
     /// # Errors
-    /// Those of [`check_call`](ToolSet::check_call); `tools/request`: the tool has no request, its document names no
+    /// Those of [`check_call`](ToolSet::check_call); `tools/request` if the tool has no request, its document names no
     /// server, or a value cannot be written at its place.
     pub fn request(&self, call: &Call) -> Result<Request> {
         let Binding::Http(http) = &self.callable_tool(&call.tool)?.binding else {
@@ -51,7 +51,7 @@ impl ToolSet {
     }
 }
 
-/// Turns a diagnostic about an argument into one about the call, with the value.
+/// Converts a diagnostic about an argument to one about the call, with the argument's value.
 fn in_call(http: &HttpBinding, arguments: &Map<String, Value>, diagnostic: Diagnostic) -> Diagnostic {
     let Place::Pointer(pointer) = diagnostic.place().clone() else { return diagnostic };
     let of_group = |parameter: &&Parameter| {
@@ -107,7 +107,7 @@ impl Parts {
         Ok(Parts { path, query: query.all, headers, body })
     }
 
-    /// The path and the query.
+    /// Returns the path and the query.
     pub(super) fn target(&self) -> String {
         let before = if self.path.contains('?') { "&" } else { "?" };
         let query =
@@ -120,7 +120,7 @@ fn is_empty(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty)
 }
 
-/// The error of a value that cannot be written at its place.
+/// Returns the error of a value that cannot be written at its place (`tools/request`).
 pub(super) fn refused(parameter: &Parameter, value: &Value, allowed: &str) -> Error {
     let text = value.to_string();
     let mut shown: String = text.chars().take(60).collect();
@@ -130,7 +130,8 @@ pub(super) fn refused(parameter: &Parameter, value: &Value, allowed: &str) -> Er
     errors::request(&format!("{}: {shown}", parameter.member), allowed)
 }
 
-/// The value of a parameter, if it is given: not null, and not an empty list or object unless it is written as JSON.
+/// Returns the value of a parameter. `None` if it is missing or null, or is an empty list or object that is not written
+/// as JSON.
 fn given<'a>(
     http: &HttpBinding,
     arguments: &'a Map<String, Value>,
@@ -147,10 +148,10 @@ fn given<'a>(
     })
 }
 
-/// The path with values in its places.
+/// Writes the path with values in its places.
 ///
 /// # Errors
-/// `tools/request`: a value is missing or cannot be written there.
+/// `tools/request` if a value is missing or cannot be written in a path.
 pub(super) fn path(http: &HttpBinding, arguments: &Map<String, Value>) -> Result<String> {
     let mut path = String::new();
     for piece in pieces(&http.path) {
@@ -174,7 +175,7 @@ pub(super) fn path(http: &HttpBinding, arguments: &Map<String, Value>) -> Result
     Ok(path)
 }
 
-/// A text without quotes; any other value as JSON.
+/// Returns a text without quotes, and any other value as JSON.
 pub(super) fn plain_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -182,7 +183,8 @@ pub(super) fn plain_text(value: &Value) -> String {
     }
 }
 
-/// The parts of a value: items, or keys and values. A scalar is one part.
+/// Returns the parts of a value as texts: the items of a list, or the members of an object with their keys. A scalar is
+/// one part.
 fn parts(value: &Value) -> Vec<(Option<&str>, String)> {
     match value {
         Value::Array(items) => items.iter().map(|item| (None, plain_text(item))).collect(),
@@ -206,7 +208,7 @@ fn joined(value: &Value, separator: &str, is_pairs: bool, encode: impl Fn(&str) 
 /// Joins all parts with a delimiter that is written as `%XX`, so that no part may contain it.
 ///
 /// # Errors
-/// A part contains the delimiter.
+/// `tools/request` if a part contains the delimiter.
 fn delimited(parameter: &Parameter, value: &Value, kept: &ByteSet) -> Result<String> {
     let (delimiter, allowed) = match parameter.style {
         Style::SpaceDelimited => (' ', "parts without spaces, which separate them"),
@@ -278,7 +280,7 @@ fn in_header(parameter: &Parameter, value: &Value) -> Result<String> {
     Ok(written)
 }
 
-/// JSON text with non-ASCII characters escaped.
+/// Returns a JSON text with control characters and non-ASCII characters escaped.
 fn in_ascii(json: &str) -> String {
     let mut made = String::with_capacity(json.len());
     for c in json.chars() {
@@ -306,7 +308,7 @@ impl Pairs {
     /// Adds the pairs of a parameter.
     ///
     /// # Errors
-    /// The value cannot be written there, or a pair has the key of another parameter.
+    /// `tools/request` if the value cannot be written as pairs, or if a pair has the key of another parameter.
     pub(super) fn add(&mut self, parameter: &Parameter, value: &Value) -> Result<()> {
         let pairs = pairs(parameter, value)?;
         let key = |pair: &String| pair.split('=').next().unwrap_or_default().to_owned();
@@ -320,7 +322,7 @@ impl Pairs {
     }
 }
 
-/// The `name=value` pairs of a query or of cookies.
+/// Returns the `name=value` pairs of a parameter in a query, in cookies or in a form.
 fn pairs(parameter: &Parameter, value: &Value) -> Result<Vec<String>> {
     let kept = kept(parameter, None);
     let is_raw = parameter.style == Style::Cookie;
@@ -359,8 +361,8 @@ fn pairs(parameter: &Parameter, value: &Value) -> Result<Vec<String>> {
     })
 }
 
-/// The body with its media type; `None` if the argument that is the whole body is not given, or if the body is optional
-/// and none of its members is given.
+/// Returns the body with its media type; `None` if the argument that is the whole body is not given, or if the body is
+/// optional and none of its members is given.
 fn content(body: &Body, arguments: &Map<String, Value>) -> Result<Option<(String, String)>> {
     let value = match &body.members {
         BodyMembers::Whole(member) => match arguments.get(member) {

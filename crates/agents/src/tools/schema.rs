@@ -7,14 +7,14 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// The JSON Schema (2020-12) of the arguments of a tool, stored as text. Clones share it, and so do tools of one
+/// The JSON Schema (2020-12) of the arguments of a tool, stored as text. Clones share the text, and so do tools of one
 /// [`read`](super::read) with equal schemas.
 #[derive(Clone, PartialEq)]
 pub struct Schema {
     text: Arc<str>,
-    /// The value, if the JSON parser would not read it back from the text.
+    /// The value, if the JSON parser would not read the same value from the text.
     tree: Option<Arc<Value>>,
-    /// An upper bound on the bytes of a shortest value, [`LONG`], or [`UNKNOWN`].
+    /// An upper bound on the bytes of a shortest value, or the mark [`LONG`] or [`UNKNOWN`].
     least: u16,
 }
 
@@ -24,14 +24,14 @@ const LONG: u16 = u16::MAX - 1;
 /// Marks a schema that is not plain.
 const UNKNOWN: u16 = u16::MAX;
 
-/// The maximum nesting that the JSON parser certainly accepts: its own bound is 128, and it is recursive.
+/// The greatest nesting that the recursive JSON parser certainly accepts; its own bound is 128.
 const MOST_DEPTH: usize = 120;
 
 /// The prefix of keys that `serde_json` treats specially.
 const PRIVATE: &str = "$serde_json::private";
 
 impl Schema {
-    /// The schema of a value.
+    /// Creates a schema from its JSON value.
     pub fn new(value: &Value) -> Schema {
         Schema::with_text(value, value.to_string().into())
     }
@@ -45,12 +45,12 @@ impl Schema {
         Schema { text, tree: (!reads_back).then(|| Arc::new(value.clone())), least }
     }
 
-    /// The compact JSON text.
+    /// Returns the schema as compact JSON text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The value, parsed from the text on each call.
+    /// Returns the schema as a value, parsed from the text on each call.
     pub fn value(&self) -> Value {
         match &self.tree {
             Some(tree) => (**tree).clone(),
@@ -61,13 +61,13 @@ impl Schema {
         }
     }
 
-    /// Whether the schema certainly has a grammar and a value.
+    /// Returns whether the schema certainly has a grammar and a value.
     pub(super) fn is_plain(&self) -> bool {
         self.least != UNKNOWN
     }
 
-    /// An upper bound on the bytes of a shortest value of a plain schema, without spaces; `None` if the schema is not
-    /// plain or the bound exceeds 1,000.
+    /// Returns an upper bound on the bytes of a shortest value of a plain schema, written without spaces; `None` if the
+    /// schema is not plain or the bound exceeds 1,000.
     pub(super) fn least_bytes(&self) -> Option<usize> {
         (self.least < LONG).then_some(usize::from(self.least))
     }
@@ -91,7 +91,7 @@ impl From<Value> for Schema {
     }
 }
 
-/// Whether arrays and objects are nested deeper than [`MOST_DEPTH`].
+/// Returns whether values are nested deeper than [`MOST_DEPTH`].
 fn is_deep(value: &Value) -> bool {
     let mut open = vec![(value, 0)];
     while let Some((value, depth)) = open.pop() {
@@ -112,7 +112,7 @@ fn is_deep(value: &Value) -> bool {
 pub(super) struct Known(HashMap<Arc<str>, Schema>);
 
 impl Known {
-    /// The schema of a value, shared if an equal one is known.
+    /// Returns the schema of a value; an equal schema that is known is shared.
     pub(super) fn schema(&mut self, value: &Value) -> Schema {
         let text = value.to_string();
         if let Some(known) = self.0.get(text.as_str()) {

@@ -1,4 +1,4 @@
-//! A set of tools.
+//! Sets of tools.
 
 use super::binding::Binding;
 use super::errors;
@@ -18,27 +18,27 @@ pub struct Tool {
     pub name: String,
     /// What the tool does. Untrusted text: never an instruction, and its special tokens have no meaning.
     pub description: String,
-    /// The schema of its argument object.
+    /// The schema of the argument object.
     pub arguments: Schema,
-    /// The origins of the parts of that schema in the document.
+    /// The origins of the parts of the argument schema in the document.
     pub(super) origins: Origins,
-    /// What a call executes.
+    /// The action that a call executes.
     pub binding: Binding,
     /// The schema of a successful result, if the document declares one and [`ReadOptions::responses`](
     /// super::ReadOptions::responses) asks for it.
     pub response: Option<Schema>,
-    /// The label of its source, which qualifies a name that occurs in several sources.
+    /// The label of the tool's source, which qualifies a name that occurs in several sources.
     pub label: String,
     /// The document, as an index into the documents that were read.
     pub document: usize,
     /// The place in the document.
     pub place: Place,
-    /// The reason why it cannot be called, if there is one.
+    /// The reason why the tool cannot be called; `None` if it can.
     pub refusal: Option<Box<Diagnostic>>,
 }
 
 impl Tool {
-    /// A tool that the host executes, of no document.
+    /// Creates a tool that the host executes and that belongs to no document.
     pub fn of_host(name: impl Into<String>, description: impl Into<String>, arguments: Schema) -> Tool {
         Tool {
             name: name.into(),
@@ -54,7 +54,7 @@ impl Tool {
         }
     }
 
-    /// The same tool with other arguments, whose parts have no place in its document.
+    /// Replaces the schema of the arguments. Its parts then have no places in the tool's document.
     #[must_use]
     pub fn with_arguments(mut self, arguments: Schema) -> Tool {
         self.arguments = arguments;
@@ -65,12 +65,13 @@ impl Tool {
     /// Compiles the grammar of the arguments.
     ///
     /// # Errors
-    /// A schema that the JSON Schema front end cannot read, `json-schema/unsatisfiable`, limits.
+    /// A schema that the JSON Schema front end cannot read (`json-schema/…`), or that no value satisfies
+    /// (`json-schema/unsatisfiable`); limits.
     pub fn grammar(&self, options: &json_schema::Options) -> Result<Compiled> {
         compile_value(&self.arguments.value(), options)
     }
 
-    /// The place in the document of the part of the schema to which a diagnostic refers.
+    /// Returns the place in the document of the part of the schema to which a diagnostic refers.
     fn origin(&self, cause: &Diagnostic) -> Option<Place> {
         match cause.place() {
             Place::Pointer(pointer) => self.origins.place(&self.place, pointer),
@@ -78,7 +79,8 @@ impl Tool {
         }
     }
 
-    /// The reason why the arguments have no grammar, from the front end's diagnostic about their schema.
+    /// Returns the reason why the arguments have no grammar, as a diagnostic with a place in the document, from the
+    /// front end's diagnostic about their schema.
     pub(super) fn refused(&self, cause: &Diagnostic) -> Diagnostic {
         match self.origin(cause) {
             Some(place) => errors::schema(place, cause, None),
@@ -86,7 +88,7 @@ impl Tool {
         }
     }
 
-    /// Turns a warning about the argument schema into one about the document.
+    /// Converts a warning about the argument schema to one about the document.
     fn located(&self, warning: &Diagnostic) -> Diagnostic {
         match (self.origin(warning), errors::inside(warning)) {
             (Some(place), _) => warning.clone().at(place),
@@ -96,7 +98,7 @@ impl Tool {
     }
 }
 
-/// Tools with distinct names, and the findings of reading them.
+/// Tools, and the findings of reading them. The names of tools that can be called are distinct.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolSet {
     pub(super) tools: Vec<Tool>,
@@ -110,7 +112,7 @@ impl ToolSet {
         ToolSet { limits, ..ToolSet::default() }
     }
 
-    /// A set of tools whose names differ, as of several documents.
+    /// Creates a set of tools. The caller must make sure that their names are distinct.
     ///
     /// # Errors
     /// `limits.catalogue_tools`.
@@ -122,27 +124,27 @@ impl ToolSet {
         Ok(set)
     }
 
-    /// All tools in the order of their documents, including those that cannot be called.
+    /// Returns all tools in the order of their documents, including those that cannot be called.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// The findings, in order of discovery. They include the reasons why tools cannot be called.
+    /// Returns the findings, in order of discovery. They include the reasons why tools cannot be called.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// The tools that can be called.
+    /// Returns the tools that can be called.
     pub fn callable(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter().filter(|tool| tool.refusal.is_none())
     }
 
-    /// The tools that cannot be called, with the reasons.
+    /// Returns the names of the tools that cannot be called, with the reasons.
     pub(super) fn refusals(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
         self.tools.iter().filter_map(|tool| Some((tool.name.as_str(), tool.refusal.as_deref()?)))
     }
 
-    /// The tool of a name.
+    /// Returns the first tool with the name `name`, even if the tool cannot be called.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
     }
@@ -191,7 +193,7 @@ impl ToolSet {
         tool.refusal.get_or_insert(Box::new(diagnostic));
     }
 
-    /// Adds a tool.
+    /// Adds a tool, and returns its index.
     ///
     /// # Errors
     /// `limits.catalogue_tools`.
@@ -204,7 +206,7 @@ impl ToolSet {
     }
 }
 
-/// Whether an error aborts the reading of all documents, which only a limit does.
+/// Returns whether an error aborts the reading of all documents; only exceeded limits do.
 pub(super) fn is_fatal(error: &grammata::error::Error) -> bool {
     error.kind() == ErrorKind::Limit
 }

@@ -17,17 +17,17 @@ const TEMPLATE: &str = include_str!("prompt.jinja");
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowPrompt {
     /// The domain's APIs, the flows, the query and the instruction. Everything but the last lines is equal for all
-    /// queries.
+    /// queries with the same flows.
     pub question: String,
     /// The prelude in the format of the plan, up to where the model continues.
     pub answer: String,
 }
 
 impl FlowPrompt {
-    /// A prompt for the plan of a query, with all APIs and some flows of a domain.
+    /// Creates the prompt for the plan of a query, with all APIs and the given flows of a domain.
     ///
     /// # Errors
-    /// `flow/template` if the text exceeds the limits of templates.
+    /// The limits `template_work` and `source_bytes`; `flow/template` if the template cannot be rendered.
     pub fn new(
         domain: &FlowDomain,
         flows: &[usize],
@@ -56,14 +56,15 @@ impl FlowPrompt {
         Ok(FlowPrompt { question, answer: prelude(domain, thoughts, false) })
     }
 
-    /// The prompt for calls that name makers ([`FlowOptions::arguments`](super::FlowOptions::arguments)).
+    /// Converts the prompt to one for calls that name makers
+    /// ([`FlowOptions::arguments`](super::FlowOptions::arguments)).
     pub fn naming_makers(mut self, domain: &FlowDomain, thoughts: Thoughts) -> FlowPrompt {
         self.question.push_str(MAKERS);
         self.answer = prelude(domain, thoughts, true);
         self
     }
 
-    /// The prompt for a model without a chat template.
+    /// Returns the prompt for a model without a chat template: the question followed by the beginning of the answer.
     pub fn raw(&self) -> String {
         format!("{}{}", self.question, self.answer)
     }
@@ -82,7 +83,7 @@ fn described(domain: &FlowDomain, api: &Api) -> Value {
     }
 }
 
-/// The prelude as written in a plan, and the beginning of the text after it.
+/// Returns the prelude as written in a plan, and the beginning of the text after it.
 fn prelude(domain: &FlowDomain, thoughts: Thoughts, names_makers: bool) -> String {
     let text = domain.steps[domain.prelude].text.as_str();
     let apis: Vec<&Api> = domain.prelude_apis().iter().map(|&api| &domain.apis[api]).collect();

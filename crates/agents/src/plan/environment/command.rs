@@ -12,9 +12,9 @@ use std::time::Duration;
 const MOST_OUTPUT: u64 = 1 << 20;
 
 /// Runs a command for each step: `sh -c COMMAND`, with the step as a line of JSON on its standard input (`action`,
-/// `text`, and, if the step has them, `elements` and `arguments`). Its output is an [`Observation`] as a JSON object;
-/// an empty output is one without an outcome. A command that runs longer than its deadline is killed, with the
-/// processes of its group.
+/// `text`, and, if the step has them, `elements` and `arguments`). The output of the command is an [`Observation`] as a
+/// JSON object; an empty output counts as an observation without an outcome. A command that runs longer than its
+/// deadline is killed, with the processes of its group.
 #[derive(Clone, Debug)]
 pub struct CommandEnvironment {
     command: String,
@@ -22,7 +22,7 @@ pub struct CommandEnvironment {
 }
 
 impl CommandEnvironment {
-    /// An environment of a command that may take as long as `deadline` for a step.
+    /// Creates an environment that runs `command` and allows it at most `deadline` for a step.
     pub fn new(command: impl Into<String>, deadline: Duration) -> CommandEnvironment {
         CommandEnvironment { command: command.into(), deadline }
     }
@@ -36,10 +36,10 @@ impl Environment for CommandEnvironment {
 }
 
 impl CommandEnvironment {
-    /// Runs the command with a line for an action, and reads what it writes.
+    /// Runs the command with `line` on its standard input, and parses its output. `id` names the action in errors.
     ///
     /// # Errors
-    /// Those of an environment.
+    /// Those of [`execute`](Environment::execute).
     pub(crate) fn send(&self, id: &str, line: &Value) -> Result<Observation> {
         let written =
             run_shell(&self.command, format!("{line}\n"), self.deadline, MOST_OUTPUT).map_err(|error| {

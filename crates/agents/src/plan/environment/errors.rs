@@ -115,7 +115,7 @@ pub(super) fn timeout(action: &str, deadline: Option<Duration>) -> Error {
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-/// Mock answers with invalid content.
+/// Returns the error for mock answers with invalid content.
 pub(super) fn bad_mock(found: impl AsRef<str>, allowed: String, help: String, place: String) -> Error {
     let diagnostic =
         Diagnostic::new("environment/mock", "the answers of the mock environment cannot be used")
@@ -126,7 +126,7 @@ pub(super) fn bad_mock(found: impl AsRef<str>, allowed: String, help: String, pl
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// Mock answers that are not TOML of their form.
+/// Returns the error for mock answers that are not valid TOML or lack the expected form.
 pub(super) fn unreadable_mock(text: &str, cause: &toml::de::Error) -> Error {
     let place = Place::in_text(text, cause.span().map_or(0, |span| span.start));
     let diagnostic =

@@ -23,18 +23,18 @@ pub struct Observation {
     /// The flags and facts after the step: `true` or `false`, a value, or null for none.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub facts: Map<String, Value>,
-    /// Any other data. It decides nothing; it informs whoever chooses the next step.
+    /// Any other data. The data has no effect on the plan; it informs whoever chooses the next step.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub data: Value,
 }
 
 /// Executes steps.
 pub trait Environment {
-    /// Executes a step, whose arguments conform to their schema.
+    /// Executes a step whose arguments match their schema, and returns what was observed.
     ///
     /// # Errors
-    /// `environment/failed`: the step could not be executed; `environment/timeout`: it took too long. The plan does not
-    /// change.
+    /// `environment/failed`: the step could not be executed; `environment/timeout`: it took too long. The plan stays
+    /// unchanged after either error.
     fn execute(&mut self, spec: &Spec, step: &Step) -> Result<Observation>;
 }
 
@@ -44,7 +44,7 @@ impl<F: FnMut(&Spec, &Step) -> Result<Observation>> Environment for F {
     }
 }
 
-/// The values of a spec's variables after an action with an outcome.
+/// Returns the values of a spec's variables after an action with an outcome.
 pub(super) fn values_after(spec: &Spec, values: &[u32], action: usize, outcome: Option<usize>) -> Vec<u32> {
     let mut values = values.to_vec();
     for (variable, value) in spec.facts().rules(action).effects(outcome) {
@@ -55,7 +55,8 @@ pub(super) fn values_after(spec: &Spec, values: &[u32], action: usize, outcome: 
     values
 }
 
-/// The outcome of an action that an observation names or its facts determine; `values` are those before the step.
+/// Returns the outcome that an observation names or that its facts determine; `None` if the action has no outcomes.
+/// `values` are the values of the variables before the step.
 ///
 /// # Errors
 /// `environment/forbidden`: the outcome or a fact is not one of the spec's, the facts contradict the outcome, or no
@@ -94,7 +95,7 @@ pub(super) fn outcome_of(
     }
 }
 
-/// The outcome of an action that an observation names, for a spec without facts.
+/// Returns the outcome of an action that an observation names, for a spec without facts.
 ///
 /// # Errors
 /// Those of [`outcome_of`].
@@ -106,7 +107,7 @@ pub(crate) fn observed_outcome(
     outcome_of(spec, action, &[], observation)
 }
 
-/// The facts of an observation, as pairs of variable and value.
+/// Returns the facts of an observation as pairs of the index of a variable and the index of its value.
 fn known_facts(spec: &Spec, action: usize, observation: &Observation) -> Result<Vec<(usize, u32)>> {
     let variables = spec.facts().variables();
     let id = spec.symbols().get(action).map_or("", |symbol| symbol.id.as_str());
@@ -135,7 +136,8 @@ fn known_facts(spec: &Spec, action: usize, observation: &Observation) -> Result<
     Ok(found)
 }
 
-/// A step in the form that an environment receives: its action and text, and its elements and arguments if present.
+/// Converts a step to the JSON object that an environment receives: the step's action and text, and its elements and
+/// arguments if present.
 pub(crate) fn step_json(spec: &Spec, step: &Step) -> Value {
     let mut object = Map::new();
     let symbol = spec.symbols().get(step.action);

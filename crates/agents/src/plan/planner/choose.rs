@@ -9,8 +9,8 @@ use grammata::error::Result;
 use std::fmt::Write;
 
 impl Planner {
-    /// The choices offered to a policy: one for each allowed action, regardless of outcomes, and last the end of the
-    /// plan, if it may end.
+    /// Returns the choices offered to a policy: one for each allowed action, regardless of outcomes, and last the end
+    /// of the plan, if the plan may end.
     ///
     /// # Errors
     /// Those of [`next`](Planner::next).
@@ -43,8 +43,8 @@ impl Planner {
         Ok(choices)
     }
 
-    /// Lets a policy choose the next step, the elements of its set and its arguments; `None` ends the plan. A single
-    /// choice is taken without asking, unless the policy needs forced choices.
+    /// Lets a policy choose the next step, the elements of its set and its arguments; returns `None` if the policy ends
+    /// the plan. A single choice is taken without asking, unless the policy needs forced choices.
     ///
     /// # Errors
     /// Those of the policy and the templates; `plan/wrong-answer` or `plan/wrong-arguments` if the answer is invalid;
@@ -82,7 +82,7 @@ impl Planner {
         Ok(Some(step))
     }
 
-    /// The text of a request for arguments: the task, the steps with their observations, and the schema.
+    /// Returns the text of a request for arguments: the task, the steps with their observations, and the schema.
     fn argument_request(&self, action: usize, task: &str) -> String {
         let spec = self.spec();
         let mut text = format!("{task}\n\n");

@@ -32,7 +32,7 @@ pub enum Next {
 }
 
 impl Next {
-    /// The allowed actions.
+    /// Returns the allowed actions.
     pub fn actions(&self) -> &[usize] {
         match self {
             Next::Finished => &[],
@@ -41,7 +41,7 @@ impl Next {
         }
     }
 
-    /// Whether the plan may end here.
+    /// Returns whether the plan may end after the steps so far.
     pub fn may_end(&self) -> bool {
         match self {
             Next::Finished => true,
@@ -74,7 +74,7 @@ impl Next {
 pub struct Planner {
     plans: PlanAutomaton,
     partial: PartialPlan,
-    /// The values of the spec's variables: the initial ones, then those after each step.
+    /// The values of the spec's variables: the initial values, then the values after each step.
     values: Vec<Vec<u32>>,
     observations: Vec<Observation>,
     checker: ArgumentChecker,
@@ -82,7 +82,7 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// An empty plan.
+    /// Creates a planner with an empty plan.
     ///
     /// # Errors
     /// `plan/backward` if the spec's words name the last step first: such a plan is known only as a whole.
@@ -101,38 +101,38 @@ impl Planner {
         })
     }
 
-    /// After this many steps, offers only actions with an outcome that reduces the fewest remaining steps; if those are
-    /// unknown, all actions are offered. Default: no bound.
+    /// After this many steps, offers only actions with an outcome that brings the plan closer to its end, measured by
+    /// the fewest remaining steps. If that number is unknown, all actions are offered. Default: no bound.
     pub fn with_max_free_steps(self, steps: usize) -> Planner {
         Planner { max_free_steps: steps, ..self }
     }
 
-    /// The spec.
+    /// Returns the spec.
     pub fn spec(&self) -> &Spec {
         self.plans.spec()
     }
 
-    /// The automaton of the spec.
+    /// Returns the automaton of the spec.
     pub fn plans(&self) -> &PlanAutomaton {
         &self.plans
     }
 
-    /// The steps so far.
+    /// Returns the steps so far.
     pub fn plan(&self) -> &Plan {
         self.partial.plan()
     }
 
-    /// The steps so far, as a partial plan of the automaton.
+    /// Returns the steps so far, as a partial plan of the automaton.
     pub fn partial(&self) -> &PartialPlan {
         &self.partial
     }
 
-    /// The observation of each step so far.
+    /// Returns the observation of each step so far.
     pub fn observations(&self) -> &[Observation] {
         &self.observations
     }
 
-    /// The current flags and facts: `true` or `false`, a value, or null for none.
+    /// Returns the current flags and facts: `true` or `false`, a value, or null for none.
     pub fn facts(&self) -> Map<String, Value> {
         let variables = self.spec().facts().variables().iter().zip(self.now());
         let facts = variables.filter(|(variable, _)| variable.about == About::Fact);
@@ -153,7 +153,7 @@ impl Planner {
         self.values.last().map_or(&[], Vec::as_slice)
     }
 
-    /// The possible continuations.
+    /// Returns the possible continuations.
     ///
     /// # Errors
     /// `plan/none` if no plan begins with the steps so far. This happens only if the spec has no plan at all, or if the
@@ -171,7 +171,7 @@ impl Planner {
         }
     }
 
-    /// The successors that are offered.
+    /// Returns the successors that are offered as next steps.
     fn live(&mut self) -> Result<Vec<Successor>> {
         let live = self.plans.live_successors(&self.partial)?;
         if self.partial.len() < self.max_free_steps {
@@ -236,7 +236,7 @@ impl Planner {
         Ok(())
     }
 
-    /// Removes and returns the last step, with its observation. `None` if there are no steps.
+    /// Removes the last step with its observation, and returns the step; `None` if there are no steps.
     pub fn back(&mut self) -> Option<Step> {
         let step = self.partial.pop()?;
         self.values.pop();
@@ -256,8 +256,8 @@ impl Planner {
         self.observations.last().ok_or_else(errors::no_plan)
     }
 
-    /// The grammar of the texts of the allowed steps, including their arguments, to constrain a model. `None` if no
-    /// step is allowed.
+    /// Returns the grammar of the texts of the allowed steps, including their arguments, to constrain a model; `None`
+    /// if no step is allowed.
     ///
     /// # Errors
     /// Limits.

@@ -6,7 +6,7 @@ use grammata::error::Result;
 use grammata::transitions::Completable;
 
 /// Chooses the worst option: a dead end if one is offered, otherwise the option with the most steps left to a finished
-/// plan. For a set it answers as [`FirstPolicy`].
+/// plan. A question for a set is answered as by [`FirstPolicy`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AdversarialPolicy;
 

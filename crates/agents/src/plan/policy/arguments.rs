@@ -22,12 +22,12 @@ pub struct ArgumentRequest<'r> {
 }
 
 impl ArgumentRequest<'_> {
-    /// The grammar of the JSON texts that the schema admits.
+    /// Returns the grammar of the JSON texts that the schema admits.
     pub fn grammar(&self) -> Option<&Grammar> {
         self.spec.arguments(self.action).map(|arguments| arguments.grammar())
     }
 
-    /// The arguments with the shortest JSON text that the schema admits, found by breadth-first search.
+    /// Returns the arguments with the shortest JSON text that the schema admits, found by breadth-first search.
     ///
     /// # Errors
     /// Limits.
@@ -75,7 +75,7 @@ impl ArgumentRequest<'_> {
             .map_err(|cause| errors::arguments_not_json(self.spec, self.action, text, &cause))
     }
 
-    /// Checks arguments against the schema; `None` if they match it, otherwise the first violation.
+    /// Checks arguments against the schema. Returns `None` if they match, otherwise the first violation.
     ///
     /// # Errors
     /// Limits.

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 /// The maximum number of tokens of the arguments of one step.
 const MOST_ARGUMENT_TOKENS: u32 = 2_048;
 
-/// Asks a model for each choice: the answer is the number of a choice, or its label. It does not score choices, so it
-/// serves only the searches that need no scores.
+/// Asks a model for each choice: the answer is the number of a choice, or its label. The policy does not score choices,
+/// so it serves only the searches that need no scores.
 pub struct ChatPolicy<'m> {
     model: &'m mut dyn Chat,
 }
@@ -22,13 +22,13 @@ impl std::fmt::Debug for ChatPolicy<'_> {
 }
 
 impl<'m> ChatPolicy<'m> {
-    /// A policy that asks `model`.
+    /// Creates a policy that asks `model`.
     pub fn new(model: &'m mut dyn Chat) -> ChatPolicy<'m> {
         ChatPolicy { model }
     }
 }
 
-/// The form of the answers to a question: a number, or an object with a list of numbers.
+/// Returns the form of the answers to a question: a number, or an object with a list of numbers.
 fn form(question: &Question) -> Form {
     let numbers = 1..=question.choices.len();
     let Some((min, max)) = question.set else {
@@ -44,7 +44,8 @@ fn form(question: &Question) -> Form {
     Form::Json { name: "numbers".to_owned(), schema }
 }
 
-/// Parses an answer: a number, a label, or an object with a list of numbers; `None` if it is not a valid answer.
+/// Parses an answer: a number, a label, or an object with a list of numbers. Returns `None` if the text is not a valid
+/// answer.
 fn read(question: &Question, text: &str) -> Option<Answer> {
     let object: Option<Value> = serde_json::from_str(text).ok();
     match object.as_ref().and_then(|object| object.get("numbers")).and_then(Value::as_array) {

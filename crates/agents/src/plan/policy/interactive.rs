@@ -7,7 +7,8 @@ use grammata::error::Result;
 use serde_json::Value;
 use std::io::{BufRead, Read, Write};
 
-/// Asks a person: writes questions and reads lines. After an invalid answer it asks again; `quit` ends it.
+/// Asks a person: writes questions and reads lines. After an invalid answer the question is asked again; the answer
+/// `quit` ends the search with the error `plan/quit`.
 #[derive(Debug)]
 pub struct InteractivePolicy<R, W> {
     input: R,

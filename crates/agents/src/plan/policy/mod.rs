@@ -1,7 +1,7 @@
-//! Policies: who decides at a choice.
+//! Policies, which decide at the choices of a search.
 //!
-//! A policy is a file here, and a row of the program's `--policy`. It answers a [`Question`] with an [`Answer`]; one that can
-//! also weigh the choices ([`Policy::scores`]) serves the searches by score.
+//! A policy answers a [`Question`] with an [`Answer`]. A policy that can also weigh the choices ([`Policy::scores`])
+//! serves the searches by score. Each policy has a file in this folder and a row of the program's `--policy`.
 
 mod adversarial;
 mod arguments;
@@ -43,7 +43,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// One choice, by its place.
+    /// Creates the answer that takes the choice at `place`, counted from 0.
     pub fn one(place: usize) -> Answer {
         Answer::set(vec![place])
     }
@@ -61,30 +61,30 @@ pub struct Needs {
     pub lookahead: bool,
     /// Questions with a single answer, which otherwise are not asked.
     pub forced: bool,
-    /// How questions are to be answered; those for a set always with numbers.
+    /// The form of the answers to questions. A question for a set is always answered with numbers.
     pub form: AnswerForm,
 }
 
 /// Who decides at a choice.
 pub trait Policy {
-    /// The answer to a question, which has at least one choice.
+    /// Returns the answer to a question, which has at least one choice.
     ///
     /// # Errors
     /// The policy fails, or has no answer.
     fn choose(&mut self, question: &Question) -> Result<Answer>;
 
-    /// The natural logarithm of the probability of each choice, none above 0. Best-first, beam and A* search need them. The
-    /// question is not for a set.
+    /// Returns the natural logarithm of the probability of each choice, none above 0. Best-first, beam and A* search
+    /// need the scores. The question is never one for a set.
     ///
     /// # Errors
-    /// `plan/no-scores`: the policy does not weigh choices; or it fails.
+    /// `plan/no-scores`: the policy does not weigh choices. Otherwise the errors of the policy.
     fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {
         let _ = question;
         Err(errors::no_scores())
     }
 
-    /// The arguments of an action, as its schema has them; unless the policy says otherwise, those with the shortest
-    /// text.
+    /// Returns arguments for an action that match the action's schema. The default implementation returns the arguments
+    /// with the shortest text.
     ///
     /// # Errors
     /// The policy fails, or has no answer.
@@ -92,19 +92,20 @@ pub trait Policy {
         request.shortest()
     }
 
-    /// What the policy wants to know of the choices; nothing by default.
+    /// Returns what the policy wants to know of the choices. The default is nothing.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 }
 
-/// The same score for each of `choices` choices: they are equally probable.
+/// Returns the same score for each of `choices` choices, the logarithm of 1 / `choices`.
 fn uniform(choices: usize) -> Vec<f64> {
     vec![-(choices.max(1) as f64).ln(); choices]
 }
 
-/// The answer that a text gives: the number of a choice from 1, or its label; for a set, such with commas between them, or 0
-/// for none.
+/// Parses an answer: the number of a choice, counted from 1, or its label. For a set, the text lists numbers or labels
+/// with commas between them, or is 0 for no element. Returns `None` if the text names no choice, or for a set also if
+/// an element occurs twice or the number of elements is out of the bounds of the set.
 fn answer_of(question: &Question, text: &str) -> Option<Answer> {
     let text = text.trim();
     let Some((min, max)) = question.set else {
@@ -129,7 +130,8 @@ fn place_of(choices: &[Choice], text: &str) -> Option<usize> {
     }
 }
 
-/// The same logarithms less that of their sum, so that their probabilities sum to 1; None if none of them is finite.
+/// Subtracts from each logarithm the logarithm of the sum of the probabilities, so that the probabilities sum to 1.
+/// Returns `None` if no logarithm is finite.
 fn normalised(scores: &[f64]) -> Option<Vec<f64>> {
     let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !top.is_finite() {

@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 pub struct RandomPolicy(ChaCha8Rng);
 
 impl RandomPolicy {
-    /// Equal seeds give equal choices.
+    /// Creates a policy with a seed. Equal seeds give equal choices.
     pub fn new(seed: u64) -> RandomPolicy {
         RandomPolicy(ChaCha8Rng::seed_from_u64(seed))
     }

@@ -6,8 +6,8 @@ use crate::plan::question::Question;
 use grammata::error::Result;
 use serde_json::Value;
 
-/// Replays predefined answers: labels or numbers from 1 as in the question; for a set, a comma-separated list of these.
-/// Arguments are separate answers, in JSON.
+/// Replays predefined answers: labels or numbers from 1 as in the question; for a set, a comma-separated list of labels
+/// or numbers. Arguments are separate answers, in JSON.
 #[derive(Clone, Debug)]
 pub struct ScriptedPolicy {
     answers: std::vec::IntoIter<String>,

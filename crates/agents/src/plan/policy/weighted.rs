@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// A score for each choice, added to the policy's score; higher is better.
 pub trait Heuristic {
-    /// The scores of the choices of a question, in their order. None may be NaN.
+    /// Returns the scores of the choices of a question, in their order. None may be NaN.
     ///
     /// # Errors
     /// The heuristic fails.
@@ -48,8 +48,8 @@ impl Heuristic for StepsHeuristic {
 }
 
 /// A policy that adds weighted heuristics to the scores of another policy and normalises the sum to probabilities (a
-/// log-linear combination). It takes the choice with the highest score, the first among equals. Questions for a set,
-/// and all questions if there are no heuristics, are left to the other policy.
+/// log-linear combination). The choice with the highest score is taken, the first among equals. Questions for a set,
+/// and all questions if there are no heuristics, go to the other policy.
 pub struct WeightedPolicy<'p> {
     policy: &'p mut dyn Policy,
     heuristics: Vec<(f64, Box<dyn Heuristic + 'p>)>,

@@ -4,7 +4,8 @@ use super::open::{Decisions, Open};
 use super::{Outcome, Problem, Search};
 use grammata::error::Result;
 
-/// Finds the most probable plan among those that stay in the beam. With unbounded width it is the most probable of all.
+/// Finds the most probable plan among those that stay in the beam. With unbounded width the found plan is the most
+/// probable of all plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beam {
     /// The number of unfinished plans kept per length; 0 counts as 1.

@@ -9,8 +9,8 @@ use crate::plan::question::Choice;
 use grammata::error::Result;
 use rustc_hash::FxHashSet;
 
-/// Offers only choices that lead to a finished plan, and keeps each choice. It backtracks only from positions that the
-/// lookahead did not recognise as dead ends.
+/// Offers only choices that lead to a finished plan, and keeps each choice. The search backtracks only from dead ends
+/// that the lookahead did not recognise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Greedy;
 
@@ -36,7 +36,7 @@ impl Search for Backtracking {
 struct Level {
     /// The actions tried here, with their outcomes; `None` is the end.
     tried: FxHashSet<Option<(usize, Option<usize>)>>,
-    /// The decisions made between the level before and this one.
+    /// The decisions made between the previous level and this level.
     decisions: Vec<Decision>,
     /// The natural logarithm of the probability of the choice that led here, if known.
     score: Option<f64>,

@@ -1,7 +1,7 @@
 //! Search strategies that find a plan with the choices of a policy.
 //!
-//! Each search is a file in this folder and a row of [`STRATEGIES`]. They share [`Problem`], which computes the choices
-//! at a position and asks the policy, so each runs with the same spec and policy.
+//! Each search is a file in this folder and a row of [`STRATEGIES`]. All searches use [`Problem`], which computes the
+//! choices at a position and asks the policy, so each search runs with the same spec and policy.
 
 mod a_star;
 mod beam;
@@ -22,7 +22,7 @@ use grammata::error::Result;
 
 /// Finds a plan with the help of a policy.
 pub trait Search {
-    /// Runs the search. An [`Outcome`] without a plan means that there is none.
+    /// Runs the search. An [`Outcome`] without a plan means that there is no plan.
     ///
     /// # Errors
     /// Those of the policy and the templates; `plan/budget-exhausted` if a bound of [`SearchOptions`] ended the search
@@ -44,7 +44,7 @@ pub const STRATEGIES: [(&str, &str, Make); 5] = [
     ("a-star", "the plan of the least cost and, at equal cost, of the best scores", |_| Box::new(AStar)),
 ];
 
-/// The search of a name; `None` if there is none.
+/// Returns the search with the name; `None` if no search has it.
 pub fn strategy(name: &str, width: usize) -> Option<Box<dyn Search>> {
     STRATEGIES.iter().find(|(known, ..)| *known == name).map(|(.., make)| make(width))
 }
@@ -76,8 +76,8 @@ impl Default for SearchOptions {
 grammata_base::setters!(SearchOptions { max_free_steps: usize, max_questions: usize, trace: bool });
 
 impl SearchOptions {
-    /// The maximum number of steps of an unfinished plan: four times [`max_free_steps`](SearchOptions::max_free_steps),
-    /// but at least 16. It makes backtracking end.
+    /// Returns the maximum number of steps of an unfinished plan: four times
+    /// [`max_free_steps`](SearchOptions::max_free_steps), but at least 16. The maximum makes backtracking end.
     fn max_steps(&self) -> usize {
         self.max_free_steps.saturating_mul(4).max(16)
     }
@@ -88,7 +88,7 @@ impl SearchOptions {
 pub enum Event {
     /// A step was appended.
     Took {
-        /// The number of steps before it.
+        /// The number of steps before the event.
         depth: usize,
         /// The step.
         step: Step,

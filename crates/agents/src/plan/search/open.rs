@@ -12,12 +12,12 @@ use grammata::error::Result;
 #[derive(Clone, Debug)]
 pub(super) struct Open {
     pub(super) partial: PartialPlan,
-    /// The natural logarithm of its probability; at most 0.
+    /// The natural logarithm of the plan's probability; at most 0.
     pub(super) score: f64,
     pub(super) is_finished: bool,
-    /// The index of its last decision in [`Decisions`].
+    /// The index of the plan's last decision in [`Decisions`]; `None` before the first.
     decision: Option<usize>,
-    /// The number of choices that were offered for its last step.
+    /// The number of choices that were offered for the plan's last step.
     choices: usize,
 }
 
@@ -44,12 +44,12 @@ impl Decisions {
 }
 
 impl Open {
-    /// The empty plan.
+    /// Creates the empty plan.
     pub(super) fn start(problem: &Problem<'_>) -> Open {
         Open { partial: problem.start(), score: 0.0, is_finished: false, decision: None, choices: 0 }
     }
 
-    /// The extensions by one choice that lead to finished plans, or for which the lookahead could not decide.
+    /// Returns the extensions by one choice that lead to finished plans, or for which the lookahead could not decide.
     pub(super) fn expand(self, problem: &mut Problem<'_>, decisions: &mut Decisions) -> Result<Vec<Open>> {
         if self.partial.len() >= problem.options().max_steps() {
             return Err(errors::exhausted_search(self.partial.len()));
@@ -85,7 +85,7 @@ impl Open {
         Ok(expanded)
     }
 
-    /// The outcome of a search that found this plan, or none.
+    /// Creates the outcome of a search that found the plan `found`, or no plan.
     pub(super) fn outcome(found: Option<Open>, problem: &mut Problem<'_>, decisions: &Decisions) -> Outcome {
         let outcome = problem.outcome();
         match found {

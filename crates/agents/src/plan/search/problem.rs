@@ -11,7 +11,7 @@ use crate::plan::step::Step;
 use grammata::error::Result;
 use grammata::transitions::Completable;
 
-/// A spec's automaton, a policy and the bounds of a search. It counts questions and keeps the trace.
+/// A spec's automaton, a policy and the bounds of a search. A problem counts the questions and keeps the trace.
 pub struct Problem<'a> {
     plans: &'a mut PlanAutomaton,
     policy: &'a mut dyn Policy,
@@ -32,12 +32,12 @@ impl std::fmt::Debug for Problem<'_> {
 pub enum Offered {
     /// All that the automaton allows, including dead ends.
     Allowed,
-    /// Those that lead to a finished plan, or for which the lookahead could not decide.
+    /// The choices that lead to a finished plan, or for which the lookahead could not decide.
     Live,
 }
 
 impl<'a> Problem<'a> {
-    /// The problem of finding a plan of a spec with a policy.
+    /// Creates the problem of finding a plan of a spec with a policy.
     pub fn new(
         plans: &'a mut PlanAutomaton,
         policy: &'a mut dyn Policy,
@@ -47,22 +47,22 @@ impl<'a> Problem<'a> {
         Problem { plans, policy, questions, options, asked: 0, trace: Vec::new() }
     }
 
-    /// The automaton.
+    /// Returns the automaton of the spec.
     pub fn plans(&mut self) -> &mut PlanAutomaton {
         self.plans
     }
 
-    /// The bounds.
+    /// Returns the bounds of the search.
     pub fn options(&self) -> &SearchOptions {
         self.options
     }
 
-    /// An empty partial plan.
+    /// Creates an empty partial plan.
     pub fn start(&self) -> PartialPlan {
         PartialPlan::new(self.plans)
     }
 
-    /// The choices after a partial plan, in the spec's order, with the end last.
+    /// Returns the choices after a partial plan, in the spec's order, with the end last.
     ///
     /// # Errors
     /// Limits.
@@ -127,7 +127,7 @@ impl<'a> Problem<'a> {
         Ok(Chosen { choice, choices, score: answer.log_probability, decision })
     }
 
-    /// The scores of the choices, with the question if one was asked.
+    /// Returns the scores of the choices, with the question if one was asked.
     ///
     /// # Errors
     /// `plan/bad-scores`: the number of scores differs from the number of choices, or one is not a number;
@@ -191,7 +191,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// An outcome without a plan, with the counts and the trace so far.
+    /// Creates an outcome without a plan, with the counts and the trace so far.
     pub fn outcome(&mut self) -> Outcome {
         Outcome { questions: self.asked, trace: std::mem::take(&mut self.trace), ..Outcome::default() }
     }
@@ -204,7 +204,7 @@ pub struct Chosen {
     pub choice: Choice,
     /// The number of choices offered.
     pub choices: usize,
-    /// The natural logarithm of its probability under the policy, if known; 0 for an only choice.
+    /// The natural logarithm of the choice's probability under the policy, if known; 0 for an only choice.
     pub score: Option<f64>,
     /// The decision; `None` if no question was asked.
     pub decision: Option<Decision>,

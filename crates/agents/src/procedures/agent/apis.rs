@@ -7,23 +7,25 @@ use grammata::syntax::automaton_spec::Spec;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// By API, pairs of arguments that a call must have and its result.
+/// Rows by the name of an API. A row is a pair: the arguments that a call must have, and the result of such a call.
 pub type Rows = BTreeMap<String, Vec<(Map<String, Value>, Map<String, Value>)>>;
 
-/// By API, rows of arguments that a call must have and the result that it then gets. The first matching row is used; a
-/// call without one gets an empty result. The result `{"timeout": true}` means that the call takes too long.
+/// Simulated APIs, with [`Rows`] of conditions and results. A row matches a call that has an equal value for each of
+/// its arguments; the call may have other arguments too. Numbers are compared as numbers, even if they are written as
+/// texts; other values are compared as texts in lower case. The first matching row of the API is used. A call without a
+/// matching row has an empty result.
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedApis {
     rows: Rows,
 }
 
 impl SimulatedApis {
-    /// Creates APIs with these rows.
+    /// Creates APIs that answer calls with the results in `rows`.
     pub fn new(rows: Rows) -> SimulatedApis {
         SimulatedApis { rows }
     }
 
-    /// Returns the result of a call.
+    /// Returns the result of the first row that matches a call; empty if no row matches or the API has no rows.
     pub fn result(&self, api: &str, arguments: &Map<String, Value>) -> Map<String, Value> {
         let fits = |condition: &Map<String, Value>| {
             condition.iter().all(|(slot, wanted)| {

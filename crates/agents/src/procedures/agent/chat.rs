@@ -1,4 +1,4 @@
-//! An agent that asks a chat model.
+//! An agent whose steps a chat model writes.
 
 use super::decision::{DecisionRequest, UNCLEAR};
 use super::usage::Usage;
@@ -16,12 +16,13 @@ use std::time::Instant;
 
 /// The most tokens of one step.
 const MOST_TOKENS: u32 = 1_024;
-/// The most characters of a tool's name that servers take.
+/// The most characters of a tool's name in a request, because servers reject longer names.
 const MOST_NAME: usize = 64;
 
-/// A model that writes steps as JSON objects. The schema of an object is built from the offered steps. The grammar of
-/// the step, under which other models write, checks the answer: after a refusal the model is asked once more, and a
-/// second refusal is an error.
+/// An agent whose steps a chat model writes. Without a call format the model writes a step as a JSON object, with a
+/// schema that is built from the offered steps. With a call format it calls one of the offered tools or answers with a
+/// text. The grammar of the offered steps checks the answer. If the check fails, the model is asked once more; a second
+/// failure is an error (`chat/refused`). Under [`Mask::None`] a JSON object is not checked.
 pub struct ChatAgent<'m> {
     model: &'m mut dyn Chat,
     limits: Limits,
@@ -35,7 +36,7 @@ impl std::fmt::Debug for ChatAgent<'_> {
 }
 
 impl<'m> ChatAgent<'m> {
-    /// Creates an agent that asks a model.
+    /// Creates an agent whose steps `model` writes. `limits` bound the grammars that check them.
     pub fn new(model: &'m mut dyn Chat, limits: &Limits) -> ChatAgent<'m> {
         ChatAgent { model, limits: limits.clone(), usage: Usage::default() }
     }
@@ -71,7 +72,8 @@ impl<'m> ChatAgent<'m> {
         })
     }
 
-    /// A step in a call format: the server gets the tools that are open, with their narrowed arguments.
+    /// Writes a step in a call format. The request has the offered calls as tools, with the schemas of their offered
+    /// arguments.
     fn turn(&mut self, situation: &Situation<'_, '_>, calls: &CallFormat) -> Result<String> {
         let binding = situation.binding;
         let prompt = prompt::step(situation, binding.format, &self.limits)?;

@@ -1,4 +1,4 @@
-//! A user who is played by a model that is asked by chat.
+//! A user whose messages a chat model writes.
 
 use super::model_user::{END, MOST_TOKENS, Talk, message};
 use super::simulation::UserScript;
@@ -9,9 +9,9 @@ use grammata::error::Result;
 use grammata::grammar::Grammar;
 use grammata::limits::Limits;
 
-/// A user whose messages a server or a command writes, as those of a [`ModelUser`](super::ModelUser). If an answer is
-/// not a message, it is requested once more; a second such answer is an error. An answer that contains `[END]` ends the
-/// conversation.
+/// A user whose messages a chat model writes: a server or a command. Prompts and messages have the form of a
+/// [`ModelUser`](super::ModelUser). If an answer is not a message, the model is asked once more; a second such answer
+/// is an error (`chat/refused`). An answer that contains `[END]` ends the conversation.
 pub struct ChatUser<'m> {
     model: &'m mut dyn Chat,
     message: Grammar,
@@ -26,7 +26,7 @@ impl std::fmt::Debug for ChatUser<'_> {
 }
 
 impl<'m> ChatUser<'m> {
-    /// A user with the aims of a script.
+    /// Creates a user with the knowledge and the decisions of a script.
     ///
     /// # Errors
     /// The grammar of messages exceeds the limits.

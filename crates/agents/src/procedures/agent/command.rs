@@ -9,9 +9,10 @@ use grammata::syntax::automaton_spec::Spec;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Runs a command for each call, as a [`CommandEnvironment`] does. The line of a call of a tool of a document has the
-/// call in the names of that document too, as `tool` with `name` and `arguments`, and the HTTP request that it stands
-/// for as `request`; that is null where the tool has none, or the document names no server.
+/// Runs a command for each call, as a [`CommandEnvironment`] does. If the API names a tool of a document, the input
+/// line also has the call in the names of that document, as `tool` with `name` and `arguments`, and its HTTP request as
+/// `request`. `request` is null if no request can be built, for instance because the tool has none or the document
+/// names no server.
 #[derive(Debug)]
 pub struct CommandApis<'p> {
     command: CommandEnvironment,
@@ -19,7 +20,7 @@ pub struct CommandApis<'p> {
 }
 
 impl<'p> CommandApis<'p> {
-    /// The APIs of procedures, by a command that may take as long as `deadline` for a call.
+    /// Creates the APIs of the given procedures. A call that runs longer than `deadline` is killed and fails.
     pub fn new(
         command: impl Into<String>,
         deadline: Duration,
@@ -33,7 +34,7 @@ impl Environment for CommandApis<'_> {
     fn execute(&mut self, spec: &Spec, step: &Step) -> Result<Observation> {
         let id = spec.symbols().get(step.action).map_or("", |symbol| symbol.id.as_str());
         let mut line = step_json(spec, step);
-        // the spec has the APIs of one procedure
+        // the symbols of a spec are the APIs of one procedure
         let is_of =
             |procedure: &&Procedure| spec.symbols().iter().all(|symbol| procedure.node(&symbol.id).is_some());
         let procedure = self.procedures.iter().find(is_of);

@@ -5,39 +5,44 @@ use crate::procedures::language::declarations::NodeKind;
 use crate::procedures::semantics::procedure::Procedure;
 use rustc_hash::FxHashSet;
 
-/// Where the published code differs from the paper's Algorithm 1.
+/// The differences between FlowAgent's published code and Algorithm 1 of its paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quirks {
     /// Only calls are judged, not answers.
     pub calls_only: bool,
     /// A node counts as done once its preconditions were met, even if the call is refused or fails.
     pub done_at_once: bool,
-    /// The bound on tries counts acts that were carried out; refusals are not bounded.
+    /// [`Controllers::most_tries`] does not bound refusals. A turn with 50 refusals is an error (`procedure/refusals`).
     pub unbounded_refusals: bool,
-    /// A refused act stays in the history and counts as made.
+    /// A refused act stays in the history and counts as made. Has no effect at present: refused acts always do.
     pub keeps_refused: bool,
-    /// The number of acts after which a turn ends without a reply.
+    /// The most acts of a turn; a turn that uses them up ends with a fixed reply. `None` uses
+    /// [`RunOptions::acts`](super::RunOptions::acts).
     pub acts_in_turn: Option<usize>,
 }
 
-/// Options of the controllers.
+/// Options of the controllers, which judge an act after the agent wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Controllers {
-    /// Preconditions are judged.
+    /// Whether an act is refused if a precondition of its node is not done. Questions and replies out of the workflow
+    /// are never refused for that.
     pub dependency: bool,
-    /// The number of equal calls in a row at which the call is refused; 0 allows any repetition.
+    /// The number of equal calls in a row, without a reply in between, at which the last one is refused; 0 allows any
+    /// repetition.
     pub duplicates: usize,
-    /// The most tries of one turn.
+    /// The number of refused acts at which a turn ends with a fixed reply, unless [`Quirks::unbounded_refusals`] is
+    /// set.
     pub most_tries: usize,
-    /// The differences of the published code.
+    /// Which differences of the published code from the paper apply.
     pub quirks: Quirks,
 }
 
-/// The number of refusals in a turn after which a run without a bound fails.
+/// The number of refused acts in one turn at which a run fails, if no smaller bound ended the turn.
 pub(super) const REFUSAL_CAP: usize = 50;
 
 impl Controllers {
-    /// As in the paper: calls and answers are judged, five tries a turn.
+    /// As in the paper: calls and answers are judged, a call equal to the one before is refused, and a turn has at most
+    /// five refused acts.
     pub const PAPER: Controllers = Controllers {
         dependency: true,
         duplicates: 2,
@@ -50,7 +55,8 @@ impl Controllers {
             acts_in_turn: None,
         },
     };
-    /// As in the published code.
+    /// As in the published code: only calls are judged, refusals are not bounded by tries, and a turn has at most six
+    /// acts.
     pub const CODE: Controllers = Controllers {
         quirks: Quirks {
             calls_only: true,
@@ -66,14 +72,16 @@ impl Controllers {
 /// The memory of the controllers of a session.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// Nodes that were done.
+    /// Indices of the nodes that count as done.
     done: FxHashSet<usize>,
-    /// Calls since the last reply, refused ones included, the last at the end.
+    /// Calls since the last reply, including refused ones, the latest last: the index of the API, and the arguments as
+    /// JSON.
     calls: Vec<(usize, String)>,
 }
 
 impl Memory {
-    /// Returns why an act is refused.
+    /// Returns why an act is refused; `None` if it is accepted. Records a call that passed the check of preconditions,
+    /// even if it is refused as a repetition.
     pub(super) fn judge(
         &mut self,
         procedure: &Procedure,
@@ -116,7 +124,7 @@ impl Memory {
         is_repeated.then(|| "repeat".to_owned())
     }
 
-    /// Records that an act was carried out.
+    /// Marks the node of a call or an answer as done. Other acts have no effect.
     pub(super) fn carried_out(&mut self, act: &Resolved) {
         if let Resolved::Call { api: node, .. } | Resolved::Say { node, .. } = act {
             self.done.insert(*node);

@@ -1,31 +1,33 @@
-//! Decisions of the user after an answer, and their choices.
+//! Decisions of the user after an answer of the agent, and the values among which the user decides.
 
 use crate::procedures::conversation::Conversation;
 use crate::procedures::semantics::procedure::Procedure;
 use serde_json::Value;
 
-/// A question what the user decided.
+/// The question what the user decided with a reply to an answer of the agent.
 #[derive(Clone, Debug)]
 pub struct DecisionRequest<'a> {
     /// The slot that is decided.
     pub slot: &'a str,
-    /// The description of the slot.
+    /// The description of the slot; empty if there is none.
     pub description: &'a str,
     /// What the agent said.
     pub said: &'a str,
     /// What the user answered.
     pub reply: &'a str,
-    /// The choices: each with its name and value.
+    /// The choices, each with its name and value. The last one is `cancel` with a null value: the user drops the
+    /// request.
     pub choices: Vec<(String, Value)>,
 }
 
-/// The name of the decision to drop the request.
+/// The name of the choice that means: the user drops the request.
 pub(super) const CANCEL: &str = "cancel";
-/// The name of a reply that decides nothing.
+/// The name of the choice that means: the reply decides nothing.
 pub(super) const UNCLEAR: &str = "unclear";
 
-/// Returns the choices of a slot: the values of its enumeration, yes and no for a boolean, the elements of a list that
-/// the answer tells, or otherwise the pieces of the reply.
+/// Returns the choices of a slot, by the first of these rules that applies: the values of the slot's `enum`; `yes` and
+/// `no` for a boolean; the elements of the first known non-empty list that the answer's text names as `$slot`; the
+/// pieces of the reply.
 pub(super) fn choices(
     conversation: &Conversation<'_>,
     node: usize,

@@ -33,11 +33,12 @@ use serde_json::{Value, json};
 pub struct RunOptions {
     /// The most messages of the user. 20 by default.
     pub user_messages: usize,
-    /// The most acts of the agent in one turn. 6 by default.
+    /// The most acts of the agent in one turn, unless the controllers have a bound of their own. 6 by default.
     pub acts: usize,
-    /// The most tries to write a readable step. 3 by default.
+    /// The number of unreadable steps in one turn at which a fixed reply ends the turn. Without controllers it also
+    /// bounds refused acts, counted separately. 3 by default.
     pub tries: usize,
-    /// Limits on sizes and work.
+    /// Limits on the size of grammars and prompts and on the work to build them.
     pub limits: Limits,
 }
 
@@ -49,7 +50,7 @@ impl Default for RunOptions {
 
 grammata_base::setters!(RunOptions { user_messages: usize, acts: usize, tries: usize, limits: Limits });
 
-/// The reply if the agent writes nothing usable.
+/// The reply that ends a turn in which the agent used up its acts or its tries.
 const NO_REPLY: &str = "Sorry, I cannot go on with that. Could you say it in other words?";
 /// The reply that ends a stalled conversation.
 const STALLED: &str = "I can do no more for you here. Goodbye.";
@@ -59,8 +60,13 @@ const FAILED: &str = "Sorry, something went wrong here, and I cannot go on.";
 /// Runs a session: the first workflow is the user's, the others may interrupt it.
 ///
 /// # Errors
-/// Failures of the agent, of the user, and of the environment, except those of single calls (`environment/failed` and
-/// `environment/timeout`), which the procedure sees as errors; limits.
+/// - `procedure/none` if there are no workflows.
+/// - `procedure/result` if the data of an observation is neither an object nor null.
+/// - `procedure/refusals` if the controllers refuse 50 acts in one turn.
+/// - `procedure/call-format` if the call format of the options has no turns with text.
+/// - Failures of the agent, of the user and of the environment. `environment/failed` and `environment/timeout` are no
+///   such failures: the procedure sees them as the result of the call.
+/// - Unsupported schemas of slots, and limits.
 pub fn run(
     workflows: &[Workflow<'_>],
     binding: &AgentOptions,
@@ -120,7 +126,7 @@ struct Driver<'w, 'r> {
     options: &'r RunOptions,
 }
 
-/// The last reply of the agent.
+/// A reply of the agent: its text, its node, the slots that it asks for, and the slots that the user decides after it.
 struct Spoken {
     text: String,
     node: Option<usize>,
@@ -186,7 +192,8 @@ impl Driver<'_, '_> {
         self.record.entries.push((self.conversation.depth() - 1, entry));
     }
 
-    /// Asks what the user decided with a reply to an answer.
+    /// Asks the agent what the user decided with a reply to an answer, and records the decisions. A decision to drop
+    /// the request ends the questions.
     fn decide(&mut self, spoken: &Spoken, reply: &str) -> Result<()> {
         let Some(node) = spoken.node else { return Ok(()) };
         for slot in &spoken.decisions {
@@ -218,7 +225,7 @@ impl Driver<'_, '_> {
         Ok(())
     }
 
-    /// Runs the agent until it says something.
+    /// Runs the agent until it says something, or until a bound is reached; then the result is a fixed reply.
     fn turn(&mut self) -> Result<Spoken> {
         let mut refusals: Vec<String> = Vec::new();
         let (mut acts, mut unread, mut refused) = (0, 0, 0);
@@ -289,9 +296,9 @@ impl Driver<'_, '_> {
         Turns::new(procedure, offers, format, &options)?.read(written)
     }
 
-    /// Returns why an act is not carried out; `None` if it is. If there are controllers, they alone decide. Otherwise
-    /// under a mask of open steps an act with an obstacle is refused, except obstacles of arguments if the schemas are
-    /// plain, and under other masks an unknown name.
+    /// Returns why an act is not carried out; `None` if it is. If there are controllers, they alone decide. Otherwise,
+    /// under a mask of open steps, an act with an obstacle is refused; obstacles of arguments do not count if arguments
+    /// are not narrowed. Under other masks, only a call of an unknown name is refused.
     fn refusal(&mut self, act: &Resolved) -> Option<String> {
         if let Some(controllers) = &self.binding.controllers {
             let procedure = self.conversation.session().procedure();
@@ -372,7 +379,8 @@ impl Driver<'_, '_> {
         Ok(None)
     }
 
-    /// Carries out a call and applies its result.
+    /// Carries out a call and applies its result. Returns a fixed reply if the session cannot continue, and `None`
+    /// otherwise.
     fn answer(&mut self, api: usize, arguments: Values) -> Result<Option<Spoken>> {
         let (result, failure) = self.execute(api, arguments)?;
         let session = self.conversation.session();

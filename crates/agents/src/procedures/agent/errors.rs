@@ -3,7 +3,8 @@
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 
-/// A result of an API that cannot be followed.
+/// Returns the error for a result of an API with a value that the procedure does not allow, or with an error that the
+/// procedure does not catch.
 pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
     let message = format!("the result of `{}` is not what its response allows", excerpt(api));
     let diagnostic = Diagnostic::new("procedure/result", message)
@@ -13,7 +14,7 @@ pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// Too many refusals.
+/// Returns the error for `count` acts of one turn that the controllers refused.
 pub(super) fn refusals(count: usize) -> Error {
     let diagnostic = Diagnostic::new("procedure/refusals", "the controllers refused every act of a turn")
         .found(format!("{count} refusals"))
@@ -22,7 +23,7 @@ pub(super) fn refusals(count: usize) -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// A simulation that cannot be read.
+/// Returns the error for a simulation that cannot be read.
 pub(super) fn simulation(cause: &serde_json::Error) -> Error {
     let diagnostic = Diagnostic::new("procedure/simulation", "the simulation cannot be read")
         .at(Place::LineColumn { line: cause.line().max(1), column: cause.column().max(1) })
@@ -31,7 +32,7 @@ pub(super) fn simulation(cause: &serde_json::Error) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A template of a prompt that fails.
+/// Returns the error for a template of a prompt that cannot be read or rendered.
 pub(super) fn template(found: String, place: Place) -> Error {
     let diagnostic = Diagnostic::new("procedure/template", "the prompt of a step cannot be written")
         .at(place)
@@ -40,7 +41,7 @@ pub(super) fn template(found: String, place: Place) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// There is no procedure to run.
+/// Returns the error for a run without a procedure.
 pub(super) fn no_workflow() -> Error {
     let diagnostic = Diagnostic::new("procedure/none", "a session needs a procedure").help("give one");
     Error::new(ErrorKind::Usage, diagnostic)

@@ -54,29 +54,29 @@ pub struct Situation<'a, 'w> {
     pub conversation: &'a Conversation<'w>,
     /// The events so far.
     pub record: &'a Record,
-    /// The offered steps; all steps, if there is no mask.
+    /// The offered steps; empty if there is no mask.
     pub offers: &'a [Offer],
-    /// How it is bound.
+    /// The options that bind the agent.
     pub binding: &'a AgentOptions,
-    /// The controllers' refusals of the last tries.
+    /// Why the steps since the last accepted act of this turn were refused or not readable, the oldest first.
     pub refusals: &'a [String],
 }
 
 /// An author of steps.
 pub trait Agent {
-    /// Writes one step in the format of the options.
+    /// Writes one step in the call format of the options, or, if there is none, in their step format.
     ///
     /// # Errors
     /// The agent fails.
     fn write(&mut self, situation: &Situation<'_, '_>) -> Result<String>;
 
-    /// Returns what the user decided with a reply to an answer; `None` if that is unclear.
+    /// Returns the value of the choice that the user made with a reply to an answer; `None` if the reply is unclear.
     ///
     /// # Errors
     /// The agent fails.
     fn decide(&mut self, request: &DecisionRequest<'_>) -> Result<Option<Value>>;
 
-    /// Returns the costs so far.
+    /// Returns the costs so far. The default is zero costs.
     fn usage(&self) -> Usage {
         Usage::default()
     }

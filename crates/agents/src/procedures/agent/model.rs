@@ -18,12 +18,13 @@ use std::time::Instant;
 
 /// The most tokens of one step.
 const MOST_TOKENS: usize = 160;
-/// The most tokens of a step without a mask, which nothing else ends.
+/// The most tokens of a step without a mask. No grammar ends such a step, so the bound is lower.
 const MOST_FREE_TOKENS: usize = 64;
-/// The most compiled grammars that are kept; beyond that all are dropped.
+/// The most cached grammars. If the cache is full, all are dropped before the next one is compiled.
 const MOST_KEPT: usize = 256;
 
-/// A language model that writes steps. Grammars are cached by the offered steps: the open nodes and the known values.
+/// An agent whose steps a language model writes under masks. Compiled grammars are cached by the offered steps and the
+/// options of their form.
 pub struct ModelAgent<'m> {
     policy: ModelPolicy<'m>,
     compiler: Compiler,
@@ -39,7 +40,8 @@ impl std::fmt::Debug for ModelAgent<'_> {
 }
 
 impl<'m> ModelAgent<'m> {
-    /// Creates an agent that writes with a model and the sampling of its policy.
+    /// Creates an agent that samples steps with the model and the sampling options of a policy. `vocabulary` is that of
+    /// the model.
     pub fn new(policy: ModelPolicy<'m>, vocabulary: &Arc<Vocabulary>, limits: &Limits) -> ModelAgent<'m> {
         ModelAgent {
             policy,

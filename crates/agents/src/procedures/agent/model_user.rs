@@ -13,9 +13,9 @@ use grammata::vocabulary::Vocabulary;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// What the model writes to leave.
+/// The text with which the model ends the conversation.
 pub(super) const END: &str = "[END]";
-/// A message of the user, or its end.
+/// Pattern of a message of 1 to 160 characters without square brackets, or of [`END`].
 const MESSAGE: &str = r"\[END\]|[^\[\]\s\x00-\x1f]([^\[\]\n\r\x00-\x1f]{0,158}[^\[\]\s\x00-\x1f])?";
 /// Tokens of a message, at most.
 pub(super) const MOST_TOKENS: usize = 96;
@@ -34,13 +34,13 @@ impl Talk {
         Talk { task: task(script), open: script.open.clone(), lines: Vec::new() }
     }
 
-    /// The first message, which is that of the script.
+    /// Records and returns the first message of the script.
     pub(super) fn open(&mut self) -> Reply {
         self.lines.push(format!("You: {}", one_line(&self.open)));
         Reply::text(self.open.clone())
     }
 
-    /// The prompt of the message after what the agent said.
+    /// Records what the agent said. Returns the prompt of the user's next message.
     pub(super) fn hear(&mut self, said: &Said<'_>) -> String {
         self.lines.push(format!("Agent: {}", one_line(said.text)));
         let mut text = self.task.clone();
@@ -53,9 +53,9 @@ impl Talk {
         text
     }
 
-    /// Converts a written message to a reply.
+    /// Converts a text of the model to a reply. An empty text and a beginning of [`END`] end the conversation.
     pub(super) fn reply(&mut self, written: &str) -> Reply {
-        // what the bound on tokens cuts may end with a blank, or within the end
+        // a text that the bound on tokens cut may end with a space, or within `[END]`
         let text = written.trim_end().to_owned();
         if text.is_empty() || END.starts_with(&text) {
             return Reply::End;
@@ -65,14 +65,14 @@ impl Talk {
     }
 }
 
-/// The grammar of a message.
+/// Returns the grammar of [`MESSAGE`].
 pub(super) fn message(limits: &Limits) -> Result<Grammar> {
     regex::compile(&format!("^({MESSAGE})$"), &regex::Options::default().limits(limits.clone()))
 }
 
-/// A user whose messages a model writes. The first message is that of the script. The model also sees the script's
-/// description of what the user knows and wants. Under a grammar a message is one line of 1 to 160 characters without
-/// brackets, or the end. Which values a message tells is not known.
+/// A user whose messages a language model writes. The first message is that of the script. The prompt has the slots and
+/// the decisions of the script. A grammar restricts a message to one line of 1 to 160 characters without square
+/// brackets, or `[END]`. Replies have no `tells`, because the values that a message tells are not known.
 pub struct ModelUser<'m> {
     policy: ModelPolicy<'m>,
     message: CompiledGrammar,
@@ -86,7 +86,7 @@ impl std::fmt::Debug for ModelUser<'_> {
 }
 
 impl<'m> ModelUser<'m> {
-    /// Creates a user with the aims of a script.
+    /// Creates a user with the knowledge and the decisions of a script.
     ///
     /// # Errors
     /// The grammar of messages exceeds the limits.
@@ -102,7 +102,7 @@ impl<'m> ModelUser<'m> {
     }
 }
 
-/// Returns the instructions of the user.
+/// Returns the instructions of the prompt: the role of the user, and the slots and the decisions of a script.
 fn task(script: &UserScript) -> String {
     let mut text = String::from(
         "You are a customer who talks to an agent. Write your next message in the first person, in one short sentence. Answer what \

@@ -1,4 +1,4 @@
-//! The calls among those that are open which fit the user's message best.
+//! Selection of the offered calls that fit the user's last message best.
 
 use crate::procedures::conversation::session::Session;
 use crate::procedures::conversation::step::Offer;
@@ -6,8 +6,9 @@ use crate::retrieval::{Catalogue, RetrievalOptions, Retriever, Template, Tool};
 use grammata::error::Result;
 use grammata::limits::Limits;
 
-/// Keeps `most` of the offered calls: those whose names and descriptions have the words of the last message, as BM25
-/// ranks them, then the others in their order. A call that may bring a closing answer nearer stays, as do answers.
+/// Drops offered calls if there are more than `most`. Keeps the `most` calls whose names and descriptions fit the
+/// user's last message best, as BM25 ranks them; if fewer are found, the first others fill up. Also keeps each call
+/// that may bring a closing answer nearer, and all other offers. The order of the offers does not change.
 pub(super) fn nearest(
     offers: Vec<Offer>,
     session: &Session<'_>,

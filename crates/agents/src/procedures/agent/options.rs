@@ -10,47 +10,51 @@ use grammata::limits::Limits;
 /// The steps that the grammar allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mask {
-    /// No grammar: the agent writes freely.
+    /// All texts: there is no grammar.
     None,
-    /// The form of steps: all nodes, arguments by their schemas.
+    /// The form of steps: all nodes, even if they are not open.
     Form,
     /// Only nodes that are open in a mode.
     Open(Mode),
 }
 
-/// Options that bind an agent.
+/// Options that bind an agent: its mask or controllers, and the form of its prompts and steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentOptions {
     /// The steps that the grammar allows. Only nodes that are open in the mode `guarded` by default.
     pub mask: Mask,
-    /// Arguments narrowed by the conversation. On by default.
+    /// Whether the conversation narrows the values of arguments; otherwise the schemas of the slots apply. On by
+    /// default.
     pub narrow: bool,
-    /// Somebody must have said the values of narrowed arguments: the user, a result, a decision or the file. On by default.
+    /// Whether somebody must have said the values of narrowed arguments: the user, a result, a decision or the file. No
+    /// effect without `narrow`. On by default.
     pub provenance: bool,
-    /// Acts that do not bring a closing answer nearer are bounded. On by default.
+    /// Whether acts that do not bring a closing answer nearer are bounded. No effect without a supervisor or under a
+    /// mask other than [`Mask::Open`]. On by default.
     pub progress: bool,
-    /// Texts of answers. Verbatim by default.
+    /// The allowed texts of answers that have a reference text. Verbatim by default.
     pub texts: Texts,
-    /// Claims of one answer are excluded from the texts of others. On by default.
+    /// Whether texts that one answer claims are excluded from the other answers. On by default.
     pub claims: bool,
-    /// The prompt lists the open nodes, and the others with their obstacles. On by default.
+    /// Whether the prompt lists the open nodes, and the blocked nodes with their obstacles. On by default.
     pub feedback: bool,
-    /// The prompt has the text of the procedure. Off by default.
+    /// Whether the prompt has the text of the procedure. Off by default.
     pub procedure: bool,
-    /// The prompt of a step, as a Jinja template. The default is `prompt.jinja` of the source.
+    /// The prompt of a step, as a Jinja template. `None`, the default, uses the template `prompt.jinja` of the source.
     pub template: Option<String>,
-    /// Acts are judged after they were written. `None` by default.
+    /// Controllers that judge acts after they were written. `None` by default.
     pub controllers: Option<Controllers>,
-    /// How steps are written.
+    /// How steps are written if `calls` is `None`. FlowAgent's published format by default.
     pub format: StepFormat,
-    /// Steps are written as turns in this call format: calls as it has them, answers as their text. `None` by default:
-    /// then `format` says how.
+    /// A call format for steps: a call is written as the format writes calls, an answer as plain text. `None`, the
+    /// default, uses `format`.
     pub calls: Option<CallFormat>,
-    /// Of more open calls than this, only those are offered that fit the user's last message best, and those that may
-    /// bring a closing answer nearer. `None` by default: all are.
+    /// The most calls that are offered: those that fit the user's last message best. Calls that may bring a closing
+    /// answer nearer are offered in addition. `None`, the default, offers all.
     pub nearest: Option<usize>,
-    /// The most characters of a thought; without a number, the default, there is none.
+    /// The most characters of a thought before a step. `None`, the default: steps have no thoughts. No effect with
+    /// `calls`.
     pub thought: Option<u32>,
     /// The most characters of a text that is not verbatim. 80 by default.
     pub text_characters: u32,
@@ -81,7 +85,7 @@ grammata_base::setters!(AgentOptions {
 });
 
 impl AgentOptions {
-    /// The defaults, as a constant: a mask over nodes and arguments.
+    /// The default options: a mask over open nodes and narrowed arguments.
     pub const DEFAULT: AgentOptions = AgentOptions {
         mask: Mask::Open(Mode::Guarded),
         narrow: true,
@@ -121,7 +125,7 @@ impl AgentOptions {
         }
     }
 
-    /// How the grammar of a step is made.
+    /// Returns the options of the grammar of a step.
     pub(super) fn step_options(&self, limits: &Limits) -> StepOptions {
         StepOptions {
             format: self.format,

@@ -1,4 +1,4 @@
-//! A picture of a session: its states, the current one, the open steps, and why the others are not open.
+//! A picture of a session: its states, the current state, the open nodes, and why other nodes are blocked.
 
 use super::record::Record;
 use crate::procedures::automaton::StateId;
@@ -9,9 +9,10 @@ use grammata::error::Result;
 use grammata_base::dot::escape;
 use std::fmt::Write;
 
-/// Draws a session in Graphviz's notation. Boxes are states, with the done nodes and the values that conditions test;
-/// the current one has a double line. Arrows are the acts, in order; dashed ones are open. One box lists the blocked
-/// nodes and their obstacles.
+/// Draws a session in Graphviz's notation; the text is empty if the workflow has no supervisor. Boxes are states, with
+/// the done nodes and the values that conditions test. The current state has a double line. Solid arrows are acts, with
+/// their numbers, and decisions. Dashed arrows lead to the open nodes. One box lists the blocked nodes and their
+/// obstacles.
 ///
 /// # Errors
 /// None at present.

@@ -1,4 +1,4 @@
-//! The prompts of an agent that is a language model.
+//! The prompts of agents whose steps a model writes.
 
 use super::decision::{DecisionRequest, UNCLEAR};
 use super::record::Entry;
@@ -14,13 +14,14 @@ use minijinja::context;
 use minijinja::value::Value as Shown;
 use serde_json::Value;
 
-/// The most events in a prompt. The first one moves by half of that, so that consecutive prompts share their beginning.
+/// The most events in a prompt. The index of the first one is a multiple of half of that number, so that consecutive
+/// prompts often share their beginning.
 const SHOWN: usize = 16;
 
 /// The default prompt of a step.
 const TEMPLATE: &str = include_str!("prompt.jinja");
 
-/// A node as the template sees it.
+/// Returns the fields of a node for the template: `name`, `request` and `description`.
 fn described(node: &Node) -> Shown {
     let description = match (node.description.as_str(), node.kind) {
         ("", NodeKind::Request) => "asks the user for slots: NAME(slot)",
@@ -34,7 +35,8 @@ fn described(node: &Node) -> Shown {
     }
 }
 
-/// Returns the history in the published notation.
+/// Returns the last events, at most [`SHOWN`], in FlowAgent's published notation. Unreadable steps and unclear
+/// decisions are left out.
 fn history(entries: &[(usize, Entry)]) -> Vec<String> {
     let first = match entries.len() {
         all if all <= SHOWN => 0,
@@ -60,8 +62,8 @@ fn history(entries: &[(usize, Entry)]) -> Vec<String> {
     lines
 }
 
-/// Returns the open nodes, and the blocked ones with their obstacles, in one line each. Calls whose arguments nobody
-/// told are blocked.
+/// Returns one line with the open nodes and one with the blocked nodes and their obstacles. If arguments are narrowed,
+/// a call that can have no arguments is blocked too.
 fn feedback(situation: &Situation<'_, '_>) -> (String, String) {
     let session = situation.conversation.session();
     let nodes = session.procedure().nodes();
@@ -85,7 +87,7 @@ fn feedback(situation: &Situation<'_, '_>) -> (String, String) {
 /// Returns the prompt of a step in a format.
 ///
 /// # Errors
-/// `procedure/template` if the template cannot be read or exceeds the limits of templates.
+/// `procedure/template` if the template cannot be read or rendered; the limits `template_work` and `source_bytes`.
 pub(super) fn step(situation: &Situation<'_, '_>, format: StepFormat, limits: &Limits) -> Result<String> {
     let (session, binding) = (situation.conversation.session(), situation.binding);
     let procedure = session.procedure();
@@ -133,7 +135,7 @@ pub(super) fn step(situation: &Situation<'_, '_>, format: StepFormat, limits: &L
         .map_err(|fault| fault.into_error(limits, errors::template))
 }
 
-/// Returns the prompt of a decision.
+/// Returns the prompt of a decision. It names the first 8 choices and `unclear`.
 pub(super) fn decision(request: &DecisionRequest<'_>) -> String {
     let names: Vec<&str> =
         request.choices.iter().take(8).map(|(name, _)| name.as_str()).chain([UNCLEAR]).collect();

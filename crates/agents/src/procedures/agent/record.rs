@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 /// One event of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    /// The user says something.
+    /// A message of the user.
     User {
         /// The words.
         text: String,
-        /// The type of a message that is out of the workflow.
+        /// The type of a message that is out of the workflow; `None` for other messages.
         kind: Option<String>,
-        /// The values that the message tells, if a script knows them.
+        /// The values that the message tells, by slot; empty if the user has no script.
         tells: Vec<(String, Value)>,
     },
     /// The agent says an answer.
@@ -23,7 +23,7 @@ pub enum Entry {
         node: String,
         /// The words.
         text: String,
-        /// The slots that it asks for.
+        /// The slots that the answer asks for.
         asks: Vec<String>,
     },
     /// A reply of the agent that is not a node.
@@ -35,34 +35,34 @@ pub enum Entry {
     },
     /// The agent calls an API.
     Call {
-        /// The API.
+        /// The name of the API.
         api: String,
-        /// The arguments.
+        /// The arguments, by slot.
         arguments: Values,
     },
-    /// The system answers.
+    /// The result of the last call, by slot. A failure of the environment is the member `error`.
     Result(Values),
-    /// The user's decision with the last message; `None` if it was unclear.
+    /// What the user decided with the last message.
     Decide {
-        /// The slot.
+        /// The slot that was decided.
         slot: String,
-        /// The value.
+        /// The value; `None` if the reply was unclear.
         value: Option<Value>,
     },
     /// The user dropped the request.
     Cancel,
-    /// An act was refused.
+    /// An act was refused and not carried out.
     Refused {
-        /// The act as it was written.
+        /// The act as the agent wrote it, in one line.
         written: String,
-        /// Why.
+        /// Why the act was refused.
         reason: String,
     },
-    /// The agent's text was not a step.
+    /// A text that the agent wrote and that is not a step.
     Unread(String),
-    /// Another procedure begins.
+    /// The procedure of this name begins and interrupts the current one.
     Switch(String),
-    /// The current procedure is left.
+    /// The current procedure is left, and the interrupted one continues.
     Return,
 }
 
@@ -73,31 +73,32 @@ pub enum Ending {
     Left,
     /// The user wrote the maximum number of messages.
     Turns,
-    /// The user said nothing new for several turns, and no act brought a closing answer nearer.
+    /// The user said nothing new for several turns in which no act brought a closing answer nearer.
     Stalled,
-    /// The session cannot continue: an uncaught error, or a result that cannot be followed.
+    /// The session cannot continue: the procedure does not catch an error of an API, or does not allow its result.
     Failed(Error),
 }
 
 /// The record of a session.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// The name of the procedure.
+    /// The name of the first procedure.
     pub procedure: String,
-    /// The events, each with the number of frames below that of its procedure.
+    /// The events in order, each with the number of procedures that its procedure interrupts; 0 for the first
+    /// procedure.
     pub entries: Vec<(usize, Entry)>,
-    /// How it ended.
+    /// How the session ended.
     pub ending: Ending,
-    /// Whether a closing answer was said.
+    /// Whether a closing answer of the first procedure was said.
     pub is_complete: bool,
-    /// Steps that were refused or could not be read.
+    /// The number of steps that were refused or could not be read.
     pub refusals: usize,
     /// The costs of the agent.
     pub usage: Usage,
 }
 
 impl Record {
-    /// Creates the record of a session that has not begun.
+    /// Creates the record of a session without events. Its ending is [`Ending::Left`] until it is set.
     pub fn new(procedure: &str) -> Record {
         Record {
             procedure: procedure.to_owned(),
@@ -109,19 +110,20 @@ impl Record {
         }
     }
 
-    /// The events of the first procedure as a trace, which [`verify`](fn@crate::procedures::verify) reads.
+    /// Returns the events of the first procedure as a trace, which [`verify`](fn@crate::procedures::verify) reads.
     pub fn events(&self) -> Vec<Value> {
         self.entries.iter().filter_map(|(depth, entry)| entry.event().filter(|_| *depth == 0)).collect()
     }
 
-    /// The number of user messages.
+    /// Returns the number of the user's messages, including those that other procedures heard.
     pub fn user_messages(&self) -> usize {
         self.entries.iter().filter(|(_, entry)| matches!(entry, Entry::User { .. })).count()
     }
 }
 
 impl Entry {
-    /// Returns the event of a trace; `None` if traces lack it.
+    /// Returns the entry as an event of a trace. Returns `None` for the entries that traces lack: unclear decisions,
+    /// cancellations, refused acts, unreadable texts, and switches between procedures.
     pub fn event(&self) -> Option<Value> {
         Some(match self {
             Entry::User { text, kind: Some(kind), .. } => json!(["user", text, kind]),
@@ -155,7 +157,7 @@ impl Entry {
         }
     }
 
-    /// The node of an answer or a call, or the kind of another reply.
+    /// Returns the name of the node of an answer or a call, or the kind of a free reply; `None` for other entries.
     pub fn node(&self) -> Option<&str> {
         match self {
             Entry::Say { node, .. } => Some(node),

@@ -1,5 +1,5 @@
-//! A reference agent without a model. It takes the first node in the order of the text that is open and useful and has
-//! its arguments.
+//! A reference agent without a model. It takes the first step, in the order of the text, that is open and not a
+//! repetition and whose arguments are known.
 
 use super::decision::DecisionRequest;
 use super::record::Entry;
@@ -22,20 +22,21 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// An agent that follows the text. It reads what users tell from their scripts, not from their words, and knows which
-/// optional slots the user wants.
+/// An agent that follows the text of a procedure. It takes the values that users tell from the entries of the record
+/// (`tells`), not from their words, and knows which optional slots the user wants.
 #[derive(Clone, Debug, Default)]
 pub struct RuleAgent {
-    /// The values that the user wants, by slot. Other slots are not asked for.
+    /// The values that the user wants, by slot. The agent asks for the missing slots of a call only if the user wants
+    /// at least one of them.
     wants: Values,
-    /// Conditions in words, and whether they hold.
+    /// Conditions in words, and whether they hold. A missing condition does not hold.
     prose: BTreeMap<String, bool>,
-    /// By slot, the latest value that the user told or decided. Corrections count only for slots told before. A
-    /// decision that is asked again is removed.
+    /// By slot, the latest value that the user told or decided. Values of a message out of the workflow count only for
+    /// slots told before. A decision that is asked again is removed.
     told: Values,
-    /// Events of the record that were read.
+    /// The number of entries of the record that were read.
     read: usize,
-    /// By answer, the basis on which it was said.
+    /// By the index of an answer, its [`basis`](RuleAgent::basis) when it was last said.
     said: FxHashMap<usize, String>,
 }
 
@@ -45,14 +46,14 @@ impl RuleAgent {
         RuleAgent { wants, prose, ..RuleAgent::default() }
     }
 
-    /// Reads what users told since the last step.
+    /// Reads the values that the user told or decided since the last step.
     fn listen(&mut self, entries: &[(usize, Entry)]) {
         for (_, entry) in &entries[self.read.min(entries.len())..] {
             match entry {
                 Entry::User { kind, tells, .. } => {
                     for (slot, value) in tells {
                         self.wants.insert(slot.clone(), value.clone());
-                        // a changed value counts only if the slot was told before
+                        // a value told out of the workflow counts only if the slot was told before
                         if kind.is_none() || self.told.contains_key(slot) {
                             self.told.insert(slot.clone(), value.clone());
                         }
@@ -67,7 +68,8 @@ impl RuleAgent {
         self.read = entries.len();
     }
 
-    /// Returns whether all conditions of a call are known and hold.
+    /// Returns whether all conditions around a call of the text hold. A condition whose values are unknown does not
+    /// count as held; a condition in words holds as `prose` says.
     fn holds(&self, session: &Session<'_>, site: usize) -> bool {
         let procedure = session.procedure();
         let evaluation = session.evaluation_with(&self.told);
@@ -83,7 +85,8 @@ impl RuleAgent {
         })
     }
 
-    /// Returns whether a condition in words holds; `None` if the condition is not only words.
+    /// Returns whether a condition in words holds; false if `prose` lacks it. Returns `None` if the condition is not
+    /// only words.
     fn prose_of(&self, procedure: &Procedure, expr: pdl::ExprId) -> Option<bool> {
         let expressions = &procedure.program.expressions;
         if !matches!(expressions.get(expr), pdl::Expr::Prose) {
@@ -94,7 +97,9 @@ impl RuleAgent {
         Some(self.prose.get(text).copied().unwrap_or(false))
     }
 
-    /// Returns the basis of an answer: the results of the calls on which it or its conditions depend, and their values.
+    /// Returns the basis of an answer as text: the values that its conditions read, and the arguments and results of
+    /// the calls on which the answer or its conditions depend. While the basis is unchanged, the answer is not
+    /// repeated.
     fn basis(&self, session: &Session<'_>, node: usize) -> String {
         let procedure = session.procedure();
         let mut text = String::new();
@@ -127,7 +132,8 @@ impl RuleAgent {
         text
     }
 
-    /// Returns the step at a call of the text; `None` if it is useless now.
+    /// Returns the step at a call of the text. Returns `None` if the node is blocked, a condition does not hold, or the
+    /// step would be a repetition.
     fn at_site(&mut self, situation: &Situation<'_, '_>, site: usize) -> Option<String> {
         let session = situation.conversation.session();
         let procedure = session.procedure();
@@ -218,7 +224,7 @@ impl RuleAgent {
         })
     }
 
-    /// The step, in the format of the options.
+    /// Returns the next step, in the step format of the options.
     fn step(&mut self, situation: &Situation<'_, '_>) -> String {
         self.listen(&situation.record.entries);
         let mut events = situation.record.entries.iter().rev().map(|(_, entry)| entry);
@@ -250,7 +256,7 @@ fn answer(situation: &Situation<'_, '_>, name: &str, text: &str) -> String {
     }
 }
 
-/// Returns a step out of the workflow, or a question if the bound of such steps is reached.
+/// Returns a reply out of the workflow, or, if none is offered, a text under the first offered answer.
 fn outside(situation: &Situation<'_, '_>, text: &str) -> String {
     let procedure = situation.conversation.session().procedure();
     let is_node = |name: &str| {
@@ -266,7 +272,7 @@ fn outside(situation: &Situation<'_, '_>, text: &str) -> String {
     answer(situation, name.unwrap_or("free"), text)
 }
 
-/// A step in the format that is asked for.
+/// Returns a step in the call format of the options, or unchanged if they have none.
 fn written(situation: &Situation<'_, '_>, step: String) -> Result<String> {
     let binding = situation.binding;
     let (Some(calls), Some(act)) = (&binding.calls, Act::read(&step, binding.format)) else {
@@ -283,8 +289,8 @@ impl Agent for RuleAgent {
         written(situation, step)
     }
 
-    /// Decides by what the last message told of the slot. A user who tells nothing dropped the request or left the
-    /// question open.
+    /// Returns the choice whose name the reply tells for the slot, as `slot: name` between semicolons; `None` if it
+    /// tells no choice.
     fn decide(&mut self, request: &DecisionRequest<'_>) -> Result<Option<Value>> {
         let told = request.reply.split(';').find_map(|part| {
             let (slot, value) = part.split_once(':')?;

@@ -10,21 +10,22 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A message out of the workflow.
+/// A message of a scripted user that is out of the workflow.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutOfWorkflow {
-    /// The user's turn, from 1, at which it is said instead of an answer.
+    /// The turn of the user at which the message replaces an answer. The first message is turn 1, and each answer to
+    /// the agent is one more turn.
     pub at: usize,
-    /// The type: `kind/type`.
+    /// The type of the message, written `kind/type`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The words.
+    /// The text of the message.
     pub say: String,
-    /// Values that change.
+    /// New values of slots that the message tells.
     #[serde(default)]
     pub set: Values,
-    /// The user drops the request.
+    /// Whether the user drops the request with the message.
     #[serde(default)]
     pub cancel: bool,
 }
@@ -33,10 +34,10 @@ pub struct OutOfWorkflow {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
-    /// The calls with their arguments.
+    /// The calls: names of APIs with their arguments.
     #[serde(default)]
     pub calls: Vec<(String, Values)>,
-    /// The informs, in order.
+    /// The names of the answers of the kind `inform`, in order.
     #[serde(default)]
     pub informs: Vec<String>,
 }
@@ -59,7 +60,7 @@ pub struct UserScript {
     /// The decisions of the user, by slot: a value, or a list of values for one decision after another.
     #[serde(default)]
     pub decide: Values,
-    /// Conditions in words that hold.
+    /// Conditions in words, and whether they hold.
     #[serde(default)]
     pub prose: BTreeMap<String, bool>,
     /// Messages out of the workflow.
@@ -76,9 +77,9 @@ pub struct UserScript {
 pub struct Simulation {
     /// The name of the procedure.
     pub procedure: String,
-    /// By API, rows of arguments and the result of calls with these arguments.
+    /// Rows by the name of an API: arguments, and the result of calls with these arguments.
     pub mock: Rows,
-    /// The users.
+    /// The scripted users.
     pub users: Vec<UserScript>,
 }
 
@@ -86,26 +87,26 @@ impl Simulation {
     /// Reads a simulation in JSON.
     ///
     /// # Errors
-    /// `procedure/simulation` with the place; the limit `source_bytes`.
+    /// `procedure/simulation` with the place if the text is not a simulation; the limit `source_bytes`.
     pub fn read(text: &str, limits: &Limits) -> Result<Simulation> {
         limits.check_source(text)?;
         let source = Source::new(text, Notation::Text);
         serde_json::from_str(text).map_err(|cause| errors::simulation(&cause).in_source(&source))
     }
 
-    /// The simulated APIs.
+    /// Returns the simulated APIs with the rows of `mock`.
     pub fn apis(&self) -> SimulatedApis {
         SimulatedApis::new(self.mock.clone())
     }
 
-    /// The user of a name.
+    /// Returns the first user with the id `id`; `None` if there is no such user.
     pub fn user(&self, id: &str) -> Option<&UserScript> {
         self.users.iter().find(|user| user.id == id)
     }
 }
 
 impl UserScript {
-    /// The value that a slot has for the user.
+    /// Returns the value of a slot in `slots`, the values that the user knows.
     pub fn value(&self, slot: &str) -> Option<&Value> {
         self.slots.get(slot)
     }

@@ -5,14 +5,15 @@ use std::time::Duration;
 /// The costs of an agent: prompts, tokens and time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Prompts answered.
+    /// The number of answered prompts.
     pub calls: usize,
-    /// Tokens that the model was fed; a common prefix of two prompts is fed once.
+    /// Tokens. A local model counts those that it was fed, where a common prefix of two consecutive prompts is fed
+    /// once. A chat model counts those of prompts and answers, as its server reports them.
     pub tokens: usize,
-    /// Time in the model.
+    /// Time that the model took.
     pub model: Duration,
-    /// Time in all: with prompts, grammars and masks.
+    /// Total time, including that for prompts, grammars and masks.
     pub all: Duration,
-    /// Grammars compiled.
+    /// The number of compiled grammars.
     pub grammars: usize,
 }

@@ -7,18 +7,18 @@ use grammata::error::Result;
 use serde_json::Value;
 use std::collections::VecDeque;
 
-/// What the agent said to the user.
+/// A reply of the agent, as the user gets it.
 #[derive(Clone, Debug)]
 pub struct Said<'a> {
     /// The words.
     pub text: &'a str,
     /// The name of the node; `None` for a reply that is not a node or is out of the workflow.
     pub node: Option<&'a str>,
-    /// The slots that it asks for.
+    /// The slots that the reply asks for.
     pub asks: &'a [String],
-    /// The slots that the user decides after it.
+    /// The slots that the user decides after the reply.
     pub decisions: &'a [String],
-    /// Whether it closes the procedure.
+    /// Whether the reply is a closing answer and the first procedure is complete.
     pub is_closing: bool,
 }
 
@@ -29,9 +29,9 @@ pub enum Reply {
     Message {
         /// The words.
         text: String,
-        /// The type of a message that is out of the workflow.
+        /// The type of a message that is out of the workflow; `None` for other messages.
         kind: Option<String>,
-        /// The values that it tells, if they are known.
+        /// The values that the message tells, by slot; empty if they are not known.
         tells: Vec<(String, Value)>,
     },
     /// The user leaves.
@@ -39,7 +39,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Creates a message with only a text.
+    /// Creates a message with a text, no type and no told values.
     pub fn text(text: impl Into<String>) -> Reply {
         Reply::Message { text: text.into(), kind: None, tells: Vec::new() }
     }
@@ -47,7 +47,7 @@ impl Reply {
 
 /// The other side of a conversation with an agent: a script, a model, or a person at a terminal.
 pub trait User {
-    /// Returns the first message.
+    /// Returns the first message, or [`Reply::End`] if the user says nothing.
     ///
     /// # Errors
     /// The user cannot be asked.
@@ -60,8 +60,8 @@ pub trait User {
     fn reply(&mut self, said: &Said<'_>) -> Result<Reply>;
 }
 
-/// A user of a simulation. It tells the slots that it is asked for, and decides and leaves the workflow as its script
-/// says. After a closing answer it leaves once it has made all decisions of the script.
+/// A user of a simulation. It tells the slots that it is asked for, and decides and sends messages out of the workflow
+/// as its script says. After a closing answer it ends the conversation once it has made all decisions of the script.
 #[derive(Clone, Debug)]
 pub struct ScriptedUser {
     open: String,
@@ -69,23 +69,25 @@ pub struct ScriptedUser {
     slots: Values,
     decide: Vec<(String, VecDeque<Value>)>,
     outside: Vec<OutOfWorkflow>,
-    /// Messages so far that answered the agent.
+    /// The number of the current turn: 1 for the first message, and one more for each answer to the agent.
     turn: usize,
-    /// The reply that was replaced when the user left the workflow.
+    /// The answer that a message out of the workflow replaced. The user gives it after a reply of the agent that is not
+    /// a node of the workflow.
     held: Option<Reply>,
-    /// The user dropped the request.
+    /// Whether the user dropped the request.
     is_cancelled: bool,
-    /// A closing answer was said.
+    /// Whether a closing answer was said.
     is_closed: bool,
-    /// Consecutive replies without progress.
+    /// The number of consecutive replies for which the script had no answer.
     idle: usize,
 }
 
-/// Replies without progress after which a scripted user leaves.
+/// The most consecutive replies for which the script has no answer; instead of one more, the user ends the
+/// conversation.
 const MOST_IDLE: usize = 2;
 
 impl ScriptedUser {
-    /// Creates a user with a script.
+    /// Creates a user that follows a script from its first message on.
     pub fn new(script: &UserScript) -> ScriptedUser {
         let list = |value: &Value| match value {
             Value::Array(values) => values.iter().cloned().collect(),
@@ -130,7 +132,8 @@ impl ScriptedUser {
         (!known.is_empty()).then(|| ScriptedUser::telling(known))
     }
 
-    /// Returns a message out of the workflow.
+    /// Returns a message out of the workflow. The replaced answer `held` is kept for later, unless the message changes
+    /// values or drops the request.
     fn leave_workflow(&mut self, outside: OutOfWorkflow, held: Option<Reply>) -> Reply {
         self.is_cancelled |= outside.cancel;
         if outside.set.is_empty() && !outside.cancel {
@@ -200,7 +203,7 @@ impl std::fmt::Debug for AskedUser<'_> {
 }
 
 impl<'f> AskedUser<'f> {
-    /// Creates a user behind two functions.
+    /// Creates a user that shows replies with `say` and gets messages from `ask`.
     pub fn new(
         say: impl FnMut(&str) -> Result<()> + 'f,
         ask: impl FnMut() -> Result<Option<String>> + 'f,

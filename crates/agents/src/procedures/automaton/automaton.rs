@@ -1,7 +1,7 @@
 //! The automaton of the agent's next steps: states over cells of values, constructed on demand.
 //!
-//! A transition joins a letter of the agent with the reply of the system or the user: a call with its outcome, or an
-//! answer with what the user decides after it. Steps that do not change the state have no transition.
+//! A transition is an act of the agent together with the reply of the system or the user: a call with its outcome, or
+//! an answer with the user's decisions after it. Nodes that cannot change the state have no transitions.
 
 use super::marks::Marks;
 use super::rules::{self, Mode, View};
@@ -23,7 +23,8 @@ pub type StateId = u32;
 /// The reply to a call or an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// The system's result, or the user's decision, as cells of registers; a decision may be left open.
+    /// The system's result or the user's decisions, as pairs of a register and the index of one of its cells. Only
+    /// registers that conditions test are in the list. Registers of decisions that the user leaves open are missing.
     Values(Box<[(u32, u16)]>),
     /// The system answers with an error, which the procedure catches.
     Error,
@@ -34,12 +35,13 @@ pub enum Outcome {
 pub struct Letter {
     /// The node, by its index.
     pub node: usize,
-    /// The outcome.
+    /// The reply of the system or the user.
     pub outcome: Outcome,
 }
 
 impl Letter {
-    /// Returns the letter as a line of text: `API: slot = value`, `answer: slot = value` or the name alone.
+    /// Returns the letter as a line of text: `API: slot = value`, `API: error`, `answer: slot = value`, or the name
+    /// alone if the outcome has no values.
     pub fn text(&self, procedure: &Procedure) -> String {
         let name = procedure.nodes().get(self.node).map_or("", |node| node.name.as_str());
         match self.outcome.text(procedure) {
@@ -50,7 +52,7 @@ impl Letter {
 }
 
 impl Outcome {
-    /// The values, or `error`; empty if there are none.
+    /// Returns the values as `slot = value`, separated by commas, or `error`; empty if there are no values.
     pub(in crate::procedures) fn text(&self, procedure: &Procedure) -> String {
         let Outcome::Values(values) = self else { return "error".to_owned() };
         let texts: Vec<String> = values
@@ -65,7 +67,7 @@ impl Outcome {
     }
 }
 
-/// A choice of the agent with all its outcomes.
+/// A choice of the agent: a node, with all its outcomes and the states to which they lead.
 #[derive(Clone, Debug)]
 pub(in crate::procedures) struct Move {
     pub(in crate::procedures) node: usize,
@@ -93,7 +95,8 @@ pub struct Automaton<'p> {
 }
 
 impl<'p> Automaton<'p> {
-    /// Creates the automaton with only its start. Its states include numbers of calls.
+    /// Creates the automaton with only its start state. Its states include the numbers of calls that `max_calls`
+    /// bounds.
     pub fn new(procedure: &'p Procedure, mode: Mode, limits: &Limits) -> Automaton<'p> {
         Automaton::with_counts(procedure, mode, true, limits)
     }
@@ -122,12 +125,12 @@ impl<'p> Automaton<'p> {
         self.budget.lock().unwrap_or_else(PoisonError::into_inner).spend(steps)
     }
 
-    /// The procedure.
+    /// Returns the procedure whose states the automaton has.
     pub fn procedure(&self) -> &'p Procedure {
         self.procedure
     }
 
-    /// States made so far.
+    /// Returns the number of states constructed so far.
     pub(in crate::procedures) fn len(&self) -> usize {
         self.states.len()
     }
@@ -149,14 +152,14 @@ impl<'p> Automaton<'p> {
         rules::broken(self.procedure, self.mode, self.marks(state), view, node).is_none()
     }
 
-    /// Returns whether a closing answer may be said; true in every state if the procedure has none.
+    /// Returns whether a closing answer is open in a state; true in every state if the procedure has no closing answer.
     pub(in crate::procedures) fn is_complete(&self, state: StateId, view: &View) -> bool {
         let closing = &self.procedure.closing;
         !closing.contains(&true)
             || (0..closing.len()).any(|node| closing[node] && self.is_open(state, view, node))
     }
 
-    /// Returns the choices of the agent that change a state, in the order of the nodes.
+    /// Returns the open nodes that can change a state, with their outcomes, in the order of the nodes.
     pub(in crate::procedures) fn moves(&mut self, state: StateId) -> Result<Vec<Move>> {
         let view = self.view(state)?;
         let mut moves = Vec::new();
@@ -226,12 +229,13 @@ impl<'p> Automaton<'p> {
         Ok(outcomes)
     }
 
-    /// The mode.
+    /// Returns the mode whose rules bind the agent.
     pub(in crate::procedures) fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// The state with these marks, if it was made.
+    /// Returns the state with these marks and points. Returns `None` if the state was not constructed, or if a tested
+    /// value is in no cell of its register.
     pub(in crate::procedures) fn find(&self, marks: &Marks<Scalar>, points: &[PointId]) -> Option<StateId> {
         let mut values = Vec::with_capacity(marks.values.len());
         for (value, register) in marks.values.iter().zip(&self.procedure.registers) {
@@ -246,7 +250,7 @@ impl<'p> Automaton<'p> {
         self.ids.get(&self.normal(state)).copied()
     }
 
-    /// The id of a state.
+    /// Returns the id of a state after normalisation. A new state gets the next id.
     fn intern(&mut self, state: State) -> Result<StateId> {
         self.spend(self.procedure.nodes.len() + self.procedure.registers.len())?;
         let state = self.normal(state);
@@ -280,8 +284,8 @@ impl<'p> Automaton<'p> {
     }
 }
 
-/// Advances to the next combination of cells, the last register fastest. Returns `false` after the last one. Decisions
-/// may be unset.
+/// Advances to the next combination of cells, the last register fastest. Returns `false` after the last combination.
+/// For an answer, the first value of each register is unset: the user has not decided.
 fn next(procedure: &Procedure, registers: &[u32], values: &mut [Option<u16>], is_api: bool) -> bool {
     for (&register, value) in registers.iter().zip(values.iter_mut()).rev() {
         let cells = procedure.registers[register as usize].cells.len();

@@ -1,39 +1,41 @@
 //! Bounds on the acts of a turn and of a session.
 //!
-//! The *rank* of a state is the smallest number of acts to a closing answer. Words and decisions of the user that are
-//! new are *news*. The lowest rank reached since the last news counts:
+//! The *rank* of a state is the smallest number of acts up to and including a closing answer. Words and decisions of
+//! the user that are new are *news*. Acts are compared with the lowest rank reached since the last news:
 //!
-//! - a call that does not lower it is *aside*. After [`ASIDE`] of them in a turn only calls are offered that may lower
-//!   it by some outcome, and after twice as many no calls;
-//! - a turn without news, after a turn that did not lower it, is *idle*. From the [`IDLE`]th idle turn on the same
-//!   holds for answers, and replies out of the workflow are not offered; after twice as many the conversation is
-//!   *stalled* and ends.
+//! - A call that does not lower this rank is *aside*. After [`ASIDE`] such calls in a turn, only calls are offered that
+//!   may lower the rank by some outcome; after twice as many, no calls are offered.
+//! - A turn without news, after a turn that did not lower the rank, is *idle*. From the [`IDLE`]th idle turn on, only
+//!   calls and answers are offered that may lower the rank, and closing answers and questions; replies out of the
+//!   workflow are not offered. After twice as many idle turns the conversation is *stalled* and ends.
 //!
-//! So a turn has at most as many calls as falls of the rank and calls aside, and one answer. Between news there are at
-//! most as many turns as falls and idle turns.
+//! So each call of a turn lowers the rank or is aside, and a turn has one answer. Between news, each turn lowers the
+//! rank or makes the next turn idle.
 
 use super::supervisor::Supervisor;
 
-/// The number of calls in a turn that need not lower the rank.
+/// The number of calls aside in a turn, after which only calls are offered that may lower the rank.
 pub(in crate::procedures) const ASIDE: usize = 3;
-/// The number of turns without news that need not lower the rank.
+/// The number of idle turns, from which on only acts are offered that may lower the rank, closing answers and
+/// questions.
 pub(in crate::procedures) const IDLE: usize = 2;
 
-/// The most acts (calls and answers) of an agent that keeps the pace.
+/// The most acts (calls and answers) of an agent that takes only offered steps with the option `progress`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// In a turn.
+    /// The most acts in one turn.
     pub turn: usize,
-    /// Between two new words or decisions of the user, or from the last one to the end.
+    /// The most acts between two news (new words or decisions of the user), or from the last news to the end.
     pub news: usize,
-    /// In a session until a closing answer, if the user says hello, tells each slot once and decides each question in
-    /// one way.
+    /// The most acts of a session up to a closing answer, if the user says hello, tells each slot once and decides each
+    /// question in one way.
     pub session: usize,
 }
 
 impl Supervisor<'_> {
-    /// Returns the most acts of an agent that keeps the pace. `None` if the start is outside of S: then no behaviour is
-    /// certain to reach a closing answer.
+    /// Returns the most acts of an agent that takes only offered steps. Returns `None` if results or decisions can
+    /// block the procedure from the start ([`is_blocking`](Supervisor::is_blocking)): then no behaviour is certain to
+    /// reach a closing answer.
     pub fn bounds(&self) -> Option<Bounds> {
         if self.is_blocking() {
             return None;

@@ -16,7 +16,7 @@ impl Cell for Scalar {
     }
 }
 
-/// The index of a cell in [`Register::cells`].
+/// A cell, by its index in [`Register::cells`].
 impl Cell for u16 {
     fn scalar<'a>(&'a self, register: &'a Register) -> &'a Scalar {
         register.cells.get(usize::from(*self)).unwrap_or(&Scalar::Other)
@@ -26,11 +26,11 @@ impl Cell for u16 {
 /// The memory of a procedure: the status of nodes, the values of registers, and the numbers of calls.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::procedures) struct Marks<V> {
-    /// By node.
+    /// By node: its status.
     pub(in crate::procedures) done: Box<[Status]>,
-    /// By register.
+    /// By register: its value; `None` if it is unset.
     pub(in crate::procedures) values: Box<[Option<V>]>,
-    /// By node with `max_calls`: the number of calls.
+    /// By node: the number of its calls; 0 for nodes without `max_calls`. Empty if no node has `max_calls`.
     pub(in crate::procedures) calls: Box<[u32]>,
 }
 

@@ -1,4 +1,4 @@
-//! The automaton of what may come next, its rules, and the supervisor that avoids dead ends.
+//! The automaton of the steps that may come next, its rules, and the supervisor that avoids dead ends.
 
 pub(super) mod automaton;
 pub(super) mod bounds;

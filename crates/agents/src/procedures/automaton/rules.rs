@@ -12,10 +12,11 @@ use std::fmt;
 pub enum Mode {
     /// Only preconditions, of calls and of answers.
     Graph,
-    /// Preconditions, and a call of the text whose conditions hold. The order is free beyond that.
+    /// Preconditions, and the conditions around the calls of the text: a node that the text calls needs a call with
+    /// open conditions. The order is otherwise free.
     #[default]
     Guarded,
-    /// Preconditions, and the control flow of the text.
+    /// Preconditions, and the control flow of the text: APIs and answers of the kind `inform` only at their place.
     Strict,
 }
 
@@ -32,13 +33,13 @@ impl fmt::Display for Mode {
 /// The rule that a node breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::procedures) enum Rule {
-    /// A precondition, by its index in the node.
+    /// A precondition is not met. The number is its index among those of the node.
     Precondition(usize),
-    /// `max_calls`.
+    /// The API was called `max_calls` times.
     Limit,
-    /// No call of the text is open.
+    /// The conditions around each call of the node in the text are closed (mode `guarded`).
     Guard,
-    /// The control flow does not permit it.
+    /// The control flow is at no call of the node (mode `strict`).
     Order,
 }
 
@@ -46,7 +47,7 @@ pub(in crate::procedures) enum Rule {
 #[derive(Debug)]
 pub(in crate::procedures) struct View {
     pub(in crate::procedures) evaluation: Evaluation,
-    /// The calls where the flow can be, in the mode `strict`.
+    /// The calls of the text that the control flow can reach next, in the mode `strict`; empty in other modes.
     pub(in crate::procedures) calls: Vec<PointId>,
 }
 

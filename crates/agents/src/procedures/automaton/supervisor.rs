@@ -20,29 +20,31 @@ use std::collections::VecDeque;
 /// The size of a procedure's automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Reachable states.
+    /// The number of reachable states.
     pub states: usize,
-    /// Outcomes of the agent's choices that change a state, in all states.
+    /// The number of outcomes of the agent's choices, over all states.
     pub edges: usize,
-    /// States in S.
+    /// The number of states from which a closing answer stays reachable, whatever results and decisions follow (the set
+    /// S).
     pub safe: usize,
 }
 
-/// All reachable states of a procedure, with the choices of the agent that stay in S.
+/// All reachable states of a procedure, with its supremal controllable and nonblocking set S: from a state of S, a
+/// closing answer is reachable by choices whose outcomes all stay in S.
 #[derive(Debug)]
 pub struct Supervisor<'p> {
     automaton: Automaton<'p>,
     /// By state: the choices, including those that leave S.
     moves: Vec<Vec<Move>>,
-    /// By state: whether a closing answer may be said.
+    /// The states in which a closing answer may be said.
     complete: FixedBitSet,
     safe: FixedBitSet,
-    /// By state of S: the smallest number of acts to a closing answer.
+    /// By state: the smallest number of acts up to and including a closing answer; `u32::MAX` outside of S.
     ranks: Vec<u32>,
 }
 
 impl<'p> Supervisor<'p> {
-    /// Constructs all states and computes S.
+    /// Constructs all reachable states and computes S.
     ///
     /// # Errors
     /// The limits `plan_states` and `compile_work`.
@@ -50,7 +52,7 @@ impl<'p> Supervisor<'p> {
         Supervisor::of(Automaton::new(procedure, mode, limits))
     }
 
-    /// Like `new`, without the bounds of `max_calls`: its states do not count calls.
+    /// Like `new`, without the bounds of `max_calls`: the states do not count calls.
     ///
     /// # Errors
     /// The limits `plan_states` and `compile_work`.
@@ -107,7 +109,7 @@ impl<'p> Supervisor<'p> {
         ranks
     }
 
-    /// The greatest rank of a state in S.
+    /// Returns the greatest rank of a state in S; 0 if S is empty.
     pub(in crate::procedures) fn greatest_rank(&self) -> u32 {
         self.ranks.iter().copied().filter(|&rank| rank < u32::MAX).max().unwrap_or(0)
     }
@@ -116,12 +118,14 @@ impl<'p> Supervisor<'p> {
         self.ranks.get(state as usize).copied().filter(|&rank| rank < u32::MAX)
     }
 
-    /// Returns the smallest number of acts to a closing answer from the state of a session; `None` outside of S.
+    /// Returns the smallest number of acts up to and including a closing answer from the state of a session. `None`
+    /// outside of S, and if the automaton lacks the state.
     pub(in crate::procedures) fn rank_of(&self, marks: &Marks<Scalar>, points: &[PointId]) -> Option<u32> {
         self.rank(self.automaton.find(marks, points)?)
     }
 
-    /// Returns the rank after the best outcome of a node; `None` also for nodes that do not change the state.
+    /// Returns the lowest rank after an outcome of a node. Returns `None` if no outcome is in S, if the node cannot
+    /// change the state or is not open, and if the automaton lacks the state.
     pub(in crate::procedures) fn least_rank_after(
         &self,
         marks: &Marks<Scalar>,
@@ -137,29 +141,29 @@ impl<'p> Supervisor<'p> {
         choice.outcomes.iter().all(|(_, to)| self.safe[*to as usize])
     }
 
-    /// The procedure.
+    /// Returns the supervised procedure.
     pub fn procedure(&self) -> &'p Procedure {
         self.automaton.procedure()
     }
 
-    /// The size of the automaton.
+    /// Returns the numbers of states and outcomes of the automaton.
     pub fn size(&self) -> Size {
         let edges = self.moves.iter().flatten().map(|choice| choice.outcomes.len()).sum();
         Size { states: self.moves.len(), edges, safe: self.safe.count_ones(..) }
     }
 
-    /// Returns whether the start is outside of S: whatever the agent does, results or decisions can keep it from a
-    /// closing answer.
+    /// Returns whether the start state is outside of S: whatever the agent does, results or decisions can keep it from
+    /// a closing answer.
     pub fn is_blocking(&self) -> bool {
         !self.safe.contains(0)
     }
 
-    /// Whether a state is in S.
+    /// Returns whether a state is in S; false for unknown ids.
     pub fn is_safe(&self, state: StateId) -> bool {
         self.safe.contains(state as usize)
     }
 
-    /// Returns the outcomes of the agent's choices in a state that leave S.
+    /// Returns the outcomes of the agent's choices in a state that lead to states outside of S; empty for unknown ids.
     pub fn leaving(&self, state: StateId) -> Vec<Letter> {
         let choices = self.moves.get(state as usize).into_iter().flatten();
         choices
@@ -169,13 +173,13 @@ impl<'p> Supervisor<'p> {
             .collect()
     }
 
-    /// The mode.
+    /// Returns the mode whose rules bind the agent.
     pub fn mode(&self) -> Mode {
         self.automaton.mode()
     }
 
-    /// Returns the first outcome of a node that leaves S, in the state of a session. `None` also for nodes that do not
-    /// change the state, and if the automaton lacks the state.
+    /// Returns the first outcome of a node that leads out of S, in the state of a session. Returns `None` if there is
+    /// none, if the node cannot change the state or is not open, and if the automaton lacks the state.
     pub(in crate::procedures) fn leaving_by(
         &self,
         marks: &Marks<Scalar>,

@@ -10,11 +10,11 @@ use crate::procedures::semantics::procedure::Procedure;
 /// The truth of all conditions and guards in one state.
 #[derive(Debug)]
 pub(in crate::procedures) struct Evaluation {
-    /// By expression.
+    /// By expression: its truth.
     pub(in crate::procedures) truths: Vec<Truth>,
-    /// By guard: whether it and all guards before it are open.
+    /// By guard: whether its test and those of all its ancestors permit the branch.
     open: Vec<bool>,
-    /// By guard: the conjunction of its test with those before it in its block.
+    /// By guard: the conjunction of its test with those of its ancestors in the same block.
     along: Vec<Truth>,
 }
 
@@ -49,7 +49,7 @@ impl Evaluation {
         guard.is_none_or(|guard| self.open[guard as usize])
     }
 
-    /// Returns whether a test is passed. Guards to which it refers must have been evaluated.
+    /// Returns the truth of a test. The guards to which the test refers must have been evaluated.
     pub(in crate::procedures) fn test<V: Cell>(
         &self,
         procedure: &Procedure,

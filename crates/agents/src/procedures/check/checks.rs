@@ -16,7 +16,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// The preconditions of all nodes; unknown ones are errors.
+/// Returns the preconditions of each node. Preconditions with an unknown name or an unknown status are errors and left
+/// out.
 pub(in crate::procedures) fn preconditions(
     nodes: &[Node],
     index: &FxHashMap<String, usize>,
@@ -52,7 +53,8 @@ pub(in crate::procedures) fn preconditions(
     all
 }
 
-/// Returns for each node the nodes that it requires, directly or not. Each cycle is an error.
+/// Returns for each node the nodes that it requires, directly or not. A precondition that closes a cycle is an error;
+/// the sets of the nodes on a cycle may then be incomplete.
 pub(in crate::procedures) fn closure(
     nodes: &[Node],
     preconditions: &[Vec<Precondition>],
@@ -62,7 +64,7 @@ pub(in crate::procedures) fn closure(
     let mut closure: Vec<FixedBitSet> = vec![FixedBitSet::new(); nodes.len()];
     let (mut is_done, mut on_path) = (vec![false; nodes.len()], vec![false; nodes.len()]);
     for start in 0..nodes.len() {
-        // the path of a search depth first, each with the next precondition to follow
+        // the path of the depth-first search: nodes, each with the index of the next precondition to follow
         let mut path: Vec<(usize, usize)> = if is_done[start] { Vec::new() } else { vec![(start, 0)] };
         while let Some((node, next)) = path.last_mut() {
             let node = *node;
@@ -101,7 +103,8 @@ pub(in crate::procedures) fn closure(
     Ok(closure)
 }
 
-/// Returns the first node of the subtree of an expression. The subtree ends with the expression itself.
+/// Returns the id of the first expression in the subtree of an expression. Subtrees are stored contiguously, and the
+/// root comes last.
 fn first_of(expressions: &Expressions, root: ExprId) -> ExprId {
     let mut first = root;
     loop {
@@ -189,7 +192,8 @@ pub(in crate::procedures) struct Text {
     pub(in crate::procedures) place: Place,
 }
 
-/// The checks of a whole text.
+/// Checks for unused nodes, calls with an effect that no answer announces, slots, the conditions' registers, and
+/// dependencies. The last check is skipped if preconditions are cyclic.
 pub(in crate::procedures) fn text(
     procedure: &Procedure,
     text: &Text,
@@ -216,7 +220,7 @@ pub(in crate::procedures) fn text(
     Ok(())
 }
 
-/// Returns the names after `$` in the text of an answer; for `$API-slot` the slot.
+/// Returns the names of slots in the text of an answer: the name after `$`, and for `$API-slot` the slot.
 fn holes(text: &str) -> impl Iterator<Item = &str> {
     text.split('$').skip(1).filter_map(|rest| {
         let word = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
@@ -283,17 +287,17 @@ fn conditions(procedure: &Procedure, text: &Text, findings: &mut Findings) {
     }
 }
 
-/// The APIs that a guard and those before it test.
+/// The APIs that a guard and its ancestors test.
 #[derive(Clone, Default)]
 pub(in crate::procedures) struct Before {
-    /// APIs whose results they read.
+    /// APIs that write a slot which the conditions of these guards read.
     pub(in crate::procedures) apis: Rc<BTreeSet<usize>>,
-    /// APIs whose errors they require.
+    /// APIs of a `try` in whose `except` the guard is: one of them must have failed.
     pub(in crate::procedures) raised: Rc<BTreeSet<usize>>,
     loops: Option<Rc<Loops>>,
 }
 
-/// A persistent list of conditions.
+/// A persistent list of the conditions of the loops around a guard, the innermost first.
 struct Loops {
     condition: ExprId,
     outer: Option<Rc<Loops>>,
@@ -344,7 +348,7 @@ fn dependencies(
     Ok(())
 }
 
-/// Computes the tests of each guard. Guards that add nothing share those of their parent.
+/// Computes [`Before`] for each guard. A guard that adds nothing to a set shares that of its parent.
 pub(in crate::procedures) fn before(
     procedure: &Procedure,
     loops: &FxHashSet<ExprId>,
@@ -394,7 +398,7 @@ pub(in crate::procedures) fn before(
     Ok(all)
 }
 
-/// Returns an API of `required` whose first slot must be false for a condition to hold, if there is one.
+/// Returns an API of `required` whose first response slot must be false for a condition to hold, if there is one.
 fn said_no(
     procedure: &Procedure,
     condition: ExprId,
@@ -404,7 +408,7 @@ fn said_no(
     let expressions = &procedure.program.expressions;
     let first = first_of(expressions, condition);
     budget.spend((condition - first) as usize + 1)?;
-    // by expression: the API that must say no for it to be true, and for it to be false
+    // by expression: an API whose first slot must be false for the expression to be true, and one for it to be false
     let mut known: Vec<[Option<usize>; 2]> = Vec::new();
     let of = |known: &[[Option<usize>; 2]], id: ExprId| known[(id - first) as usize];
     let api_of = |id: ExprId| {

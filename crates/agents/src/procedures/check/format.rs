@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The most columns of a list or a mapping in one line.
+/// The most characters of a mapping in a list that is written in one line.
 const WIDTH: usize = 110;
 
 /// Writes a file as YAML in one layout: keys in the order of the file; each slot, API and answer in one line if it
@@ -39,7 +39,7 @@ pub fn format_in(text: &str, notation: Format, folder: Option<&Path>, limits: &L
     Ok(formatted)
 }
 
-/// One key of the file.
+/// Writes a key of the file with its value.
 fn field(document: &Document, entry: &Entry, into: &mut String) {
     let key = scalar(&entry.key, false);
     match &document.node(entry.value).content {
@@ -58,12 +58,12 @@ fn field(document: &Document, entry: &Entry, into: &mut String) {
     }
 }
 
-/// Whether a key has the text of a procedure.
+/// Returns whether the value of a key is the text of a procedure.
 fn is_text(key: &str) -> bool {
     matches!(key.trim().to_lowercase().as_str(), "procedure" | "pdl")
 }
 
-/// An item of a list: in one line, or a key a line.
+/// Writes an item of a list in one line; a mapping of more than [`WIDTH`] characters has one line per key.
 fn item_of(document: &Document, item: NodeId, into: &mut String) {
     let line = flow(document, item);
     match &document.node(item).content {
@@ -80,7 +80,7 @@ fn item_of(document: &Document, item: NodeId, into: &mut String) {
     }
 }
 
-/// A value in one line. Values of a file are nested at most 100 deep.
+/// Returns a value in one line.
 fn flow(document: &Document, root: NodeId) -> String {
     enum Task<'d> {
         Value(NodeId),
@@ -119,7 +119,8 @@ fn flow(document: &Document, root: NodeId) -> String {
     text
 }
 
-/// Writes a scalar in one line: plain if that reads as the same value, otherwise in double quotes.
+/// Returns a scalar in one line: plain if it has only unreserved characters and reads as the same value, otherwise as
+/// JSON, which puts texts in double quotes.
 fn scalar(text: &str, is_plain: bool) -> String {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '-' | '.' | '/' | '!');
     let is_safe = !text.is_empty()
@@ -138,7 +139,8 @@ fn scalar(text: &str, is_plain: bool) -> String {
     }
 }
 
-/// The text of a procedure, indented by two spaces a level below two spaces.
+/// Returns the text of a procedure with two spaces per level; the outermost level is 1. Blank lines at the end are
+/// removed.
 fn block(text: &str) -> String {
     let mut levels: Vec<usize> = Vec::new();
     let mut lines: Vec<String> = Vec::new();
@@ -149,7 +151,7 @@ fn block(text: &str) -> String {
             lines.push(String::new());
             continue;
         }
-        // a line that continues inside brackets keeps its place
+        // a line inside open brackets is one level deeper than its statement
         let level = if depth > 0 { levels.len() + 1 } else { level(&mut levels, pdl::indent(line)) };
         lines.push(format!("{}{trimmed}", " ".repeat(2 * level)));
         depth = depth.saturating_add(pdl::opened(line, depth > 0)).max(0);
@@ -160,7 +162,7 @@ fn block(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The level of a line, from 1, by its column.
+/// Returns the level of a line, from 1, by its column. `levels` are the columns of the open levels.
 fn level(levels: &mut Vec<usize>, column: usize) -> usize {
     while levels.last().is_some_and(|&last| last > column) {
         levels.pop();

@@ -14,10 +14,11 @@ use grammata::limits::Limits;
 use grammata_base::work::Budget;
 use rustc_hash::FxHashSet;
 
-/// The most letters that a finding names.
+/// The most outcomes that a finding names.
 const NAMED: usize = 3;
 
-/// Checks the automaton in the mode `guarded`.
+/// Checks the automaton in the mode `guarded`. Returns its size without numbers of calls, and the bounds of a session;
+/// there are no bounds if the text says no inform or can be blocked.
 ///
 /// # Errors
 /// The limits `plan_states` and `compile_work`.
@@ -57,13 +58,13 @@ pub(in crate::procedures) fn check(
     Ok((supervisor.size(), bounds))
 }
 
-/// The first call of the text.
+/// Returns the place of the first call of the text; the whole file if there is none.
 fn closing_place(procedure: &Procedure) -> grammata::Place {
     procedure.sites.first().map(|site| site.place.clone()).unwrap_or_default()
 }
 
-/// Warns of outcomes after which no node that builds on the call is open. Returns the nodes that are open in some
-/// state.
+/// If `warns`, warns of outcomes of calls after which no node is open that requires the call or tests its result.
+/// Returns the nodes that are open in some state.
 fn after_outcomes(
     supervisor: &Supervisor<'_>,
     warns: bool,

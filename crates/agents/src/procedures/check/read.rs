@@ -25,13 +25,14 @@ impl Procedure {
     /// [`check`](fn@crate::procedures::check).
     ///
     /// # Errors
-    /// All errors of the file (`pdl/…`), up to 20; the limits `source_bytes`, `procedure_nodes` and `compile_work`.
+    /// The errors of the file (`pdl/…`), at most 20 in one error; the limits `source_bytes`, `procedure_nodes` and
+    /// `compile_work`.
     pub fn read(text: &str, format: Format, limits: &Limits) -> Result<Procedure> {
         Procedure::read_in(text, format, None, limits)
     }
 
-    /// Reads a procedure of a folder, which has the documents of tools that APIs name (`tool: FILE#NAME`), itself or
-    /// in folders below it; without a folder such names are errors.
+    /// Reads a procedure whose APIs may name tools of documents (`tool: FILE#NAME`). The documents are in `folder` or
+    /// in folders below it. Without a folder such names are errors.
     ///
     /// # Errors
     /// Those of [`read`](Procedure::read).
@@ -49,7 +50,8 @@ impl Procedure {
     }
 }
 
-/// Reads a file and collects its findings. `None` if its errors leave no procedure.
+/// Reads a file and collects its findings. Returns `None` if the file has no readable declarations or its text cannot
+/// be parsed.
 pub(in crate::procedures) fn read(
     text: &str,
     format: Format,
@@ -83,7 +85,8 @@ pub(in crate::procedures) fn read(
     }
 }
 
-/// Checks that the slots of calls of tools have values, in the spelling of steps.
+/// Compiles the schemas of the slots of tool calls, in the spelling of steps. A schema that cannot be compiled, for
+/// instance because it has no value, is an error.
 fn schemas(declarations: &Declarations, limits: &Limits, findings: &mut Findings) {
     let of_tools = declarations.nodes.iter().filter_map(|node| Some((node, node.tool.as_ref()?)));
     for (node, tool) in of_tools {

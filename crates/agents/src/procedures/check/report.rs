@@ -14,13 +14,15 @@ use std::path::Path;
 /// The result of the static checks of a file.
 #[derive(Debug)]
 pub struct Report {
-    /// All findings, in the order of their places.
+    /// All findings, in the order of their lines and columns; those without a line come first.
     pub findings: Vec<Finding>,
     /// The procedure, if the file has no errors.
     pub procedure: Option<Procedure>,
-    /// The size of the automaton in the mode `guarded`, without numbers of calls.
+    /// The size of the automaton in the mode `guarded`, without numbers of calls; `None` if the file has errors that
+    /// prevent its construction, or if a limit did.
     pub size: Option<Size>,
-    /// The most acts of an agent that keeps the pace, in the mode `guarded`.
+    /// The most acts of an agent that takes only offered steps, in the mode `guarded`. `None` also if the text says no
+    /// inform, or if results or decisions can block the procedure.
     pub bounds: Option<Bounds>,
     /// The error of the limit that prevented the check of the automaton, if any.
     pub unchecked: Option<Error>,

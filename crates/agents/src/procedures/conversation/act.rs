@@ -1,4 +1,4 @@
-//! Reading of the step that an agent wrote.
+//! Parses the step that an agent wrote.
 
 use super::session::Values;
 use super::step::StepFormat;
@@ -9,7 +9,7 @@ use serde_json::Value;
 pub enum Act {
     /// A call, or a control.
     Call {
-        /// The name, without a leading `API_`.
+        /// The name; in the published format without a leading `API_` or `API.`.
         name: String,
         /// The arguments.
         arguments: Values,
@@ -18,7 +18,7 @@ pub enum Act {
     Answer {
         /// The name; empty for a text without one.
         name: String,
-        /// The slots that it asks for.
+        /// The slots that the answer asks for.
         asks: Vec<String>,
         /// The text.
         text: String,
@@ -35,7 +35,7 @@ impl Act {
         }
     }
 
-    /// Returns an answer by its name. The name of a question has the slots that it asks for in brackets.
+    /// Parses the name of an answer: `NAME`, or `NAME(SLOT, SLOT)` for a question that asks for slots.
     pub(super) fn answer(name: &str, text: &str) -> Act {
         answer(name, text)
     }

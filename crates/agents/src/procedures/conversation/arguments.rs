@@ -10,17 +10,19 @@ use crate::procedures::language::status::Status;
 use crate::procedures::language::value::Scalar;
 use serde_json::{Value, json};
 
-/// The most texts of an argument that are a list; more are a graph of words.
+/// The most said texts that are an [`Origin::Told`]; more are an [`Origin::Words`], whose grammar shares their
+/// beginnings.
 const MOST_LISTED: usize = 16;
 
 /// The origin of the value of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
-    /// The value in a call that this one builds on.
+    /// The value that the slot has in an earlier call on which this call builds.
     Fixed(Value),
     /// One of these values, which results, decisions, the user or the file told.
     Told(Vec<Value>),
-    /// One of these pieces of the user's messages, in the order in which they first occur.
+    /// One of these texts: pieces of the user's messages, those of the latest message first, or more than 16 texts that
+    /// somebody said.
     Words(Vec<String>),
     /// Any value of the slot's schema.
     Schema,
@@ -39,12 +41,12 @@ pub struct Argument {
     pub is_required: bool,
 }
 
-/// The arguments of a call, narrowed.
+/// The arguments that a call may have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arguments {
-    /// In the order of the request, without optional slots that can have no value.
+    /// The slots in the order of the request, without optional slots that can have no value.
     pub slots: Vec<Argument>,
-    /// Arguments that would repeat a call of this turn.
+    /// Arguments that are not allowed, because they would repeat a call of the current turn.
     pub excluded: Vec<Values>,
 }
 
@@ -92,7 +94,7 @@ impl Arguments {
         schema
     }
 
-    /// Returns whether all arguments are excluded.
+    /// Returns whether all combinations of values are excluded; false if the values of a slot are not listed.
     fn is_empty(&self) -> bool {
         if self.excluded.is_empty() {
             return false;
@@ -112,7 +114,7 @@ impl Arguments {
             listed.iter().all(fits)
                 && excluded.keys().all(|key| self.slots.iter().any(|slot| slot.slot == *key))
         };
-        // repetitions are excluded once each
+        // no combination is excluded twice
         self.excluded.iter().filter(is_among).count() >= all
     }
 
@@ -139,8 +141,8 @@ impl Session<'_> {
     /// Returns the arguments that a call may have now. A slot of the request
     /// - that a precondition's request also has, and that is not in `rebind`, has the value of that call
     ///   (*consistency*);
-    /// - that the response of a precondition has, that the user decided after one, or whose `source` is a result, has one of
-    ///   the values told; one whose `source` is the user is a piece of the user's messages;
+    /// - that the response of a precondition has, that the user decided after a precondition, or whose `source` is a
+    ///   result, has one of the values told. A free text whose `source` is the user is a piece of the user's messages;
     /// - otherwise has a value that somebody said, once the user has said anything (*provenance*): the user, a result
     ///   of this conversation, or the file as a default;
     /// - of an enumeration or a boolean that the user may have said in other words, and of any kind if [provenance](
@@ -149,8 +151,9 @@ impl Session<'_> {
     /// Arguments that repeat a call of this turn are excluded, unless an API on which it depends was answered again.
     ///
     /// # Errors
-    /// Two calls that disagree about a slot, a required slot that can have no value, or only repetitions left. Other
-    /// obstacles of the call are found by [`obstacle`](Session::obstacle).
+    /// [`Obstacle::Unknown`] if the node is not an API, [`Obstacle::Stale`] if two calls disagree about a slot,
+    /// [`Obstacle::Argument`] for a required slot that can have no value, and [`Obstacle::Again`] if only repetitions
+    /// are left. Other obstacles of the call are found by [`obstacle`](Session::obstacle).
     pub fn arguments(&self, api: usize) -> Result<Arguments, Obstacle> {
         let Some(declared) = self.procedure.nodes.get(api).filter(|node| node.kind == NodeKind::Api) else {
             return Err(Obstacle::Unknown);
@@ -239,8 +242,8 @@ impl Session<'_> {
         Origin::Schema
     }
 
-    /// Returns why a result of a call cannot be followed: the first slot whose value is in no cell of the conditions
-    /// that test it, and the allowed values.
+    /// Returns the first slot of a result, as `slot = value`, whose value is in no cell of the conditions that test the
+    /// slot, and the allowed values. Returns `None` if the conditions cover all values.
     pub fn foreign(&self, api: usize, result: &Values) -> Option<(String, String)> {
         for &register in &self.procedure.writes[api] {
             let register = &self.procedure.registers[register as usize];

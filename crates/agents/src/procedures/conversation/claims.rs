@@ -1,4 +1,4 @@
-//! Claims: patterns of texts that only one answer may say.
+//! Claims: patterns of texts that only one answer may contain.
 
 use crate::procedures::language::declarations::Node;
 use crate::procedures::semantics::procedure::Procedure;
@@ -7,18 +7,19 @@ use grammata::grammar::{ExprId, GrammarBuilder};
 use grammata::syntax::regex::{self, Dialect};
 use rustc_hash::FxHashSet;
 
-/// The least letters of a word that `auto` claims.
+/// The fewest letters of a word that `auto` claims.
 const LEAST_LETTERS: usize = 4;
 
-/// Returns the words of a text in lower case, without names after `$`.
+/// Returns the words of at least [`LEAST_LETTERS`] characters in a text, in lower case. Words that contain `$` or `_`,
+/// such as names of slots, are left out.
 fn words(text: &str) -> FxHashSet<String> {
     let runs = text.split(|c: char| !c.is_alphanumeric() && c != '$' && c != '_');
     let words = runs.filter(|run| !run.contains(['$', '_']) && run.chars().count() >= LEAST_LETTERS);
     words.map(str::to_lowercase).collect()
 }
 
-/// Returns the patterns that only a node may say: those of its `claims`. `auto` means the words of its text that no
-/// other answer's text has. Patterns are case-insensitive.
+/// Returns the patterns of the texts that only this node may contain: those of its `claims`. `auto` means the words of
+/// its description that no other node's description has. Patterns are matched case-insensitively.
 pub(in crate::procedures) fn patterns(procedure: &Procedure, node: usize) -> Vec<String> {
     let declared = &procedure.nodes[node];
     let mut patterns = Vec::new();

@@ -15,9 +15,9 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use serde_json::Value;
 
-/// The most replies outside of the workflow in a row.
+/// The number of consecutive replies outside of the workflow after which no more are offered.
 const MOST_FREE: usize = 3;
-/// The most frames of a conversation.
+/// The most procedures that are active in a conversation: the first one, and those that interrupt others.
 const MOST_FRAMES: usize = 3;
 
 /// The replies that are not nodes, and their purposes.
@@ -36,7 +36,7 @@ pub struct Workflow<'p> {
 }
 
 impl<'p> Workflow<'p> {
-    /// Creates a workflow whose dead ends are avoided.
+    /// Creates a supervised workflow: nodes that may lead into a dead end are not open.
     ///
     /// # Errors
     /// The limits `plan_states` and `compile_work`; `pdl/blocking` if results or decisions can block the procedure from
@@ -49,17 +49,17 @@ impl<'p> Workflow<'p> {
         Ok(Workflow { procedure, mode, supervisor: Some(supervisor) })
     }
 
-    /// Creates a workflow in which only the rules bind the agent.
+    /// Creates a workflow without a supervisor: only the rules of the mode bind the agent.
     pub fn unsupervised(procedure: &'p Procedure, mode: Mode) -> Workflow<'p> {
         Workflow { procedure, mode, supervisor: None }
     }
 
-    /// The procedure.
+    /// Returns the procedure of the workflow.
     pub fn procedure(&self) -> &'p Procedure {
         self.procedure
     }
 
-    /// The automaton with its supervisor, if there is one.
+    /// Returns the supervisor; `None` if the workflow is not supervised.
     pub fn supervisor(&self) -> Option<&Supervisor<'p>> {
         self.supervisor.as_ref()
     }
@@ -93,16 +93,17 @@ pub enum Texts {
     serde(default, deny_unknown_fields)
 )]
 pub struct Offering {
-    /// Only open nodes; otherwise all nodes.
+    /// Whether only open nodes are offered; otherwise all nodes.
     pub only_open: bool,
-    /// Arguments narrowed by the conversation; otherwise by the plain schemas.
+    /// Whether the conversation narrows arguments; otherwise the schemas of the slots apply.
     pub narrow: bool,
-    /// Texts of answers.
+    /// The allowed texts of answers that have a reference text.
     pub texts: Texts,
-    /// Texts that one answer claims are excluded from all others.
+    /// Whether texts that one answer claims are excluded from all others. Verbatim texts are not checked.
     pub claims: bool,
-    /// Once acts that do not bring a closing answer nearer are used up, only questions and acts that do. No effect
-    /// without a supervisor or without `only_open`.
+    /// Whether acts that do not bring a closing answer nearer are bounded. Once they are used up, only questions,
+    /// closing answers, and acts that may bring one nearer are offered. No effect without a supervisor or without
+    /// `only_open`.
     pub progress: bool,
 }
 
@@ -117,16 +118,16 @@ impl Default for Offering {
 pub enum Resolved {
     /// A call of an API, by the index of its node.
     Call {
-        /// The API.
+        /// The index of the API's node.
         api: usize,
         /// The arguments.
         arguments: Values,
     },
     /// An answer.
     Say {
-        /// Its node.
+        /// The index of the answer's node.
         node: usize,
-        /// The slots that it asks for.
+        /// The slots that the answer asks for.
         asks: Vec<String>,
         /// The text.
         text: String,
@@ -142,7 +143,7 @@ pub enum Resolved {
     Switch(usize),
     /// The current procedure is left.
     Return,
-    /// A call of an unknown name.
+    /// A call of a name that is neither an API nor a control of the conversation.
     Unknown(String),
 }
 
@@ -155,7 +156,7 @@ struct Frame<'w> {
 pub struct Conversation<'w> {
     workflows: &'w [Workflow<'w>],
     frames: Vec<Frame<'w>>,
-    /// Replies outside of the workflow since the last other act.
+    /// The number of replies outside of the workflow since the last other act.
     free: usize,
     is_complete: bool,
     asks_for_owners: bool,
@@ -168,7 +169,7 @@ impl std::fmt::Debug for Conversation<'_> {
 }
 
 impl<'w> Conversation<'w> {
-    /// Creates a conversation that begins with the first of the workflows. `None` if the list is empty.
+    /// Creates a conversation that begins with the first of the workflows. Returns `None` if the list is empty.
     pub fn new(workflows: &'w [Workflow<'w>]) -> Option<Conversation<'w>> {
         let session = workflows.first()?.session();
         Some(Conversation {
@@ -180,7 +181,8 @@ impl<'w> Conversation<'w> {
         })
     }
 
-    /// Sets whether somebody must have said the values of arguments, as in [`Session::provenance`]. On by default.
+    /// Sets for all frames whether somebody must have said the values of arguments, as in [`Session::provenance`]. On
+    /// by default.
     #[must_use]
     pub fn provenance(mut self, is_on: bool) -> Conversation<'w> {
         self.asks_for_owners = is_on;
@@ -236,7 +238,7 @@ impl<'w> Conversation<'w> {
         (0..self.workflows.len()).filter(move |workflow| has_room && !is_begun(workflow))
     }
 
-    /// Returns the steps that the agent may take next.
+    /// Returns the offered next steps of the agent: nodes in their order, then free replies and controls.
     pub fn offers(&self, offering: &Offering) -> Vec<Offer> {
         let session = self.session();
         let procedure = session.procedure();
@@ -306,7 +308,7 @@ impl<'w> Conversation<'w> {
         Offer::Answer { name: name.to_owned(), text: Text::Free, forbidden }
     }
 
-    /// Returns the patterns that other nodes claim.
+    /// Returns the patterns that other nodes claim; none if the options do not exclude claims.
     fn forbidden(&self, node: usize, offering: &Offering) -> Vec<String> {
         if !offering.claims {
             return Vec::new();
@@ -317,8 +319,8 @@ impl<'w> Conversation<'w> {
         claiming.flat_map(|other| claims::patterns(procedure, other)).collect()
     }
 
-    /// Adds the questions that a request may ask: for the slots that it names, or for slots of one call that the user
-    /// can tell.
+    /// Adds the questions of a request: for the slots that it names, or otherwise for each set of slots of one call
+    /// that the user can tell.
     fn questions(&self, node: usize, offering: &Offering, offers: &mut Vec<Offer>) {
         let session = self.session();
         let declared = &session.procedure().nodes()[node];
@@ -340,7 +342,8 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// Returns the sets of slots that a question may ask for, without duplicates.
+    /// Returns the sets of slots that a question may ask for, without duplicates. Slots that an earlier call fixes are
+    /// left out.
     fn asked(&self) -> Vec<Vec<String>> {
         let session = self.session();
         let procedure = session.procedure();
@@ -374,7 +377,8 @@ impl<'w> Conversation<'w> {
         format!("Please tell me: {}.", super::fill::one_line(&names.join(", ")))
     }
 
-    /// Resolves the names of an act. Answers of unknown names are free replies.
+    /// Resolves the names of an act. An answer of an unknown name is a free reply; a call of an unknown name is
+    /// [`Resolved::Unknown`].
     pub fn resolve(&self, act: Act) -> Resolved {
         let procedure = self.session().procedure();
         match act {
@@ -407,7 +411,7 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// Returns why an act is not allowed.
+    /// Returns why an act is not allowed; `None` if it is. Free replies, switches and returns are always allowed.
     pub fn obstacle(&self, act: &Resolved) -> Option<Obstacle> {
         match act {
             Resolved::Call { api, arguments } => self.session().obstacle(*api, Some(arguments)),
@@ -417,7 +421,8 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// Applies an act, even if it is not allowed. After a call, pass its result to [`result`](Conversation::result).
+    /// Applies an act, even if it is not allowed, and returns its obstacle. After a call, pass its result to
+    /// [`result`](Conversation::result).
     pub fn take(&mut self, act: &Resolved) -> Option<Obstacle> {
         let is_free = match act {
             Resolved::Free { .. } => true,
@@ -452,7 +457,7 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// Ends a procedure that interrupted another one, after its closing answer.
+    /// Handles the closing answer of the current procedure: the first one is complete, another one is left.
     fn close(&mut self) {
         match self.frames.len() {
             1 => self.is_complete = true,
@@ -478,7 +483,7 @@ impl<'w> Conversation<'w> {
         self.frames.push(Frame { workflow, session });
     }
 
-    /// Applies the answer of the system to the pending call.
+    /// Applies the result of the pending call in the current frame.
     pub fn result(&mut self, result: &Values) {
         self.session_mut().result(result);
     }
@@ -489,7 +494,7 @@ impl<'w> Conversation<'w> {
     }
 }
 
-/// The most slots for which every subset is a question. For more slots, only runs of adjacent ones are.
+/// The most slots for which each non-empty subset is a question. For more slots, only runs of adjacent slots are.
 const MOST_SUBSETS: usize = 5;
 
 /// Returns the sets of slots that one question may ask for, in the order of the slots.

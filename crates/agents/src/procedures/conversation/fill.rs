@@ -4,7 +4,8 @@ use super::session::Session;
 use crate::procedures::language::declarations::NodeKind;
 use serde_json::Value;
 
-/// Returns a value as text: without quotes, the elements of a list separated by commas.
+/// Returns a value as text: a text without quotes, a boolean as `yes` or `no`, the elements of a list separated by
+/// commas, other values as JSON.
 pub(in crate::procedures) fn spoken(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -15,14 +16,15 @@ pub(in crate::procedures) fn spoken(value: &Value) -> String {
     }
 }
 
-/// Returns a text in one line.
+/// Returns a text in one line: each run of whitespace is one space, and none is at the ends.
 pub(in crate::procedures) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl Session<'_> {
-    /// Returns the text of an answer in one line, with values in place of `$slot` and `$API-slot`, and these values. A
-    /// slot without a value is replaced by its name.
+    /// Returns the text of an answer in one line, with values in place of `$slot` and `$API-slot`, and the values that
+    /// were filled in. A slot without a value is replaced by its name, with spaces for `_` and `-`. Both are empty for
+    /// other nodes.
     pub fn fill(&self, node: usize) -> (String, Vec<String>) {
         let Some(declared) = self.procedure.nodes.get(node).filter(|node| node.kind != NodeKind::Api) else {
             return (String::new(), Vec::new());
@@ -50,7 +52,8 @@ impl Session<'_> {
     }
 }
 
-/// Splits the text after a `$` into the name and the rest.
+/// Splits the text after a `$` into the name of a slot and the rest. The name is empty if the text does not begin with
+/// one.
 fn hole(text: &str) -> (&str, &str) {
     let is_begin = |text: &str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
     let end = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());

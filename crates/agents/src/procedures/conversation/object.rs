@@ -67,7 +67,7 @@ fn schema(arguments: &Arguments) -> Value {
     }))
 }
 
-/// Reads the act of an object, which is the object or its member `step`. `None` if there is no act.
+/// Reads the act of an object, which is the object or its member `step`. Returns `None` if there is no act.
 pub fn object_act(text: &str, offers: &[Offer]) -> Option<Act> {
     let value: Value = serde_json::from_str(text.trim()).ok()?;
     let step = value.get(STEP).unwrap_or(&value);

@@ -5,39 +5,39 @@ use std::fmt;
 /// Why a node is not open: the first rule that it breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// No node has the name.
+    /// No node of the required kind has the name.
     Unknown,
-    /// A precondition is not met: its name, with the outcome that it must have, if any.
+    /// A precondition is not met: the name of its node; if the node is done with another outcome than the required one,
+    /// `!ok` or `!error` follows.
     Precondition(String),
-    /// The API was called `max_calls` times.
+    /// The API was called `max_calls` times; the number is `max_calls`.
     Limit(u32),
-    /// No call of the text is open: a condition of the first one, with the values that it reads.
+    /// Conditions close each call of the node in the text. The fields describe a condition around the first call.
     Guard {
         /// The condition as written, with `not` if it must not hold.
         condition: String,
         /// `slot = value` for each slot that it reads; a slot without a value is `not known`.
         values: String,
     },
-    /// The control flow of the text is elsewhere (mode `strict`).
+    /// The control flow of the text is not at a call of the node (mode `strict`).
     Order,
-    /// A value differs from that in a call on which this one builds.
+    /// A value differs from that in an earlier call on which the call builds, or two such calls have different values.
     Stale {
-        /// The call that it builds on.
+        /// The API of the earlier call.
         api: String,
-        /// The slot.
+        /// The slot of the value.
         slot: String,
     },
-    /// A required slot of the request is missing, or no value of it is known.
+    /// A required slot of the request is missing, or can have no value.
     Argument(String),
-    /// The value of a slot is in no message of the user, no result and no decision, and is not its declared default; or
-    /// nobody said a possible value of a required slot.
+    /// The value of this slot is in no message of the user, no result and no decision, and is not its declared default.
     Unsaid(String),
     /// The same call with the same arguments was answered in this turn, and no API on which it depends was answered
     /// again.
     Again,
     /// The user dropped the request, and the call has an effect in the world.
     Cancelled,
-    /// The named outcome of the node leads to a state that may not reach a closing answer.
+    /// The named outcome of the node leads to a state from which results or decisions can prevent every closing answer.
     Blocking(String),
 }
 

@@ -14,11 +14,11 @@ pub(in crate::procedures) struct Owners {
     pub(in crate::procedures) messages: Vec<Saying>,
     /// Texts of answers that the user agreed to with a decision.
     pub(in crate::procedures) agreed: Vec<Saying>,
-    /// The text of the last answer.
+    /// The text of the last answer; empty once the user agreed to it.
     proposed: String,
     /// Values of results with their slots, the oldest first. Elements of lists are separate values.
     pub(in crate::procedures) told: Vec<(String, Value)>,
-    /// Values known before the conversation.
+    /// Values known before the conversation, by slot.
     pub(in crate::procedures) given: Map<String, Value>,
     /// By slot, the number of messages when it was asked for last.
     asked: FxHashMap<String, usize>,
@@ -26,7 +26,7 @@ pub(in crate::procedures) struct Owners {
     asked_all: Option<usize>,
 }
 
-/// Returns the elements of a list, or the value alone.
+/// Returns the elements of a list, nothing for null, and otherwise the value alone.
 pub(in crate::procedures) fn elements(value: &Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items.clone(),
@@ -40,7 +40,7 @@ impl Owners {
         self.messages.push(Saying::of(text));
     }
 
-    /// Records an answer and the slots that it asks for. A question without slots asks for all.
+    /// Records an answer and the slots that it asks for. A question without slots asks for all slots.
     pub(in crate::procedures) fn answered(&mut self, text: &str, asks: &[String], is_question: bool) {
         text.clone_into(&mut self.proposed);
         let now = self.messages.len();
@@ -50,7 +50,8 @@ impl Owners {
         }
     }
 
-    /// Records a decision after the last answer. Unless it is a no, the user also owns the text of that answer.
+    /// Records a decision after the last answer. Unless the decision is null or false, the text of that answer counts
+    /// as said by the user.
     pub(in crate::procedures) fn decided(&mut self, value: &Value) {
         let is_no = matches!(value, Value::Null | Value::Bool(false));
         if !is_no && !self.proposed.is_empty() {

@@ -1,4 +1,4 @@
-//! The pace of a conversation: acts that do not bring it nearer to a closing answer are
+//! The pace of a conversation: acts that do not bring a closing answer nearer are
 //! [bounded](crate::procedures::automaton::bounds).
 
 use super::sayings::words;
@@ -6,12 +6,13 @@ use crate::procedures::automaton::bounds::{ASIDE, IDLE};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
-/// The counters of a conversation.
+/// The counters that bound acts which do not bring a closing answer nearer. The rank of a state is the smallest number
+/// of acts up to a closing answer; news are new words or decisions of the user.
 #[derive(Clone, Debug, Default)]
 pub(in crate::procedures) struct Pace {
-    /// The lowest rank since the last news.
+    /// The lowest rank since the last news; `None` before the first act and in states without a rank.
     pub(in crate::procedures) lowest: Option<u32>,
-    /// Number of calls of this turn that did not lower the rank.
+    /// Number of calls of this turn that did not lower the lowest rank.
     pub(in crate::procedures) aside: usize,
     /// Number of turns since the last news in which the rank did not fall.
     pub(in crate::procedures) idle: usize,
@@ -23,7 +24,7 @@ pub(in crate::procedures) struct Pace {
 }
 
 impl Pace {
-    /// Records a message of the user in a state of a rank.
+    /// Records a message of the user; `rank` is that of the current state.
     pub(in crate::procedures) fn hear(&mut self, text: &str, rank: Option<u32>) {
         let before = self.words.len();
         self.words.extend(words(text));
@@ -68,12 +69,12 @@ impl Pace {
         self.aside >= ASIDE || self.is_idle()
     }
 
-    /// Returns whether no call is allowed in this turn.
+    /// Returns whether no call is allowed in the current turn.
     pub(in crate::procedures) fn is_over(&self) -> bool {
         self.aside >= 2 * ASIDE
     }
 
-    /// Returns whether only answers that can lower the rank are allowed.
+    /// Returns whether only closing answers, questions, and answers that can lower the rank are allowed.
     pub(in crate::procedures) fn is_idle(&self) -> bool {
         self.idle >= IDLE
     }

@@ -39,9 +39,11 @@ impl Session<'_> {
         self.owners.messages.iter().any(|message| message.hints_at(&hints))
     }
 
-    /// Returns whether somebody said the value of an argument: the user in a message or by a decision; a result; a call
-    /// on which this one builds; or the file, as a default. With a `source`, only the user or only that result counts,
-    /// in addition to decisions. Lists and objects need no owner.
+    /// Returns whether somebody said the value of an argument. These always count: null, lists and objects; the value
+    /// of the slot in an earlier call on which the call builds, in a decision on the slot, or known before the
+    /// conversation; the schema's `const` and the default of the file. In addition the `source` of the slot decides:
+    /// without one, messages of the user, results and all decisions count; with `user` only messages; with a result
+    /// only that result; with `agent` every value.
     pub(in crate::procedures) fn is_owned(&self, api: usize, slot: &str, value: &Value) -> bool {
         let owners = &self.owners;
         let is_value = |other: &Value| is_same(other, value);
@@ -68,7 +70,7 @@ impl Session<'_> {
             }
             Some(Source::User) => is_said(),
             None => {
-                // some other slot almost always has a given boolean, so only the slot itself counts
+                // some other slot almost always has the same boolean, so only the slot itself counts
                 let counts = |known: &str| !value.is_boolean() || known == slot;
                 let is_decided = |(known, decided): (&String, &Value)| counts(known) && is_value(decided);
                 owners.told.iter().any(|(known, told)| counts(known) && is_value(told))
@@ -78,8 +80,9 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the values that somebody said and that the schema of the slot allows, for a slot that no earlier call
-    /// fixes and that does not come from a result alone. `None` if any value of the schema is allowed.
+    /// Returns the values that somebody said and that the schema of the slot allows, the best known first and without
+    /// duplicates. Returns `None` if any value of the schema is allowed. The slot must not be fixed by an earlier call
+    /// or have a result as its source.
     pub(in crate::procedures) fn said_values(&self, slot: &str) -> Option<Vec<Value>> {
         let owners = &self.owners;
         let declared = self.procedure.slot(slot);
@@ -129,7 +132,7 @@ impl Session<'_> {
     }
 }
 
-/// Returns whether a schema restricts at most the length of texts.
+/// Returns whether a schema allows all texts, except for bounds on their length.
 pub(in crate::procedures) fn is_free_text(schema: &Value) -> bool {
     let Some(fields) = schema.as_object() else { return schema == &Value::Bool(true) };
     let is_text = fields.get("type").is_none_or(|kind| kind == "string");
@@ -137,7 +140,8 @@ pub(in crate::procedures) fn is_free_text(schema: &Value) -> bool {
     is_text && fields.keys().all(|key| only.contains(&key.as_str()))
 }
 
-/// Returns a text in other cases and without spaces, because patterns may require these spellings.
+/// Returns a text in lower and upper case and without spaces, because patterns may require another spelling than the
+/// text's.
 fn spellings(text: &str) -> Vec<String> {
     let squeezed: String = text.split_whitespace().collect();
     let mut spellings = vec![text.to_lowercase(), squeezed.to_lowercase()];

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Words of numbers from 0 on, by their value.
+/// Words of the numbers from 0 to 19; the index is the value.
 const UNITS: [&str; 20] = [
     "zero",
     "one",
@@ -27,7 +27,7 @@ const UNITS: [&str; 20] = [
     "eighteen",
     "nineteen",
 ];
-/// Their ordinals, from the first on.
+/// Ordinal words from 1 to 19; index 0 is the first.
 const ORDINALS: [&str; 19] = [
     "first",
     "second",
@@ -49,7 +49,7 @@ const ORDINALS: [&str; 19] = [
     "eighteenth",
     "nineteenth",
 ];
-/// Words of tens, from 20 on, and their ordinals.
+/// Words of the tens from 20 to 90, each with its ordinal.
 const TENS: [(&str, &str); 8] = [
     ("twenty", "twentieth"),
     ("thirty", "thirtieth"),
@@ -60,7 +60,7 @@ const TENS: [(&str, &str); 8] = [
     ("eighty", "eightieth"),
     ("ninety", "ninetieth"),
 ];
-/// Other words of numbers.
+/// Other words for numbers, with their values.
 const OTHERS: [(&str, u32); 6] =
     [("single", 1), ("couple", 2), ("pair", 2), ("twice", 2), ("double", 2), ("dozen", 12)];
 const MONTHS: [&str; 12] = [
@@ -77,12 +77,12 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
-/// In the order of [`weekday`].
+/// Days of the week; the index is the result of [`weekday`].
 const WEEKDAYS: [&str; 7] = ["saturday", "sunday", "monday", "tuesday", "wednesday", "thursday", "friday"];
-/// Words for a day that depends on the calendar.
+/// Words for a day that depends on the date of the conversation.
 const RELATIVE: [&str; 6] = ["today", "tonight", "tomorrow", "yesterday", "weekend", "week"];
 
-/// Words next to which a number may be an hour.
+/// If a text has one of these words, each whole number from 0 to 24 in it may be an hour.
 const HOURS: [&str; 13] = [
     "at",
     "around",
@@ -98,10 +98,10 @@ const HOURS: [&str; 13] = [
     "time",
     "hour",
 ];
-/// The most years of a text that are combined with its days.
+/// The most years of a text that are combined with its months and days.
 const MOST_YEARS: usize = 4;
 
-/// A time of day: minutes of a half day, and the half if it is given.
+/// A time of day: minutes since midnight or noon, and whether it is after noon, if that is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Time {
     minutes: u32,
@@ -111,14 +111,14 @@ struct Time {
 /// The words and values of one text.
 #[derive(Clone, Debug, Default)]
 pub(in crate::procedures) struct Saying {
-    /// In lower case.
+    /// The whole text in lower case.
     text: String,
     words: Vec<String>,
     numbers: Vec<f64>,
     times: Vec<Time>,
-    /// From 1.
+    /// The months that the text names, from 1.
     months: Vec<u32>,
-    /// By [`weekday`].
+    /// The days of the week that the text names, as numbers of [`weekday`].
     weekdays: Vec<u32>,
     is_relative: bool,
 }
@@ -149,8 +149,8 @@ impl Saying {
         Saying { text, words, numbers, times, months, weekdays, is_relative }
     }
 
-    /// Returns whether the text has a value: its words, without regard to case, spaces and marks, or another form of
-    /// the same number, time or day. False for lists and objects.
+    /// Returns whether the text has a value: its words, without regard to case, spaces and punctuation, or another form
+    /// of the same number, time or day. False for values other than numbers and texts.
     pub(in crate::procedures) fn has(&self, value: &Value) -> bool {
         match value {
             Value::Number(number) => number.as_f64().is_some_and(|number| self.numbers.contains(&number)),
@@ -174,7 +174,7 @@ impl Saying {
             || day(&lower).is_some_and(|day| self.has_day(day))
     }
 
-    /// Returns whether consecutive words, joined without spaces, are this text.
+    /// Returns whether consecutive words, joined without spaces, are equal to `squeezed`.
     fn has_words(&self, squeezed: &str) -> bool {
         (0..self.words.len()).any(|from| {
             let mut rest = squeezed;
@@ -195,12 +195,13 @@ impl Saying {
         is_number || self.is_relative || self.weekdays.contains(&weekday(year, month, day))
     }
 
-    /// Returns the numbers, in the order of the text.
+    /// Returns the numbers: first those in digits, then those in words, each in the order of the text.
     pub(in crate::procedures) fn numbers(&self) -> &[f64] {
         &self.numbers
     }
 
-    /// Returns times of day and dates in the forms that schemas require.
+    /// Returns times of day as `HH:MM` and dates as `YYYY-MM-DD`, the forms that schemas require. A time without a half
+    /// of the day has both forms.
     pub(in crate::procedures) fn normal_forms(&self) -> Vec<String> {
         let mut forms = Vec::new();
         for time in &self.times {
@@ -224,7 +225,8 @@ impl Saying {
         forms
     }
 
-    /// Returns whether some word has the same first four letters as one of these words. Shorter words do not count.
+    /// Returns whether some word of the text has the same first four characters as one of `words`. Shorter words do not
+    /// count.
     pub(in crate::procedures) fn hints_at<'w>(&self, words: impl IntoIterator<Item = &'w String>) -> bool {
         let begin = |word: &str| -> Option<String> {
             let begin: String = word.chars().take(4).collect();
@@ -235,7 +237,7 @@ impl Saying {
     }
 }
 
-/// Returns the index of a name, or of its first three letters, in a list.
+/// Returns the index of a name in a list. The word may be the name or its first three letters.
 fn named(names: &[&str], word: &str) -> Option<u32> {
     let is_name = |name: &&str| *name == word || word.len() >= 3 && name[..3] == *word;
     names.iter().position(is_name).map(|place| place as u32)
@@ -257,7 +259,8 @@ fn months(words: &[String]) -> Vec<u32> {
     months
 }
 
-/// The numbers in digits, with a point before decimals and commas between thousands.
+/// Returns the numbers in digits, with a point before decimals and commas between thousands. A number after `-` is
+/// returned with both signs.
 fn digits(text: &str) -> Vec<f64> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -301,7 +304,7 @@ fn value_of(word: &str) -> Option<u32> {
         .or_else(|| OTHERS.iter().find(|(known, _)| *known == word).map(|(_, value)| *value))
 }
 
-/// The numbers in words: `twenty five`, `two hundred and ten`, `six`.
+/// Returns the numbers in words: `twenty five`, `two hundred and ten`, `six`.
 fn spelled(words: &[String]) -> Vec<f64> {
     let mut numbers = Vec::new();
     let mut open: Option<u32> = None;
@@ -323,13 +326,14 @@ fn spelled(words: &[String]) -> Vec<f64> {
     numbers
 }
 
-/// Returns whether a number word may be followed by a smaller one: `twenty` by `five`, `hundred` by `ten`.
+/// Returns whether a number word may be followed by another one of a smaller value: `twenty` by `five`, `hundred` by
+/// `ten`.
 fn fits_after(before: u32, value: u32) -> bool {
     let is_tens = (20..100).contains(&(before % 100)) && before.is_multiple_of(10);
     is_tens && (1..10).contains(&value) || before >= 100 && before.is_multiple_of(100) && value < 100
 }
 
-/// The times in digits: `17:15`, `5.15 pm`, `5pm`.
+/// Returns the times in digits: `17:15`, `5.15 pm`, `5pm`.
 fn clocks(text: &str) -> Vec<Time> {
     let bytes = text.as_bytes();
     let mut times = Vec::new();
@@ -347,7 +351,7 @@ fn clocks(text: &str) -> Vec<Time> {
     times
 }
 
-/// The times in words: `half past six`, `quarter to five`, `noon`.
+/// Returns the times in words: `half past six`, `quarter to five`, `noon`.
 fn spoken_times(words: &[String]) -> Vec<Time> {
     let hour = |place: usize| {
         let word = words.get(place)?;
@@ -411,7 +415,7 @@ fn time(text: &str) -> Option<Time> {
     Some(Time { minutes: hour % 12 * 60 + minute.unwrap_or(0), is_afternoon })
 }
 
-/// Returns the hour at the beginning of a text, and the rest.
+/// Returns the hour at the beginning of a text, from 0 to 24 in one or two digits, and the rest.
 fn hours(text: &str) -> Option<(u32, &str)> {
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     let hour: u32 = text.get(..end).filter(|digits| digits.len() <= 2)?.parse().ok()?;
@@ -423,7 +427,7 @@ fn is_same(a: Time, b: Time) -> bool {
     a.minutes == b.minutes && is_half
 }
 
-/// The year, month and day of `2019-03-02`.
+/// Returns the year, month and day of a date such as `2019-03-02` at the beginning of a text.
 fn day(text: &str) -> Option<(u32, u32, u32)> {
     let mut parts = text.get(..10)?.split('-');
     let mut part = |length: usize| parts.next().filter(|part| part.len() == length)?.parse::<u32>().ok();
@@ -431,7 +435,7 @@ fn day(text: &str) -> Option<(u32, u32, u32)> {
     ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some((year, month, day))
 }
 
-/// The day of the week by Zeller's congruence: 0 is a Saturday.
+/// Returns the day of the week by Zeller's congruence; 0 is a Saturday.
 fn weekday(year: u32, month: u32, day: u32) -> u32 {
     let (year, month) = if month < 3 { (year.saturating_sub(1), month + 12) } else { (year, month) };
     let (century, of_century) = (year / 100, year % 100);

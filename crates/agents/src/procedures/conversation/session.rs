@@ -33,7 +33,7 @@ pub(in crate::procedures) struct Answer {
 struct Pending {
     api: usize,
     arguments: Values,
-    /// Where the flow continues after an error, if the call was allowed.
+    /// Where the control flow continues after an error; `None` if the call was not allowed or the mode is not `strict`.
     failed: Option<Box<[PointId]>>,
 }
 
@@ -50,14 +50,14 @@ pub struct Session<'p> {
     pub(in crate::procedures) made: Vec<(usize, Values)>,
     pub(in crate::procedures) points: Box<[PointId]>,
     pending: Option<Pending>,
-    /// The last value of each slot, for texts.
+    /// The last value of each slot that calls, results and decisions told.
     pub(in crate::procedures) known: Values,
     /// Decisions of the user that were not taken back.
     pub(in crate::procedures) decided: Values,
     /// The user's messages, the oldest first.
     pub(in crate::procedures) heard: Vec<String>,
     pub(in crate::procedures) owners: Owners,
-    /// Whether values of arguments need an owner.
+    /// Whether somebody must have said the values of arguments.
     pub(in crate::procedures) asks_for_owners: bool,
     pub(in crate::procedures) pace: Pace,
     is_cancelled: bool,
@@ -65,7 +65,7 @@ pub struct Session<'p> {
 }
 
 impl<'p> Session<'p> {
-    /// Creates a conversation before its first message.
+    /// Creates a conversation before its first message. Only the rules of the mode bind the agent.
     pub fn new(procedure: &'p Procedure, mode: Mode) -> Session<'p> {
         Session {
             procedure,
@@ -95,30 +95,30 @@ impl<'p> Session<'p> {
         Session { supervisor: Some(supervisor), ..session }
     }
 
-    /// Returns the same conversation, bound only by the rules of the mode.
+    /// Returns a copy of the conversation without its supervisor: only the rules of the mode bind the agent.
     pub fn unsupervised(&self) -> Session<'p> {
         Session { supervisor: None, ..self.clone() }
     }
 
-    /// Sets whether values of arguments need an owner: the user's messages (from the first one on), a result, a
-    /// decision of the user, or a default of the file. On by default.
+    /// Sets whether values of arguments must have been said: in a message of the user, a result, a decision of the
+    /// user, or as a default of the file. Nothing is required before the first message. On by default.
     #[must_use]
     pub fn provenance(mut self, is_on: bool) -> Session<'p> {
         self.asks_for_owners = is_on;
         self
     }
 
-    /// Whether values of arguments need an owner: not before the user's first message.
+    /// Returns whether somebody must have said the values of arguments now; false before the user's first message.
     pub(in crate::procedures) fn asks_for_owners(&self) -> bool {
         self.asks_for_owners && !self.owners.messages.is_empty()
     }
 
-    /// The mode.
+    /// Returns the mode whose rules bind the agent.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Returns the last value of each slot that calls, results and decisions told.
+    /// Returns the last value of each slot that calls, results, decisions or [`tell`](Session::tell) told.
     pub fn known(&self) -> &Map<String, Value> {
         &self.known
     }
@@ -133,7 +133,7 @@ impl<'p> Session<'p> {
         of_result.or_else(|| self.known.get(name))
     }
 
-    /// Sets a value that is known before the conversation, such as those of the frame below.
+    /// Sets a value that is known before the conversation, such as one from a procedure that this one interrupts.
     pub fn tell(&mut self, slot: &str, value: Value) {
         self.owners.given(slot, value.clone());
         self.known.insert(slot.to_owned(), value);
@@ -149,12 +149,14 @@ impl<'p> Session<'p> {
         self.heard.push(text);
     }
 
-    /// Returns the smallest number of acts to a closing answer, if the supervisor knows the state.
+    /// Returns the smallest number of acts up to a closing answer; `None` without a supervisor, and in states from
+    /// which it does not guarantee one.
     fn rank(&self) -> Option<u32> {
         self.supervisor?.rank_of(&self.marks, &self.points)
     }
 
-    /// Returns whether some outcome of a node has a lower rank than any state since the user last said something new.
+    /// Returns whether some outcome of a node has a lower rank than each state since the user last said something new.
+    /// True if there is no supervisor or no such rank is known.
     pub(in crate::procedures) fn may_lower(&self, node: usize) -> bool {
         let Some(supervisor) = self.supervisor else { return true };
         let Some(lowest) = self.pace.lowest else { return true };
@@ -189,7 +191,7 @@ impl<'p> Session<'p> {
         self.has_pace() && self.pace.is_stalled()
     }
 
-    /// The user's messages.
+    /// Returns the user's messages, the oldest first.
     pub fn heard(&self) -> &[String] {
         &self.heard
     }
@@ -199,34 +201,34 @@ impl<'p> Session<'p> {
         self.is_cancelled = true;
     }
 
-    /// Whether the user dropped the request.
+    /// Returns whether the user dropped the request.
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled
     }
 
-    /// Returns an outcome of a node after which the supervisor cannot guarantee that the conversation ends; `None` if
-    /// there is none, or no supervisor.
+    /// Returns an outcome of a node after which results or decisions can prevent every closing answer; `None` if there
+    /// is no such outcome or no supervisor.
     fn leaving(&self, node: usize) -> Option<Obstacle> {
         let outcome = self.supervisor?.leaving_by(&self.marks, &self.points, node)?;
         Some(Obstacle::Blocking(outcome.text(self.procedure)))
     }
 
-    /// The procedure.
+    /// Returns the procedure that the conversation follows.
     pub fn procedure(&self) -> &'p Procedure {
         self.procedure
     }
 
-    /// Whether a closing answer was said.
+    /// Returns whether a closing answer was said when it was allowed.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Returns the status of a node, by its index.
+    /// Returns the status of a node, by its index; [`Status::No`] for unknown indices.
     pub fn status(&self, node: usize) -> Status {
         self.marks.done.get(node).copied().unwrap_or_default()
     }
 
-    /// Evaluates conditions with these values for slots that are not set.
+    /// Evaluates the conditions with the values of `told` for slots that are not set.
     pub(in crate::procedures) fn evaluation_with(&self, told: &Values) -> Evaluation {
         let mut marks = self.marks.clone();
         for (value, register) in marks.values.iter_mut().zip(&self.procedure.registers) {
@@ -248,7 +250,7 @@ impl<'p> Session<'p> {
         (0..self.procedure.nodes.len()).filter(|&node| self.blocked(&view, node).is_none()).collect()
     }
 
-    /// Returns why a node is not open, with these arguments or with any. `None` if it is open.
+    /// Returns why a node is not open, with these arguments or with any. Returns `None` if it is open.
     pub fn obstacle(&self, node: usize, arguments: Option<&Values>) -> Option<Obstacle> {
         if node >= self.procedure.nodes.len() {
             return Some(Obstacle::Unknown);
@@ -256,7 +258,7 @@ impl<'p> Session<'p> {
         let view = self.view();
         let rule = self.rule(&view, node);
         match rule {
-            // the order is the last of all rules
+            // the control flow is checked last, so wrong arguments come first
             None | Some(Obstacle::Order) => {
                 let wrong = arguments.and_then(|arguments| self.wrong_arguments(node, arguments));
                 wrong.or(rule).or_else(|| self.leaving(node))
@@ -280,7 +282,8 @@ impl<'p> Session<'p> {
         open + &blocked
     }
 
-    /// Returns why no arguments of a call are possible, once the user has said something. `None` for other nodes.
+    /// Returns why no arguments of a call are possible, once the user has said something. Returns `None` for other
+    /// nodes.
     pub(in crate::procedures) fn lacking(&self, node: usize) -> Option<Obstacle> {
         let is_api = self.procedure.nodes[node].kind == NodeKind::Api;
         (is_api && self.asks_for_owners()).then(|| self.arguments(node).err()).flatten()
@@ -326,7 +329,7 @@ impl<'p> Session<'p> {
             matches!(truth, Truth::False | Truth::Closed)
         };
         let name = |api: &usize| procedure.nodes[*api].name.as_str();
-        // the path begins with the innermost one
+        // the path begins with the innermost guard
         let (condition, values) = match procedure.guards.path(guard, None).filter(fails).last() {
             None => (String::new(), String::new()),
             Some(guard) => match &guard.test {
@@ -358,7 +361,7 @@ impl<'p> Session<'p> {
         conditions.get(place).map(|condition| condition.text.clone()).unwrap_or_default()
     }
 
-    /// Returns the values that the condition of an expression reads.
+    /// Returns the values that the condition of an expression reads, as `slot = value` or `slot is not known`.
     fn values(&self, expression: ExprId) -> String {
         let expressions = &self.procedure.program.expressions;
         let place = expressions.conditions.partition_point(|condition| condition.root < expression);
@@ -437,8 +440,9 @@ impl<'p> Session<'p> {
         is_made.then_some(Obstacle::Again)
     }
 
-    /// Records a call of the agent and returns its obstacle, if there is one. The call waits for [its
-    /// result](Session::result) even if there is an obstacle, because wrong acts are followed too.
+    /// Records a call of the agent and returns its obstacle, if there is one. Arguments are checked only with
+    /// `judge_arguments`. The call waits for [its result](Session::result) even if there is an obstacle, because wrong
+    /// acts are followed too; only a call of a node that is not an API has no result.
     pub fn call(&mut self, api: usize, arguments: Values, judge_arguments: bool) -> Option<Obstacle> {
         let obstacle = match self.procedure.nodes.get(api).map(|node| node.kind) {
             Some(NodeKind::Api) => self.obstacle(api, Some(&arguments).filter(|_| judge_arguments)),
@@ -454,8 +458,8 @@ impl<'p> Session<'p> {
         obstacle
     }
 
-    /// Applies the answer of the system to the pending call. A member `error` means that the call failed. Without a
-    /// pending call nothing happens.
+    /// Applies the result of the pending call. The call failed if the result has a member `error` other than null,
+    /// false and the empty text. Without a pending call nothing happens.
     pub fn result(&mut self, result: &Values) {
         let Some(Pending { api, arguments, failed }) = self.pending.take() else { return };
         let is_error = result.get("error").is_some_and(|error| match error {
@@ -494,13 +498,14 @@ impl<'p> Session<'p> {
         self.pace.act(true, rank);
     }
 
-    /// Records an answer of the agent and returns its obstacle, if there is one. The answer counts as said in any case.
+    /// Records an answer of the agent and returns its obstacle, if there is one. The answer counts as said even if it
+    /// is not allowed, unless the node is unknown or an API.
     pub fn say(&mut self, answer: usize) -> Option<Obstacle> {
         self.say_text(answer, "", &[])
     }
 
-    /// Like `say`, with the text of the answer and the slots that it asks for, if they are known. If the user agrees to
-    /// the text by a decision, its values are owned by the user.
+    /// Like [`say`](Session::say), with the text of the answer and the slots that it asks for; without slots, those
+    /// that the node declares. If the user agrees to the text by a decision, its values count as said by the user.
     pub fn say_text(&mut self, answer: usize, text: &str, asks: &[String]) -> Option<Obstacle> {
         self.made.clear();
         let declared = self.procedure.nodes.get(answer).map_or(&[][..], |node| node.asks.as_slice());
@@ -523,7 +528,8 @@ impl<'p> Session<'p> {
         obstacle
     }
 
-    /// Records a reply that is not a node.
+    /// Records a reply that is not a node. If the procedure has no node that asks for slots, the reply counts as a
+    /// question for all slots.
     pub fn free(&mut self) {
         self.made.clear();
         let has_question = self.procedure.nodes.iter().any(|node| node.kind == NodeKind::Request);
@@ -550,7 +556,8 @@ impl<'p> Session<'p> {
         self.pace.decide(slot, value, rank);
     }
 
-    /// Moves the control flow past a node. Returns where it continues after an error.
+    /// Moves the control flow past a node in the mode `strict`. Returns where it continues after an error; `None` in
+    /// other modes, and if no call of the node is reached.
     fn advance(&mut self, node: usize) -> Option<Box<[PointId]>> {
         if self.mode != Mode::Strict {
             return None;
@@ -562,7 +569,7 @@ impl<'p> Session<'p> {
 }
 
 impl Supervisor<'_> {
-    /// Returns the state of a session. `None` if the automaton lacks it.
+    /// Returns the state of a session. Returns `None` if the automaton lacks it.
     pub(in crate::procedures) fn state_of(&self, session: &Session<'_>) -> Option<StateId> {
         self.automaton().find(&session.marks, &session.points)
     }

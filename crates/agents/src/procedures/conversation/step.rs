@@ -20,18 +20,19 @@ pub enum StepFormat {
     /// Lines: `Thought: …`, `Action: API` and `Action Input: JSON`, or `Answer: NAME` and `Response: TEXT`.
     #[default]
     Published,
-    /// One object: `{"call": API, "arguments": …}` or `{"say": NAME, "text": TEXT}`, with a `thought` before these.
+    /// One object: `{"call": API, "arguments": …}` or `{"say": NAME, "text": TEXT}`. A `thought` may be its first
+    /// member.
     Json,
 }
 
 /// The text of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Text {
-    /// This text and no other.
+    /// Exactly the given text.
     Verbatim(String),
-    /// Any text that contains each of these.
+    /// Any text of bounded length that contains each of the given texts.
     Guided(Vec<String>),
-    /// Any text.
+    /// Any text of bounded length.
     Free,
 }
 
@@ -47,7 +48,7 @@ pub enum Offer {
     },
     /// An answer, or a reply that is not a node.
     Answer {
-        /// The name; for a question with the slots that it asks for: `ask(slot, slot)`.
+        /// The name. A question has the slots that it asks for in brackets: `ask(slot, slot)`.
         name: String,
         /// Its text.
         text: Text,
@@ -73,7 +74,7 @@ pub struct StepOptions {
     pub thought: Option<u32>,
     /// The most characters of a text that is not verbatim. 400 by default.
     pub text_characters: u32,
-    /// Caps of the grammar.
+    /// Limits on the size of the grammar.
     pub limits: Limits,
 }
 
@@ -128,7 +129,7 @@ impl<'o> Maker<'o> {
         self.options.format == StepFormat::Json
     }
 
-    /// Builds the part before the step.
+    /// Builds the part before the step: the opening brace in JSON, and an optional thought.
     fn thought(&mut self) -> ExprId {
         let is_json = self.is_json();
         let begin = if is_json { self.builder.text("{") } else { self.builder.empty() };
@@ -141,7 +142,7 @@ impl<'o> Maker<'o> {
         self.builder.sequence([begin, thought])
     }
 
-    /// Builds one character of a text in one paragraph; the first one is not a space.
+    /// Builds a character of a text without line breaks, as the format writes it; the first character is not a space.
     fn character(&mut self, is_first: bool) -> ExprId {
         let mut ranges = vec![('!', '\u{7e}'), ('\u{a1}', '\u{d7ff}'), ('\u{e000}', char::MAX)];
         if !is_first {
@@ -160,7 +161,7 @@ impl<'o> Maker<'o> {
         self.builder.choice([class, quote, backslash])
     }
 
-    /// Builds a paragraph of a bounded number of characters that does not begin with a space.
+    /// Builds a line of 1 to `most` characters that does not begin with a space.
     fn line(&mut self, most: u32) -> ExprId {
         let (first, other) = (self.character(true), self.character(false));
         let rest = self.builder.repeat(other, 0, Some(most.saturating_sub(1)));
@@ -267,7 +268,7 @@ impl<'o> Maker<'o> {
         }
     }
 
-    /// Builds texts as JSON strings, in a trie of their bytes.
+    /// Builds a choice of texts as JSON strings, in a trie of their bytes.
     fn words(&mut self, words: &[String]) -> ExprId {
         let mut spelled: Vec<String> =
             words.iter().map(|word| Value::from(word.as_str()).to_string()).collect();
@@ -305,7 +306,8 @@ impl<'o> Maker<'o> {
         self.builder.word_graph(graph)
     }
 
-    /// Builds all spellings of these arguments in the grammar of the request.
+    /// Builds all spellings that the grammar of the request has for these arguments: numbers may end in zeros after the
+    /// point.
     fn repetition(&mut self, arguments: &Arguments, values: &Values) -> ExprId {
         let (mut parts, mut separator) = (vec![self.builder.text("{")], "");
         for slot in &arguments.slots {

@@ -58,7 +58,7 @@ impl<'a> Turns<'a> {
         Ok(Turns { procedure, offers, format, options, set })
     }
 
-    /// The tools that a turn may call, with schemas narrowed to the offered arguments.
+    /// Returns the tools that a turn may call, with schemas narrowed to the offered arguments.
     pub fn tools(&self) -> &ToolSet {
         &self.set
     }
@@ -68,7 +68,7 @@ impl<'a> Turns<'a> {
         GrammarOptions::default().choice(choice).max_calls(Some(1)).markers(Markers::Text).schema(schema)
     }
 
-    /// The grammar of the turns. Tools that the format cannot write are left out.
+    /// Builds the grammar of the turns. Tools that the format cannot write are left out.
     ///
     /// # Errors
     /// Unsupported schemas of slots, invalid patterns of claims, limits.
@@ -112,7 +112,7 @@ impl<'a> Turns<'a> {
     /// read.
     ///
     /// # Errors
-    /// Limits.
+    /// Limits, and invalid patterns of claims (`regex/…`).
     pub fn read(&self, text: &str) -> Result<Option<Act>> {
         let turn = match self.format.read(text, &self.set) {
             Ok(turn) => turn,
@@ -201,7 +201,7 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// The tool of an offered API, with a schema of the offered arguments that excludes repetitions.
+/// Returns the tool of an offered API, with a schema of the offered arguments that excludes repetitions.
 fn tool(procedure: &Procedure, api: &str, arguments: &Arguments) -> Tool {
     let node = procedure.node(api).map(|node| &procedure.nodes()[node]);
     let of_document = node.and_then(|node| node.tool.as_deref());

@@ -2,12 +2,13 @@
 
 use rustc_hash::FxHashSet;
 
-/// The most words of a piece.
+/// The most runs of characters without whitespace in a piece.
 const MOST_WORDS: usize = 12;
-/// Pieces with one beginning, at most: a run of characters without white space may have many words inside.
+/// The most pieces that begin at one place. A run of characters without whitespace may contain many words, so the bound
+/// on runs is not enough.
 const MOST_ENDS: usize = 64;
 
-/// A byte offset in a text, and the number of its run.
+/// A byte offset in a text, and the number of its run of characters without whitespace, from 1.
 type Boundary = (usize, usize);
 
 /// Returns whether a character at the end of a run belongs to the sentence and not to the word.
@@ -42,8 +43,9 @@ fn boundaries(text: &str) -> (Vec<Boundary>, Vec<Boundary>) {
     (begins, ends)
 }
 
-/// Returns the distinct pieces of texts from the beginning of a word to the end of a word, of at most 12 words, as they
-/// are spelled there. Pieces of the latest text come first.
+/// Returns the distinct pieces of texts from the beginning of a word to the end of a word, as they are spelled there. A
+/// piece spans at most 12 runs of characters without whitespace, and at most 64 pieces begin at one place. Pieces of
+/// the latest text come first.
 pub(in crate::procedures) fn pieces(texts: &[String]) -> Vec<String> {
     let mut seen: FxHashSet<&str> = FxHashSet::default();
     let mut pieces = Vec::new();

@@ -12,7 +12,7 @@ use grammata_base::dot::{Attribute, Digraph, numbered};
 pub struct ProcedureGraph {
     /// The text in Graphviz's notation.
     pub dot: String,
-    /// Whether states are left out.
+    /// Whether states are left out because there are more than the bound.
     pub is_truncated: bool,
 }
 
@@ -41,8 +41,8 @@ impl Supervisor<'_> {
         parts.join(", ")
     }
 
-    /// Draws at most `most` states, those with the fewest choices from the start. States in which a closing answer may
-    /// be said have a double line. Choices that do not change the state are left out.
+    /// Draws the states in S, at most `most`, those with the fewest acts from the start. States in which a closing
+    /// answer may be said have a double line. Choices that do not change the state are left out.
     ///
     /// # Errors
     /// None at present.

@@ -35,7 +35,8 @@ impl NodeKind {
         ("courtesy", NodeKind::Courtesy),
     ];
 
-    /// Returns whether it needs no preconditions and conditions: questions and replies out of the workflow.
+    /// Returns whether nodes of the kind are open whatever their preconditions and conditions: questions and replies
+    /// out of the workflow.
     pub fn is_free(self) -> bool {
         matches!(self, NodeKind::Request | NodeKind::OutOfWorkflow)
     }
@@ -48,9 +49,9 @@ pub struct Node {
     pub name: String,
     /// The kind of the node.
     pub kind: NodeKind,
-    /// What an API does; the reference text of an answer, with `$slot` for values.
+    /// For an API, what it does. For an answer, its reference text, with `$slot` for values.
     pub description: String,
-    /// Names of the nodes that it requires, as written: with `!ok` or `!error` or without.
+    /// Names of the nodes that must be done before, as written: with `!ok` or `!error` or without.
     pub required: Vec<String>,
     /// Slots of an API's request.
     pub request: Vec<String>,
@@ -58,21 +59,21 @@ pub struct Node {
     pub optional: Vec<String>,
     /// The tool of a document that an API calls, if the file names one.
     pub tool: Option<Box<ApiTool>>,
-    /// Slots of the request that need not have the values of the calls that it requires.
+    /// Slots of the request that may have other values than in the earlier calls that the node requires.
     pub rebind: Vec<String>,
     /// Slots of an API's response.
     pub response: Vec<String>,
     /// Whether the call changes something in the world (`effect: write`).
     pub writes: bool,
-    /// The most calls of an API in one session.
+    /// The most calls of an API in one session; `None` for no bound.
     pub max_calls: Option<u32>,
-    /// Whether it stays done if a node that it requires changes.
+    /// Whether the node stays done if a node that it requires is answered again.
     pub keep: bool,
     /// Slots that a request asks for.
     pub asks: Vec<String>,
-    /// Patterns that only this answer may say, or `auto`.
+    /// Patterns of texts that only this answer may contain; `auto` means its own words.
     pub claims: Vec<String>,
-    /// Where the file declares it.
+    /// Where the file declares the node.
     pub place: Place,
 }
 
@@ -105,8 +106,8 @@ const API: [&str; 12] = [
 ];
 const ANSWER: [&str; 7] = ["name", "desc", "precondition", "pre", "kind", "asks", "claims"];
 
-/// Reads the declarations of a file, and what APIs take from the tools that they name; `None` if it has no name or no
-/// procedure, which is among the findings.
+/// Reads the declarations of a file, merged with the tools that its APIs name. `None`, with an error among the
+/// findings, if the file is not a mapping, or has no name or no text of a procedure.
 pub(in crate::procedures) fn read(
     document: &Document,
     documents: &mut Documents<'_>,
@@ -184,7 +185,8 @@ fn nodes(
     nodes
 }
 
-/// Returns the kind of an answer: the written one, or one by its name.
+/// Returns the kind of an answer: the written one, or otherwise one by its name. An unknown written kind is an error
+/// and read as an inform.
 fn kind(fields: &Fields<'_>, name: &str, description: &str, findings: &mut Findings) -> NodeKind {
     if let Some(written) = fields.text("kind", findings).filter(|kind| !kind.is_empty()) {
         if let Some((_, kind)) = NodeKind::ANSWERS.iter().find(|(name, _)| *name == written) {

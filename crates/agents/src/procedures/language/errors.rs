@@ -1,4 +1,5 @@
-//! The findings of this room: errors of the codes `pdl/…`, warnings and notes.
+//! The findings of procedure files: errors, warnings and notes with codes `pdl/…`; and errors of traces and call
+//! formats.
 
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean};
 use grammata::error::{Error, ErrorKind};
@@ -17,7 +18,7 @@ pub enum Severity {
 /// A finding of the static checks at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How serious it is.
+    /// How serious the finding is.
     pub severity: Severity,
     /// The code, the place, the found and the allowed text, and help.
     pub diagnostic: Diagnostic,
@@ -49,7 +50,7 @@ impl Findings {
     }
 }
 
-/// An error that ends the reading of a file.
+/// Creates an error that ends the reading of a file.
 pub(in crate::procedures) fn fatal(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
@@ -387,12 +388,12 @@ pub(in crate::procedures) fn call_format(found: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// Names as a list, or that there are none.
+/// Returns names separated by commas, or `nothing`.
 fn listed(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// The procedure is blocked from the start.
+/// Returns the error for a procedure that is blocked from the start.
 pub(in crate::procedures) fn blocked_start(name: &str) -> Error {
     let message = "results or decisions can keep the agent from every closing answer from the start on";
     let diagnostic = Diagnostic::new("pdl/blocking", message)

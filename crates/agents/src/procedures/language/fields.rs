@@ -80,7 +80,8 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// The mappings of a list; empty if the field is missing or blank. Other items and values are errors and left out.
+    /// Returns the mappings of a list; empty if the field is missing or blank. Other items and values are errors and
+    /// left out.
     pub(super) fn list(&self, key: &str, known: &[&str], findings: &mut Findings) -> Vec<Fields<'d>> {
         let Some(entry) = self.get(key) else { return Vec::new() };
         let node = self.document.node(entry.value);
@@ -100,8 +101,8 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// A list of normalised names. It may also be one text with commas or whitespace between the names, which then
-    /// contain neither.
+    /// Returns a list of normalised names; empty if the field is missing. The field may also be one text with commas or
+    /// whitespace between the names, which then contain neither. Other values are errors.
     pub(super) fn names(&self, key: &str, findings: &mut Findings) -> Vec<String> {
         let Some(entry) = self.get(key) else { return Vec::new() };
         let trim = |name: &str| normal(name.trim_matches(['\'', '"']));
@@ -131,7 +132,7 @@ impl<'d> Fields<'d> {
         names
     }
 
-    /// A mapping from names to texts, in its order; `None` if the field is missing or not a mapping.
+    /// Returns a mapping from normalised names to texts, in its order; `None` if the field is missing or not a mapping.
     pub(super) fn pairs(&self, key: &str, findings: &mut Findings) -> Option<Vec<(String, String)>> {
         let node = self.document.node(self.get(key)?.value);
         let Content::Mapping(entries) = &node.content else { return None };
@@ -182,7 +183,7 @@ impl<'d> Fields<'d> {
         number
     }
 
-    /// The patterns of `claims`, unchanged: a list, or a single text such as `auto`.
+    /// Returns the patterns of `claims`, unchanged: a list, or a single text such as `auto`. Other values are errors.
     pub(super) fn claims(&self, findings: &mut Findings) -> Vec<String> {
         let Some(entry) = self.get("claims") else { return Vec::new() };
         match self.document.json(entry.value) {

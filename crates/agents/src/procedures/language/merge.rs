@@ -18,7 +18,7 @@ pub(super) struct Exchange {
     pub(super) request: Vec<String>,
     pub(super) optional: Vec<String>,
     pub(super) response: Vec<String>,
-    /// Whether calls have an effect, unless the entry has `effect`.
+    /// Whether calls have an effect, judged by the tool. The member `effect` of the entry takes precedence.
     pub(super) writes: bool,
     /// The parameters of the tool, one per slot of `request`; empty without a tool.
     parameters: Vec<Part>,
@@ -37,7 +37,7 @@ impl Exchange {
         }
     }
 
-    /// The description of the tool; empty without a tool.
+    /// Returns the description of the tool; empty without a tool.
     pub(super) fn description(&self) -> String {
         self.tool.as_ref().map(|tool| tool.tool.description.clone()).unwrap_or_default()
     }
@@ -68,7 +68,7 @@ pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings:
     Exchange { name: Some(name), ..exchange }
 }
 
-/// The slots that an entry lists under `key`, with parts that have no schema.
+/// Returns the slots that an entry lists under `key`, each with a part that has no schema.
 fn unlinked(fields: &Fields<'_>, key: &str, findings: &mut Findings) -> (Vec<String>, Vec<Part>) {
     let slots: Vec<String> = match fields.pairs(key, findings) {
         Some(pairs) => pairs.into_iter().map(|(slot, _)| slot).collect(),
@@ -156,8 +156,8 @@ fn merged(fields: &Fields<'_>, reference: String, tool: Tool, findings: &mut Fin
     })
 }
 
-/// The slots of the request with the parameters that they fill: those that the entry lists, or, without `request`, all.
-/// Unknown parameters, and required ones that the entry does not list, are errors.
+/// Returns the slots of the request with the parameters that they fill: those that the entry lists, or, without
+/// `request`, all. Unknown or repeated parameters, and required ones that the entry does not list, are errors.
 fn request(fields: &Fields<'_>, mut known: Vec<Part>, findings: &mut Findings) -> Vec<(String, Part)> {
     let listed = |findings: &mut Findings| -> Vec<(String, String)> {
         fields.names("request", findings).into_iter().map(|name| (name.clone(), name)).collect()
@@ -199,8 +199,9 @@ fn request(fields: &Fields<'_>, mut known: Vec<Part>, findings: &mut Findings) -
     request
 }
 
-/// The slots of the response with the members whose values they get: those that the entry lists, or, without
-/// `response`, all that the document declares and whose names are not parameters of the request.
+/// Returns the slots of the response with the members whose values they get: those that the entry lists, or, without
+/// `response`, all that the document declares and whose names are not parameters of the request. A listed name that is
+/// neither declared nor a JSON Pointer is an error if the document declares members.
 fn response(
     fields: &Fields<'_>,
     tool: &Tool,
@@ -247,7 +248,7 @@ fn response(
 pub(super) struct Slots<'s> {
     slots: &'s mut Vec<Slot>,
     by_name: FxHashMap<String, usize>,
-    /// By index of a slot that the file does not declare: whether a request has it.
+    /// By index of a slot that the file does not declare: whether the request of a tool has the slot.
     in_request: FxHashMap<usize, bool>,
 }
 
@@ -258,7 +259,7 @@ impl<'s> Slots<'s> {
     }
 
     /// Adds the slots that an API takes from its tool. The schemas of a slot in several requests, and in the file, are
-    /// intersected; it is an error if that is not possible.
+    /// intersected; if that is not possible, the finding is an error.
     pub(super) fn add(&mut self, exchange: &Exchange, place: &Place, findings: &mut Findings) {
         for (slot, part) in exchange.request.iter().zip(&exchange.parameters) {
             self.bind(slot, part, true, place, findings);
@@ -317,7 +318,7 @@ impl<'s> Slots<'s> {
             }
             (false, None) => slot.schema = slot.schema.take().or_else(|| part.schema.clone()),
             (false, Some(true)) => {}
-            // a slot whose schema differs between two responses gets none
+            // a slot whose schema differs between two responses gets no schema
             (false, Some(false)) => {
                 slot.schema = slot.schema.take().filter(|known| Some(known) == part.schema.as_ref())
             }

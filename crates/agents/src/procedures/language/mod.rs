@@ -1,4 +1,4 @@
-//! What a file of a procedure says: declarations, the text in PDL, values, and the errors of both.
+//! The contents of a procedure file: declarations, the text in PDL and its values, and the errors of a file.
 
 pub(super) mod declarations;
 pub(super) mod errors;

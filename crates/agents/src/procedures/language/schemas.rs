@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-/// The most JSON values in a schema after references are replaced.
+/// The most JSON values that are copied while references are replaced.
 const MOST_VALUES: usize = 10_000;
-/// The greatest nesting depth of such a schema.
+/// The greatest nesting depth of a schema after references are replaced.
 const MOST_DEPTH: usize = 64;
 
 /// Keywords whose value is a map of schemas.
@@ -28,13 +28,14 @@ const SINGLE: [&str; 10] = [
 /// The result of replacing the references of a schema.
 pub(super) enum Inlined {
     Schema(Value),
-    /// A definition refers to itself, or a reference is not `#/$defs/NAME` of a known definition.
+    /// A definition refers to itself, directly or not, or a reference is not `#/$defs/NAME` of a known definition.
     Recursive,
     TooLarge,
 }
 
-/// Replaces each `$ref` of the form `#/$defs/NAME` by the definition. Keywords next to it are kept; those other than
-/// `description` and `title` are combined with the definition by `allOf`.
+/// Replaces each `$ref` of the form `#/$defs/NAME` by the definition. Keywords next to the reference are kept. If all
+/// of them are `description` or `title`, they replace those of the definition; otherwise the definition becomes a
+/// member of `allOf`.
 pub(super) fn inlined(schema: &Value, definitions: &Map<String, Value>) -> Inlined {
     let mut inliner = Inliner { definitions, open: Vec::new(), left: MOST_VALUES };
     match inliner.schema(schema, 0) {
@@ -110,7 +111,7 @@ impl Inliner<'_> {
     }
 }
 
-/// The number of JSON values in a value, itself included.
+/// Returns the number of JSON values in a value, including the value itself.
 fn size(value: &Value) -> usize {
     let (mut open, mut count) = (vec![value], 0);
     while let Some(value) = open.pop() {
@@ -187,7 +188,8 @@ pub(super) fn intersection(one: &Value, other: &Value) -> Option<Value> {
     Some(Value::Object(made))
 }
 
-/// The value of a keyword that asserts what both of its values assert; `None` if there is none, or it is not known.
+/// Returns the value of a keyword that asserts what both of its values assert; `None` if there is no such value or none
+/// can be computed.
 fn intersected(keyword: &str, one: &Value, other: &Value) -> Option<Value> {
     match keyword {
         "type" => match (one.as_str(), other.as_str()) {

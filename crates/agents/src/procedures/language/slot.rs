@@ -29,11 +29,11 @@ pub struct Slot {
     pub name: String,
     /// The description; empty if the file has none.
     pub description: String,
-    /// The JSON Schema of its values, if the file has one.
+    /// The JSON Schema of the values, if the file or a tool has one.
     pub schema: Option<Value>,
-    /// The origin of its values, if the file declares it.
+    /// The origin of the values, if the file declares it.
     pub source: Option<Source>,
-    /// The value while the conversation has none.
+    /// A value that counts as said even if nobody said it, if the file declares such a value.
     pub default: Option<Value>,
     /// The place of the declaration.
     pub place: Place,

@@ -28,17 +28,17 @@ pub struct ApiTool {
 }
 
 impl ApiTool {
-    /// The arguments of a call by the parameters of the document. Slots without a parameter are left out.
+    /// Returns the arguments of a call by the parameter names of the document. Slots without a parameter are left out.
     pub fn arguments(&self, slots: &Map<String, Value>) -> Map<String, Value> {
         let named = |slot: &str| self.parameters.iter().find(|(known, _)| known == slot);
         let named = slots.iter().filter_map(|(slot, value)| Some((named(slot)?.1.clone(), value.clone())));
         named.collect()
     }
 
-    /// The HTTP request of a call; `None` if the tool is called by the host.
+    /// Returns the HTTP request of a call; `None` if the tool is called by the host.
     ///
     /// # Errors
-    /// Those of [`ToolSet::request`].
+    /// Those of [`ToolSet::of`] with the default limits, and of [`ToolSet::request`].
     pub fn request(&self, slots: &Map<String, Value>) -> Result<Option<Request>> {
         if self.tool.binding == Binding::Host {
             return Ok(None);
@@ -72,7 +72,7 @@ impl ApiTool {
     }
 }
 
-/// A cache of the documents that a procedure names: each is read once, on first use.
+/// A cache of the documents that a procedure names. Each is read once, on first use.
 pub(in crate::procedures) struct Documents<'f> {
     folder: Option<&'f Path>,
     limits: &'f Limits,
@@ -164,7 +164,7 @@ pub(super) struct Part {
     pub(super) is_required: bool,
 }
 
-/// The parameters of a tool, with schemas without references.
+/// Returns the parameters of a tool, with schemas without references.
 ///
 /// # Errors
 /// The name of a parameter whose schema is recursive or too large, in a sentence.
@@ -188,8 +188,8 @@ pub(super) fn parameters(tool: &Tool) -> std::result::Result<Vec<Part>, String> 
     Ok(parts)
 }
 
-/// The members that the document declares at the root of a tool's response; empty if there are none, or if the schema
-/// is recursive or too large.
+/// Returns the members that the document declares at the root of a tool's response; empty if there are none, or if the
+/// schema is recursive or too large.
 pub(super) fn members(tool: &Tool) -> Vec<Part> {
     let Some(schema) = tool.response.as_ref().map(tools::Schema::value) else { return Vec::new() };
     let empty = Map::new();
@@ -199,7 +199,8 @@ pub(super) fn members(tool: &Tool) -> Vec<Part> {
     properties.iter().map(|(name, schema)| part(name, schema.clone(), false)).collect()
 }
 
-/// The member at a JSON Pointer into a tool's response. It has no schema if the document does not declare it.
+/// Returns the member at a JSON Pointer into a tool's response. It has no schema if the document does not declare it,
+/// or if the schema of the response is recursive or too large.
 pub(super) fn member_at(tool: &Tool, pointer: &str) -> Part {
     let found = || {
         let schema = tool.response.as_ref()?.value();
@@ -236,8 +237,8 @@ fn list(value: Option<&Value>) -> impl Iterator<Item = &str> {
     value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Returns why calls may break keywords that concern several arguments, such as `minProperties`; `None` if they cannot.
-/// `given` are the parameters that calls may have, `always` those that each call has.
+/// Returns why calls may break a keyword that concerns several arguments, such as `minProperties`, or why that is
+/// unknown; `None` if they cannot. `given` are the parameters that calls may have, `always` those that each call has.
 pub(super) fn unmet(tool: &Tool, given: &[&str], always: &[&str]) -> Option<String> {
     const KNOWN: [&str; 13] = [
         "type",
@@ -275,7 +276,7 @@ pub(super) fn unmet(tool: &Tool, given: &[&str], always: &[&str]) -> Option<Stri
     None
 }
 
-/// Whether calls of a tool have an effect, judged by the HTTP method; `None` if the tool is called by the host.
+/// Returns whether calls of a tool have an effect, judged by the HTTP method; `None` if the tool is called by the host.
 pub(super) fn writes(tool: &Tool) -> Option<bool> {
     match &tool.binding {
         Binding::Host => None,

@@ -21,14 +21,15 @@ pub enum Literal {
 pub enum Scalar {
     /// A finite number.
     Number(f64),
-    /// A text in lower case, without surrounding whitespace; other JSON values as their text.
+    /// A text in lower case, without surrounding whitespace; a JSON value other than a text or a finite number as its
+    /// JSON.
     Text(String),
-    /// Some value that no condition names: the last cell of a slot whose values are open.
+    /// Any value that no condition names; the last cell of a slot whose schema does not list its values.
     Other,
 }
 
 impl Scalar {
-    /// Converts a JSON value.
+    /// Converts a JSON value. A text that is a finite decimal number becomes a number.
     pub fn of(value: &Value) -> Scalar {
         match value {
             Value::String(text) => Scalar::of_text(text),
@@ -49,7 +50,7 @@ impl Scalar {
         }
     }
 
-    /// Returns the order of two values of one type; `None` for different types.
+    /// Returns the order of two numbers or of two texts; `None` for other pairs.
     pub(in crate::procedures) fn compare(&self, other: &Scalar) -> Option<Ordering> {
         match (self, other) {
             (Scalar::Number(a), Scalar::Number(b)) => a.partial_cmp(b),

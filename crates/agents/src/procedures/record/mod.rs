@@ -1,4 +1,4 @@
-//! Recorded conversations, the verdict on them, and random ones.
+//! Recorded conversations, the verdict on them, and random conversations.
 
 pub(super) mod trace;
 pub(super) mod walk;

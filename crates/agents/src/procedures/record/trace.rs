@@ -15,20 +15,21 @@ use serde_json::{Map, Value};
 pub enum Event {
     /// `["call", API, {SLOT: VALUE}]`: the agent calls an API.
     Call(String, Map<String, Value>),
-    /// `["result", {SLOT: VALUE}]` or `["result", {"error": TEXT}]`: the system answers the call before it.
+    /// `["result", {SLOT: VALUE}]` or `["result", {"error": TEXT}]`: the system answers the last call.
     Result(Map<String, Value>),
-    /// `["say", ANSWER]`, perhaps with its text and the list of slots that it asks for: the agent says an answer.
+    /// `["say", ANSWER]`, optionally followed by the text and the list of slots that the answer asks for: the agent
+    /// says an answer.
     Say {
-        /// The answer.
+        /// The name of the answer.
         answer: String,
-        /// Its text; empty if the trace does not say.
+        /// The text of the answer; empty if the trace has none.
         text: String,
-        /// The slots that it asks for.
+        /// The slots that the answer asks for; empty if the trace has none.
         asks: Vec<String>,
     },
     /// `["free", TEXT]`: a reply of the agent that is not a node.
     Free,
-    /// `["slot", NAME, VALUE]`: the user decided.
+    /// `["slot", NAME, VALUE]`: the user decided on a slot.
     Decide(String, Value),
     /// `["user", TEXT]`: the user says something.
     User(String),
@@ -39,7 +40,7 @@ pub enum Event {
 const FORMS: &str = r#"["user", TEXT], ["say", ANSWER], ["free", TEXT], ["call", API, OBJECT], ["result", OBJECT], ["slot", NAME, VALUE] or ["guide", TEXT]"#;
 
 impl Event {
-    /// Reads the event of a JSON value; `None` if it has none of these forms.
+    /// Reads the event of a JSON value; `None` if it has none of the forms of an event.
     pub fn of(value: &Value) -> Option<Event> {
         let items = value.as_array()?;
         let text = |place: usize| items.get(place).and_then(Value::as_str).map(str::to_owned);
@@ -66,7 +67,8 @@ impl Event {
 /// Reads a trace: a JSON list on each line.
 ///
 /// # Errors
-/// `pdl/trace` for the first line that has none of the forms of an [`Event`]; `source_bytes`.
+/// `pdl/trace` for the first line that has none of the forms of an [`Event`]; the limit `source_bytes`. Blank lines are
+/// skipped.
 pub fn read_trace(text: &str, limits: &Limits) -> Result<Vec<Event>> {
     limits.check_source(text)?;
     let mut events = Vec::new();
@@ -82,20 +84,21 @@ pub fn read_trace(text: &str, limits: &Limits) -> Result<Vec<Event>> {
 pub enum TraceLine {
     /// An event of the current conversation.
     Event(Event),
-    /// A whole conversation: a list of events, or an object with `events` and perhaps an `id`.
+    /// A whole conversation: a list of events, or an object with `events` and an optional `id`.
     Session {
-        /// Its name, if it has one.
+        /// The name of the conversation, if it has one.
         id: Option<String>,
-        /// What happened.
+        /// The events of the conversation, in order.
         events: Vec<Event>,
     },
 }
 
 impl TraceLine {
-    /// Reads a line, whose length the caller must bound. `number` is its place in the stream, from 1.
+    /// Reads a line. `number` is its place in the stream, from 1. The caller must bound the length of the line.
     ///
     /// # Errors
-    /// `pdl/trace` if it has none of the forms, or one of its events has none of those of an [`Event`].
+    /// `pdl/trace` if the line is neither an [`Event`] nor a conversation, or if an event of the conversation has none
+    /// of the forms of an [`Event`].
     pub fn read(line: &str, number: usize) -> Result<TraceLine> {
         let wrong = |found: &str| errors::trace(number, found, FORMS);
         let value: Value = serde_json::from_str(line).map_err(|_| wrong(line))?;
@@ -112,7 +115,7 @@ impl TraceLine {
     }
 }
 
-/// Follows an event without judging it.
+/// Applies an event to a session without judging it. Names that are no nodes have no effect on the state.
 pub fn follow(session: &mut Session<'_>, event: &Event) {
     let node = |name: &str| session.procedure().node(name).unwrap_or(usize::MAX);
     match event {
@@ -133,18 +136,18 @@ pub fn follow(session: &mut Session<'_>, event: &Event) {
 /// A step of the agent that breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The event, from 0.
+    /// The index of the event, from 0.
     pub event: usize,
-    /// The name that the agent called or said.
+    /// The name that the agent called or said, with `_` for spaces.
     pub node: String,
-    /// The first rule that it breaks.
+    /// The first rule that the step breaks.
     pub obstacle: Obstacle,
 }
 
 /// The verdict on a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Calls and answers that were judged.
+    /// The number of calls and answers that were judged.
     pub steps: usize,
     /// The steps that break a rule, in order.
     pub violations: Vec<Violation>,
@@ -152,10 +155,10 @@ pub struct Verdict {
     pub is_complete: bool,
 }
 
-/// The judgement of a session whose events come one by one.
+/// Judges a session event by event.
 ///
-/// Each call and answer is judged by what happened before it, wrong steps included: a wrong call that was answered is
-/// done, a wrong answer is said. Answers of unknown names count as free replies.
+/// Each call and answer is judged by the events before it, including wrong steps: a wrong call that was answered counts
+/// as done, and a wrong answer counts as said. Answers of unknown names are not judged.
 #[derive(Debug)]
 pub struct Verification<'p> {
     session: Session<'p>,
@@ -166,15 +169,15 @@ pub struct Verification<'p> {
 }
 
 impl<'p> Verification<'p> {
-    /// A session that begins. With `judges_arguments` the arguments of calls are judged too: their agreement with the
-    /// calls that they build on, missing ones, values that nobody said (once the trace has a message of the user), and
+    /// Begins a session. With `judges_arguments` the arguments of calls are judged too: their agreement with the calls
+    /// on which they build, missing arguments, values that nobody said (once the trace has a message of the user), and
     /// repetition within a turn.
     pub fn new(procedure: &'p Procedure, mode: Mode, judges_arguments: bool) -> Verification<'p> {
         let session = Session::new(procedure, mode);
         Verification { session, judges_arguments, events: 0, steps: 0, wrong: 0 }
     }
 
-    /// Judges and follows an event. Gives the rule that it breaks first, if it breaks one.
+    /// Judges and applies an event. Returns the first rule that the event breaks, if there is one.
     pub fn take(&mut self, event: &Event) -> Option<Violation> {
         let at = self.events;
         self.events += 1;
@@ -202,23 +205,23 @@ impl<'p> Verification<'p> {
         Some(Violation { event: at, node: normal(name), obstacle })
     }
 
-    /// The session after the events so far.
+    /// Returns the session after the events so far.
     pub fn session(&self) -> &Session<'p> {
         &self.session
     }
 
-    /// The calls and answers that were judged so far.
+    /// Returns the number of calls and answers that were judged so far.
     pub fn steps(&self) -> usize {
         self.steps
     }
 
-    /// Those that break a rule.
+    /// Returns the number of judged calls and answers that break a rule.
     pub fn wrong(&self) -> usize {
         self.wrong
     }
 }
 
-/// Judges a trace, as a [`Verification`] does. Also gives the session after it.
+/// Judges a trace, as a [`Verification`] does. Also returns the session after the trace.
 pub fn verify<'p>(
     procedure: &'p Procedure,
     mode: Mode,

@@ -1,5 +1,5 @@
-//! Random sessions: the agent takes any offered step, the user says and decides anything, and APIs answer anything that
-//! their schemas allow, sometimes fail, and leave slots out.
+//! Random sessions: the agent takes random offered steps, the user says and decides random values, and APIs return
+//! random values of their slots. Calls sometimes fail, and results sometimes lack slots.
 
 use crate::procedures::conversation::arguments::{Arguments, Origin};
 use crate::procedures::conversation::session::Values;
@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The size of the range of numbers if a schema has no maximum.
+/// The difference between the greatest and the least number if a schema has no maximum.
 const NUMBERS: i64 = 60;
 
 /// Options of random sessions.
@@ -25,15 +25,15 @@ const NUMBERS: i64 = 60;
 )]
 #[non_exhaustive]
 pub struct WalkOptions {
-    /// The most acts of the agent. 24 by default.
+    /// The most acts of the agent. The number is random, from 4 (or this number, if it is smaller). 24 by default.
     pub acts: usize,
-    /// The share of calls that fail. 1 in 8 by default.
+    /// The probability that a call fails. 1 in 8 by default.
     pub errors: f64,
-    /// The share of a response's slots that are missing. 1 in 20 by default.
+    /// The probability that a slot of a response is missing. 1 in 20 by default.
     pub missing: f64,
-    /// The share of a user's decisions that are not made. 1 in 4 by default.
+    /// The probability that the user leaves a decision open. 1 in 4 by default.
     pub undecided: f64,
-    /// Whether the agent always takes a call with an effect if one is offered.
+    /// Whether the agent always takes a call with an effect if one is offered. Off by default.
     pub eager: bool,
     /// Options of the offered steps.
     pub offering: Offering,
@@ -70,8 +70,8 @@ pub struct Walk {
     pub is_complete: bool,
 }
 
-/// Runs a session under the first of the workflows. Equal seeds give equal sessions. `known` has values that users may
-/// tell, by slot; texts of other slots are made up.
+/// Runs a random session under the first of the workflows; without workflows it is empty. Equal arguments give equal
+/// sessions. `known` has values that users may tell, by slot; texts of other slots are placeholders.
 pub fn random_walk(
     workflow: &[Workflow<'_>],
     known: &BTreeMap<String, Vec<Value>>,
@@ -152,7 +152,7 @@ impl World<'_> {
                     events.push(json!(["slot", slot, decided]));
                 }
             }
-            // there is only one procedure
+            // only one procedure is followed, so controls have no effect
             Offer::Control(_) => {}
         }
     }
@@ -189,15 +189,16 @@ impl World<'_> {
         values
     }
 
-    /// Chooses a value of a slot; for a slot of the user, a known one.
+    /// Chooses a value of a slot by its schema. For a decision of the user, known values are preferred to placeholder
+    /// texts.
     fn value_of(&mut self, procedure: &Procedure, slot: &str, is_users: bool) -> Value {
         let schema = procedure.slot(slot).and_then(|slot| slot.schema.as_ref());
         let known = self.known.get(slot).filter(|_| is_users);
         self.value(schema.unwrap_or(&Value::Null), known)
     }
 
-    /// Chooses a value of an enumeration, a boolean or a number by its schema, otherwise a known value or one of a few
-    /// texts.
+    /// Chooses a value by a schema: one of an enumeration, a boolean, a number or a list of two texts; otherwise a
+    /// known value or, if there is none, a placeholder text.
     fn value(&mut self, schema: &Value, known: Option<&Vec<Value>>) -> Value {
         if let Some(value) =
             schema.get("enum").and_then(Value::as_array).and_then(|all| all.choose(&mut self.random))

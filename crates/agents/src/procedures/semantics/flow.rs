@@ -10,7 +10,8 @@ pub(in crate::procedures) type PointId = u32;
 #[derive(Debug)]
 enum Point {
     End,
-    /// A call; `caught`: where the flow continues after an error.
+    /// A call. The flow continues at `next` after a result, and at `caught` after an error; `None` if nothing catches
+    /// the error.
     Call {
         node: usize,
         next: PointId,
@@ -24,14 +25,14 @@ enum Point {
     Goto(PointId),
 }
 
-/// All points of a text.
+/// The control flow of a text: its points, and where it begins.
 #[derive(Debug)]
 pub(in crate::procedures) struct Flow {
     points: Vec<Point>,
     entry: PointId,
 }
 
-/// The points after a call.
+/// The points after a call of a node: after a result or an answer, and after an error that is caught.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::procedures) struct Step {
     pub(in crate::procedures) answered: Box<[PointId]>,
@@ -40,7 +41,7 @@ pub(in crate::procedures) struct Step {
 
 /// An open block, while the text is read from its end.
 enum Open {
-    /// The points after the current arm of an `if`, and after all conditions read so far are false.
+    /// The points after the current arm of an `if`, and if all conditions read so far are false.
     If {
         after: PointId,
         otherwise: PointId,
@@ -49,7 +50,8 @@ enum Open {
         after: PointId,
         head: PointId,
     },
-    /// `caught`: the beginning of `except`, once it is read; `outer`: that of the surrounding `try`.
+    /// `caught` is the beginning of `except`, once it is read; `outer` is that of the surrounding `try`, if there is
+    /// one.
     Try {
         after: PointId,
         caught: Option<PointId>,
@@ -197,8 +199,8 @@ impl Flow {
         self.entry
     }
 
-    /// Returns the calls that the flow can reach from some points. An undecided condition is passed both ways, and
-    /// answers other than informs are passed.
+    /// Returns the calls that the flow can reach next from some points. Both branches of an undecided condition are
+    /// followed. Calls of nodes other than APIs and informs are included and also passed.
     pub(in crate::procedures) fn calls(
         &self,
         nodes: &[Node],
@@ -235,7 +237,7 @@ impl Flow {
         calls
     }
 
-    /// Returns the points after a node is called at one of these calls; `None` if none of them calls it.
+    /// Returns the points after the node is called at one of these calls; `None` if none of them calls the node.
     pub(in crate::procedures) fn step(&self, calls: &[PointId], node: usize) -> Option<Step> {
         let (mut answered, mut failed) = (Vec::new(), Vec::new());
         for &point in calls {

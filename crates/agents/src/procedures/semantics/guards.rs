@@ -1,4 +1,4 @@
-//! Conditions around the calls of a procedure.
+//! Guards: the conditions around the calls in the text of a procedure.
 
 use crate::procedures::language::pdl::ExprId;
 use grammata::diagnostic::Place;
@@ -18,13 +18,14 @@ pub(in crate::procedures) struct Guard {
 
 #[derive(Debug)]
 pub(in crate::procedures) enum Test {
-    /// A condition is `wanted`.
+    /// The truth of a condition is `wanted`.
     Condition { expr: ExprId, wanted: bool },
     /// The last answer of an API is not an error.
     NoError(usize),
-    /// Whether the last answer of some API of a `try` is an error; by the index in [`Guards::tries`].
+    /// `wanted` is whether the last answer of some API of a `try` is an error. `of` is the index in [`Guards::tries`].
     Raised { of: usize, wanted: bool },
-    /// Not all conditions of the guards from `from` back to `until` (exclusive) hold: a branch that leaves.
+    /// Not all conditions of the guards from `from` back to `until` (exclusive) hold. These guards lead to a branch
+    /// that leaves the block, so the statements after the block need that the branch was not taken.
     NotAll { from: GuardId, until: Option<GuardId> },
 }
 
@@ -52,7 +53,7 @@ impl Guards {
         (self.list.len() - 1) as GuardId
     }
 
-    /// Returns the guards of a path, the innermost first, up to `until`, which is excluded.
+    /// Returns the guards from `from` outwards, the innermost first, up to but excluding `until`.
     pub(in crate::procedures) fn path(
         &self,
         from: Option<GuardId>,

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The statement that wrote a slot last: a call, by its node and the slot of its response; `None` for another
 /// statement, or for several.
 type Definition = Option<(usize, usize)>;
-/// By the number of a slot's name.
+/// The last definition of each slot, by the number of its name.
 type Definitions = FxHashMap<u32, Definition>;
 
 /// The analysis of a procedure's statements: their conditions and sites, and what the statements say about each node
@@ -24,17 +24,17 @@ type Definitions = FxHashMap<u32, Definition>;
 #[derive(Debug, Default)]
 pub(in crate::procedures) struct Meaning {
     pub(in crate::procedures) guards: Guards,
-    /// In the order of the text.
+    /// The sites, in the order of the text.
     pub(in crate::procedures) sites: Vec<Site>,
-    /// By node: slots that are assigned from an answer other than a request. The user decides them after it.
+    /// By node: slots that are assigned from an answer other than a request. The user decides them after the answer.
     pub(in crate::procedures) targets: Vec<Vec<String>>,
     /// Slots that a statement assigns.
     pub(in crate::procedures) assigned: FxHashSet<String>,
     /// Slots that conditions and arguments name.
     pub(in crate::procedures) used: FxHashSet<String>,
-    /// Conditions of loops.
+    /// The roots of the conditions of loops.
     pub(in crate::procedures) loops: FxHashSet<ExprId>,
-    /// By node: whether an error of it is caught.
+    /// By node: whether some `try` catches its errors.
     pub(in crate::procedures) caught: Vec<bool>,
 }
 
@@ -47,7 +47,8 @@ enum Block {
         at: usize,
         is_hard: bool,
     },
-    /// `of`: among [`Guards::tries`], if the block calls an API. `after`: definitions at its end.
+    /// `of` is the index in [`Guards::tries`]; `None` if the block calls no API. `after` are the definitions at the end
+    /// of the block.
     Try {
         outer: Option<GuardId>,
         of: Option<usize>,
@@ -60,12 +61,12 @@ struct Branches {
     /// The number of the block.
     block: u32,
     outer: Option<GuardId>,
-    /// All conditions so far negated.
+    /// The guard that all conditions so far are false.
     before: Option<GuardId>,
     /// The guard of the current arm.
     arm: Option<GuardId>,
     condition: Option<ExprId>,
-    /// Definitions at the head.
+    /// The definitions at the head of the `if`.
     here: Definitions,
     ends: Option<Definitions>,
     leaving: Vec<GuardId>,
@@ -85,14 +86,14 @@ struct Pass<'a> {
     guard: Option<GuardId>,
     /// Whether the current place is reachable.
     alive: bool,
-    /// Blocks of `if` so far.
+    /// The number of `if` blocks so far.
     branches: u32,
 }
 
 /// Computes the registers of conditions and the guards of calls.
 ///
 /// # Errors
-/// The budget.
+/// The limit `compile_work`.
 pub(in crate::procedures) fn of(
     nodes: &[Node],
     program: &mut Program,
@@ -124,7 +125,7 @@ pub(in crate::procedures) fn of(
     Ok(pass.meaning)
 }
 
-/// Finds the node of each call.
+/// Finds the node of each call. Unknown names, and prefixes of the wrong kind, are errors.
 fn name_calls(nodes: &[Node], program: &mut Program, findings: &mut Findings) {
     let index: FxHashMap<&str, usize> =
         nodes.iter().enumerate().map(|(index, node)| (node.name.as_str(), index)).collect();
@@ -231,7 +232,7 @@ impl Pass<'_> {
         at
     }
 
-    /// Returns the statement after this one, or after the whole block if this one is its head.
+    /// Returns the index of the statement after `at`, or after the whole block if `at` is its head.
     fn after(&self, at: usize) -> usize {
         let mut end = at;
         loop {
@@ -243,7 +244,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Processes a statement. Returns the next one.
+    /// Processes a statement. Returns the index of the next statement.
     fn statement(&mut self, at: usize, is_last: bool, blocks: &mut Vec<Block>) -> Result<usize> {
         let end = self.program.statements[at].end;
         match self.program.statements[at].kind.clone() {
@@ -461,7 +462,7 @@ impl Pass<'_> {
         written
     }
 
-    /// Merges the definitions that the statements of a loop may make.
+    /// Merges the definitions of the statements `from..to`, the body of a loop, into the current ones.
     fn written_between(&mut self, from: usize, to: usize) -> Result<()> {
         self.budget.spend(to - from)?;
         for at in from..to {
@@ -481,7 +482,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Returns the distinct APIs that statements call.
+    /// Returns the distinct APIs that the statements `from..to` call, in the order of the nodes.
     fn apis_between(&mut self, from: usize, to: usize) -> Result<Vec<usize>> {
         self.budget.spend(to - from)?;
         let mut apis = Vec::new();
@@ -498,7 +499,7 @@ impl Pass<'_> {
         Ok(apis)
     }
 
-    /// Returns whether a loop has a `break` of its own.
+    /// Returns whether a loop has a `break` outside of inner loops.
     fn has_break(&self, head: usize) -> Result<bool> {
         let end = self.program.statements[head].end;
         self.budget.spend(end - head)?;
@@ -527,7 +528,7 @@ impl Pass<'_> {
         })
     }
 
-    /// Computes the registers of a condition's slots and the sites of its calls. Returns its root.
+    /// Computes the registers of a condition's slots and the sites of its calls. Returns the root of the condition.
     fn condition(&mut self, condition: usize) -> Result<ExprId> {
         let condition = self.program.expressions.conditions[condition].clone();
         self.budget.spend((condition.root - condition.first) as usize + 1)?;

@@ -1,4 +1,5 @@
-//! What the text of a procedure means: guards around calls, registers, the control flow, and the [`Procedure`] that holds them.
+//! The analysed text of a procedure: guards around calls, registers, the control flow, and the [`Procedure`] that holds
+//! them.
 
 pub(super) mod flow;
 pub(super) mod guards;

@@ -1,4 +1,4 @@
-//! A procedure: declarations, text and meaning in the form that the automaton uses.
+//! A procedure: its declarations, text and analysis, in the form that the automaton uses.
 
 use super::flow::Flow;
 use super::guards::{Guards, Site};
@@ -11,20 +11,20 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-/// A node that must be done, perhaps with one outcome.
+/// A node that must be done, optionally with a certain outcome.
 #[derive(Clone, Debug)]
 pub(in crate::procedures) struct Precondition {
     pub(in crate::procedures) node: usize,
-    /// `None`: any answer counts.
+    /// The required outcome; `None` if any outcome counts.
     pub(in crate::procedures) status: Option<Status>,
 }
 
-/// A procedure without errors in its text.
+/// A procedure that was read from a file.
 #[derive(Debug)]
 pub struct Procedure {
     pub(in crate::procedures) name: String,
     pub(in crate::procedures) description: String,
-    /// As the file has it.
+    /// The text, as the file has it.
     pub(in crate::procedures) text: String,
     pub(in crate::procedures) slots: Vec<Slot>,
     pub(in crate::procedures) nodes: Vec<Node>,
@@ -44,17 +44,17 @@ pub struct Procedure {
     pub(in crate::procedures) targets: Vec<Vec<String>>,
     /// By node: whether another node requires it.
     pub(in crate::procedures) is_required: Vec<bool>,
-    /// By node: whether an error of it is caught.
+    /// By node: whether some `try` of the text catches its errors.
     pub(in crate::procedures) is_caught: Vec<bool>,
     pub(in crate::procedures) flow: Flow,
-    /// Answers after which the procedure is complete.
+    /// By node: whether it is an answer after which the procedure is complete.
     pub(in crate::procedures) closing: Vec<bool>,
-    /// By slot of `slots`.
+    /// The automata of the slots' schemas, in the order of `slots`.
     pub(in crate::procedures) shapes: Vec<Shape>,
 }
 
 impl Procedure {
-    /// The name.
+    /// Returns the name of the procedure.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -69,7 +69,7 @@ impl Procedure {
         &self.text
     }
 
-    /// The declared slots, in the order of the file.
+    /// Returns the slots: those that the file declares, in its order, then those that APIs take from their tools.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
@@ -79,7 +79,7 @@ impl Procedure {
         &self.nodes
     }
 
-    /// The index of a node, by its name with `_` for spaces.
+    /// Returns the index of a node by its name; runs of whitespace in the name count as `_`.
     pub fn node(&self, name: &str) -> Option<usize> {
         self.index.get(declarations::normal(name).as_str()).copied()
     }
@@ -100,17 +100,17 @@ impl Procedure {
         requires_error || self.is_caught.get(api).copied().unwrap_or(false)
     }
 
-    /// The slots that the user decides after an answer.
+    /// Returns the slots that the user decides after an answer; empty for unknown indices.
     pub fn decisions(&self, node: usize) -> &[String] {
         self.targets.get(node).map_or(&[], Vec::as_slice)
     }
 
-    /// A declared slot.
+    /// Returns the slot of a name.
     pub fn slot(&self, name: &str) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.name == name)
     }
 
-    /// Returns those of the values that the schema of a slot allows; all of them if the file does not declare the slot.
+    /// Returns the values that the schema of a slot allows; all of them if the slot is unknown or has no schema.
     pub(in crate::procedures) fn allowed(&self, slot: &str, values: Vec<Value>) -> Vec<Value> {
         let place = self.slots.iter().position(|known| known.name == slot);
         let schema = place.and_then(|place| self.slots[place].schema.as_ref().map(|schema| (place, schema)));
@@ -120,8 +120,8 @@ impl Procedure {
         }
     }
 
-    /// Returns whether the user can tell a slot: it is not in a result or a decision, and its source is the user or not
-    /// given.
+    /// Returns whether the user can tell a slot: no response has it, no answer is followed by a decision on it, and its
+    /// source is the user or not given.
     pub(in crate::procedures) fn is_tellable(&self, slot: &str) -> bool {
         let source = self.slot(slot).and_then(|slot| slot.source.as_ref());
         matches!(source, None | Some(Source::User))
@@ -135,8 +135,8 @@ impl Procedure {
         self.registers.iter_mut().for_each(|register| register.waits = !register.writers.is_empty());
     }
 
-    /// Lets the agent choose arguments that the user tells, or whose source is not declared, by their schema alone. For
-    /// agents whose user is not heard. Values from results stay bound to them.
+    /// Lets the agent choose any value of the schema for slots whose source is the user or not declared. For agents
+    /// whose user's messages are not recorded. Slots whose source is a result stay bound to it.
     pub fn open_sources(&mut self) {
         let unheard = |slot: &&mut Slot| matches!(slot.source, None | Some(Source::User));
         self.slots.iter_mut().filter(unheard).for_each(|slot| slot.source = Some(Source::Agent));
@@ -159,7 +159,7 @@ impl Procedure {
         (0..self.nodes.len()).filter(is_dependent)
     }
 
-    /// Returns whether calling or saying the node changes a state.
+    /// Returns whether calling or saying the node can change a state of the automaton.
     pub(in crate::procedures) fn has_effect(&self, node: usize) -> bool {
         let registers = &self.writes[node];
         self.nodes[node].kind == NodeKind::Api

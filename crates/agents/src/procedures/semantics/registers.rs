@@ -1,4 +1,5 @@
-//! Registers: the values that conditions test, one for each slot of a call's result and one for the value that a slot had last.
+//! Registers: the values that conditions read. A register holds a slot of an API's result, or the last value of a slot
+//! from any source.
 
 use crate::procedures::language::declarations::{Node, Slot};
 use crate::procedures::language::value::{Literal, Scalar};
@@ -6,28 +7,28 @@ use grammata::diagnostic::Place;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-/// A value that some condition tests.
+/// A value that some condition reads.
 #[derive(Clone, Debug)]
 pub(in crate::procedures) struct Register {
-    /// The API whose result it is; `None` for the last value of the slot, whoever set it.
+    /// The API whose result the value is from; `None` for the last value of the slot from any source.
     pub(in crate::procedures) api: Option<usize>,
     pub(in crate::procedures) slot: String,
-    /// The first condition that tests it.
+    /// The place of the first condition that reads the register.
     pub(in crate::procedures) place: Place,
-    /// The APIs that write it.
+    /// The APIs that write the register.
     pub(in crate::procedures) writers: Vec<usize>,
-    /// Whether conditions on it are closed while it is unset: an API or a decision sets it.
+    /// Whether conditions on the register are closed while it is unset, because an API or a decision sets it later.
     pub(in crate::procedures) waits: bool,
-    /// The classes of its values that conditions distinguish, each with a representative.
+    /// Representatives of the classes of values that conditions distinguish.
     pub(in crate::procedures) cells: Vec<Scalar>,
-    /// Whether the condition of some site tests it.
+    /// Whether a condition around some call tests the register.
     pub(in crate::procedures) is_tested: bool,
     /// The literals that conditions of sites compare the register with.
     pub(in crate::procedures) literals: Vec<Literal>,
 }
 
 impl Register {
-    /// Returns the cell of a value; `None` if no cell contains it.
+    /// Returns the index of the cell of a value; `None` if no cell contains the value.
     pub(in crate::procedures) fn cell(&self, value: &Scalar) -> Option<u16> {
         let is_same = |cell: &Scalar| {
             let mut literals = self.literals.iter().map(Scalar::from);
@@ -44,7 +45,7 @@ impl Register {
     }
 }
 
-/// All registers, by name.
+/// All registers, with a map from API and slot to their ids.
 #[derive(Debug, Default)]
 pub(in crate::procedures) struct Registers {
     pub(in crate::procedures) list: Vec<Register>,
@@ -86,12 +87,12 @@ impl Registers {
         id
     }
 
-    /// The register of the last value of a slot, if a condition tests it.
+    /// Returns the register of the last value of a slot, if a condition reads it.
     pub(in crate::procedures) fn named(&self, slot: &str) -> Option<u32> {
         self.ids.get(&(None, slot.to_owned())).copied()
     }
 
-    /// Computes the writers and cells of each register.
+    /// Computes the writers and cells of each register. `decided` says whether the user decides a slot.
     pub(in crate::procedures) fn complete(
         &mut self,
         nodes: &[Node],

@@ -1,4 +1,4 @@
-//! The texts that the schemas of slots allow.
+//! The schemas of slots: their texts with one spelling per value, and a check of values.
 
 use crate::chat::wrong_byte;
 use grammata::automaton::{Automaton, Cache, Lazy};
@@ -7,7 +7,7 @@ use grammata::syntax::json_schema::{self, Numbers, Whitespace};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
-/// Returns the options of slots' schemas: each value has one spelling.
+/// Returns the options with which schemas of slots are compiled: compact whitespace and plain numbers.
 pub(in crate::procedures) fn options(limits: &Limits) -> json_schema::Options {
     json_schema::Options::default()
         .whitespace(Whitespace::Compact)
@@ -15,8 +15,9 @@ pub(in crate::procedures) fn options(limits: &Limits) -> json_schema::Options {
         .limits(limits.clone())
 }
 
-/// Returns a schema whose texts have one spelling each, without line breaks; strings with a pattern are canonical. A
-/// slot without a schema is a text, a number or a boolean.
+/// Returns a schema whose texts have no control characters such as line breaks, and one spelling each, because strings
+/// with a pattern have one spelling. A schema with a pattern or another of the keywords that determine the texts is not
+/// changed. A slot without a schema is a text, a number or a boolean.
 pub(in crate::procedures) fn canonical(schema: &Value) -> Value {
     const LINE: &str = "^[^\\u0000-\\u001f]*$";
     let Some(fields) = schema.as_object() else {

@@ -29,8 +29,8 @@ pub struct DiskIndex {
 }
 
 impl DiskIndex {
-    /// Opens the index in the file, or an empty one if the file does not exist, for vectors of the embedder with this
-    /// fingerprint.
+    /// Opens the index in the file, or an empty index if the file does not exist. `fingerprint` is that of the embedder
+    /// of the vectors.
     ///
     /// # Errors
     /// The file cannot be examined, is not an index ([`Store::read`]), belongs to another embedder or dimension, or is open in another
@@ -75,7 +75,7 @@ impl DiskIndex {
         Ok(built)
     }
 
-    /// The contents of the file.
+    /// Returns the contents of the file.
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -87,7 +87,7 @@ impl DiskIndex {
         Ok(())
     }
 
-    /// Writes an index of these tools to the file, and then replaces the one in memory.
+    /// Writes an index of `tools` to the file, and then replaces the index in memory.
     fn rewrite(&mut self, tools: Vec<Tool>, rows: Vec<f32>) -> Result<()> {
         let (dimension, fingerprint) = (self.store.vectors().dimension(), self.store.fingerprint());
         let vectors = Embeddings::from_unit_values(dimension, rows)?;
@@ -96,7 +96,7 @@ impl DiskIndex {
     }
 }
 
-/// A tool that has only an id, a category and a document.
+/// Creates a tool that has only an id, a category and a document.
 fn record(id: &str, category: &str, document: String) -> Tool {
     Tool { id: id.to_owned(), category: category.to_owned(), description: document, ..Tool::default() }
 }

@@ -24,23 +24,23 @@ impl FlatIndex {
         FlatIndex { vectors }
     }
 
-    /// The vectors; a row is a tool.
+    /// Returns the vectors; a row is a tool.
     pub fn vectors(&self) -> &Embeddings {
         &self.vectors
     }
 
-    /// Number of tools.
+    /// Returns the number of tools.
     pub fn len(&self) -> usize {
         self.vectors.len()
     }
 
-    /// Whether there is no tool.
+    /// Returns whether there is no tool.
     pub fn is_empty(&self) -> bool {
         self.vectors.is_empty()
     }
 
-    /// For each row of `queries`, the `k` tools with the greatest cosine among the allowed ones, best first; fewer if
-    /// fewer are allowed.
+    /// Returns, for each row of `queries`, the `k` allowed tools with the greatest cosine, best first; fewer if fewer
+    /// tools are allowed.
     ///
     /// # Errors
     /// The queries have a different dimension.
@@ -64,7 +64,7 @@ impl FlatIndex {
         queries.iter().map(vector).collect()
     }
 
-    /// For each query, the `k` rows with the greatest cosine among the allowed ones, best first; fewer if fewer are
+    /// Returns, for each query, the `k` allowed rows with the greatest cosine, best first; fewer if fewer rows are
     /// allowed. The caller checks the dimension of the queries.
     pub(super) fn nearest(&self, queries: &[&[f32]], k: usize, allows: Allowed<'_>) -> Vec<Vec<Hit>> {
         let dimension = self.vectors.dimension();
@@ -85,7 +85,7 @@ impl FlatIndex {
         merged.collect()
     }
 
-    /// The row of a slot, with its cosine to a query.
+    /// Returns the slot with the cosine of its row to a query; `None` if there is no such row.
     #[cfg(feature = "hnsw")]
     pub(super) fn hit(&self, slot: usize, query: &[f32]) -> Option<Hit> {
         self.vectors.row(slot).map(|row| hit(slot, row, query))
@@ -122,7 +122,7 @@ impl Engine for FlatIndex {
     }
 }
 
-/// The scores of the rows of a block, whose first row is the tool `first`.
+/// Returns the scores of the allowed rows of a block, whose first row is the tool `first`.
 fn compare(block: &[f32], first: usize, query: &[f32], allows: Allowed<'_>) -> Vec<Hit> {
     let rows = (first..).zip(block.chunks_exact(query.len().max(1)));
     rows.filter(|&(tool, _)| allows.is_none_or(|allows| allows(tool)))
@@ -134,7 +134,7 @@ fn hit(tool: usize, row: &[f32], query: &[f32]) -> Hit {
     Hit { tool, score: f64::from(dot(row, query)).clamp(-1.0, 1.0) }
 }
 
-/// The dot product, in eight partial sums: a fixed order that suits vector instructions.
+/// Computes the dot product in eight partial sums, a fixed order that suits vector instructions.
 pub(super) fn dot(first: &[f32], second: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 8];
     let (pairs, rest) = (first.chunks_exact(8).zip(second.chunks_exact(8)), first.len() / 8 * 8);

@@ -9,8 +9,8 @@ use hnsw_rs::prelude::{Distance, Hnsw};
 
 /// The maximum number of layers of a graph.
 const LAYERS: usize = 16;
-/// If at most 1 / SELECTIVE of all tools, or at most FEW, are allowed, a search compares all of these and does not use
-/// the graph.
+/// If at most 1 / SELECTIVE of all tools, or at most FEW, are allowed, a search compares all allowed tools and does not
+/// use the graph.
 const SELECTIVE: usize = 10;
 const FEW: usize = 1_000;
 
@@ -44,7 +44,7 @@ grammata_base::setters!(HnswOptions { neighbours: usize, ef_construction: usize,
 pub type HnswToolIndex = Indexed<HnswIndex>;
 
 impl HnswToolIndex {
-    /// An empty index for vectors of this dimension.
+    /// Creates an empty index for vectors of the given dimension.
     pub fn new(dimension: usize, options: HnswOptions) -> HnswToolIndex {
         Indexed::of(HnswIndex::new(dimension, options))
     }
@@ -84,7 +84,7 @@ impl std::fmt::Debug for HnswIndex {
 }
 
 impl HnswIndex {
-    /// An empty graph.
+    /// Creates an empty graph.
     pub fn new(dimension: usize, options: HnswOptions) -> HnswIndex {
         HnswIndex {
             flat: FlatIndex::new(Embeddings::new(dimension)),
@@ -121,7 +121,8 @@ impl HnswIndex {
         self.points.get(slot).is_some_and(Option::is_some)
     }
 
-    /// The best `k` of the `allowed` slots that the graph search finds; `None` if it does not reach enough of them.
+    /// Returns the best `k` of the `allowed` slots that the graph search finds; `None` if the search does not reach
+    /// enough allowed slots.
     fn along_graph(&self, query: &[f32], k: usize, allowed: usize, allows: Allowed<'_>) -> Option<Vec<Hit>> {
         let mut ef = self.options.ef.max(k.saturating_mul(4));
         while ef < self.slots.len() / 4 {

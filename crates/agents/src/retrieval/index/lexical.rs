@@ -20,7 +20,8 @@ const B: f64 = 0.75;
 #[derive(Clone, Debug, Default)]
 pub struct Bm25 {
     terms: HashMap<String, u32>,
-    /// For each term, the slots of the documents that contain it, in increasing order, with its number of occurrences.
+    /// For each term, the slots of the documents that contain the term, in increasing order, with the number of
+    /// occurrences.
     postings: Vec<Vec<(u32, u32)>>,
     documents: Vec<Option<Document>>,
     /// The number of documents: N.
@@ -82,17 +83,18 @@ impl Bm25 {
         }
     }
 
-    /// The number of documents.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is no document.
+    /// Returns whether there is no document.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The `k` allowed documents that match `query` best, best first; fewer if fewer contain a term of it.
+    /// Returns the `k` allowed documents that match `query` best, best first; fewer if fewer contain a term of the
+    /// query.
     pub fn search(&self, query: &str, k: usize, allows: Allowed<'_>) -> Vec<Hit> {
         let mut scores = vec![0.0; self.documents.len()];
         let mean_length = self.total as f64 / self.count.max(1) as f64;
@@ -112,8 +114,8 @@ impl Bm25 {
         best(hits.filter(|hit| allows.is_none_or(|allows| allows(hit.tool))).collect(), k)
     }
 
-    /// The score that one occurrence of a query term adds to a document of `length` terms that contains it `count`
-    /// times.
+    /// Returns the score that one occurrence of a term in the query adds to a document of `length` terms that contains
+    /// the term `count` times.
     fn weight(&self, length: u32, count: u32, documents_with_term: usize, mean_length: f64) -> f64 {
         let (all, with) = (self.count as f64, documents_with_term as f64);
         let idf = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();

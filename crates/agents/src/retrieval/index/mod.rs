@@ -1,6 +1,6 @@
 //! Indexes of tools behind one trait.
 //!
-//! A [`ToolIndex`] identifies tools by id and can be changed at any time. It is in memory ([`LexicalIndex`],
+//! A [`ToolIndex`] identifies tools by id and can be changed at any time. An index is in memory ([`LexicalIndex`],
 //! [`DenseIndex`], and with the feature `hnsw` also `HnswToolIndex`), in a file ([`DiskIndex`]), or on other machines
 //! ([`QdrantIndex`]). Indexes in memory consist of an [`Engine`], which ranks numbered slots, and a table of ids, which
 //! [`Indexed`] manages.
@@ -57,19 +57,19 @@ pub struct Match {
 /// The tools that a search may return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filter {
-    /// The tools with these ids.
+    /// The tools with the listed ids.
     Ids(BTreeSet<String>),
-    /// The tools of these categories.
+    /// The tools of the listed categories.
     Categories(BTreeSet<String>),
 }
 
 impl Filter {
-    /// The tools of these ids.
+    /// Creates a filter for the tools with the given ids.
     pub fn ids<S: Into<String>>(ids: impl IntoIterator<Item = S>) -> Filter {
         Filter::Ids(ids.into_iter().map(Into::into).collect())
     }
 
-    /// The tools of these categories.
+    /// Creates a filter for the tools of the given categories.
     pub fn categories<S: Into<String>>(categories: impl IntoIterator<Item = S>) -> Filter {
         Filter::Categories(categories.into_iter().map(Into::into).collect())
     }
@@ -85,35 +85,36 @@ impl Filter {
 /// - among equal scores, the tool inserted first comes first;
 /// - a search returns one list per query, of at most `k` tools, best first, and the same lists on any thread.
 pub trait ToolIndex: Send + Sync + std::fmt::Debug {
-    /// Inserts tools, or replaces those with the same ids.
+    /// Inserts tools, or replaces tools with the same ids.
     ///
     /// # Errors
     /// A dense index: a vector is missing, has a different dimension, or is not of unit length. An index that is stored
     /// elsewhere: a failure of its file or server.
     fn upsert(&mut self, tools: &[IndexedTool<'_>]) -> Result<()>;
 
-    /// Removes the tools with these ids. Unknown ids are ignored.
+    /// Removes the tools with the given ids. Unknown ids are ignored.
     ///
     /// # Errors
     /// An index that is stored elsewhere: a failure of its file or server.
     fn remove(&mut self, ids: &[&str]) -> Result<()>;
 
-    /// The number of tools.
+    /// Returns the number of tools.
     fn len(&self) -> usize;
 
-    /// Whether the index is empty.
+    /// Returns whether the index is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether a search compares all tools, so that its lists are exact.
+    /// Returns whether a search compares all tools, so that its lists are exact.
     fn is_exact(&self) -> bool;
 
-    /// For each query, the `k` best tools that `filter` allows, or fewer if the index finds no more; `None` allows all.
+    /// Returns, for each query, the `k` best tools that `filter` allows, or fewer if the index finds no more. Without a
+    /// filter all tools are allowed.
     ///
     /// # Errors
-    /// A dense index: a query has no vector, or one of a different dimension. An index on a server: a failure of the
-    /// server.
+    /// A dense index: a query has no vector, or a vector of a different dimension. An index on a server: a failure of
+    /// the server.
     fn search(&self, queries: &[Query<'_>], k: usize, filter: Option<&Filter>) -> Result<Vec<Vec<Match>>>;
 }
 
@@ -125,22 +126,24 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     /// Those of [`ToolIndex::upsert`].
     fn check(&self, tool: &IndexedTool<'_>) -> Result<()>;
 
-    /// Fills or replaces a slot. `slot` is at most the current number of slots; if it is equal to it, a slot is added.
+    /// Fills or replaces a slot. `slot` is at most the current number of slots; if equal to that number, a slot is
+    /// added.
     ///
     /// # Errors
     /// Those of [`check`](Engine::check).
     fn put(&mut self, slot: usize, tool: &IndexedTool<'_>) -> Result<()>;
 
-    /// Empties a slot. Searches are not allowed to find it until it is filled again.
+    /// Empties a slot. The caller does not allow searches to return the slot until it is filled again.
     fn clear(&mut self, slot: usize);
 
-    /// Drops all slots except these, which are in increasing order, and renumbers them from 0.
+    /// Drops all slots except `slots`, which are in increasing order, and renumbers those slots from 0.
     fn keep(&mut self, slots: &[usize]);
 
-    /// See [`ToolIndex::is_exact`].
+    /// Returns the result of [`ToolIndex::is_exact`].
     fn is_exact(&self) -> bool;
 
-    /// For each query, the `k` best allowed slots, or fewer if the engine finds no more; ties by the lower number.
+    /// Returns, for each query, the `k` best allowed slots, or fewer if the engine finds no more. Among equal scores,
+    /// the lower slot comes first.
     ///
     /// # Errors
     /// Those of [`ToolIndex::search`].
@@ -162,31 +165,31 @@ pub type LexicalIndex = Indexed<Bm25>;
 pub type DenseIndex = Indexed<FlatIndex>;
 
 impl LexicalIndex {
-    /// An empty index.
+    /// Creates an empty index.
     pub fn new() -> LexicalIndex {
         LexicalIndex::default()
     }
 }
 
 impl DenseIndex {
-    /// An empty index for vectors of this dimension.
+    /// Creates an empty index for vectors of the given dimension.
     pub fn new(dimension: usize) -> DenseIndex {
         Indexed::of(FlatIndex::new(grammata_decode::Embeddings::new(dimension)))
     }
 }
 
 impl<E: Engine> Indexed<E> {
-    /// An empty index over an engine without slots.
+    /// Creates an empty index over an engine without slots.
     pub fn of(engine: E) -> Indexed<E> {
         Indexed { engine, slots: Vec::new(), by_id: HashMap::new() }
     }
 
-    /// The engine.
+    /// Returns the engine.
     pub fn engine(&self) -> &E {
         &self.engine
     }
 
-    /// The slots that a search may return; `None` if all are allowed.
+    /// Returns for each slot whether a search may return it; `None` if all are allowed.
     fn allowed(&self, filter: Option<&Filter>) -> Option<Vec<bool>> {
         let is_full = self.by_id.len() == self.slots.len();
         let allows = |(id, category): &(String, String)| match filter {

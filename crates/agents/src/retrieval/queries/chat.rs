@@ -21,7 +21,7 @@ impl std::fmt::Debug for ChatWriter<'_> {
 }
 
 impl<'m> ChatWriter<'m> {
-    /// A writer whose outputs have at most `max_tokens` tokens.
+    /// Creates a writer whose outputs have at most `max_tokens` tokens.
     pub fn new(model: &'m mut dyn Chat, prompt: Prompt, max_tokens: u32) -> ChatWriter<'m> {
         ChatWriter { model, prompt, max_tokens }
     }
@@ -52,7 +52,8 @@ impl<'m> ChatWriter<'m> {
     }
 }
 
-/// The queries of an answer: the texts in `queries` of an object, none of other JSON, or the lines of any other text.
+/// Reads the queries of an answer: the texts in `queries` of a JSON object, no queries from other JSON, and the lines
+/// of any other text.
 fn draft(raw: &str) -> Draft {
     let object: Option<Value> = serde_json::from_str(raw).ok();
     let listed = object.as_ref().and_then(|object| object.get("queries")).and_then(Value::as_array);

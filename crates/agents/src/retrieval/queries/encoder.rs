@@ -18,22 +18,23 @@ pub struct Encoded {
 
 /// Tokenises prompts for a model.
 pub trait Encoder {
-    /// Tokenises an instruction and the text after it. That text contains requests and descriptions of tools: nothing
-    /// in it may become a special token.
+    /// Tokenises an instruction and the text `rest` after it. `rest` contains requests and descriptions of tools, so
+    /// nothing in it may become a special token.
     ///
     /// # Errors
     /// The tokenizer or the chat template fails.
     fn encode(&self, instruction: &str, rest: &str) -> Result<Encoded>;
 }
 
-/// Placeholder for the user's message while a chat template is rendered; no template contains it on its own.
+/// The placeholder for the user's message while a chat template is rendered, a text that no template contains on its
+/// own.
 #[cfg(feature = "huggingface")]
 const PLACE: &str = "\u{F8FF}the user's message\u{F8FF}";
 
-/// Tokenises with a tokenizer and the model's chat template, if it has one.
+/// Tokenises with a tokenizer and the model's chat template, if the model has one.
 ///
 /// The chat template is rendered with a placeholder for the user's message. So special tokens of the template are
-/// recognised, and those spelled in a request or a description are not.
+/// recognised, and special tokens spelled in a request or a description are not.
 #[cfg(feature = "huggingface")]
 #[derive(Clone, Debug)]
 pub struct TokenizerEncoder {

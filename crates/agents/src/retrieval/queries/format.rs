@@ -39,14 +39,14 @@ impl Format {
         ("grounded", "lines that begin with a name or category of the catalogue", Format::Grounded),
     ];
 
-    /// The name, as serialised.
+    /// Returns the name of the format, as serialised.
     pub fn name(self) -> &'static str {
         Format::ALL.iter().find(|(_, _, format)| *format == self).map_or("", |(name, ..)| name)
     }
 }
 
-/// The grammar of a format; `None` for [`Format::Raw`]. In the mode [`Reasoned`](Mode::Reasoned), a line `Needs: ` of
-/// at most 25 words comes first (in JSON, a member `needs`).
+/// Returns the grammar of a format; `None` for [`Format::Raw`]. In the mode [`Reasoned`](Mode::Reasoned), a line
+/// `Needs: ` of at most 25 words comes first (in JSON, a member `needs`).
 ///
 /// # Errors
 /// The catalogue has more names (for JSON, more categories) than `limits.grammar_nodes` allows, or no names for
@@ -77,7 +77,7 @@ pub fn format_grammar(
     builder.build(root).map(Some)
 }
 
-/// The pattern of the line that states what a request needs, with its line feed.
+/// Returns the pattern of the line that states what a request needs, with its line feed.
 fn reason(form: &Lines) -> String {
     let line = Lines { lines: 1..=1, words: 1..=REASON_WORDS, ..form.clone() };
     format!(r"Needs: {}\n", lines_pattern(&line))
@@ -112,7 +112,7 @@ fn json(form: &Lines, is_reasoned: bool, catalogue: &Catalogue, limits: &Limits)
     Ok(json_schema::compile_value(&schema, &options)?.grammar)
 }
 
-/// An anchored pattern of one line, in ECMA-262 syntax.
+/// Returns an anchored pattern of one line, in ECMA-262 syntax.
 fn ecma(form: &Lines) -> String {
     format!("^{}$", lines_pattern(form))
 }

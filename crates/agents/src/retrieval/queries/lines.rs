@@ -33,9 +33,9 @@ impl Default for Lines {
     }
 }
 
-/// The regular expression of lines within the bounds of `form`, in the syntax of Rust's `regex`. Words are separated by
-/// single spaces and lines by line feeds, with nothing before, after or between. A bound of 0 counts as 1, and an upper
-/// bound below the lower one counts as the lower one.
+/// Returns the regular expression of lines within the bounds of `form`, in the syntax of Rust's `regex`. Words are
+/// separated by single spaces and lines by line feeds, with nothing before, after or between. A bound of 0 counts as 1,
+/// and an upper bound below the lower one counts as the lower one.
 pub fn lines_pattern(form: &Lines) -> String {
     let rest = form.letters.max(1) - 1;
     let (word, first) = match form.charset {

@@ -1,8 +1,8 @@
 //! Queries that a language model writes for a request.
 //!
-//! A [`QueryWriter`] asks a model for descriptions of tools ([`Prompt`], in one of several [`Mode`]s) and reads what it
-//! writes. Its output is held to a [`Format`] by a grammar, whose words need no parser, or is raw, and [`parse`]
-//! extracts the queries. A [`Run`] records the results of a request.
+//! A [`QueryWriter`] asks a model for descriptions of tools ([`Prompt`], in one of several [`Mode`]s) and reads the
+//! output. Either a grammar holds the output to a [`Format`], so that no parser is needed, or the output is raw, and
+//! [`parse`] extracts the queries. A [`Run`] records the results of a request.
 
 mod chat;
 mod encoder;

@@ -18,7 +18,7 @@ pub struct Parsed {
 pub struct Dropped {
     /// The line, trimmed.
     pub line: String,
-    /// The reason why it is not a query.
+    /// The reason why the text is not a query.
     pub reason: Reason,
 }
 
@@ -69,8 +69,8 @@ pub(super) fn parse_lines(output: &str) -> (Parsed, Vec<&str>) {
     (parsed, lines)
 }
 
-/// Parses texts that are each a query, such as those of a list: cleans them like the lines of [`parse`], and keeps the
-/// first five distinct ones.
+/// Parses texts that are each a query, such as the texts of a list: cleans the texts like the lines of [`parse`], and
+/// keeps the first five distinct ones.
 pub(super) fn parse_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Parsed {
     let mut parsed = Parsed::default();
     parsed.add_all(texts.into_iter().map(str::trim).collect());
@@ -78,8 +78,8 @@ pub(super) fn parse_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Parse
 }
 
 impl Parsed {
-    /// Adds the queries of these lines, if they have a letter, are new and there are at most five. Returns the lines of
-    /// the queries.
+    /// Adds the query of each line, if the query has a letter, is new and is among the first five. Returns the lines of
+    /// the added queries.
     fn add_all<'t>(&mut self, lines: Vec<&'t str>) -> Vec<&'t str> {
         let mut seen = HashSet::new();
         let mut kept = Vec::new();
@@ -105,7 +105,7 @@ impl Parsed {
         self.dropped.extend(lines.into_iter().map(|line| Dropped { line: line.to_owned(), reason }));
     }
 
-    /// The trimmed lines of the answer, without empty lines, fences and the text after the answer.
+    /// Returns the trimmed lines of the answer, without empty lines, fences and the text after the answer.
     fn lines<'t>(&mut self, output: &'t str) -> Vec<&'t str> {
         let output = output.trim_start();
         let output = output.strip_prefix("Answer:").unwrap_or(output);
@@ -118,7 +118,7 @@ impl Parsed {
         lines
     }
 
-    /// The lines without those that introduce or close the list.
+    /// Returns the lines without the lines that introduce or close the list.
     fn without_phrases<'t>(&mut self, lines: Vec<&'t str>) -> Vec<&'t str> {
         let first = lines.iter().position(|line| !introduces(line)).unwrap_or(lines.len());
         let (introduction, rest) = lines.split_at(first);
@@ -159,13 +159,13 @@ fn closes(line: &str) -> bool {
     line.starts_with("note:") || PHRASES.iter().any(|phrase| begins_with(&line, phrase))
 }
 
-/// Whether a line begins with a phrase that ends at a word boundary.
+/// Returns whether a line begins with a phrase that ends at a word boundary.
 fn begins_with(line: &str, phrase: &str) -> bool {
     line.strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
 
-/// The text after a list marker; `None` if the line has none. A marker is a dash or bullet, a single star, or a number
-/// of at most two digits or a letter, with punctuation.
+/// Returns the text after a list marker; `None` if the line has no marker. A marker is a dash or bullet, a single star,
+/// or a number of at most two digits or a letter, with punctuation.
 fn without_marker(line: &str) -> Option<&str> {
     if let Some(rest) = line.strip_prefix(['-', '•', '–', '—']) {
         return Some(rest);
@@ -184,7 +184,7 @@ fn without_marker(line: &str) -> Option<&str> {
     lettered.starts_with(char::is_whitespace).then_some(lettered)
 }
 
-/// The query of a line: without marker, backticks, `**` and outer quotes, cut to 19 words.
+/// Returns the query of a line: without marker, backticks, `**` and outer quotes, cut to 19 words.
 fn clean(line: &str) -> String {
     const QUOTES: [char; 6] = ['"', '\'', '“', '”', '‘', '’'];
     let line = without_marker(line).unwrap_or(line).replace('`', "").replace("**", "");

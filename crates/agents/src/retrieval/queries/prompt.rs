@@ -49,12 +49,12 @@ impl Mode {
         ("reasoned", "as zero_shot, after a line that says what the request needs", Mode::Reasoned),
     ];
 
-    /// The name, as serialised.
+    /// Returns the name of the mode, as serialised.
     pub fn name(self) -> &'static str {
         Mode::ALL.iter().find(|(_, _, mode)| *mode == self).map_or("", |(name, ..)| name)
     }
 
-    /// Whether a model writes the queries.
+    /// Returns whether a model writes the queries.
     pub fn needs_model(self) -> bool {
         !matches!(self, Mode::Utterance | Mode::Split)
     }
@@ -65,7 +65,7 @@ impl Mode {
 pub struct Example {
     /// The request.
     pub request: String,
-    /// Descriptions of the tools that it needs, one per line.
+    /// Descriptions of the tools that the request needs, one per line.
     pub answer: String,
 }
 
@@ -101,7 +101,7 @@ const REQUEST: &str = "{% for example in examples %}Human: {{ example.request }}
                        {% if context %}{{ context }}\n{% endif %}Human: {{ request }}\nAnswer:\n";
 
 impl Prompt {
-    /// The prompt of a mode.
+    /// Creates the prompt of a mode.
     pub fn new(mode: Mode, limits: &Limits) -> Prompt {
         let task = if mode == Mode::Intents { INTENTS } else { TOOLS };
         let mut lines: Vec<&str> = task.into_iter().chain(FORM).collect();
@@ -111,7 +111,7 @@ impl Prompt {
         Prompt { instruction: lines.join("\n"), template: REQUEST.to_owned(), limits: limits.clone() }
     }
 
-    /// A custom prompt: an instruction, and a Jinja template of the text after it.
+    /// Creates a custom prompt from an instruction and a Jinja template of the text after the instruction.
     ///
     /// # Errors
     /// The template is longer than `limits.source_bytes` or is not valid Jinja; the place is the line and column.
@@ -131,8 +131,8 @@ impl Prompt {
     }
 
     /// Parses a prompt from one text: the text before the first line `---` is the instruction, the rest is the
-    /// template. A `---` on the first line, or without a line feed after it, does not count. Without such a line, the
-    /// whole text is the template.
+    /// template. A `---` on the first line, or without a line feed after it, does not count. Without a separating line,
+    /// the whole text is the template.
     ///
     /// # Errors
     /// Those of [`of`](Prompt::of).
@@ -141,7 +141,7 @@ impl Prompt {
         Prompt::of(instruction, template, limits)
     }
 
-    /// The part that is equal for all requests.
+    /// Returns the instruction, the part of the prompt that is equal for all requests.
     pub fn instruction(&self) -> &str {
         &self.instruction
     }
@@ -173,7 +173,7 @@ impl Prompt {
         Ok(text)
     }
 
-    /// The SHA-256 of the instruction and the template, in hexadecimal.
+    /// Returns the SHA-256 of the instruction and the template, in hexadecimal.
     pub fn hash(&self) -> String {
         let mut hash = Sha256::new();
         for text in [&self.instruction, &self.template] {
@@ -186,9 +186,9 @@ impl Prompt {
 
 const DIALECT: Dialect = Dialect { trim_blocks: true, strict: true, put: None, functions: Vec::new() };
 
-/// At most three training requests nearest to `request` by BM25, the nearest last, without `request` itself and those
-/// that need a tool of `needed`. An answer has one line of at most 19 words for each need: the description of the first
-/// tool that meets it, or its name if it has no description.
+/// Returns at most three training requests nearest to `request` by BM25, the nearest last, without `request` itself and
+/// the requests that need a tool of `needed`. An answer has one line of at most 19 words for each need: the description
+/// of the first tool that meets the need, or the tool's name if it has no description.
 pub fn few_shot_examples(
     request: &str,
     needed: &HashSet<&str>,
@@ -217,7 +217,7 @@ pub fn few_shot_examples(
     examples
 }
 
-/// The first 19 words, separated by single spaces.
+/// Returns the first 19 words of a text, separated by single spaces.
 fn one_line(text: &str) -> String {
     text.split_whitespace().take(MOST_WORDS).collect::<Vec<_>>().join(" ")
 }

@@ -12,11 +12,13 @@ use std::ops::Range;
 pub struct Written {
     /// The text.
     pub text: String,
-    /// The only category that it searches, if any.
+    /// The only category in which the query searches; `None` for all categories.
     pub category: Option<String>,
-    /// The sum of the log-probabilities of its tokens, if known. A token belongs to the line in which it begins.
+    /// The sum of the log-probabilities of the query's tokens, if known. A token belongs to the line in which it
+    /// begins.
     pub log_probability: Option<f64>,
-    /// The number of its tokens; 0 if the query does not occur literally in the output, or if a chat model wrote it.
+    /// The number of the query's tokens; 0 if the query does not occur literally in the output, or if a chat model
+    /// wrote it.
     pub tokens: usize,
 }
 
@@ -39,8 +41,9 @@ pub struct Draft {
 }
 
 /// Extracts the queries from an output in a format. Output constrained by a grammar is split at line ends, raw output
-/// is [parsed](super::parse). A line `Needs:` of the mode `reasoned` is left out. If a limit on tokens or on the context ended
-/// the output, or if it was abandoned, the unfinished line (in JSON, all after the last complete query) is cut off.
+/// is [parsed](super::parse). A line `Needs:` of the mode `reasoned` is left out. If a limit on tokens or on the
+/// context ended the output, or if the output was abandoned, the unfinished line (in JSON, all after the last complete
+/// query) is cut off.
 pub fn read(generation: &Generation, format: Format, mode: Mode, vocabulary: &Vocabulary) -> Draft {
     let is_cut = matches!(
         generation.finish,
@@ -77,7 +80,7 @@ struct JsonQuery {
     category: Option<String>,
 }
 
-/// The place of a query's text in the output; `None` if the output spells it differently.
+/// The place of a query's text in the output; `None` if the output spells the text differently.
 type Spelled = Option<Range<usize>>;
 
 impl Draft {
@@ -115,7 +118,7 @@ impl Draft {
         places
     }
 
-    /// Reads the queries of JSON. Returns the place of each, with its quotes.
+    /// Reads the queries of JSON. Returns the place of each query, including the quotes.
     fn read_json(&mut self, is_cut: bool) -> Vec<Spelled> {
         let whole = if is_cut { complete(&self.raw) } else { None };
         if let Some(length) = whole {
@@ -149,7 +152,8 @@ impl Draft {
     }
 }
 
-/// The lines of a word of a grammar; among lines that differ only in case, the first.
+/// Returns the lines of an output of a grammar; of lines that differ only in case, only the first. Also returns the
+/// dropped lines.
 fn without_repeats(text: &str) -> (Vec<&str>, Vec<Dropped>) {
     let (mut queries, mut dropped): (Vec<&str>, Vec<Dropped>) = Default::default();
     for line in text.split('\n').filter(|line| !line.is_empty()) {
@@ -162,8 +166,8 @@ fn without_repeats(text: &str) -> (Vec<&str>, Vec<Dropped>) {
     (queries, dropped)
 }
 
-/// The length of the longest prefix of a JSON text that ends after a query. `None` if there is none within the last 64
-/// closing braces.
+/// Returns the length of the longest prefix of a JSON text that ends after a query; `None` if no such prefix ends at
+/// one of the last 64 closing braces.
 fn complete(raw: &str) -> Option<usize> {
     let ends = raw.char_indices().rev().filter(|&(_, c)| c == '}').map(|(at, _)| at + 1);
     // a brace may also be part of a description
@@ -173,7 +177,7 @@ fn complete(raw: &str) -> Option<usize> {
     })
 }
 
-/// The start of each token in an output, with its log-probability.
+/// The start of each token in an output, with the token's log-probability.
 struct LineTokens {
     starts: Vec<(usize, Option<f64>)>,
 }

@@ -9,7 +9,7 @@ use grammata_decode::Embedder;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A retrieval with all its steps: one line of a JSON lines file.
+/// A retrieval with all its steps, written as one line of a JSON lines file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The request.
@@ -19,7 +19,8 @@ pub struct Run {
     /// The format of the model's output; `None` without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
-    /// The SHA-256 of the prompt's text, in hexadecimal; `None` without a model. [`retrieve`] leaves it to the caller.
+    /// The SHA-256 of the prompt's text, in hexadecimal; `None` without a model. [`retrieve`] leaves the field `None`
+    /// for the caller to fill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// The model's output, unchanged; `None` without a model.
@@ -48,19 +49,19 @@ pub struct RunQuery {
     pub text: String,
     /// The source of the query.
     pub source: Source,
-    /// The only category that it searches, if any.
+    /// The only category in which the query searches; `None` for all categories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// The sum of the log-probabilities of its tokens, if known.
+    /// The sum of the log-probabilities of the query's tokens, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_probability: Option<f64>,
-    /// The number of tokens that the model generated for it; 0 without a model.
+    /// The number of tokens that the model generated for the query; 0 without a model.
     #[serde(default)]
     pub tokens: usize,
-    /// The number of its tokens that the embedder read, if it truncated the query.
+    /// The number of the query's tokens that the embedder read, if the embedder truncated the query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedded_tokens: Option<usize>,
-    /// The tools found for it, best first.
+    /// The tools found for the query, best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Ranked>,
 }
@@ -100,7 +101,7 @@ pub struct RunTool {
     pub query: usize,
     /// The rank of the tool for that query, from 1.
     pub query_rank: usize,
-    /// The best score of the tool over all queries that found it.
+    /// The best score of the tool over all queries that found the tool.
     pub score: f64,
 }
 
@@ -116,7 +117,7 @@ pub struct Times {
 }
 
 impl Run {
-    /// The run without the lists of its queries.
+    /// Returns the run without the lists of its queries.
     pub fn without_lists(mut self) -> Run {
         self.queries.iter_mut().for_each(|query| query.tools.clear());
         self
@@ -127,9 +128,9 @@ fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// Retrieves tools for a request, with the queries of `draft` (given with its format and the time that it took), or
-/// without a draft, in the mode [`Split`](Mode::Split), with the request's sentences. `utterance` decides where the
-/// request itself is among the queries. If there are no others, the request alone is searched.
+/// Retrieves tools for a request. The queries are those of `draft`, given with its format and the time that it took.
+/// Without a draft, in the mode [`Split`](Mode::Split), the queries are the request's sentences. `utterance` decides
+/// where the request itself is among the queries. If there are no other queries, the request alone is searched.
 ///
 /// # Errors
 /// Those of [`Retriever::retrieve`].
@@ -187,7 +188,7 @@ pub fn retrieve(
     })
 }
 
-/// The distinct queries in order. Of queries with equal text and category, the first is kept.
+/// Returns the distinct queries in order. Of queries with equal text and category, the first is kept.
 fn arranged(request: &str, mode: Mode, draft: Option<&Draft>, utterance: Utterance) -> Vec<RunQuery> {
     let query = |text: String, source| RunQuery {
         text,

@@ -28,7 +28,7 @@ pub struct WriterOptions {
     pub sampling: SamplingParams,
     /// The maximum number of tokens of an output. Default: 160.
     pub max_tokens: usize,
-    /// The token ids that end an output; if empty, those of the vocabulary.
+    /// The token ids that end an output; if empty, the end tokens of the vocabulary.
     pub end_tokens: Vec<u32>,
     /// Whether to compute the log-probability of each query.
     pub log_probabilities: bool,
@@ -88,12 +88,12 @@ impl<'m> QueryWriter<'m> {
         QueryWriter { model, vocabulary, encoder, prompt, grammar, options, constant: None }
     }
 
-    /// The options.
+    /// Returns the options of the writer.
     pub fn options(&self) -> &WriterOptions {
         &self.options
     }
 
-    /// The prompt.
+    /// Returns the prompt of the writer.
     pub fn prompt(&self) -> &Prompt {
         &self.prompt
     }
@@ -138,7 +138,7 @@ impl<'m> QueryWriter<'m> {
         Ok(generations.iter().skip(1).map(|generation| read(generation, format, mode, &vocabulary)).collect())
     }
 
-    /// Feeds the prompt to the first decoder, and runs a fork of it per seed.
+    /// Feeds the prompt to the first decoder, and runs a fork of the decoder per seed.
     fn run(&mut self, decoders: &mut Vec<Decoder<'_>>, seeds: &[u64]) -> Result<()> {
         if let Some(first) = decoders.first_mut() {
             first.prefill(self.model)?;
@@ -153,8 +153,8 @@ impl<'m> QueryWriter<'m> {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Returns an open sequence that holds exactly these tokens, and closes the previous one if it holds others. `None`
-    /// if `tokens` is empty.
+    /// Returns an open sequence that holds exactly `tokens`, and closes the previous sequence if it holds other tokens.
+    /// Returns `None` if `tokens` is empty.
     fn constant(&mut self, tokens: &[u32]) -> Result<Option<SequenceId>> {
         if tokens.is_empty() {
             return Ok(None);

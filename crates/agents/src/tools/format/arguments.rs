@@ -20,10 +20,10 @@ pub(super) struct Written {
 }
 
 impl Writer<'_> {
-    /// The texts of a value in a spelling; `None` if there are none.
+    /// Returns the grammar of the texts of a value in a spelling; `None` if there are none.
     ///
     /// # Errors
-    /// The schema has a part without a grammar.
+    /// `tools/arguments` if the schema has a part without a grammar; limits.
     pub(super) fn value(
         &mut self,
         tool: &Tool,
@@ -34,7 +34,7 @@ impl Writer<'_> {
         self.value_in(tool, schema, &options)
     }
 
-    /// The texts of a value under the given options; `None` if there are none.
+    /// Returns the grammar of the texts of a value under the given options; `None` if there are none.
     pub(super) fn value_in(
         &mut self,
         tool: &Tool,
@@ -59,10 +59,11 @@ impl Writer<'_> {
         }
     }
 
-    /// Members joined by a separator, under the conditions on the arguments.
+    /// Returns the grammar of members joined by a separator, under the conditions on the arguments. `min` and `max`
+    /// bound the number of members.
     ///
     /// # Errors
-    /// A condition refers to a member that is written elsewhere.
+    /// `tools/not-callable` if a condition refers to a member that is not in the list.
     pub(super) fn list(
         &mut self,
         tool: &Tool,
@@ -98,13 +99,13 @@ impl Writer<'_> {
         }))
     }
 
-    /// The error for an argument that the format cannot write.
+    /// Returns the error for an argument that the format cannot write (`tools/not-callable`).
     pub(super) fn unwritable(&self, tool: &Tool, member: &str, allowed: &str) -> grammata::error::Error {
         let message = "this format cannot write an argument of the tool";
         errors::fatal(errors::not_callable(tool.place.clone(), message, member, allowed))
     }
 
-    /// Keyword arguments: `a=1, b="x"`.
+    /// Returns the grammar of keyword arguments: `a=1, b="x"`.
     pub(super) fn keywords(&mut self, tool: &Tool) -> Result<ExprId> {
         let arguments = tool.arguments.value();
         let plain = Plain::of(tool, &arguments)?;
@@ -130,13 +131,13 @@ impl Writer<'_> {
         self.builder.sequence(parts)
     }
 
-    /// A grammar of nothing or one space.
+    /// Returns the grammar of nothing or one space.
     pub(super) fn space(&mut self) -> ExprId {
         let space = self.builder.text(" ");
         self.builder.optional(space)
     }
 
-    /// A member with its value; `None` if the value has no text and the member is optional.
+    /// Returns a member with the grammar of its value; `None` if the value has no text and the member is optional.
     pub(super) fn written(
         &mut self,
         tool: &Tool,
@@ -153,7 +154,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Each argument as text, between its name and its closing text.
+    /// Returns the grammar of arguments that are each written as `before`, the name, `between`, the value and `after`.
+    /// Strings are written without quotes, other values as JSON.
     pub(super) fn elements(&mut self, tool: &Tool, [before, between, after]: &[String; 3]) -> Result<ExprId> {
         let arguments = tool.arguments.value();
         let plain = Plain::of(tool, &arguments)?;
@@ -197,7 +199,7 @@ impl Writer<'_> {
         self.list(tool, &plain, written, empty, (plain.min, plain.max))
     }
 
-    /// Values in the order of declaration; the items of a final array are written separately.
+    /// Returns the grammar of values in the order of declaration. The items of a final array are written separately.
     pub(super) fn positional(&mut self, tool: &Tool, values: Values) -> Result<ExprId> {
         let arguments = tool.arguments.value();
         let plain = Plain::of(tool, &arguments)?;
@@ -250,7 +252,7 @@ impl Writer<'_> {
         Ok(tail)
     }
 
-    /// Positional values in brackets, or nothing if the tool has no arguments.
+    /// Returns the grammar of positional values in brackets, or of nothing if the tool has no arguments.
     pub(super) fn tuple(&mut self, tool: &Tool) -> Result<ExprId> {
         if Plain::of(tool, &tool.arguments.value())?.members.is_empty() {
             return Ok(self.builder.empty());
@@ -261,8 +263,8 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a text cannot occur in JSON: it has a line break, which no string has, and a character that only strings
-/// have, but no quote. `false` is not certain.
+/// Returns whether a text certainly cannot occur in JSON: it has a line break, which no string has, and a character
+/// that only strings have, but no quote. False does not mean that it can occur.
 fn is_foreign_to_json(text: &str) -> bool {
     let is_outside_of_strings =
         |c: char| c.is_ascii_alphanumeric() || c.is_ascii_whitespace() || "{}[],:+-.".contains(c);
@@ -272,13 +274,15 @@ fn is_foreign_to_json(text: &str) -> bool {
 /// The text of an empty final list that is optional. A required list without items has no text.
 pub(super) const EMPTY_LIST: &str = "[]";
 
-/// Whether [`EMPTY_LIST`] denotes an empty final list, and not one of its items.
+/// Returns whether [`EMPTY_LIST`] denotes an empty final list: the list is optional, and none of its items can be an
+/// array or an object.
 pub(super) fn has_empty_text(plain: &Plain<'_>, member: &Member<'_>, values: Values) -> bool {
     let items = variadic(plain, member).map(|(items, ..)| Kinds::of(items, plain.root));
     !member.required && values == Values::Any && items.is_some_and(|items| !items.compound)
 }
 
-/// The schema and the bounds on the number of items of an array, if the schema says nothing else and allows items.
+/// Returns the schema of the items of an array, and the bounds on their number. Returns `None` if the schema is not
+/// that of an array, has other assertions, or allows no items.
 pub(super) fn variadic<'t>(plain: &Plain<'t>, member: &Member<'t>) -> Option<(&'t Value, u32, Option<u32>)> {
     static ANYTHING: Value = Value::Bool(true);
     let schema = plain.resolved(member.schema).as_object()?;

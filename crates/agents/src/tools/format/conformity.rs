@@ -8,12 +8,12 @@ use serde_json::Value;
 use std::cell::OnceCell;
 use std::sync::{Arc, OnceLock};
 
-/// Whether a value conforms to a schema; true if this cannot be decided.
+/// Returns whether a value conforms to a schema; true if that cannot be decided.
 pub(super) fn conforms(schema: &Value, value: &Value) -> bool {
     compiled(schema).holds(value)
 }
 
-/// The known part of a schema's set of values.
+/// The values that a schema allows: those of a compiled grammar, no values, or unknown.
 enum Language {
     Words(CompiledGrammar),
     Nothing,
@@ -66,7 +66,7 @@ impl<'s> Conformity<'s> {
         Conformity { schema, root, language: OnceCell::new() }
     }
 
-    /// Whether a value, known to be of one of the schema's types, conforms; true if this cannot be decided.
+    /// Returns whether a value, known to be of one of the schema's types, conforms; true if that cannot be decided.
     pub(super) fn holds(&self, value: &Value) -> bool {
         self.language.get_or_init(|| self.language()).holds(value)
     }

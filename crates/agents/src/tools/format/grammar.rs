@@ -54,8 +54,8 @@ pub struct GrammarOptions {
 }
 
 impl GrammarOptions {
-    /// The default spelling of arguments: at most one space between two JSON tokens, members in any order, plain
-    /// numbers.
+    /// Returns the default spelling of arguments: at most one space between two JSON tokens, members in any order,
+    /// plain numbers.
     pub fn arguments(limits: Limits) -> json_schema::Options {
         json_schema::Options::default()
             .whitespace(Whitespace::Pattern(" ?".to_owned()))
@@ -87,12 +87,12 @@ grammata_base::setters!(GrammarOptions {
     schema: json_schema::Options,
 });
 
-/// The language of turns that call the tools of a set in a format.
+/// The grammar of turns that call the tools of a set in a format.
 #[derive(Clone, Debug)]
 pub struct CallGrammar {
-    /// The language of the turns.
+    /// The grammar of the turns.
     pub grammar: Grammar,
-    /// The tools that can be called in it, in the order of the set.
+    /// The names of the tools that the turns can call, in the order of the set.
     pub tools: Vec<String>,
     /// The tools that the format cannot write or whose arguments have no grammar, with the reason. Tools that the set
     /// itself refuses are not listed.
@@ -100,11 +100,13 @@ pub struct CallGrammar {
 }
 
 impl CallFormat {
-    /// The language of turns that call tools of a set.
+    /// Builds the grammar of turns that call tools of a set.
     ///
     /// # Errors
-    /// `tools/no-tools` if a call is required but no tool can be called; `tools/unknown-tool`, `tools/call-count`,
-    /// limits.
+    /// - `tools/unknown-tool` if the options name a tool that the set does not have.
+    /// - `tools/call-count` if the minimum number of calls is 0 or exceeds the maximum.
+    /// - `tools/no-tools` if a call is required but no tool can be called.
+    /// - Limits.
     pub fn grammar(&self, set: &ToolSet, options: &GrammarOptions) -> Result<CallGrammar> {
         if let Some(name) = options.tools.iter().find(|name| set.tool(name).is_none()) {
             return Err(errors::unknown_tool(name, set.tools().iter().map(|tool| tool.name.as_str())));
@@ -130,10 +132,10 @@ impl CallFormat {
             return Ok(());
         }
         let after = self.after_name().unwrap_or("\n");
-        // if names are searched in text, a name ends at the first character of the text after it
+        // if names are searched in text, a name ends at the first character of the text that follows names
         let first = after.chars().next().filter(|_| self.text == TextPlace::Named);
         let holds_first = first.is_some_and(|first| tool.name.contains(first));
-        // otherwise it ends at the first occurrence of that text
+        // otherwise a name ends at the first occurrence of the text that follows names
         let ends_itself = format!("{}{after}", tool.name).find(after) == Some(tool.name.len());
         if !ends_itself || tool.name.contains('\n') || holds_first {
             return Err(errors::unwritable_name(tool.place.clone(), &tool.name, after));
@@ -167,8 +169,8 @@ impl<'f> Writer<'f> {
         self.builder.build(root)
     }
 
-    /// For each tool that may and can be called, the part of a call that depends on it. Adds the names to `tools`, and
-    /// tools that the format cannot write to `refused`.
+    /// Returns, for each tool that may and can be called, the part of a call that depends on the tool. Adds the names
+    /// to `tools`, and tools that the format cannot write to `refused`.
     fn calls(&mut self, set: &ToolSet) -> Result<Vec<ExprId>> {
         let pieces: Vec<Piece> = self.varying().to_vec();
         let mut calls = Vec::new();
@@ -191,8 +193,8 @@ impl<'f> Writer<'f> {
         Ok(calls)
     }
 
-    /// The pieces of a call from the first to the last that depends on the tool. If names are searched in text, the
-    /// pieces after the name and the text that ends it.
+    /// Returns the pieces of a call from the first to the last one that depends on the tool. If names are searched in
+    /// text, returns the pieces after the name and the piece that ends the name.
     fn varying(&self) -> &[Piece] {
         let call = &self.format.call;
         if self.format.text == TextPlace::Named {
@@ -263,13 +265,13 @@ impl<'f> Writer<'f> {
         self.builder.sequence(parts)
     }
 
-    /// Whether every turn must have a call.
+    /// Returns whether every turn must have a call.
     fn must_call(&self) -> bool {
         self.options.choice == Choice::Required || self.format.always
     }
 
-    /// The language of the turns: those with at most `most` of these calls, and those without calls if the options and
-    /// the format allow them.
+    /// Builds the grammar of the turns: those with at most `most` of these calls, and those without calls if the
+    /// options and the format allow them.
     pub(super) fn turn(&mut self, calls: &[ExprId], most: Option<u32>) -> Result<ExprId> {
         if calls.is_empty() && self.must_call() {
             return Err(errors::no_tools(std::iter::empty()));
@@ -294,7 +296,7 @@ impl<'f> Writer<'f> {
         Ok(self.builder.sequence([lead, body]))
     }
 
-    /// A turn without calls, in formats where calls do not follow text.
+    /// Builds a turn without calls, in formats where calls do not follow text.
     fn without_calls(&mut self) -> ExprId {
         if let Some(nothing) = &self.format.nothing {
             return self.builder.text(nothing);
@@ -338,7 +340,7 @@ impl<'f> Writer<'f> {
         body
     }
 
-    /// Text with at most one call, which begins where the text of a call up to the end of its name occurs. If
+    /// Builds text with at most one call, which begins where the text of a call up to the end of its name occurs. If
     /// `without`, the turn may also have no call; the format's `endings` then end it.
     fn named(&mut self, calls: &[ExprId], without: bool) -> ExprId {
         let empty = self.builder.empty();
@@ -369,7 +371,7 @@ impl<'f> Writer<'f> {
         self.builder.sequence([calls, text])
     }
 
-    /// A number in plain notation, optionally preceded by a space.
+    /// Builds a number in plain notation, optionally preceded by a space.
     fn number(&mut self) -> ExprId {
         let digit = self.builder.class([('0', '9')]);
         let digits = self.builder.plus(digit);
@@ -380,7 +382,7 @@ impl<'f> Writer<'f> {
         self.builder.sequence(parts)
     }
 
-    /// Text, and calls after their first marker.
+    /// Builds turns of text, and of text followed by calls. If `without`, a turn may have no calls.
     fn before(&mut self, calls: &[ExprId], most: Option<u32>, without: bool) -> ExprId {
         let empty = self.builder.empty();
         let marker = self.format.openings().swap_remove(0);
@@ -408,21 +410,21 @@ impl<'f> Writer<'f> {
         self.builder.free_text(&text)
     }
 
-    /// The pieces of a call before and after the part that depends on its tool.
+    /// Returns the pieces of a call before and after the part that depends on its tool.
     fn fixed_ends(&self) -> (&'f [Piece], &'f [Piece]) {
         let call = &self.format.call;
         let first = call.iter().position(|piece| !piece.is_fixed()).unwrap_or(0);
         (&call[..first], &call[first + self.varying().len()..])
     }
 
-    /// The pieces around the part of a call that depends on its tool, as grammars.
+    /// Returns the pieces around the part of a call that depends on its tool, as grammars.
     pub(super) fn around_call(&mut self) -> (ExprId, ExprId) {
         let (head, tail) = self.fixed_ends();
         (self.all_fixed(head), self.all_fixed(tail))
     }
 
-    /// All calls of a turn. With `skip_marker`, their opening marker is left out: the first piece of `begin`, or, if
-    /// `begin` is empty, the first piece of the first call.
+    /// Builds all calls of a turn. With `skip_marker`, their opening marker is left out: the first piece of `begin`,
+    /// or, if `begin` is empty, the first piece of the first call.
     fn sequence_of_calls(&mut self, calls: &[ExprId], most: Option<u32>, skip_marker: bool) -> ExprId {
         let format = self.format;
         let (head, tail) = self.fixed_ends();
@@ -452,7 +454,7 @@ impl<'f> Writer<'f> {
     }
 }
 
-/// The opening of a call, and the fixed pieces that follow it; `None` if no text may occur between calls.
+/// Returns the opening of a call, and the fixed pieces that follow it; `None` if no text may occur between calls.
 fn head_text(format: &CallFormat) -> Option<(&str, &[Piece])> {
     let (first, rest) = format.call.split_first().filter(|_| format.between)?;
     let fixed = rest.iter().take_while(|piece| piece.is_fixed()).count();

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 pub(super) const METHODS: [&str; 9] =
     ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "QUERY"];
 
-/// The separator of the items of an array. If each item is a pair of its own, this is the end of a pair and the name
-/// again. `None` if items may contain the separator.
+/// Returns the separator of the items of an array. If each item is a pair with the parameter's name, the separator is
+/// the end of a pair and the name of the next one. Returns `None` if items may contain the separator of the style.
 pub(super) fn separator(parameter: &Parameter) -> Option<String> {
     let name = encoded_name(&parameter.name);
     Some(match (parameter.style, parameter.explode) {
@@ -30,7 +30,7 @@ pub(super) fn separator(parameter: &Parameter) -> Option<String> {
     })
 }
 
-/// The text before the value of a parameter in a path.
+/// Returns the text before the value of a parameter in a path.
 pub(super) fn in_path_before(parameter: &Parameter) -> String {
     match parameter.style {
         Style::Label => ".".to_owned(),
@@ -43,7 +43,7 @@ pub(super) fn member_of<'t>(plain: &Plain<'t>, parameter: &Parameter) -> Option<
     plain.members.iter().find(|member| member.name == parameter.member).copied()
 }
 
-/// The HTTP binding of a tool.
+/// Returns the HTTP binding of a tool.
 ///
 /// # Errors
 /// The tool has no HTTP binding.
@@ -59,8 +59,8 @@ pub(super) fn binding(tool: &Tool) -> Result<&HttpBinding> {
 }
 
 impl Writer<'_> {
-    /// The method and the path, either as documented or with values in its places; only as documented if the values
-    /// cannot be written.
+    /// Returns the method and the path, either as documented or with values in its places; only as documented if the
+    /// values cannot be written.
     ///
     /// # Errors
     /// The tool has no HTTP binding; limits.
@@ -79,7 +79,7 @@ impl Writer<'_> {
         Ok(self.builder.choice([documented, filled]))
     }
 
-    /// The grammar of a tool's request in a form.
+    /// Returns the grammar of a tool's request in a form.
     pub(super) fn request(&mut self, tool: &Tool, form: RequestForm) -> Result<ExprId> {
         let http = binding(tool)?;
         if !METHODS.contains(&http.method.as_str()) {
@@ -120,7 +120,7 @@ impl Writer<'_> {
         Ok(self.builder.sequence(parts))
     }
 
-    /// The path with values in its places.
+    /// Builds the path with values in its places.
     fn path(&mut self, tool: &Tool, plain: &Plain<'_>, http: &HttpBinding) -> Result<ExprId> {
         let mut parts = Vec::new();
         for piece in pieces(&http.path) {
@@ -156,8 +156,8 @@ impl Writer<'_> {
         Ok(self.builder.sequence(parts))
     }
 
-    /// The parameters of a location, each with the text before its value. Optional ones that cannot be written are left
-    /// out.
+    /// Returns the parameters of a location, each with the text before its value. Optional parameters that cannot be
+    /// written are left out.
     fn parameters<'p>(
         &mut self,
         tool: &Tool,
@@ -183,7 +183,8 @@ impl Writer<'_> {
         Ok(written)
     }
 
-    /// `?a=1&b=2`, or nothing if no pair is required.
+    /// Returns the grammar of pairs such as `?a=1&b=2`: `before`, and pairs joined by `between`. If no pair is
+    /// required, also the empty text.
     fn pairs(
         &mut self,
         tool: &Tool,
@@ -202,8 +203,8 @@ impl Writer<'_> {
         Ok(if must_come { all } else { self.builder.optional(all) })
     }
 
-    /// The text before the value of a parameter, and its values; `None` if it has none. In a path, the values include
-    /// that text.
+    /// Returns the text before the value of a parameter, and the grammar of its values; `None` if it has no values. In
+    /// a path, the grammar includes the text before the value.
     fn parameter(
         &mut self,
         tool: &Tool,
@@ -257,7 +258,7 @@ impl Writer<'_> {
         Ok(Some((key, value)))
     }
 
-    /// The percent-encoded texts of a scalar; `None` if there are none.
+    /// Returns the percent-encoded texts of a scalar; `None` if there are none.
     fn encoded(&mut self, tool: &Tool, schema: &Value, kept: &ByteSet) -> Result<Option<ExprId>> {
         let kept: String = kept.iter().map(char::from).collect();
         let options = self.options.schema.clone().spelling(Spelling::Percent).unencoded(Some(kept));
@@ -284,7 +285,7 @@ impl Writer<'_> {
         self.builder.star(any)
     }
 
-    /// The pairs of an object as `a%5Bx%5D=1&a%5By%5D=2`.
+    /// Builds the pairs of an object, such as `a%5Bx%5D=1&a%5By%5D=2`.
     fn deep_object(
         &mut self,
         tool: &Tool,
@@ -316,7 +317,7 @@ impl Writer<'_> {
         Ok(Some((before, self.list(tool, &properties, written, separator, (min, properties.max))?)))
     }
 
-    /// The content of a body, and whether the body is always present.
+    /// Returns the content of a body, and whether the body is always present.
     fn body(&mut self, tool: &Tool, plain: &Plain<'_>, body: &Body) -> Result<(ExprId, bool)> {
         let (members, required) = body_members(plain, body);
         let is_whole = matches!(body.members, BodyMembers::Whole(_));
@@ -349,7 +350,7 @@ impl Writer<'_> {
         Ok((content, required))
     }
 
-    /// RestGPT's input: a method such as `GET`, a line break, `Input: ` and an object.
+    /// Returns the grammar of RestGPT's input: a method such as `GET`, a line break, `Input: ` and an object.
     fn restgpt(&mut self, tool: &Tool, plain: &Plain<'_>, http: &HttpBinding) -> Result<ExprId> {
         let Some(server) = &http.server else {
             return Err(self.unwritable(
@@ -433,13 +434,13 @@ impl Writer<'_> {
     }
 }
 
-/// The members in the query, with their names there.
+/// Returns the arguments that are in the query, with their names in the query.
 pub(super) fn query_members<'t>(plain: &Plain<'t>, http: &'t HttpBinding) -> Vec<(&'t str, &'t str)> {
     let query = http.parameters.iter().filter(|parameter| parameter.location == Location::Query);
     query.filter_map(|parameter| Some((member_of(plain, parameter)?.name, parameter.name.as_str()))).collect()
 }
 
-/// The members of a body with their names there, and whether the body is always present.
+/// Returns the arguments that form a body, with their names in the body, and whether the body is always present.
 pub(super) fn body_members<'t>(plain: &Plain<'t>, body: &'t Body) -> (Vec<(&'t str, &'t str)>, bool) {
     let members: Vec<(&str, &str)> = match &body.members {
         BodyMembers::Flat(members) => {

@@ -43,7 +43,7 @@ pub(super) struct Member<'t> {
 pub(super) struct Plain<'t> {
     pub(super) root: &'t Value,
     pub(super) members: Vec<Member<'t>>,
-    /// A member, and the members that are required if it is present.
+    /// Pairs of a member and the members that are required if the first one is present.
     dependent: Vec<(&'t str, Vec<&'t str>)>,
     pub(super) min: u32,
     pub(super) max: Option<u32>,
@@ -95,7 +95,7 @@ impl<'t> Plain<'t> {
         })
     }
 
-    /// The schema of a member as a standalone schema, with the `$defs` of the root.
+    /// Returns the schema of a member as a standalone schema, with the `$defs` of the root.
     pub(super) fn alone(&self, schema: &Value) -> Value {
         let mut alone = schema.clone();
         if let (Some(object), Some(definitions)) = (alone.as_object_mut(), self.root.get("$defs"))
@@ -106,18 +106,18 @@ impl<'t> Plain<'t> {
         alone
     }
 
-    /// The target of a schema that consists only of a reference; any other schema unchanged.
+    /// Returns the target of a schema that consists only of a reference; any other schema unchanged.
     pub(super) fn resolved(&self, schema: &'t Value) -> &'t Value {
         resolved(self.root, schema)
     }
 
-    /// Whether there are conditions on which members occur together, or how many.
+    /// Returns whether there are conditions on which members occur together, or how many.
     pub(super) fn has_conditions(&self) -> bool {
         !self.dependent.is_empty() || self.min > 0 || self.max.is_some()
     }
 
-    /// The conditions on the members in a list of names; `None` if a condition refers to a member that is not in the
-    /// list.
+    /// Returns the conditions on the members in a list of names; `None` if a condition refers to a member that is not
+    /// in the list.
     pub(super) fn conditions(&self, names: &[&str]) -> Option<Box<[Condition]>> {
         let place = |name: &str| Some(names.iter().position(|other| *other == name)? as u32);
         let mut all = Vec::new();
@@ -131,8 +131,8 @@ impl<'t> Plain<'t> {
         Some(all.into())
     }
 
-    /// The schema of an object of some members under other names. If `whole`, members that another member requires
-    /// (`dependentRequired`) are always required.
+    /// Returns the schema of an object of some members under other names. If `whole`, members that another member
+    /// requires (`dependentRequired`) are always required.
     pub(super) fn object(&self, members: &[(&str, &str)], whole: bool) -> Value {
         let (mut properties, mut required) = (Map::new(), Vec::new());
         for (member, name) in members {
@@ -150,7 +150,7 @@ impl<'t> Plain<'t> {
     }
 }
 
-/// The schema at the end of a chain of references. A reference with other keywords next to it is not followed.
+/// Returns the schema at the end of a chain of references. A reference with other keywords next to it is not followed.
 fn resolved<'t>(root: &'t Value, mut schema: &'t Value) -> &'t Value {
     // following a cycle of references stops after as many steps as there are definitions
     let most = root.get("$defs").and_then(Value::as_object).map_or(0, Map::len);

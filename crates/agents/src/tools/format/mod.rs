@@ -1,4 +1,4 @@
-//! Call formats: how the calls of a turn are written. Each is a TOML table, so a new one takes no code.
+//! Call formats: how the calls of a turn are written. A format is a TOML table, so a new format needs no code.
 
 mod arguments;
 mod conformity;
@@ -73,7 +73,7 @@ pub struct CallFormat {
     /// Whether every turn calls tools.
     #[serde(default)]
     always: bool,
-    /// What ends a turn of text. If the list is empty, such a turn may end at any character.
+    /// The texts that end a turn without calls. If the list is empty, such a turn may end at any character.
     #[serde(default)]
     endings: Vec<Ending>,
     /// Whether text may follow the calls.
@@ -84,13 +84,13 @@ pub struct CallFormat {
     between: bool,
 }
 
-/// What ends a turn of text.
+/// A text that ends a turn without calls.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ending {
     /// The bytes that end the turn.
     text: String,
-    /// Whether a number follows them, optionally after a space.
+    /// Whether a number follows the text, optionally after a space.
     #[serde(default)]
     number: bool,
 }
@@ -123,7 +123,7 @@ enum Piece {
     Token(String),
     /// Optionally one space.
     Gap(bool),
-    /// The tool's name, verbatim.
+    /// The name of the tool, verbatim.
     Name(bool),
     /// The arguments as JSON.
     Arguments(bool),
@@ -137,7 +137,8 @@ enum Piece {
     Positional(Values),
     /// The arguments by position, in brackets; nothing if the tool has none.
     Tuple(bool),
-    /// Each argument as text. The strings precede its name, follow its name, and follow its value.
+    /// Each argument as text. The three strings are written before the name of an argument, between its name and its
+    /// value, and after its value.
     Element([String; 3]),
     /// The request that the call executes.
     Request(RequestForm),
@@ -164,12 +165,12 @@ enum RequestForm {
 }
 
 impl Piece {
-    /// Whether the piece is the same for all tools.
+    /// Returns whether the piece is the same for all tools.
     fn is_fixed(&self) -> bool {
         matches!(self, Piece::Text(_) | Piece::Token(_) | Piece::Gap(_))
     }
 
-    /// The text of a [`Text`](Piece::Text) or [`Token`](Piece::Token); `None` for other pieces, also for a gap.
+    /// Returns the text of a [`Text`](Piece::Text) or [`Token`](Piece::Token); `None` for other pieces, also for a gap.
     fn fixed_text(&self) -> Option<&str> {
         match self {
             Piece::Text(text) | Piece::Token(text) => Some(text),
@@ -179,21 +180,21 @@ impl Piece {
 }
 
 impl CallFormat {
-    /// The names of the built-in formats.
+    /// Returns the names of the built-in formats.
     pub fn names() -> impl Iterator<Item = &'static str> + Clone {
         PRESETS.iter().map(|(name, _)| *name)
     }
 
-    /// The built-in format of this name; `None` if there is none.
+    /// Returns the built-in format of this name; `None` if there is none.
     pub fn named(name: &str) -> Option<CallFormat> {
         let (_, text) = PRESETS.iter().find(|(known, _)| *known == name)?;
         CallFormat::from_toml(text).ok()
     }
 
-    /// Parses a format.
+    /// Parses a format from a TOML table.
     ///
     /// # Errors
-    /// `tools/format` with the place.
+    /// `tools/format` with the place if the text is not such a table, or if its pieces contradict each other.
     pub fn from_toml(text: &str) -> Result<CallFormat> {
         let format: CallFormat = toml::from_str(text).map_err(|cause| {
             let place = cause.span().map_or(Place::Whole, |span| Place::in_text(text, span.start));
@@ -255,12 +256,12 @@ impl CallFormat {
         Ok(format)
     }
 
-    /// The prefix of every turn.
+    /// Returns the prefix of every turn with calls or text; may be empty.
     pub fn lead(&self) -> &str {
         &self.lead
     }
 
-    /// The text that ends the name, if the name is a piece of its own and a text follows.
+    /// Returns the text that ends the name, if the name is a piece of its own and a text follows.
     fn after_name(&self) -> Option<&str> {
         let at = self.call.iter().position(|piece| matches!(piece, Piece::Name(_)))?;
         match self.call.get(at + 1)? {
@@ -269,27 +270,28 @@ impl CallFormat {
         }
     }
 
-    /// The number of pieces of a call up to the name and the piece that ends it; 0 if no piece is the name.
+    /// Returns the number of pieces of a call up to the name and the piece that ends it; 0 if no piece is the name.
     fn marker_len(&self) -> usize {
         self.call.iter().position(|piece| matches!(piece, Piece::Name(_))).map_or(0, |at| at + 2)
     }
 
-    /// The text of a call of a tool, up to the end of its name.
+    /// Returns the text of a call of a tool, up to the end of its name.
     fn marker(&self, name: &str) -> String {
         let pieces = self.call.iter().take(self.marker_len());
         pieces.map(|piece| piece.fixed_text().unwrap_or(name)).collect()
     }
 
-    /// The alternative beginnings of the calls of a turn. Whether a turn may be text alone.
+    /// Returns whether a turn may be text without calls.
     pub fn has_text(&self) -> bool {
         self.text != TextPlace::None && self.nothing.is_none() && !self.always
     }
 
-    /// The format without text around calls.
+    /// Returns the format without text around calls.
     pub(crate) fn of_calls_alone(&self) -> CallFormat {
         CallFormat { text: TextPlace::None, after: false, between: false, ..self.clone() }
     }
 
+    /// Returns the alternative texts with which the calls of a turn begin.
     fn openings(&self) -> Vec<String> {
         match self.begin.iter().chain(&self.call).next() {
             Some(Piece::Text(text) | Piece::Token(text)) => vec![text.clone()],

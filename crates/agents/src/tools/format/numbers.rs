@@ -1,10 +1,10 @@
-//! Numbers of calls in plain notation.
+//! Rewrites the numbers in the arguments of calls to plain notation.
 
 use super::read::Call;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The maximum absolute exponent that is written out in digits; doubles have at most 324.
+/// The greatest absolute exponent that is written out in digits; that of a double is at most 324.
 const MOST: i64 = 400;
 
 /// Rewrites numbers with exponents as the grammar of calls spells them: `1e-3` becomes `0.001`. Exponents beyond
@@ -18,7 +18,7 @@ pub(in crate::tools) fn in_plain_notation(call: &Call) -> Cow<'_, Call> {
     }
 }
 
-/// A JSON text with its numbers in plain notation; `None` if no number changes.
+/// Writes a JSON text with its numbers in plain notation; `None` if no number changes.
 fn text_in_plain_notation(json: &str) -> Option<String> {
     let mut made = String::new();
     let (mut kept, mut at) = (0, 0);
@@ -48,7 +48,7 @@ fn text_in_plain_notation(json: &str) -> Option<String> {
     (kept > 0).then_some(made)
 }
 
-/// A number in plain notation; `None` if it has no exponent, or one beyond [`MOST`].
+/// Writes a number in plain notation; `None` if the number has no exponent, or an exponent beyond [`MOST`].
 fn plain(number: &str) -> Option<String> {
     let (mantissa, exponent) = number.split_once(['e', 'E'])?;
     let exponent: i64 = exponent.parse().ok().filter(|exponent: &i64| exponent.abs() <= MOST)?;

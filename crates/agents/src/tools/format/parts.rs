@@ -15,7 +15,7 @@ use std::ops::Range;
 /// The byte in the place of a name; UTF-8 never uses it.
 pub(in crate::tools) const HOLE: u8 = 0xFF;
 
-/// What replaces a name in a grammar.
+/// The expression that replaces the name of a tool in a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum Hole {
     /// The byte [`HOLE`].
@@ -24,7 +24,7 @@ pub(in crate::tools) enum Hole {
     Any,
 }
 
-/// What may follow a call.
+/// The continuations of a turn that are allowed after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::tools) struct After {
     /// Whether the turn may end.
@@ -34,9 +34,9 @@ pub(in crate::tools) struct After {
 }
 
 impl CallFormat {
-    /// Whether each call has the name of its tool before its arguments, nothing before the name depends on the tool,
-    /// and no text may follow calls or come between them. If so, a session compiles the arguments of a tool after its
-    /// name is chosen, and reports calls as they come.
+    /// Returns whether each call has the name of its tool before its arguments, nothing before the name depends on the
+    /// tool, and no text may be after or between calls. If so, a session compiles the arguments of a tool only after
+    /// its name is chosen, and reports calls while the turn is generated.
     pub fn names_come_first(&self) -> bool {
         let varying = |piece: &&Piece| !piece.is_fixed();
         let pieces: Vec<&Piece> = self.call.iter().filter(varying).collect();
@@ -44,8 +44,8 @@ impl CallFormat {
         !has_other_text && matches!(pieces[..], [Piece::Object(_)] | [Piece::Name(_), Piece::Arguments(_)])
     }
 
-    /// An upper bound on the bytes of a turn with one call and no text, not counting its name, its arguments and
-    /// optional spaces. The format must write names first.
+    /// Returns an upper bound on the bytes of a turn with one call and no text, not counting the name, the arguments
+    /// and optional spaces. The format must write names first ([`names_come_first`](CallFormat::names_come_first)).
     pub(in crate::tools) fn fixed_bytes(&self) -> usize {
         let pieces = self.begin.iter().chain(&self.call).chain(&self.separator).chain(&self.end);
         let bytes = pieces.map(|piece| match piece {
@@ -59,21 +59,21 @@ impl CallFormat {
         self.lead.len() + bytes.sum::<usize>() + MARKS
     }
 
-    /// Whether a turn may have several calls.
+    /// Returns whether a turn may have several calls.
     pub(in crate::tools) fn has_several(&self) -> bool {
         self.several
     }
 
-    /// The name of a tool as written in a call.
+    /// Returns the name of a tool as written in a call.
     ///
     /// # Errors
-    /// `tools/not-callable`: the format cannot write it.
+    /// `tools/not-callable`: the format cannot write the name.
     pub(in crate::tools) fn written_name(&self, tool: &Tool) -> Result<String> {
         self.check_name(tool)?;
         Ok(self.written(&tool.name).into_owned())
     }
 
-    /// A name as written in a call; the format must be able to write it.
+    /// Returns a name as written in a call. The format must be able to write the name.
     pub(in crate::tools) fn written<'n>(&self, name: &'n str) -> Cow<'n, str> {
         let is_quoted = self.call.iter().any(|piece| matches!(piece, Piece::Object(_)));
         let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
@@ -84,7 +84,7 @@ impl CallFormat {
         Cow::Owned(quoted[1..quoted.len() - 1].to_owned())
     }
 
-    /// The part of a turn before the name of a call, followed by a hole, or a turn without calls.
+    /// Returns the part of a turn before the name of a call, followed by a hole, or a turn without calls.
     ///
     /// # Errors
     /// Limits.
@@ -99,7 +99,7 @@ impl CallFormat {
         writer.build(turn)
     }
 
-    /// The text between a name and the arguments, followed by a hole.
+    /// Returns the text between a name and the arguments, followed by a hole.
     ///
     /// # Errors
     /// Limits.
@@ -111,7 +111,7 @@ impl CallFormat {
         writer.build(all)
     }
 
-    /// The text after a name, with the tool's arguments, up to the end of the turn or to the next name.
+    /// Returns the text after a name, with the tool's arguments, up to the end of the turn or to the next name.
     ///
     /// # Errors
     /// Limits.
@@ -143,8 +143,8 @@ impl CallFormat {
 
 // Positions in the bytes of a turn.
 impl CallFormat {
-    /// A spelling of the text before the name of a first call without text before it; `None` if it contains special
-    /// tokens that are matched by id.
+    /// Returns a spelling of what precedes the name of a first call, without text before the call; `None` if the
+    /// spelling contains special tokens that are matched by id.
     pub(in crate::tools) fn beginning(&self, options: &GrammarOptions) -> Option<Vec<u8>> {
         let mut text = self.lead.clone();
         let head = self.call.iter().take_while(|piece| piece.is_fixed());
@@ -160,20 +160,20 @@ impl CallFormat {
         Some(text.into_bytes())
     }
 
-    /// The beginning of calls, in formats that write names first.
+    /// Returns the text with which calls begin, in formats that write names first.
     fn opening(&self) -> String {
         self.openings().into_iter().next().unwrap_or_default()
     }
 
-    /// Whether calls begin with a special token that is matched by its id.
+    /// Returns whether calls begin with a special token that is matched by its id.
     pub(in crate::tools) fn begins_with_token(&self, options: &GrammarOptions) -> bool {
         let first = self.begin.iter().chain(&self.call).next();
         options.markers == Markers::Tokens && matches!(first, Some(Piece::Token(_)))
     }
 
-    /// The range of the text of a turn so far, without a suffix that may become the marker of a call. `marker` is the
-    /// position of a special token that began a call; `by_token` says that only such a token begins one. Once the turn
-    /// has ended (`has_ended`), no suffix is held back.
+    /// Returns the byte range of the free text in a turn so far, without a suffix that may become the marker of a call.
+    /// `marker` is the position of a special token that began a call; `by_token` says that only such a token begins
+    /// one. Once the turn has ended (`has_ended`), no suffix is held back.
     pub(in crate::tools) fn text_so_far(
         &self,
         turn: &[u8],
@@ -200,7 +200,7 @@ impl CallFormat {
         start..end.max(start)
     }
 
-    /// The position where the arguments begin in the text after a name, if they have begun.
+    /// Returns the byte offset at which the arguments begin in the text after a name, if they have begun.
     pub(in crate::tools) fn arguments_start(&self, rest: &[u8]) -> Option<usize> {
         let mut at = 0;
         for piece in self.link_pieces() {
@@ -216,7 +216,7 @@ impl CallFormat {
         (rest.len() > at).then_some(at)
     }
 
-    /// The pieces between a name and the arguments.
+    /// Returns the pieces between a name and the arguments.
     fn link_pieces(&self) -> Vec<Piece> {
         let object = self.call.iter().find_map(|piece| match piece {
             Piece::Object([_, arguments]) => Some(arguments),
@@ -245,7 +245,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The part of a call between its head and its name, followed by a hole.
+    /// Returns the part of a call between its head and its name, followed by a hole.
     fn close_with_hole(&mut self, hole: Hole) -> ExprId {
         let hole = self.hole(hole);
         let Some(Piece::Object([name, _])) = self.format.call.iter().find(|piece| !piece.is_fixed()) else {
@@ -261,7 +261,7 @@ impl Writer<'_> {
         self.builder.sequence(parts)
     }
 
-    /// The parts of a call between its name and its arguments, and after its arguments.
+    /// Returns the parts of a call between its name and its arguments, and after its arguments.
     fn around_arguments(&mut self) -> (ExprId, ExprId) {
         let link = self.all_fixed(&self.format.link_pieces());
         let (_, tail) = self.around_call();

@@ -1,4 +1,4 @@
-//! Parsing the typed calls of a turn.
+//! Parses the text and the calls of a turn.
 
 use super::{CallFormat, Piece, TextPlace};
 use crate::tools::errors;
@@ -35,8 +35,9 @@ impl CallFormat {
     /// names.
     ///
     /// # Errors
-    /// `tools/call-text` with the place from which on the text is not a turn; `tools/not-callable` if the format cannot
-    /// write the arguments of a tool. Arguments are not checked against their schemas, which the grammar does.
+    /// `tools/call-text` with the first place where the text cannot be read as a turn; `tools/not-callable` if the
+    /// format cannot write the arguments of a tool. Arguments are not checked against their schemas, because the
+    /// grammar does that.
     pub fn read(&self, text: &str, set: &ToolSet) -> Result<Turn> {
         let mut reader = Reader { text, at: 0, set };
         reader.literal(&self.lead)?;
@@ -132,7 +133,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Whether a call may begin here, judging by its first piece.
+    /// Returns whether `call` may begin at the current place, judging by its first piece.
     fn begins(&self, call: &[Piece]) -> bool {
         match call.first() {
             Some(Piece::Text(text) | Piece::Token(text)) => self.rest().starts_with(text.as_str()),

@@ -123,8 +123,8 @@ impl<'t> Reader<'t> {
 }
 
 impl Piece {
-    /// Writes the arguments or the request of a call. The text is empty for pieces that are neither, or that write
-    /// JSON. An error says what the format could write instead.
+    /// Writes the arguments or the request of a call. The text is empty for pieces that write neither, and for pieces
+    /// that write JSON. An error says which arguments the format can write.
     pub(super) fn arguments(
         &self,
         tool: &Tool,

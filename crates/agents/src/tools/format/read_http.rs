@@ -16,12 +16,13 @@ use serde_json::{Map, Value, json};
 
 type Arguments = Map<String, Value>;
 
-/// The texts at the places of a path, each with the name of its place.
+/// Pairs for the places of a path: the name of a place, and the text there.
 type Texts<'p> = Vec<(&'p str, &'p str)>;
 
-/// The call of the first tool of a method whose path matches its `target` and for which `read` builds a call from the
-/// values in the path and the text after it. Tools with the fewest path places come first. Among several, tools are
-/// preferred whose arguments conform and whose path would be written so.
+/// Returns the call of a tool of the method whose path matches the tool's `target` and for which `read` builds
+/// arguments from the values in the path and the text after it. If there are several such tools, a tool is preferred
+/// whose arguments conform to its schema and whose call is written with the same path, then one whose arguments
+/// conform. Among equals, tools with fewer places in their path come first.
 fn called<'t>(
     set: &'t ToolSet,
     method: &str,
@@ -49,7 +50,7 @@ fn called<'t>(
     let is_right = |(tool, call): &(&Tool, Call)| {
         conforms(&tool.arguments.value(), &Value::Object(call.arguments.clone()))
     };
-    // whether the call would write the path that the text has
+    // whether the call is written with the path of the text
     let is_written_so = |(tool, call): &(&Tool, Call)| {
         let Binding::Http(http) = &tool.binding else { return false };
         let path = |target: &str| target.split('?').next().map(str::to_owned);
@@ -65,8 +66,9 @@ fn called<'t>(
     (at < calls.len()).then(|| calls.swap_remove(at).1)
 }
 
-/// Matches a path against a template; returns the texts at its places with their names, and the rest of `target`:
-/// nothing or a query. `None` if it does not match, or a text is empty, `.` or `..`.
+/// Matches the beginning of `target` with the path of a binding. Returns the texts at the places of the path with their
+/// names, and the rest of `target`: nothing or a query. Returns `None` if the path does not match, or if a text is
+/// empty, `.` or `..`.
 fn places<'p>(http: &'p HttpBinding, target: &'p str) -> Option<(Texts<'p>, &'p str)> {
     let mut texts = Vec::new();
     let mut rest = target;
@@ -91,7 +93,8 @@ fn places<'p>(http: &'p HttpBinding, target: &'p str) -> Option<(Texts<'p>, &'p 
     (rest.is_empty() || rest.starts_with(before)).then_some((texts, rest))
 }
 
-/// The arguments from the texts at the places of a path; `None` if one has no parameter or is not a value of it.
+/// Returns the arguments from the texts at the places of a path; `None` if a text has no parameter or is not one of its
+/// values.
 fn in_path(plain: &Plain<'_>, http: &HttpBinding, texts: &[(&str, &str)]) -> Option<Arguments> {
     let mut arguments = Map::new();
     for (name, text) in texts {
@@ -103,7 +106,7 @@ fn in_path(plain: &Plain<'_>, http: &HttpBinding, texts: &[(&str, &str)]) -> Opt
     Some(arguments)
 }
 
-/// The value of a parameter, from its texts; `None` if they are not a value of it.
+/// Returns the value of a parameter from its texts; `None` if they are not the texts of a value.
 fn value_of(plain: &Plain<'_>, parameter: &Parameter, member: &Member<'_>, texts: &[&str]) -> Option<Value> {
     let is_header = parameter.location == Location::Header;
     let scalar = |text: &str, texts: &Values<'_>| match is_header {
@@ -137,7 +140,8 @@ fn value_of(plain: &Plain<'_>, parameter: &Parameter, member: &Member<'_>, texts
     }
 }
 
-/// The values of a query, of cookies or of a form; `None` if a pair belongs to no parameter or has no value.
+/// Returns the arguments from the pairs of a query, of cookies or of a form; `None` if a pair belongs to no parameter
+/// or its text is not a value.
 fn in_pairs(
     plain: &Plain<'_>,
     parameters: &[Parameter],
@@ -198,7 +202,7 @@ fn in_headers(plain: &Plain<'_>, http: &HttpBinding, lines: &[&str]) -> Option<A
     Some(arguments)
 }
 
-/// The arguments from a body as a JSON value; `None` if it has a member that is not an argument.
+/// Returns the arguments from a body as a JSON value; `None` if the value has a member that is not an argument.
 fn in_value(plain: &Plain<'_>, body: &Body, value: Value) -> Option<Arguments> {
     let (members, _) = body_members(plain, body);
     match (&body.members, value) {
@@ -320,7 +324,7 @@ fn read_restgpt(method: &str, mut object: Arguments, set: &ToolSet) -> Option<Ca
     })
 }
 
-/// The request of a call, without its server.
+/// Returns the request of a call, without its server. An error says which calls have one.
 fn made(tool: &Tool, call: &Call) -> std::result::Result<Parts, &'static str> {
     let Binding::Http(http) = &tool.binding else { return Err("a tool of an HTTP operation") };
     Parts::of(http, &call.arguments).map_err(|_| "arguments that a request can have")

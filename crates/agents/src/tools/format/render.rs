@@ -9,12 +9,12 @@ use grammata::error::Result;
 use serde_json::Value;
 
 impl CallFormat {
-    /// The text of a turn. Fixed pieces and JSON arguments are written without optional spaces. Special tokens are
+    /// Writes a turn as text. Fixed pieces and JSON arguments are written without optional spaces. Special tokens are
     /// written as their names, numbers in plain notation.
     ///
     /// # Errors
-    /// `tools/call-text`: the set does not have a tool, or the format cannot write it, or there are several calls but
-    /// only one is allowed.
+    /// `tools/call-text`: the set does not have the tool of a call, the format cannot write its arguments or its
+    /// request, or there are several calls but the format writes only one.
     pub fn render(&self, turn: &Turn, set: &ToolSet) -> Result<String> {
         let mut text = format!("{}{}", self.lead, turn.text);
         if turn.calls.is_empty() {

@@ -10,19 +10,20 @@ pub(super) struct Texts<'s> {
 }
 
 impl<'s> Texts<'s> {
-    /// Texts of any value of a schema.
+    /// Creates the mapping for all values of a schema. References of the schema point into `root`.
     pub(super) fn new(schema: &'s Value, root: &'s Value) -> Texts<'s> {
         Texts { kinds: Kinds::of(schema, root), conformity: Conformity::new(schema, root) }
     }
 
-    /// Texts of scalars only: null, arrays and objects have no text.
+    /// Creates the mapping for scalars only: null, arrays and objects have no text.
     pub(super) fn of_scalars(schema: &'s Value, root: &'s Value) -> Texts<'s> {
         let all = Texts::new(schema, root);
         Texts { kinds: Kinds { null: false, compound: false, ..all.kinds }, ..all }
     }
 
-    /// The value of a text. A number, word, array or object of an allowed type is preferred to a string, unless only
-    /// the string conforms. `None` if the value would be a string but strings are not allowed.
+    /// Returns the value of a text. A number, a word (`true`, `false`, `null`), an array or an object of an allowed
+    /// type is preferred to a string, unless strings are allowed and the other value does not conform to the schema.
+    /// Returns `None` if the value would be a string but strings are not allowed.
     pub(super) fn value(&self, text: &str) -> Option<Value> {
         let value = of_kinds(text, self.kinds);
         match value {
@@ -51,7 +52,7 @@ fn is_plain(number: &Number, text: &str) -> bool {
     number.to_string() == text
 }
 
-/// Whether a schema may allow arrays or objects; `false` is certain.
+/// Returns whether a schema may allow arrays or objects. If false, it certainly allows neither.
 pub(in crate::tools) fn may_be_list(schema: &Value, root: &Value) -> bool {
     Kinds::of(schema, root).compound
 }
@@ -114,8 +115,8 @@ impl Kinds {
         }
     }
 
-    /// The types that a schema allows, according to `type`, `const`, `enum`, references and combinators nested at most
-    /// eight deep; a superset if these do not decide.
+    /// Returns the types that a schema allows, according to `type`, `const`, `enum`, references and combinators nested
+    /// at most eight deep. The result is a superset if other keywords or deeper schemas restrict the types.
     pub(super) fn of(schema: &Value, root: &Value) -> Kinds {
         Kinds::within(schema, root, 8)
     }
@@ -158,8 +159,8 @@ impl Kinds {
     }
 }
 
-/// The length of a value, a Python literal or JSON text, at the start of a text: up to a comma or a closing bracket
-/// outside of it.
+/// Returns the length in bytes of the Python literal or JSON value at the start of a text: up to the first comma or
+/// closing bracket that is not part of the value.
 pub(super) fn extent(text: &str) -> usize {
     let (mut depth, mut is_in_string, mut is_escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -187,14 +188,14 @@ pub(super) fn from_python(text: &str) -> Option<Value> {
     serde_json::from_str(&with_words(text, WORDS.map(|(json, python)| (python, json)), is_foreign)?).ok()
 }
 
-/// A value as a literal of Python.
+/// Returns a value as a Python literal.
 pub(super) fn to_python(value: &Value) -> String {
     let json = value.to_string();
     with_words(&json, WORDS, |_| false).unwrap_or(json)
 }
 
-/// Replaces the first word of each pair by the second, outside of strings in double quotes; `None` if a foreign
-/// character occurs outside of strings.
+/// Replaces the first word of each pair by the second, outside of strings in double quotes. Returns `None` if a
+/// character for which `is_foreign` holds occurs outside of strings and of these words.
 fn with_words(literal: &str, words: [(&str, &str); 3], is_foreign: impl Fn(char) -> bool) -> Option<String> {
     let mut replaced = String::with_capacity(literal.len() + 8);
     let (mut is_in_string, mut is_escaped) = (false, false);
@@ -225,7 +226,7 @@ const KEYWORDS: [&str; 35] = [
     "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// Whether a text is a Python identifier that is not a keyword, or several joined by dots if `may_have_points`.
+/// Returns whether a text is a Python identifier that is not a keyword, or several joined by dots if `may_have_points`.
 pub(super) fn is_python_name(text: &str, may_have_points: bool) -> bool {
     let is_identifier = |part: &str| {
         let mut chars = part.chars();

@@ -66,7 +66,7 @@ impl CallText {
         Ok(CallText { head: parts, end: rest.replace("$$", "$") })
     }
 
-    /// The text before the first placeholder.
+    /// Returns the text before the first placeholder; may be empty.
     pub(super) fn before_name(&self) -> &str {
         match self.head.first() {
             Some(Part::Text(text)) => text,
@@ -74,8 +74,8 @@ impl CallText {
         }
     }
 
-    /// The opening of a call of a tool: the text before its number, or before its arguments if it has no number; and,
-    /// with a number, the text between number and arguments.
+    /// Returns the opening of a call of a tool: the text before the number, or before the arguments if the form has no
+    /// number; and, if it has one, the text between the number and the arguments.
     pub(super) fn head(&self, name: &str) -> (String, Option<String>) {
         let (mut begin, mut between) = (String::new(), None);
         for part in &self.head {

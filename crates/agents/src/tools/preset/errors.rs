@@ -8,12 +8,12 @@ fn at(pointer: &str) -> Place {
     Place::Pointer(pointer.to_owned())
 }
 
-/// A JSON value, shortened for display.
+/// Returns a JSON value as text, shortened for display.
 fn shown(value: &Value) -> String {
     excerpt(&value.to_string())
 }
 
-/// A table that is not a preset.
+/// Returns the error for a table that is not a preset.
 pub(super) fn preset(place: Place, found: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/preset", "not a preset of structural tags")
         .at(place)
@@ -25,7 +25,7 @@ pub(super) fn preset(place: Place, found: &str) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// Contradicting fields of a preset.
+/// Returns the error for contradicting fields of a preset.
 pub(super) fn contradiction(found: &str, allowed: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/preset", "the fields of this preset do not fit each other")
         .at(Place::Whole)
@@ -43,7 +43,7 @@ pub(super) fn unknown_family<'k>(name: &str, known: impl Iterator<Item = &'k str
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A part of the list of tools has an invalid form.
+/// Returns the error for a part of the list of tools with an invalid form.
 pub(super) fn tools(pointer: &str, found: &Value, allowed: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/tag-tools", "this part of the list of tools has an unknown form")
         .at(at(pointer))
@@ -53,7 +53,7 @@ pub(super) fn tools(pointer: &str, found: &Value, allowed: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// Two tools have the same name.
+/// Returns the error for two tools with the same name.
 pub(super) fn duplicate(pointer: &str, name: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/tag-tools", "duplicate tool name")
         .at(at(pointer))
@@ -63,7 +63,7 @@ pub(super) fn duplicate(pointer: &str, name: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A builtin tool for a family without builtin tools.
+/// Returns the error for a builtin tool for a family without builtin tools.
 pub(super) fn builtin(pointer: &str, kind: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/tag-tools", "the family has no builtin tools")
         .at(at(pointer))
@@ -73,7 +73,7 @@ pub(super) fn builtin(pointer: &str, kind: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// An unrecognised `tool_choice`.
+/// Returns the error for an unrecognised `tool_choice`.
 pub(super) fn choice(pointer: &str, found: &Value, allowed: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/tag-choice", "unrecognised `tool_choice`")
         .at(at(pointer))
@@ -83,7 +83,7 @@ pub(super) fn choice(pointer: &str, found: &Value, allowed: &str) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A choice names a tool that is not in the list.
+/// Returns the error for a choice of a tool that is not in the list.
 pub(super) fn unknown_tool<'k>(pointer: &str, name: &str, known: impl Iterator<Item = &'k str>) -> Error {
     let diagnostic = Diagnostic::new("tools/unknown-tool", "no tool has this name")
         .at(at(pointer))
@@ -92,7 +92,7 @@ pub(super) fn unknown_tool<'k>(pointer: &str, name: &str, known: impl Iterator<I
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A choice names a type of builtin tool that no tool, or more than one, has.
+/// Returns the error for a choice of a type of builtin tool that no tool, or more than one tool, has.
 pub(super) fn builtin_choice(pointer: &str, kind: &str, count: usize) -> Error {
     let message = "the choice does not name exactly one builtin tool";
     let diagnostic = Diagnostic::new("tools/tag-choice", message)
@@ -103,7 +103,7 @@ pub(super) fn builtin_choice(pointer: &str, kind: &str, count: usize) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// A call is required but there are no tools.
+/// Returns the error for a required call without tools.
 pub(super) fn no_tools(pointer: &str) -> Error {
     let diagnostic = Diagnostic::new("tools/no-tools", "a call is required and no tool can be called")
         .at(at(pointer))

@@ -1,5 +1,5 @@
-//! Presets of structural tags: a TOML table defines how a family of models writes calls, reasoning and text. A new
-//! family takes no code.
+//! Presets of structural tags: a TOML table defines how a family of models writes calls, reasoning and text, so a new
+//! family needs no code.
 //!
 //! A preset builds the structural tag of a request from its tools, its `tool_choice` and its other options. The tag is
 //! JSON that [`grammata::syntax::structural_tag`] compiles and that other engines also read. `docs/structural-tags.md`
@@ -52,7 +52,7 @@ const FAMILIES: &[(&str, &str)] = &[
     ("qwen_3_coder", include_str!("../../../presets/qwen_3_coder/preset.toml")),
 ];
 
-/// How a family of models writes calls of tools, and the text and the reasoning around them.
+/// A description of how a family of models writes calls of tools, and the text and the reasoning around the calls.
 ///
 /// ```
 /// use grammata::syntax::structural_tag;
@@ -69,9 +69,9 @@ const FAMILIES: &[(&str, &str)] = &[
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TagPreset {
-    /// A one-line description of its calls.
+    /// A one-line description of the family's calls.
     pub description: String,
-    /// Models of the family.
+    /// Names of models of the family.
     pub models: Vec<String>,
     /// The source that describes the form.
     pub source: String,
@@ -114,7 +114,7 @@ enum Layout {
     Messages,
 }
 
-/// A style of arguments by its name; `None` is JSON.
+/// Reads the name of a style of arguments; `None` means JSON.
 fn style<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Elements>, D::Error> {
     let name = String::deserialize(deserializer)?;
     if name == JSON {
@@ -126,7 +126,7 @@ fn style<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Opti
     })
 }
 
-/// The style of arguments that is not a style of elements.
+/// The name of the style of arguments that writes JSON.
 const JSON: &str = "json";
 
 /// The texts around all calls of an output.
@@ -148,7 +148,7 @@ struct Calls {
 struct Text {
     /// The beginning of a block or a message of text.
     begin: String,
-    /// The alternative texts that end it.
+    /// The alternative texts that end a block or a message of text.
     end: Texts,
     /// Special tokens that text may not contain. Default: the beginning and the end of reasoning.
     excludes: Option<Texts>,
@@ -161,12 +161,12 @@ struct Text {
 #[serde(deny_unknown_fields)]
 struct Reasoning {
     begin: String,
-    /// The alternative texts that end it.
+    /// The alternative texts that end reasoning.
     end: Texts,
-    /// The text after its end.
+    /// The text after the end of reasoning.
     #[serde(default)]
     after: String,
-    /// Whether the prompt ends with `begin` if reasoning is enabled.
+    /// Whether the prompt already ends with `begin` if reasoning is enabled.
     #[serde(default)]
     in_prompt: InPrompt,
     /// Special tokens that reasoning may not contain. Default: `begin` and `end`.
@@ -191,15 +191,15 @@ enum InPrompt {
 }
 
 impl TagPreset {
-    /// The names of the built-in families.
+    /// Returns the names of the built-in families.
     pub fn names() -> impl Iterator<Item = &'static str> + Clone {
         FAMILIES.iter().map(|(name, _)| *name)
     }
 
-    /// The preset of a family.
+    /// Returns the built-in preset of a family.
     ///
     /// # Errors
-    /// `tools/unknown-family`.
+    /// `tools/unknown-family` if no built-in family has the name.
     pub fn named(name: &str) -> Result<TagPreset> {
         match FAMILIES.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => TagPreset::from_toml(text, &Limits::default()),
@@ -210,7 +210,8 @@ impl TagPreset {
     /// Parses a preset in TOML and checks that its fields agree.
     ///
     /// # Errors
-    /// `tools/preset` with the place, `limits.source_bytes`.
+    /// `tools/preset` with the place if the text is not such a table, or if its fields contradict each other;
+    /// `limits.source_bytes`.
     pub fn from_toml(text: &str, limits: &Limits) -> Result<TagPreset> {
         limits.check_source(text)?;
         let preset: TagPreset = toml::from_str(text).map_err(|cause| {

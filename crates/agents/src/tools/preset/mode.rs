@@ -15,7 +15,7 @@ pub enum ReasoningMode {
 }
 
 impl ReasoningMode {
-    /// The modes by name.
+    /// Pairs of the name of a mode and the mode.
     pub const ALL: [(&str, ReasoningMode); 3] = [
         ("enabled", ReasoningMode::Enabled),
         ("disabled", ReasoningMode::Disabled),

@@ -1,4 +1,4 @@
-//! A request: its tools, and which of them are chosen.
+//! The tools of a request, and the choice among them.
 
 use super::errors;
 use super::mode::ReasoningMode;
@@ -14,11 +14,11 @@ pub struct TagOptions {
     /// `auto` (the default, also for null), `none`, `required`, `{"type": "function", "function": {"name"}}`, a builtin
     /// tool's `{"type"}`, or `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`.
     pub tool_choice: Value,
-    /// Whether the model reasons first. Families without reasoning ignore this. Default: enabled.
+    /// Whether the model reasons first. Families without reasoning ignore the mode. Default: enabled.
     pub reasoning: ReasoningMode,
     /// Whether an output may have several calls. Default: yes.
     pub parallel_tool_calls: bool,
-    /// Whether arguments may come in any order.
+    /// Whether the members of arguments may be written in any order. Default: no, in the order of the schema.
     pub any_order: bool,
     /// Whether text and reasoning exclude the family's special tokens. Default: yes.
     pub exclude_special_tokens: bool,
@@ -67,9 +67,9 @@ pub(super) enum Calling {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tool<'v> {
     pub(super) name: &'v str,
-    /// The type, if it is a builtin tool.
+    /// The type of a builtin tool; `None` for a function.
     kind: Option<&'v str>,
-    /// The schema of its arguments; `None` allows any value: there is no schema, or the function is not `strict`.
+    /// The schema of the arguments. `None` allows any value: there is no schema, or the function has `strict: false`.
     pub(super) parameters: Option<&'v Value>,
 }
 
@@ -79,7 +79,7 @@ impl Tool<'_> {
     }
 }
 
-/// The tools that may be called, and whether they are called.
+/// The tools that may be called, and how many calls an output must have.
 #[derive(Debug)]
 pub(super) struct Request<'v> {
     pub(super) tools: Vec<Tool<'v>>,
@@ -125,7 +125,7 @@ fn object<'v>(value: &'v Value, at: &str) -> Result<&'v Map<String, Value>> {
     value.as_object().ok_or_else(|| errors::tools(at, value, "an object"))
 }
 
-/// A member; `None` if it is missing or null.
+/// Returns a member of an object; `None` if it is missing or null.
 fn member<'v>(object: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     object.get(name).filter(|value| !value.is_null())
 }
@@ -188,7 +188,7 @@ fn parameters<'v>(members: &'v Map<String, Value>, at: &str) -> Result<Option<&'
     }
 }
 
-/// Applies a choice to the tools.
+/// Applies a `tool_choice` to the tools.
 fn choose<'v>(mut tools: Vec<Tool<'v>>, choice: &Value) -> Result<Request<'v>> {
     let object = match choice {
         Value::Null => return Ok(Request { tools, calling: Calling::Auto }),
@@ -231,13 +231,13 @@ fn functions<'t>(tools: &'t [Tool<'_>]) -> impl Iterator<Item = &'t str> {
     tools.iter().filter(|tool| !tool.is_builtin()).map(|tool| tool.name)
 }
 
-/// The name in `{"type": "function", "function": {"name": …}}`.
+/// Returns the name in `{"type": "function", "function": {"name": …}}`.
 fn function_name<'c>(choice: &'c Value, at: &str) -> Result<&'c str> {
     let name = choice.get("function").and_then(|function| function.get("name"));
     name.and_then(Value::as_str).ok_or_else(|| errors::choice(at, choice, FUNCTION))
 }
 
-/// Keeps the tools that a choice of the type `allowed_tools` allows, and returns whether one must be called.
+/// Keeps the tools that a choice of the type `allowed_tools` allows, and returns whether a call is required.
 fn allow(tools: &mut Vec<Tool<'_>>, choice: &Value) -> Result<Calling> {
     const FORM: &str = "{\"mode\": \"auto\" or \"required\", \"tools\": [{\"type\": \"function\", \"function\": {\"name\": …}}, …]}";
     let at = "/allowed_tools";

@@ -1,4 +1,4 @@
-//! The structural tag of a request.
+//! Builds the structural tag of a request.
 
 use super::call::CallText;
 use super::mode::ReasoningMode;
@@ -15,7 +15,7 @@ pub(super) struct Builder<'b> {
 }
 
 impl Builder<'_> {
-    /// The whole tag.
+    /// Builds the whole tag.
     pub(super) fn tag(self, request: &Request<'_>) -> Value {
         let calls = self.calls(request);
         let format = match self.preset.layout {
@@ -30,7 +30,7 @@ impl Builder<'_> {
         json!({ "type": "structural_tag", "format": format })
     }
 
-    /// The alternative calls of each tool.
+    /// Builds the alternative calls of all tools, as tags.
     fn calls(self, request: &Request<'_>) -> Vec<Value> {
         let of_tool = |tool: &Tool<'_>| {
             let ways = if tool.is_builtin() { &self.preset.builtin_call } else { &self.preset.call };
@@ -72,8 +72,8 @@ impl Builder<'_> {
         Value::Object(schema)
     }
 
-    /// The reasoning before the answer, or the text in place of it if reasoning is disabled; `None` if there is
-    /// neither.
+    /// Builds the reasoning before the answer, or, if reasoning is disabled, the text that replaces it. Returns `None`
+    /// if there is neither.
     fn reasoning(self) -> Option<Value> {
         let reasoning = self.preset.reasoning.as_ref()?;
         let mode = self.options.reasoning;
@@ -102,7 +102,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The texts that begin and end reasoning.
+    /// Returns the texts that begin and end reasoning; empty for families without reasoning.
     fn marks(self) -> Vec<String> {
         let reasoning = self.preset.reasoning.iter();
         reasoning
@@ -111,7 +111,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// Texts that text may not contain, in addition to the marks of calls.
+    /// Returns the special tokens that text may not contain.
     fn text_excludes(self) -> Vec<String> {
         self.preset.text.excludes.as_ref().map_or_else(|| self.marks(), |excludes| excludes.0.clone())
     }
@@ -127,7 +127,8 @@ impl Builder<'_> {
         with_excludes(json!({ "type": "any_text" }), self.excludes(special, others))
     }
 
-    /// Text in which a trigger begins calls, calls only, or text only if no tool may be called.
+    /// Builds text in which a trigger begins calls. If a call is required or forced, the output may have calls only; if
+    /// no tool may be called, text only.
     fn triggered(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
         if calls.is_empty() {
@@ -147,7 +148,7 @@ impl Builder<'_> {
         with_times(text, is_required, !self.options.parallel_tool_calls)
     }
 
-    /// The alternative forms of the section of calls, with the text before it if a call is required.
+    /// Returns the alternative forms of the section of calls, with the text before it if a call is required.
     fn sections(self, content: Value, is_required: bool) -> Vec<Value> {
         let calls = &self.preset.calls;
         let lead = if is_required { &*calls.lead } else { "" };
@@ -155,7 +156,7 @@ impl Builder<'_> {
         begins.map(|begin| tag(&format!("{lead}{begin}"), content.clone(), json!(calls.end))).collect()
     }
 
-    /// At least one call; exactly one if calls are not parallel.
+    /// Builds a list of at least one call; exactly one if calls are not parallel.
     fn several(self, calls: Vec<Value>) -> Value {
         self.separated(calls, true, !self.options.parallel_tool_calls)
     }
@@ -166,7 +167,8 @@ impl Builder<'_> {
         with_times(tags, at_least_one, stop_after_first)
     }
 
-    /// Blocks in order. The prompt contains the beginning of the first one.
+    /// Builds the layout of blocks: reasoning, text and calls, in this order. The prompt contains the beginning of the
+    /// first block.
     fn blocks(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
         let is_first = preset.reasoning.is_none() || self.options.reasoning == ReasoningMode::Disabled;
@@ -188,7 +190,7 @@ impl Builder<'_> {
         sequence(elements)
     }
 
-    /// Messages in any order: calls, text unless a call is required, and reasoning.
+    /// Builds the layout of messages in any order: calls, reasoning, and, unless a call is required, text.
     fn messages(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
         let mut others = Vec::new();
@@ -234,7 +236,7 @@ fn tag(begin: &str, content: Value, end: Value) -> Value {
     json!({ "type": "tag", "begin": begin, "content": content, "end": end })
 }
 
-/// The `end` of a tag.
+/// Returns the `end` of a tag: one text, or the list of alternative texts.
 fn end(texts: &Texts) -> Value {
     match &*texts.0 {
         [text] => json!(text),
@@ -254,7 +256,7 @@ fn one_of(elements: Vec<Value>) -> Value {
     single(elements, "or")
 }
 
-/// The only element of a list, or the list as a format of the given type.
+/// Returns the only element of a list, or the list as a format of the given type.
 fn single(mut elements: Vec<Value>, kind: &str) -> Value {
     match elements.len() {
         1 => elements.remove(0),

@@ -1,4 +1,4 @@
-//! A string or a list of strings.
+//! Texts that are written as a string or as a list of strings.
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use std::fmt;

@@ -11,13 +11,13 @@ use grammata::error::Result;
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value, json};
 
-/// The arguments that a declaration declares.
+/// The form in which a declaration gives its arguments.
 enum Arguments<'d> {
     /// A schema, with the name of the member that contains it.
     Schema(&'static str, &'d Value, Dialect),
     /// No arguments.
     None,
-    /// One text, in a language if there is a `format` (OpenAI's custom tools).
+    /// One text (OpenAI's custom tools). A `format` may restrict the text to a language.
     Text(Option<&'d Value>),
 }
 
@@ -26,17 +26,17 @@ pub(super) struct Declaration<'d> {
     name: &'d Value,
     description: &'d str,
     arguments: Arguments<'d>,
-    /// The schema of its results (MCP).
+    /// The schema of the function's results (MCP).
     output: Option<&'d Value>,
     pointer: String,
-    /// Whether the same declaration may occur several times.
+    /// Whether an equal declaration may occur several times and then counts once.
     may_repeat: bool,
     /// An invalid header to which MCP maps an argument.
     header_problem: Option<Diagnostic>,
 }
 
 impl<'d> Declaration<'d> {
-    /// Recognises an object as a declaration.
+    /// Reads an object as a declaration; `None` if the object does not look like one.
     pub(super) fn of(object: &'d Map<String, Value>, pointer: &str) -> Option<Declaration<'d>> {
         // OpenAI's chat form nests the function in a member
         let kind = object.get("type").and_then(Value::as_str);
@@ -90,7 +90,8 @@ impl<'d> Declaration<'d> {
     }
 }
 
-/// BFCL's schemas have the type `dict`; Gemini's have types in capitals.
+/// Returns the dialect of a schema: BFCL's has the type `dict`, Gemini's a type in capitals; other schemas may declare
+/// `$schema`.
 fn dialect(schema: &Value) -> Dialect {
     match schema.get("type").and_then(Value::as_str) {
         Some("dict") => Dialect::Bfcl,
@@ -99,8 +100,8 @@ fn dialect(schema: &Value) -> Dialect {
     }
 }
 
-/// Checks MCP's `x-mcp-header`: it must be the name of a header, on a scalar property, unique per tool
-/// (case-insensitive).
+/// Returns why MCP's `x-mcp-header` is invalid for some property; `None` if it is valid or absent. It must be the name
+/// of a header, on a scalar property, and unique in the tool (case-insensitive).
 fn header_problem(schema: &Value, pointer: &str) -> Option<Diagnostic> {
     let properties = schema.get("properties")?.as_object()?;
     let mut seen = FxHashSet::default();
@@ -123,7 +124,8 @@ fn header_problem(schema: &Value, pointer: &str) -> Option<Diagnostic> {
     None
 }
 
-/// Adds the tool of a declaration. `declared` holds the declarations that may occur several times.
+/// Adds the tool of a declaration. `declared` holds the declarations read so far that may occur several times; an equal
+/// one is skipped.
 pub(super) fn read(
     declaration: &Declaration<'_>,
     label: Option<&str>,
@@ -152,7 +154,7 @@ pub(super) fn read(
     })
 }
 
-/// A schema as text, independent of the order of members.
+/// Writes a schema as text that does not depend on the order of members.
 fn canonical(schema: &Value) -> String {
     let mut copy = schema.clone();
     copy.sort_all_objects();
@@ -199,10 +201,11 @@ fn arguments(
     Ok(Made { schema, binding: Binding::Host, origins, response })
 }
 
-/// The schema of the arguments: an object. If it declares no members and `is_open` is false, it allows none.
+/// Completes the schema of the arguments to one of an object. If it declares no members and `is_open` is false, it
+/// allows no members.
 ///
 /// # Errors
-/// The type of the schema is not an object.
+/// `tools/not-callable` if the type of the schema is not an object.
 fn root(mut schema: Value, is_open: bool, pointer: &str) -> Result<Value> {
     let Value::Object(object) = &mut schema else { return Ok(schema) };
     if object.get("$defs").is_some_and(|all| all == &json!({})) {
@@ -238,7 +241,7 @@ fn root(mut schema: Value, is_open: bool, pointer: &str) -> Result<Value> {
     Ok(schema)
 }
 
-/// The only argument of a custom tool: a text.
+/// Returns the schema of the arguments of a custom tool: an object whose only member `input` is a text.
 fn custom(format: Option<&Value>, pointer: &str) -> Result<Value> {
     let place = || Place::Pointer(join(pointer, "format"));
     let mut text = json!({"type": "string"});

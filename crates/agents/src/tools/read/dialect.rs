@@ -25,8 +25,8 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// The dialect that the `$schema` of a schema declares; [`Json`](Dialect::Json) if it declares none of drafts 3 to
-    /// 7.
+    /// Returns the dialect that the `$schema` of a schema declares; [`Json`](Dialect::Json) if it declares none of
+    /// drafts 3 to 7.
     pub(super) fn of(schema: &Value) -> Dialect {
         match schema.get("$schema").and_then(Value::as_str) {
             Some(uri) if uri.contains("draft-03") => Dialect::Draft3,
@@ -37,13 +37,13 @@ impl Dialect {
         }
     }
 
-    /// Whether keywords next to `$ref` are ignored.
+    /// Returns whether the dialect ignores keywords next to `$ref`.
     pub(super) fn is_reference_alone(self) -> bool {
         matches!(self, Dialect::Draft3 | Dialect::Draft7 | Dialect::OpenApi30)
     }
 }
 
-/// Keywords whose value is a number, and those whose value is a boolean.
+/// Keywords whose value is a number.
 const NUMBERS: [&str; 9] = [
     "minimum",
     "maximum",
@@ -55,6 +55,7 @@ const NUMBERS: [&str; 9] = [
     "minProperties",
     "maxProperties",
 ];
+/// Keywords whose value is a boolean.
 const BOOLEANS: [&str; 6] =
     ["additionalProperties", "uniqueItems", "nullable", "readOnly", "exclusiveMinimum", "exclusiveMaximum"];
 /// Formats of OpenAPI's registry that are annotations and restrict nothing.
@@ -143,7 +144,7 @@ fn map_types(object: &mut Map<String, Value>, map: impl Fn(&str) -> Option<Strin
     }
 }
 
-/// Replaces texts that spell a boolean or a number where one is required.
+/// Replaces texts that spell a boolean or a number by that value if the keyword requires one, with a warning.
 fn repair(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
     for (keyword, value) in object.iter_mut() {
         let Value::String(text) = value else { continue };
@@ -165,9 +166,10 @@ fn repair(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagno
     }
 }
 
-/// Keywords that have no effect if they are `null`, or for maps an empty list (PHP's empty array).
+/// Keywords whose value is a map. They have no effect if the value is null or an empty list (PHP's empty array).
 const MAPS: [&str; 6] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired"];
+/// Other keywords that have no effect if their value is null.
 const OTHERS: [&str; 14] = [
     "items",
     "additionalItems",
@@ -185,7 +187,7 @@ const OTHERS: [&str; 14] = [
     "unevaluatedProperties",
 ];
 
-/// Removes keywords that programs write although they have no effect.
+/// Removes known keywords whose value is null, and maps written as empty lists, with a warning; they have no effect.
 fn repair_forms(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
     object.retain(|keyword, value| {
         let word = keyword.as_str();
@@ -234,7 +236,8 @@ fn require(object: &mut Map<String, Value>, dialect: Dialect, pointer: &str, not
     }
 }
 
-/// Repairs names of types from other languages, and names in the wrong case.
+/// Repairs names of types from other languages, and names in the wrong case, with a warning. `any` removes the type. If
+/// a name is unknown, nothing changes.
 fn repair_types(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
     const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
     let Some(kind) = object.get("type") else { return };
@@ -274,7 +277,8 @@ fn repair_types(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<
     }
 }
 
-/// Translates keywords with a different meaning in OpenAPI 3.0 and 2.0.
+/// Translates keywords that have a different meaning in OpenAPI 3.0 and 2.0, such as `nullable` and boolean exclusive
+/// bounds, and removes properties that are read-only.
 fn open_api(object: &mut Map<String, Value>) {
     for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
         match object.get(exclusive) {
@@ -370,8 +374,8 @@ fn base64(object: &mut Map<String, Value>) {
     }
 }
 
-/// Applies a discriminator with a mapping: in each alternative, its property takes the values that the mapping assigns
-/// to it.
+/// Replaces a discriminator with a mapping: in each alternative, the discriminator's property is required and has one
+/// of the values that the mapping assigns to the alternative.
 fn discriminate(object: &mut Map<String, Value>) {
     let Some(Value::Object(discriminator)) = object.remove("discriminator") else { return };
     let (Some(Value::String(property)), Some(Value::Object(mapping))) =

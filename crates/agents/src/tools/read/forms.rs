@@ -10,16 +10,16 @@ use grammata::error::Result;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
-/// The members of an object that may contain tools.
+/// Names of members of an object that may contain tools.
 const LISTS: [&str; 7] =
     ["tools", "functions", "function", "functionDeclarations", "function_declarations", "api_list", "result"];
 
 /// A value that may contain tools, with its pointer and the label of its tools.
 type Part<'d> = (&'d Value, String, Option<&'d str>);
 
-/// The member that contains the tools of an object: the only one of [`LISTS`], if it is an array and no other member
-/// shows that the object is itself a document or a tool. The items of the member are then read one by one instead of
-/// the object as a whole.
+/// Returns the member that contains the tools of an object: the only member of [`LISTS`], if its value is an array and
+/// no other member shows that the object is itself a document or a tool. The items of the array are then read instead
+/// of the object as a whole.
 pub(super) fn list(members: &[Member]) -> Option<&'static str> {
     const TELLING: [&str; 10] = [
         "openapi",
@@ -49,12 +49,12 @@ pub(super) fn list(members: &[Member]) -> Option<&'static str> {
 pub(super) struct Forms {
     /// Declarations that may occur several times.
     declared: FxHashSet<(String, String)>,
-    /// Whether there were tools, or an empty list of tools.
+    /// Whether a value contained a tool or an empty list.
     found: bool,
 }
 
 impl Forms {
-    /// Adds the tools of a value, also those in lists and members inside it. `pointer` is the place of the value.
+    /// Adds the tools of a value, including those in its lists and members. `pointer` is the place of the value.
     pub(super) fn read(&mut self, value: &Value, pointer: String, reading: &mut Reading<'_>) -> Result<()> {
         let mut open: Vec<Part<'_>> = vec![(value, pointer, None)];
         while let Some((value, pointer, label)) = open.pop() {
@@ -107,7 +107,7 @@ impl Forms {
     /// Finishes after the last value.
     ///
     /// # Errors
-    /// No value contained tools.
+    /// `tools/unknown-form` if no value contained a tool or an empty list.
     pub(super) fn finish(self) -> Result<()> {
         if self.found { Ok(()) } else { Err(form(&Value::Null, "")) }
     }
@@ -116,7 +116,7 @@ impl Forms {
 /// Reports an item of a list that is not a tool. Other items are not affected.
 ///
 /// # Errors
-/// The value is the whole document.
+/// `tools/unknown-form` if the value is the whole document.
 fn reject(value: &Value, pointer: &str, reading: &mut Reading<'_>) -> Result<()> {
     let error = form(value, pointer);
     if pointer.is_empty() {

@@ -1,4 +1,4 @@
-//! Streaming of the items of a JSON text, so that a list of many tools is never in memory as one tree of values.
+//! Streams the items of a JSON text, so that a list of many tools is never in memory as one tree of values.
 
 use super::pointer::join;
 use crate::tools::errors;
@@ -17,7 +17,7 @@ pub(super) type Take<'t> = dyn FnMut(&Value, String) -> Result<()> + 't;
 /// passed as a whole, as is an empty list. A text without a value passes nothing.
 ///
 /// # Errors
-/// The text is not JSON, or its first value is neither an array nor an object; those of `take`.
+/// `tools/syntax` if the text is not JSON, or its first value is neither an array nor an object; errors of `take`.
 pub(super) fn each(
     text: &str,
     list: impl Fn(&[Member]) -> Option<&'static str>,
@@ -69,7 +69,7 @@ pub(super) struct Member {
 /// The shape of a value, determined without storing it.
 enum Outline {
     Array,
-    /// With its members in order, duplicate names included.
+    /// An object, with its members in order, including duplicate names.
     Object(Vec<Member>),
 }
 
@@ -143,7 +143,7 @@ impl<'de> Deserialize<'de> for IsArray {
 struct Items<'i, 't> {
     pointer: String,
     take: &'i mut Take<'t>,
-    /// The error of `take` that ended the reading.
+    /// The error of `take` that ended the stream.
     failure: &'i mut Option<Error>,
 }
 

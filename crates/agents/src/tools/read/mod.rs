@@ -1,4 +1,4 @@
-//! Reading documents of tools; their kinds are detected automatically.
+//! Reads documents of tools. Their kinds are detected automatically.
 
 mod declarations;
 mod dialect;
@@ -29,7 +29,7 @@ use serde_json::Value;
 /// A document of tools.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'t> {
-    /// The label that qualifies the names of its tools if several sources have the same name.
+    /// The label that qualifies the name of a tool of the document if another source has the same name.
     pub label: &'t str,
     /// The text of the document.
     pub text: &'t str,
@@ -49,11 +49,11 @@ pub struct ReadOptions {
     pub hidden: Vec<String>,
     /// The base against which a missing or relative server address is resolved.
     pub server: Option<String>,
-    /// Whether repairs, repeated keys and unknown keys of paths are errors.
+    /// Whether repairs, repeated keys and unknown keys of paths are errors. Default: no, they are warnings.
     pub strict: bool,
     /// Whether the schemas of responses are kept ([`Tool::response`]). Default: no.
     pub responses: bool,
-    /// Caps.
+    /// Limits on the documents and on the work to read them.
     pub limits: Limits,
 }
 
@@ -67,11 +67,12 @@ grammata_base::setters!(ReadOptions {
     limits: Limits,
 });
 
-/// Reads documents.
+/// Reads documents into one set of tools.
 ///
 /// # Errors
-/// A text of an unknown kind or with a syntax error; `limits.source_bytes`, `limits.tool_depth`,
-/// `limits.catalogue_tools`, `limits.compile_work`. A fault of a single tool is a [`Finding`] instead.
+/// `tools/unknown-form` for a text of an unknown kind, `tools/syntax` for a syntax error; `limits.source_bytes`,
+/// `limits.tool_depth`, `limits.catalogue_tools`, `limits.compile_work`. A fault of a single tool is a [`Finding`]
+/// instead.
 pub fn read<'t>(documents: impl IntoIterator<Item = Document<'t>>, options: &ReadOptions) -> Result<ToolSet> {
     let mut set = ToolSet::new(options.limits.clone());
     let (mut known, mut origins) = (Known::default(), KnownOrigins::default());
@@ -95,14 +96,14 @@ struct Made {
     /// The schema of the tool's arguments.
     schema: Value,
     binding: Binding,
-    /// Pairs of a pointer into the schema and one into the document.
+    /// Pairs of a pointer into the schema and a pointer into the document.
     origins: Vec<(String, String)>,
     /// The schema of a successful response, if it is wanted and declared.
     response: Option<Value>,
 }
 
 impl Made {
-    /// For a tool that the host executes, without origins of its parts.
+    /// Creates the parts of a tool that the host executes, without origins and response.
     fn of_host(schema: Value) -> Made {
         Made { schema, binding: Binding::Host, origins: Vec::new(), response: None }
     }
@@ -115,7 +116,7 @@ struct Draft {
     /// The label that qualifies the tool's name, if not the document's label.
     label: Option<String>,
     place: Place,
-    /// The schema and binding, or the reason why it cannot be called.
+    /// The schema and binding, or the reason why the tool cannot be called.
     made: Result<Made>,
     notes: Vec<Diagnostic>,
 }
@@ -129,7 +130,7 @@ struct Reading<'r> {
     budget: &'r Budget,
     document: usize,
     label: String,
-    /// The warnings reported so far: many operations may refer to the same place.
+    /// The warnings reported so far, because many operations may refer to the same place.
     noted: FxHashSet<(String, String)>,
 }
 
@@ -137,7 +138,7 @@ impl Reading<'_> {
     /// Adds a tool with its findings.
     ///
     /// # Errors
-    /// A limit.
+    /// Limits.
     fn add(&mut self, draft: Draft) -> Result<()> {
         let (made, refusal) = match draft.made {
             Ok(made) => (made, None),
@@ -174,8 +175,8 @@ impl Reading<'_> {
         self.set.findings.push(Finding { severity: Severity::Error, tool: None, document, diagnostic });
     }
 
-    /// Adds a warning, unless the same one was added before. If strictness makes it an error, it is added as an error,
-    /// and `tool` is refused.
+    /// Adds a warning, unless an equal warning was added before. If the option `strict` makes the warning an error, it
+    /// is added as an error, and `tool` is refused.
     fn note(&mut self, tool: Option<usize>, diagnostic: Diagnostic) {
         let is_strict =
             ["tools/repaired", "tools/path-item-key", "tools/repeated-key"].contains(&diagnostic.code());
@@ -228,13 +229,14 @@ impl YamlPlaces {
         document::Document::read(text, document::Format::Yaml).ok().map(YamlPlaces)
     }
 
-    /// The line and column of the value to which a JSON Pointer refers, or of its innermost existing ancestor.
+    /// Returns the line and column of the value to which a JSON Pointer refers, or of its innermost existing ancestor.
     pub fn find(&self, pointer: &str) -> Place {
         self.0.place(pointer).clone()
     }
 }
 
-/// Checks the nesting depth of a text, which bounds the recursion of the JSON parser.
+/// Fails with the limit `tool_depth` if arrays and objects of a text are nested deeper than `most`. The check bounds
+/// the recursion of the JSON parser.
 fn check_depth(text: &str, most: usize) -> Result<()> {
     let (mut depth, mut is_in_string, mut is_escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {

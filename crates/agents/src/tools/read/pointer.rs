@@ -3,12 +3,12 @@
 use crate::tools::address::percent_decoded;
 use serde_json::Value;
 
-/// Appends a step to a pointer.
+/// Appends a step to a pointer, with `~` and `/` escaped.
 pub(super) fn join(pointer: &str, step: &str) -> String {
     format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The target of a reference `#/…`, with its pointer; `None` if it has no target in this document.
+/// Returns the target of a reference `#/…`, with its pointer; `None` if the reference has no target in the document.
 pub(super) fn follow<'d>(root: &'d Value, reference: &str) -> Option<(&'d Value, String)> {
     let fragment = reference.strip_prefix('#')?;
     let pointer = percent_decoded(fragment)?;

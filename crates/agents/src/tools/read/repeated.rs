@@ -1,4 +1,4 @@
-//! Repeated keys in objects of a JSON text. JSON parsers silently keep only the last value.
+//! Finds repeated keys in objects of a JSON text, because JSON parsers silently keep only the last value.
 
 use grammata::diagnostic::Place;
 use rustc_hash::FxHashMap;
@@ -7,11 +7,11 @@ use std::borrow::Cow;
 /// An open array or object.
 enum Open<'t> {
     Array,
-    /// The keys so far with their places, and whether a key comes next.
+    /// The keys so far with their lines and columns, and whether the next string is a key.
     Object(FxHashMap<Cow<'t, str>, (usize, usize)>, bool),
 }
 
-/// Reports each member that a later one of the same object replaces, by its key and place.
+/// Calls `take` with the key and the place of each member that a later member of the same object replaces.
 pub(super) fn each(text: &str, mut take: impl FnMut(&str, Place)) {
     let bytes = text.as_bytes();
     let mut open: Vec<Open<'_>> = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn each(text: &str, mut take: impl FnMut(&str, Place)) {
     }
 }
 
-/// The text of a quoted key.
+/// Returns the text of a quoted key; empty if its escapes are invalid.
 fn key(quoted: &str) -> Cow<'_, str> {
     match quoted.contains('\\') {
         true => Cow::Owned(serde_json::from_str(quoted).unwrap_or_default()),

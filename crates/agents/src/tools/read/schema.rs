@@ -1,5 +1,5 @@
-//! Conversion of a document's schemas to self-contained schemas of 2020-12: references are copied into `$defs`, other
-//! dialects are translated, and undeclared members are forbidden unless objects are open by default.
+//! Converts a document's schemas to self-contained schemas of JSON Schema 2020-12: referenced schemas are copied into
+//! `$defs`, other dialects are translated, and undeclared members are forbidden unless objects are open by default.
 
 use super::dialect::{self, Dialect};
 use super::pointer::{follow, join};
@@ -43,7 +43,7 @@ pub(super) enum Scope {
     Shared,
 }
 
-/// The schemas of one tool.
+/// Converts the schemas of one tool, and collects the definitions to which they refer.
 pub(super) struct Schemas<'d> {
     root: &'d Value,
     /// The pointer of the root in the document.
@@ -58,7 +58,7 @@ pub(super) struct Schemas<'d> {
     /// Referenced schemas that are not copied yet.
     open: Vec<(String, Scope, String)>,
     definitions: Map<String, Value>,
-    /// Repairs and notices.
+    /// Warnings about repairs and about parts that are read differently from how they are written.
     pub(super) notes: Vec<Diagnostic>,
 }
 
@@ -84,10 +84,10 @@ impl<'d> Schemas<'d> {
         }
     }
 
-    /// Rewrites the schema at a pointer of the root.
+    /// Returns a converted copy of the schema at a pointer of the root.
     ///
     /// # Errors
-    /// A reference without a target; the budget.
+    /// `tools/reference` for a reference without a target; the limit `compile_work`.
     pub(super) fn take(&mut self, schema: &Value, pointer: &str, scope: Scope) -> Result<Value> {
         let mut copy = schema.clone();
         let mut open = vec![(&mut copy, pointer.to_owned(), scope)];
@@ -138,8 +138,8 @@ impl<'d> Schemas<'d> {
         ));
     }
 
-    /// Forbids undeclared members of an object if it declares members and does not allow others, and returns the scope
-    /// of its references.
+    /// Forbids undeclared members of an object if it declares members and does not itself allow others, and returns the
+    /// scope of its references.
     fn close(&mut self, object: &mut Map<String, Value>, scope: Scope) -> Result<Scope> {
         let has_parts = ["allOf", "anyOf", "oneOf", "if"].iter().any(|keyword| object.contains_key(*keyword));
         let has_reference = object.contains_key("$ref");
@@ -164,9 +164,9 @@ impl<'d> Schemas<'d> {
         Ok(Scope::Shared)
     }
 
-    /// The names that a schema and those that describe the same object require but do not declare. `None` if undeclared
-    /// members cannot be forbidden: none of the schemas declares members, or one allows others or requires more members
-    /// than they declare and name.
+    /// Returns the names that are required but not declared by a schema and the schemas that describe the same object
+    /// (combinators and references). Returns `None` if undeclared members cannot be forbidden: none of these schemas
+    /// declares members, one of them allows others, or one requires more members than all of them declare and name.
     fn of_family(&self, object: &Map<String, Value>) -> Result<Option<Vec<String>>> {
         let mut open: Vec<&Map<String, Value>> = vec![object];
         let mut seen: Vec<String> = Vec::new();
@@ -250,7 +250,7 @@ impl<'d> Schemas<'d> {
         Ok(())
     }
 
-    /// Pairs of a pointer to a copied definition and its pointer in the document.
+    /// Returns pairs of a pointer to a copied definition and its pointer in the document, sorted.
     pub(super) fn origins(&self) -> Vec<(String, String)> {
         let copied = self.names.iter();
         let mut origins: Vec<(String, String)> = copied
@@ -260,7 +260,7 @@ impl<'d> Schemas<'d> {
         origins
     }
 
-    /// Copies all referenced schemas, and returns the definitions.
+    /// Converts all referenced schemas, and returns the definitions by name.
     ///
     /// # Errors
     /// Those of [`take`](Schemas::take).
@@ -275,11 +275,11 @@ impl<'d> Schemas<'d> {
     }
 }
 
-/// Rewrites the schema of a response, whose objects may have undeclared members. `None` if it cannot be read. It is
-/// only used for what is known about results.
+/// Converts the schema of a response, whose objects may have undeclared members. Returns `None` if it cannot be read,
+/// which is no error because responses are not validated.
 ///
 /// # Errors
-/// The budget.
+/// The limit `compile_work`.
 pub(super) fn of_response(
     root: &Value,
     schema: &Value,
@@ -301,8 +301,8 @@ pub(super) fn of_response(
     }
 }
 
-/// Forbids undeclared members of an object. Names that it requires count as declared, with any value. An object that
-/// requires more members than that stays open.
+/// Forbids undeclared members of an object. Names that the object requires count as declared, with any value. An object
+/// that requires more members (`minProperties`) than its declared and required names stays open.
 pub(super) fn forbid_undeclared(object: &mut Map<String, Value>) {
     let names: Vec<String> = required_names(object).collect();
     let mut declared: FxHashSet<&str> = names.iter().map(String::as_str).collect();
@@ -327,7 +327,7 @@ fn declare(object: &mut Map<String, Value>, names: Vec<String>) {
     }
 }
 
-/// The names that a schema requires, always or if another member is present.
+/// Returns the names that a schema requires, always or if another member is present.
 fn required_names(object: &Map<String, Value>) -> impl Iterator<Item = String> {
     let dependent = ["dependentRequired", "dependencies"]
         .into_iter()
@@ -337,19 +337,19 @@ fn required_names(object: &Map<String, Value>) -> impl Iterator<Item = String> {
     lists.flatten().filter_map(|name| Some(name.as_str()?.to_owned()))
 }
 
-/// The minimum number of members of an object.
+/// Returns the minimum number of members of an object (`minProperties`).
 fn least_members(object: &Map<String, Value>) -> usize {
     let least = object.get("minProperties").and_then(Value::as_f64).unwrap_or(0.0);
     least.max(0.0) as usize
 }
 
-/// Converts a reference into `$defs` to one into `definitions`, and vice versa; `None` for other references.
+/// Converts a reference into `$defs` to a reference into `definitions`, and vice versa; `None` for other references.
 fn other_definitions(reference: &str) -> Option<String> {
     let names = [("#/$defs/", "#/definitions/"), ("#/definitions/", "#/$defs/")];
     names.iter().find_map(|(from, to)| Some(format!("{to}{}", reference.strip_prefix(from)?)))
 }
 
-/// Whether a schema itself defines what undeclared members may be.
+/// Returns whether a schema itself allows undeclared members, of any or of some kind.
 fn opens(object: &Map<String, Value>) -> bool {
     ["additionalProperties", "unevaluatedProperties", "patternProperties"]
         .iter()

@@ -1,4 +1,4 @@
-//! APIs of ToolBench and StableToolBench: entries of `api_list`.
+//! Reads APIs of ToolBench and StableToolBench: entries of `api_list`.
 
 use super::pointer::join;
 use super::{Draft, Made, Reading};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// Words that cannot name an API, so that `is_` is put before them.
 const WORDS: [&str; 7] = ["from", "class", "return", "false", "true", "id", "and"];
 
-/// Adds the tool of an API.
+/// Adds the tool of an API, with the name `API_for_TOOL` after normalisation of both parts.
 pub(super) fn read(api: &Value, pointer: &str, reading: &mut Reading<'_>) -> Result<()> {
     let text = |member: &str| api.get(member).and_then(Value::as_str).unwrap_or_default();
     let (api_name, tool_name, category) = (text("api_name"), text("tool_name"), text("category_name"));

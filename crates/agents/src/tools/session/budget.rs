@@ -1,22 +1,23 @@
 //! Token budgets of turns: the remaining budget must suffice for a complete turn, whichever tools it calls.
 //!
-//! After the last name, the section of its tool computes the need. Before that, a budget that suffices for the shortest
-//! call of any tool needs no check. A smaller budget is enforced by a matcher of the grammar of the whole turn, which
-//! is created then and kept in step.
+//! After the last name, the matcher of the rest of the turn enforces the budget. Before that, a budget that suffices
+//! for the shortest call of any tool needs no check. A smaller budget is enforced by a matcher of the grammar of the
+//! whole turn, which is created on demand and then accepts the same steps as the turn.
 
 use super::turn::{Engine, Parts, Taken, Thread, TurnMatcher};
 use grammata::error::Result;
 use grammata::matcher::Matcher;
 
-/// The maximum number of tools in a subset for which a grammar of whole turns is built. For larger subsets, budgets
-/// hold only after the last name.
+/// The most tools in a subset for which a grammar of whole turns is built. For larger subsets, budgets hold only after
+/// the last name.
 const MOST_TOOLS: usize = 256;
 
 /// A bound on the bytes that a turn may still write before a call: the rest of a character of its text, and spaces.
 const SLACK: usize = 16;
 
 impl TurnMatcher {
-    /// The matcher that enforces a budget, in tokens; `None` if none is needed or the subset has too many tools.
+    /// Returns the matcher that enforces a budget, in tokens; `None` if no check is needed, or if the subset has too
+    /// many tools for one.
     ///
     /// # Errors
     /// Limits.
@@ -41,7 +42,7 @@ impl TurnMatcher {
 }
 
 impl Parts {
-    /// The matcher of the rest of the turn, if no further name can follow.
+    /// Returns the matcher of the rest of the turn, if no further name can follow.
     fn section(&mut self) -> Option<&mut Matcher> {
         match &mut self.threads[..] {
             [Thread::Section(at)] if at.over.is_none() => Some(&mut at.inside),
@@ -49,7 +50,8 @@ impl Parts {
         }
     }
 
-    /// Whether a budget certainly suffices for a call of any tool, and no call has begun.
+    /// Returns whether a budget, in tokens, certainly suffices for the required calls of any tools. False also if a
+    /// call has begun or arguments are limited to values.
     fn is_ample(&self, budget: usize) -> bool {
         let has_begun = self.threads.iter().any(|thread| match thread {
             Thread::Section(at) => !at.calls.is_empty(),
@@ -75,7 +77,8 @@ impl Parts {
         })
     }
 
-    /// A matcher of the grammar of the whole turn at the current position; `None` if that grammar rejects the turn.
+    /// Returns a matcher of the grammar of the whole turn at the current position; `None` if that grammar rejects the
+    /// turn.
     fn replayed(&self) -> Result<Option<Matcher>> {
         let rules = &self.rules;
         let mut whole = rules.tools.whole(&rules.subset, &rules.options)?;
@@ -87,13 +90,13 @@ impl Parts {
         Ok(Some(whole))
     }
 
-    /// Repeats an accepted step on the matcher of the whole turn.
+    /// Repeats an accepted step on the matcher of the whole turn, if there is one.
     pub(super) fn go_along(&mut self, taken: &Taken) {
-        // if a limit was reached, it is dropped and rebuilt when it is needed
+        // a matcher that fails or rejects the step is dropped, and rebuilt when it is needed
         self.whole.take_if(|whole| !matches!(taken.repeat(whole), Ok(true)));
     }
 
-    /// Rolls the matcher of the whole turn back.
+    /// Rolls the matcher of the whole turn back, if there is one.
     pub(super) fn go_back(&mut self, steps: usize) {
         self.whole.take_if(|whole| whole.rollback(steps).is_err());
     }

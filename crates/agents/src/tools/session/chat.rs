@@ -1,4 +1,4 @@
-//! A turn of a chat model.
+//! Asks a chat model for a turn.
 
 use super::compiled::{CompiledTools, TurnOptions};
 use crate::chat::{self, Answer, Chat, Form, Message, Request};
@@ -7,17 +7,18 @@ use crate::tools::name::restricted;
 use grammata::error::{ErrorKind, Result};
 use serde_json::Value;
 
-/// The most characters of a tool's name that servers take.
+/// The most characters of a tool's name in a request, because servers reject longer names.
 const MOST_NAME: usize = 64;
 
 impl CompiledTools {
-    /// Asks a chat model for a turn, and returns the turn with its text in the format of the tools. The server gets the
+    /// Asks a chat model for a turn, and returns the turn with its text in the format of the tools. The request has the
     /// tools of the turn with their schemas; names that servers do not accept are replaced. The grammar of the turn
-    /// checks the answer: after a refusal the model is asked once more, and a second refusal is an error. Text around
+    /// checks the answer. If the check fails, the model is asked once more; a second failure is an error. Text around
     /// calls is dropped.
     ///
     /// # Errors
-    /// `chat/refused`; errors of the model; those of [`turn`](CompiledTools::turn).
+    /// `chat/refused` if two answers fail the check; errors of the model; those of [`turn`](CompiledTools::turn);
+    /// limits.
     pub fn ask(
         &self,
         model: &mut dyn Chat,
@@ -66,7 +67,7 @@ impl CompiledTools {
     }
 }
 
-/// The turn of an answer, with the names of the set; or why there is none.
+/// Converts an answer to a turn with the names of the set. An error says why that is not possible.
 fn turn(answer: &Answer, names: &[&str], sent: &[String]) -> std::result::Result<Turn, String> {
     let mut turn = Turn::default();
     for call in &answer.calls {

@@ -1,4 +1,4 @@
-//! The `tool_choice` of requests: whether tools are called, and which.
+//! The `tool_choice` of requests: whether a turn calls tools, and which tools.
 
 use super::compiled::{CompiledTools, TurnOptions};
 use crate::tools::errors;
@@ -6,10 +6,10 @@ use crate::tools::format::Choice;
 use grammata::error::Result;
 use serde_json::Value;
 
-/// Whether tools are called, and which.
+/// Whether a turn calls tools, and which tools it may call.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ToolChoice {
-    /// Whether tools are called.
+    /// Whether the turn may, must or must not call tools.
     pub choice: Choice,
     /// The names of the tools that may be called; all if `None`.
     pub tools: Option<Vec<String>>,
@@ -20,7 +20,7 @@ impl ToolChoice {
     /// Anthropic (`{"type": "auto"}`, `any`, `none`, `tool`).
     ///
     /// # Errors
-    /// `tools/tool-choice`.
+    /// `tools/tool-choice` if the value has none of these forms.
     pub fn from_json(value: &Value) -> Result<ToolChoice> {
         let wrong = || errors::tool_choice(&value.to_string());
         let word = |word: &str| match word {
@@ -48,7 +48,7 @@ impl ToolChoice {
         }
     }
 
-    /// The options of turns over a compiled set.
+    /// Returns the options of turns over a compiled set: the choice, and the subset of its tools.
     ///
     /// # Errors
     /// Those of [`CompiledTools::subset`].

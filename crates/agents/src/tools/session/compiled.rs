@@ -19,8 +19,8 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-/// A set of tools in a call format, compiled for a vocabulary: the tools' names and the text before them. The arguments
-/// of a tool are compiled once a turn has chosen its name. Clones share the compiled set.
+/// A set of tools in a call format, compiled for a vocabulary: the tools' names and the text before the names. The
+/// arguments of a tool are compiled when a turn has chosen its name. Clones share the compiled set.
 #[derive(Clone, Debug)]
 pub struct CompiledTools(Arc<Inner>);
 
@@ -43,13 +43,14 @@ struct Inner {
 /// The options of a turn.
 #[derive(Clone, Debug)]
 pub struct TurnOptions {
-    /// Whether it calls tools. Default: [`Choice::Auto`].
+    /// Whether the turn calls tools. Default: [`Choice::Auto`].
     pub choice: Choice,
     /// The tools that may be called; all if `None`.
     pub subset: Option<Subset>,
     /// The minimum number of calls of a turn that has any. Default: 1.
     pub min_calls: u32,
-    /// The maximum number of calls of a turn; 1 in formats without several calls. Default: 1.
+    /// The maximum number of calls of a turn; `None` for any number. In formats with at most one call in a turn, the
+    /// bound is always 1. Default: 1.
     pub max_calls: Option<u32>,
     /// Arguments that are limited to given values. Only the arguments of tools with such limits are compiled again, not
     /// the set.
@@ -117,30 +118,31 @@ impl ToolCompiler {
 }
 
 impl CompiledTools {
-    /// The set.
+    /// Returns the set of tools, including those that cannot be called.
     pub fn set(&self) -> &Arc<ToolSet> {
         &self.0.set
     }
 
-    /// The format.
+    /// Returns the call format.
     pub fn format(&self) -> &CallFormat {
         &self.0.format
     }
 
-    /// The tools that cannot be called, with the reasons.
+    /// Returns the tools that the format cannot write or whose arguments have no grammar, with the reasons. Tools that
+    /// the set itself refuses are not listed.
     pub fn refused(&self) -> &[(String, Diagnostic)] {
         &self.0.refused
     }
 
-    /// All tools that can be called.
+    /// Returns the subset of all tools that can be called.
     pub fn all(&self) -> &Subset {
         &self.0.all
     }
 
-    /// The tools with these names.
+    /// Returns the subset of the tools with these names.
     ///
     /// # Errors
-    /// `tools/unknown-tool`: the set has no tool of a name; the diagnostic of a tool that cannot be called.
+    /// `tools/unknown-tool` if the set has no tool of a name; the diagnostic of a tool that cannot be called.
     pub fn subset<'n>(&self, tools: impl IntoIterator<Item = &'n str>) -> Result<Subset> {
         let names: Vec<&str> = tools.into_iter().collect();
         let written: Vec<WrittenName<'_>> =
@@ -151,14 +153,14 @@ impl CompiledTools {
         Ok(Subset::of(Bits::of(self.0.names.len(), ranks)))
     }
 
-    /// The names of a subset's tools, in the order of the set.
+    /// Returns the names of a subset's tools, in the order of the set.
     pub fn names<'s>(&'s self, subset: &'s Subset) -> impl Iterator<Item = &'s str> + 's {
         let mut tools: Vec<usize> = subset.bits().iter().map(|rank| self.0.names.tool(rank)).collect();
         tools.sort_unstable();
         tools.into_iter().map(|tool| self.0.set.tools()[tool].name.as_str())
     }
 
-    /// A name as written in calls.
+    /// Returns a name as the format writes it in calls.
     pub fn written_name(&self, name: &str) -> String {
         self.0.format.written(name).into_owned()
     }
@@ -176,10 +178,11 @@ impl CompiledTools {
         })
     }
 
-    /// A matcher at the start of a turn.
+    /// Creates a matcher at the start of a turn.
     ///
     /// # Errors
-    /// `tools/no-tools`, `tools/call-count`, limits.
+    /// `tools/no-tools` if a call is required but no tool can be called; `tools/call-count` if the minimum number of
+    /// calls is 0 or exceeds the maximum; limits.
     pub fn turn(&self, options: &TurnOptions) -> Result<TurnMatcher> {
         let most = if self.0.format.has_several() { options.max_calls } else { Some(1) };
         if options.min_calls == 0 || most.is_some_and(|most| most < options.min_calls) {
@@ -206,7 +209,8 @@ impl CompiledTools {
         }
     }
 
-    /// A matcher of the grammar of a whole turn, for formats with tool-dependent text before the name, and for budgets.
+    /// Creates a matcher of the grammar of a whole turn, for formats in which text before the name depends on the tool,
+    /// and for budgets.
     pub(super) fn whole(&self, subset: &Subset, turn: &TurnOptions) -> Result<Matcher> {
         let options = GrammarOptions {
             choice: turn.choice,
@@ -220,7 +224,7 @@ impl CompiledTools {
         Ok(self.0.compiler.compiler().compile(&made.grammar)?.matcher())
     }
 
-    /// The vocabulary for which the set is compiled.
+    /// Returns the vocabulary for which the set is compiled.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         self.0.compiler.compiler().vocabulary()
     }
@@ -245,7 +249,7 @@ impl CompiledTools {
         &self.0.compiler
     }
 
-    /// The section before the first name.
+    /// Returns the section before the first name, compiled on first use.
     pub(super) fn start(&self, choice: Choice) -> Result<&Section> {
         let inner = &*self.0;
         let options = GrammarOptions { choice, ..inner.options.clone() };
@@ -255,7 +259,7 @@ impl CompiledTools {
         })
     }
 
-    /// The bytes after a name that are the same for all tools.
+    /// Returns the forced bytes after a name, up to the arguments. They are the same for all tools.
     ///
     /// # Errors
     /// Limits.
@@ -265,13 +269,13 @@ impl CompiledTools {
         Ok(link)
     }
 
-    /// The grammar of the text between a name and the arguments.
+    /// Returns the grammar of the text between a name and the arguments, compiled on first use.
     pub(super) fn link(&self) -> Result<&CompiledGrammar> {
         let inner = &*self.0;
         made(&inner.link, || inner.compiler.compiler().compile(&inner.format.link(&inner.options)?))
     }
 
-    /// The section after the name of a tool, compiled on first use.
+    /// Returns the section after the name of a tool, compiled on first use.
     pub(super) fn section(&self, rank: u32, after: After, limits: &[Limited]) -> Result<Arc<Section>> {
         let inner = &*self.0;
         let tool = &inner.set.tools()[inner.names.tool(rank)];
@@ -282,7 +286,8 @@ impl CompiledTools {
         })
     }
 
-    /// The memory of the names and the text before them, in bytes, without the set and the compiled arguments.
+    /// Returns the memory of the names and of the compiled text before and after them, in bytes, without the set and
+    /// the compiled arguments.
     pub fn memory_usage(&self) -> usize {
         let starts = self.0.starts.iter().filter_map(OnceLock::get);
         let sections: usize = starts.map(|start| start.inside.memory_usage()).sum();
@@ -290,7 +295,7 @@ impl CompiledTools {
     }
 }
 
-/// A name as written in calls.
+/// A name as the format writes it in calls.
 struct WrittenName<'n>(Cow<'n, str>);
 
 impl AsRef<[u8]> for WrittenName<'_> {
@@ -299,7 +304,8 @@ impl AsRef<[u8]> for WrittenName<'_> {
     }
 }
 
-/// Initialises a cell on first use. If two threads compute the value, one of the two is kept.
+/// Returns the value of a cell, computed on first use. If two threads compute the value, one of the two results is
+/// kept.
 fn made<T>(place: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
     if let Some(known) = place.get() {
         return Ok(known);

@@ -1,4 +1,4 @@
-//! A turn with tools as a constraint of the generation loop.
+//! Implements the constraint of the generation loop for turns with tools.
 
 use super::turn::TurnMatcher;
 use grammata::error::Result;

@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// Limits an argument to values that occurred in observations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grounding {
-    /// The tool; if `None`, all tools with such a member.
+    /// The name of the tool; if `None`, all tools with such a member.
     pub tool: Option<String>,
-    /// The member of the argument object.
+    /// The name of the member of the argument object.
     pub member: String,
     /// The keys of the observations, at any depth, whose values are allowed.
     pub keys: Vec<String>,
@@ -41,7 +41,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session at the first turn of the model.
+    /// Creates a session at the start of the model's first turn.
     ///
     /// # Errors
     /// Those of [`CompiledTools::turn`].
@@ -58,27 +58,27 @@ impl Session {
         })
     }
 
-    /// The compiled set.
+    /// Returns the compiled set.
     pub fn tools(&self) -> &CompiledTools {
         self.turn.tools()
     }
 
-    /// The matcher of the turn.
+    /// Returns the matcher of the current turn.
     pub fn turn(&self) -> &TurnMatcher {
         &self.turn
     }
 
-    /// The completed turns of the model.
+    /// Returns the completed turns of the model.
     pub fn turns(&self) -> &[Turn] {
         &self.turns
     }
 
-    /// The text of the turn so far; special tokens appear as their names.
+    /// Returns the text of the current turn so far; special tokens appear as their names.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Whether the current turn has begun.
+    /// Returns whether the current turn has begun: a token or bytes were accepted.
     pub fn has_begun(&self) -> bool {
         self.turn.steps() > 0
     }
@@ -103,7 +103,7 @@ impl Session {
         if self.has_begun() { Ok(()) } else { self.restart() }
     }
 
-    /// Restarts the turn.
+    /// Restarts the current turn with the current options and groundings. Its text is dropped.
     ///
     /// # Errors
     /// Those of [`CompiledTools::turn`].
@@ -138,7 +138,7 @@ impl Session {
         self.turn.fill_mask(words)
     }
 
-    /// The mask of the allowed tokens.
+    /// Returns the mask of the allowed tokens.
     ///
     /// # Errors
     /// Limits.
@@ -146,7 +146,7 @@ impl Session {
         self.turn.mask()
     }
 
-    /// Whether the turn may end here.
+    /// Returns whether the turn may end here.
     ///
     /// # Errors
     /// Limits.
@@ -154,8 +154,8 @@ impl Session {
         self.turn.is_accepting()
     }
 
-    /// Accepts a token of the model, and returns the events that are certain after it. An end-of-sequence token ends
-    /// the turn.
+    /// Accepts a token of the model, and returns the events that are certain after the token. An end-of-sequence token
+    /// ends the turn.
     ///
     /// # Errors
     /// `matcher/rejected`, `tools/rejected` (the session is unchanged); limits.
@@ -184,7 +184,7 @@ impl Session {
         Ok(self.tell(false))
     }
 
-    /// The forced bytes: every completion of the turn begins with them.
+    /// Returns the forced bytes: every completion of the turn begins with them.
     ///
     /// # Errors
     /// Limits.
@@ -195,7 +195,7 @@ impl Session {
     /// Undoes the last steps of the turn. Their events are reported again if the same text is accepted again.
     ///
     /// # Errors
-    /// `matcher/rollback-too-far` if there are fewer steps.
+    /// `matcher/rollback-too-far` if the turn has fewer steps.
     pub fn rollback(&mut self, steps: usize) -> Result<()> {
         self.turn.rollback(steps)?;
         for _ in 0..steps {
@@ -223,10 +223,11 @@ impl Session {
         })
     }
 
-    /// Ends the turn and returns its last events. The next turn begins.
+    /// Ends the turn and returns its last events. The next turn of the model begins.
     ///
     /// # Errors
-    /// `tools/open-turn`: the turn cannot end here; those of [`CompiledTools::turn`].
+    /// `tools/open-turn` if the turn cannot end here; those of [`CompiledTools::turn`], and of
+    /// [`CallFormat::read`](crate::tools::CallFormat::read) in formats that do not write names first.
     pub fn finish(&mut self) -> Result<Vec<Event>> {
         if !self.turn.is_accepting()? && !self.turn.is_finished()? {
             return Err(errors::open_turn(self.text.len()));
@@ -251,11 +252,11 @@ impl Session {
         Ok(events)
     }
 
-    /// Passes in what the host says after a turn, such as the result of a call. Nothing in it is a call. If it is JSON,
-    /// its values become available to [grounded](Session::ground) arguments.
+    /// Passes a text of the host to the session, such as the result of a call. No part of the text is read as a call.
+    /// If it begins with JSON values, these become available to [grounded](Session::ground) arguments.
     ///
     /// # Errors
-    /// `tools/open-turn`: the model's turn has begun but not ended; those of [`CompiledTools::turn`].
+    /// `tools/open-turn` if the model's turn has begun but not ended; those of [`CompiledTools::turn`].
     pub fn observe(&mut self, observation: &str) -> Result<()> {
         if self.has_begun() {
             return Err(errors::open_turn(self.text.len()));

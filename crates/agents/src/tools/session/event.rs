@@ -8,20 +8,20 @@ use crate::tools::set::ToolSet;
 /// A certain event of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// More text.
+    /// A further piece of text outside of calls.
     Text(String),
-    /// A call begins; its name is known.
+    /// A call begins, and the name of its tool is known.
     Call {
         /// The index of the call in the turn, from 0.
         index: usize,
-        /// The tool.
+        /// The name of the tool.
         tool: String,
     },
-    /// More of the arguments of a call, as written.
+    /// A further piece of the arguments of a call, as written.
     Arguments {
         /// The index of the call in the turn, from 0.
         index: usize,
-        /// JSON text.
+        /// A piece of JSON text.
         text: String,
     },
     /// A call is complete.
@@ -31,16 +31,16 @@ pub enum Event {
         /// The parsed call.
         call: Call,
     },
-    /// The turn has ended.
+    /// The turn has ended; the parsed turn.
     Finished(Turn),
 }
 
-/// The progress of scanning the arguments of a call.
+/// The state of scanning the arguments of a call for their end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Scan {
-    /// Where the arguments begin, once known.
+    /// The byte offset at which the arguments begin, once it is known.
     start: Option<usize>,
-    /// The next byte to scan.
+    /// The offset of the next byte to scan.
     at: usize,
     depth: usize,
     in_string: bool,
@@ -72,9 +72,9 @@ impl Scan {
 /// Reports the events of one turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Teller {
-    /// The number of bytes of the turn that were reported as text or arguments.
+    /// The byte offset in the turn up to which text or arguments were reported.
     told: usize,
-    /// The position of a special token that began a call.
+    /// The byte offset of the first special token, which begins a call.
     marker: Option<usize>,
     /// The number of calls whose beginning was reported.
     begun: usize,
@@ -97,17 +97,17 @@ pub(super) struct Telling<'t> {
 }
 
 impl Teller {
-    /// Records a special token at a position.
+    /// Records a special token at a byte offset. Only the first one counts.
     pub(super) fn special(&mut self, at: usize) {
         self.marker.get_or_insert(at);
     }
 
-    /// The turn as reported so far.
+    /// Returns the turn as reported so far.
     pub(super) fn turn(&self) -> &Turn {
         &self.turn
     }
 
-    /// The events since the previous call.
+    /// Returns the events since the previous call; none while it is uncertain which calls have begun.
     pub(super) fn tell(&mut self, from: Telling<'_>) -> Vec<Event> {
         let mut events = Vec::new();
         let Some(calls) = from.calls else { return events };
@@ -162,7 +162,7 @@ impl Teller {
     }
 }
 
-/// The longest prefix that ends between characters.
+/// Returns the longest prefix that is valid UTF-8.
 fn whole_characters(bytes: &[u8]) -> &str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -170,7 +170,7 @@ fn whole_characters(bytes: &[u8]) -> &str {
     }
 }
 
-/// All events of a complete turn.
+/// Returns all events of a complete turn, except its end.
 pub(super) fn of_turn(turn: &Turn) -> Vec<Event> {
     let mut events = Vec::new();
     let tell = |events: &mut Vec<Event>, text: &String| {

@@ -1,4 +1,4 @@
-//! Bytes that every completion of a turn has next.
+//! Computes bytes with which every completion of a turn continues.
 
 use super::names::Spot;
 use super::turn::{Calls, Rules, Thread, Threads};
@@ -7,7 +7,8 @@ use grammata::error::Result;
 use grammata::grammar::ByteSet;
 
 impl Rules {
-    /// The bytes with which every completion continues.
+    /// Returns bytes with which every completion continues; empty if no byte is certain. More bytes may be forced after
+    /// them.
     pub(super) fn forced(&self, threads: &mut Threads) -> Result<Vec<u8>> {
         match &mut threads[..] {
             [Thread::Section(at)] => {
@@ -22,7 +23,8 @@ impl Rules {
         }
     }
 
-    /// The only byte with which all threads can continue.
+    /// Returns the only byte with which the threads can continue; `None` if there are several, or if a thread may end
+    /// or has no forced byte.
     fn only_byte(&self, threads: &mut [Thread]) -> Result<Option<u8>> {
         let mut bytes = ByteSet::EMPTY;
         for thread in threads {

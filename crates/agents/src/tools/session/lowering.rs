@@ -1,4 +1,4 @@
-//! The compiled parts of a tool, created once its name is chosen and cached by content.
+//! The compiled arguments of tools, created when a name is chosen and cached by content.
 
 use crate::tools::format::{After, CallFormat, GrammarOptions, HOLE, Hole};
 use crate::tools::schema::Schema;
@@ -56,7 +56,8 @@ struct Parts {
     max_bytes: usize,
 }
 
-/// The maximum number of new sections between two counts of memory; a section's masks are made after it is compiled.
+/// The number of new sections after which memory is counted again. A section grows after it is compiled, because its
+/// masks are computed on use.
 const COUNTED_EACH: usize = 32;
 
 impl ToolCompiler {
@@ -66,28 +67,29 @@ impl ToolCompiler {
         ToolCompiler { compiler, parts: Arc::new(Mutex::new(parts)), hole_tokens: Arc::default() }
     }
 
-    /// Sets the bound of the cache in bytes. At least one tool is kept.
+    /// Sets the bound of the cache in bytes. At least one section is kept.
     pub fn max_bytes(self, max_bytes: usize) -> ToolCompiler {
         self.parts().max_bytes = max_bytes;
         self
     }
 
-    /// The compiler of the vocabulary.
+    /// Returns the compiler of the vocabulary.
     pub fn compiler(&self) -> &Compiler {
         &self.compiler
     }
 
-    /// The number of cached sections: one per tool's arguments, format and options, and what may follow the call.
+    /// Returns the number of cached sections. A section is cached by the schema of the arguments, the format and its
+    /// options, and the continuations that are allowed after the call.
     pub fn len(&self) -> usize {
         self.parts().sections.len()
     }
 
-    /// Whether the cache is empty.
+    /// Returns whether the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The memory of the cached sections, in bytes.
+    /// Returns the memory of the cached sections, in bytes.
     pub fn memory_usage(&self) -> usize {
         self.parts().sections.values().map(|section| section.memory_usage()).sum()
     }
@@ -96,7 +98,7 @@ impl ToolCompiler {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The tokens that contain the byte of a hole, which no turn contains.
+    /// Returns the tokens that contain the byte [`HOLE`], which no turn contains.
     pub(super) fn hole_tokens(&self) -> &[u32] {
         self.hole_tokens.get_or_init(|| {
             let tokens = self.compiler.vocabulary().tokens();
@@ -104,7 +106,8 @@ impl ToolCompiler {
         })
     }
 
-    /// The section after the name of a tool with these arguments. `context` distinguishes formats and options.
+    /// Returns the section after the name of a tool with these arguments, from the cache or built by `make`. `context`
+    /// is the hash of the format and options.
     pub(super) fn section(
         &self,
         context: &[u8; 32],
@@ -132,7 +135,7 @@ impl ToolCompiler {
 }
 
 impl Parts {
-    /// Evicts the oldest sections until the others fit.
+    /// Evicts the oldest sections until the others fit into the bound.
     fn make_room(&mut self) {
         let mut bytes: usize = self.sections.values().map(|section| section.memory_usage()).sum();
         while bytes > self.max_bytes && self.order.len() > 1 {
@@ -147,7 +150,7 @@ pub(super) fn hash(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// A hash that identifies a format with options.
+/// Returns a hash that identifies a format with options.
 pub(super) fn context(format: &CallFormat, options: &GrammarOptions) -> [u8; 32] {
     hash(format!("{format:?} {:?} {:?}", options.markers, options.schema).as_bytes())
 }
@@ -166,7 +169,7 @@ pub(super) fn after_name(
     })
 }
 
-/// Checks, once per schema, whether it has a grammar; returns the error if it has none.
+/// Checks that the arguments of a tool have a grammar. Each schema is compiled once; plain schemas are not compiled.
 pub(super) fn check_arguments(
     set: &ToolSet,
     tool: usize,

@@ -1,10 +1,13 @@
 //! One conversation with tools: the turns of a model over a set that is compiled once.
 //!
-//! - A [`ToolCompiler`] makes [`CompiledTools`] of a set and a format: names and what stands around them. What follows a name is
-//!   compiled when a turn has reached the name's end, and kept by its content for all sets.
-//! - A [`TurnMatcher`] has the masks of one turn, with a [`Subset`] of the tools. They are those of the grammar of the whole turn.
-//! - A [`Session`] follows turns of the model and of the host, and reports the parts of a turn while it is written.
-//! - [`most_probable_names`] finds the tool that a model gives the most probability, where greedy choice looks at one token alone.
+//! - A [`ToolCompiler`] compiles a set in a format to [`CompiledTools`]: the names, and the text before and after them.
+//!   The arguments of a tool are compiled when a turn reaches the end of its name, and cached by content for all sets.
+//! - A [`TurnMatcher`] computes the masks of one turn, with a [`Subset`] of the tools. They equal the masks of the
+//!   grammar of the whole turn.
+//! - A [`Session`] follows turns of the model and of the host, and reports the parts of a turn while the model writes
+//!   it.
+//! - [`most_probable_names`] finds the tools to whose whole names a model gives the most probability; a greedy choice
+//!   considers only one token at a time.
 
 mod budget;
 mod chat;

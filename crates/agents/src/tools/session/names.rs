@@ -13,14 +13,14 @@ pub(super) struct Names {
     /// The tool of each name, as an index into the set.
     tools: Box<[u32]>,
     /// A hash table with open addressing: each name is in one of the [`PROBES`] slots from its hash on. A name is
-    /// missing if these were occupied.
+    /// missing if all of these slots were occupied.
     slots: Box<[Slot]>,
 }
 
-/// A slot with all that is needed to read its name: a lookup touches two places in memory.
+/// A slot of the hash table. It has the range of its name, so that a lookup reads only two places in memory.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// A part of its hash.
+    /// A part of the name's hash.
     mark: u32,
     rank: u32,
     /// The range of the name in the bytes.
@@ -32,7 +32,8 @@ impl Slot {
     const FREE: Slot = Slot { mark: 0, rank: NO_RANK, start: 0, end: 0 };
 }
 
-/// The number of slots in which a name may be. Names constructed to have equal hashes fall back to binary search.
+/// The number of slots in which a name may be. A name for which none is free is found by binary search, so that names
+/// constructed to have equal hashes cost little.
 const PROBES: usize = 16;
 
 /// The number of names that are looked up together.
@@ -47,17 +48,17 @@ fn hash(name: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The slots of a hash in a table of `slots` slots, a power of two.
+/// Returns the slots in which a name of this hash may be. `slots`, the size of the table, is a power of two.
 fn probes(hash: u64, slots: usize) -> impl Iterator<Item = usize> {
     (0..PROBES.min(slots)).map(move |probe| (hash as usize).wrapping_add(probe) & (slots - 1))
 }
 
-/// The part of a hash kept in a slot: other bits than those that select the slot.
+/// Returns the part of a hash that a slot stores: other bits than those that select the slot.
 fn mark(hash: u64) -> u32 {
     (hash >> 32) as u32
 }
 
-/// The names with a common prefix: names of the ranks `low..high` share their first `depth` bytes.
+/// A position in the virtual trie of the names: the names of the ranks `low..high` share their first `depth` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Spot {
     low: u32,
@@ -65,7 +66,7 @@ pub(super) struct Spot {
     depth: u32,
 }
 
-/// A byte with which a name may continue.
+/// A byte with which a name may continue, and the position after the byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Branch {
     pub(super) byte: u8,
@@ -104,23 +105,23 @@ impl Names {
         self.tools.len()
     }
 
-    /// The tool of a rank, as an index into the set.
+    /// Returns the tool of a rank, as an index into the set.
     pub(super) fn tool(&self, rank: u32) -> usize {
         self.tools[rank as usize] as usize
     }
 
-    /// The name of a rank, as written.
+    /// Returns the name of a rank, as written in calls.
     pub(super) fn name(&self, rank: u32) -> &[u8] {
         &self.bytes[self.ends[rank as usize] as usize..self.ends[rank as usize + 1] as usize]
     }
 
-    /// The rank of a written name.
+    /// Returns the rank of a name as written in calls; `None` if it is unknown.
     pub(super) fn rank(&self, name: &[u8]) -> Option<u32> {
         self.rank_of(name, hash(name))
     }
 
-    /// The ranks of written names. Reads the slots of several names before comparing bytes, so that their memory
-    /// accesses overlap.
+    /// Returns the ranks of names as written in calls, in order; `None` for unknown names. The slots of several names
+    /// are read before bytes are compared, so that their memory accesses overlap.
     pub(super) fn ranks<'n, N: AsRef<[u8]> + 'n>(&self, names: &'n [N]) -> impl Iterator<Item = Option<u32>> {
         let mut hashes = [0; AHEAD];
         names.chunks(AHEAD).flat_map(move |chunk| {
@@ -161,18 +162,18 @@ impl Names {
         self.bytes.len() + (self.ends.len() + self.tools.len() + 4 * self.slots.len()) * 4
     }
 
-    /// The position before the first byte of a name.
+    /// Returns the position before the first byte of a name.
     pub(super) fn start(&self) -> Spot {
         Spot { low: 0, high: self.tools.len() as u32, depth: 0 }
     }
 
-    /// The rank of the allowed name that ends here, if any.
+    /// Returns the rank of the allowed name that ends at a position, if there is one.
     pub(super) fn complete(&self, at: Spot, allowed: &Bits) -> Option<u32> {
         let ends = at.low < at.high && self.name(at.low).len() == at.depth as usize;
         (ends && allowed.has(at.low)).then_some(at.low)
     }
 
-    /// The position after one more byte, if an allowed name continues with it.
+    /// Returns the position after one more byte, if an allowed name continues with the byte.
     pub(super) fn step(&self, at: Spot, byte: u8, allowed: &Bits) -> Option<Spot> {
         let depth = at.depth as usize;
         // a name that ends here sorts first
@@ -182,7 +183,7 @@ impl Names {
         allowed.first(low, high).map(|_| next)
     }
 
-    /// The bytes with which allowed names continue, in order.
+    /// Returns the bytes with which allowed names continue, in ascending order.
     pub(super) fn branches<'n>(&'n self, at: Spot, allowed: &'n Bits) -> impl Iterator<Item = Branch> + 'n {
         let depth = at.depth as usize;
         let mut from = at.low;
@@ -195,13 +196,14 @@ impl Names {
                 };
                 let high = self.gallop(rank, at.high, |rank| self.name(rank).get(depth) == Some(&byte));
                 from = high;
-                // names before it that are not allowed do not matter
+                // the range begins at an allowed name; names before it are not allowed
                 return Some(Branch { byte, spot: Spot { low: rank, high, depth: at.depth + 1 } });
             }
         })
     }
 
-    /// The longest common continuation of all allowed names, and the rank of the only one if there is just one.
+    /// Returns the longest common continuation of all allowed names at a position, and the rank of the allowed name if
+    /// there is only one.
     pub(super) fn forced(&self, at: Spot, allowed: &Bits) -> (&[u8], Option<u32>) {
         let Some(first) = allowed.first(at.low, at.high) else { return (&[], None) };
         let Some(last) = allowed.last(at.low, at.high) else { return (&[], None) };
@@ -211,7 +213,7 @@ impl Names {
         (&first_rest[..common], (first == last).then_some(first))
     }
 
-    /// The ranks of the allowed names with a prefix.
+    /// Returns the ranks of the allowed names at a position, in ascending order.
     pub(super) fn within<'n>(&self, at: Spot, allowed: &'n Bits) -> impl Iterator<Item = u32> + 'n {
         let mut from = at.low;
         std::iter::from_fn(move || {
@@ -233,7 +235,8 @@ impl Names {
         low
     }
 
-    /// The first rank from `low` on for which `holds` is false, found by galloping, because it is usually near.
+    /// Returns the first rank after `low` for which `holds` is false, at most `high`. The search gallops, because that
+    /// rank is usually near. `holds` must be true for `low`.
     fn gallop(&self, low: u32, high: u32, holds: impl Fn(u32) -> bool) -> u32 {
         let (mut known, mut step) = (low, 1);
         while high - known > step && holds(known + step) {

@@ -1,4 +1,4 @@
-//! The most probable names, found by best-first search over the trie of their tokens.
+//! Finds the most probable names by best-first search over the trie of their tokens.
 //!
 //! A greedy search would commit to a first token that many names share. The sum of log-probabilities never increases
 //! along a name, so the first complete name popped from a priority queue is the most probable.
@@ -8,10 +8,10 @@ use grammata::vocabulary::TokenId;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// A name that was found.
+/// A found name with its probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredName {
-    /// The index of the name.
+    /// The index of the name in the list that was searched.
     pub name: usize,
     /// The natural logarithm of the probability of its tokens.
     pub log_probability: f64,
@@ -19,7 +19,7 @@ pub struct ScoredName {
 
 #[derive(Debug, Default)]
 struct Node {
-    /// Ordered by token, so that ties have a fixed order.
+    /// The next nodes, ordered by token so that ties have a fixed order.
     next: BTreeMap<u32, usize>,
     /// The name whose tokens end here.
     name: Option<usize>,
@@ -46,10 +46,10 @@ impl Ord for Open {
     }
 }
 
-/// The `count` most probable names, the best first. Each name is given by the tokens that spell it in its context,
-/// including those that end it; of names with equal tokens only the first counts. The model runs at most once per token
-/// of the names. `log_probabilities` returns, after a prefix of these tokens, the model's log-probabilities of all
-/// tokens; tokens beyond the end of that list have probability 0.
+/// Returns the `count` most probable names, the best first; fewer if there are not so many. Each name is given by the
+/// tokens that spell it in its context, including those that end it. If several names have equal tokens, only the first
+/// counts. `log_probabilities` returns the model's natural log-probabilities of all tokens after a prefix of a name's
+/// tokens; tokens beyond the end of that list have probability 0. It is called at most once per distinct prefix.
 ///
 /// # Errors
 /// Those of `log_probabilities`.

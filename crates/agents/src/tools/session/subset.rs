@@ -5,8 +5,8 @@ use grammata::mask::TokenMask;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A set of names, by rank. If fewer than one in [`SPARSE`] names is in the set, their ranks are listed; otherwise
-/// there is a bit per name. So a request that names few of many tools writes little memory.
+/// A set of names, by rank. If fewer than one in [`SPARSE`] names is in the set, the ranks are listed, so that a
+/// request that names few of many tools writes little memory. Otherwise there is a bit per name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
     ranks: Ranks,
@@ -15,17 +15,18 @@ pub(super) struct Bits {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Ranks {
-    /// Sorted, without duplicates.
+    /// The ranks, sorted and without duplicates.
     Few(Box<[u32]>),
     /// One bit per name.
     Many(Box<[u64]>),
 }
 
-/// The inverse density below which ranks are listed: a rank takes 32 bits.
+/// Ranks are listed if the set has fewer than one in this many names, because a rank takes 32 bits and a name otherwise
+/// one bit.
 const SPARSE: usize = 32;
 
 impl Bits {
-    /// All of `len` names.
+    /// Creates the set of all of `len` names.
     pub(super) fn all(len: usize) -> Bits {
         let mut words = vec![u64::MAX; len.div_ceil(64)];
         if let (Some(last), used @ 1..) = (words.last_mut(), len % 64) {
@@ -34,7 +35,7 @@ impl Bits {
         Bits { ranks: Ranks::Many(words.into()), count: len }
     }
 
-    /// The given ranks of `len` names.
+    /// Creates the set of the given ranks of `len` names.
     pub(super) fn of(len: usize, mut ranks: Vec<u32>) -> Bits {
         if ranks.len().saturating_mul(SPARSE) < len {
             ranks.sort_unstable();
@@ -60,7 +61,7 @@ impl Bits {
         self.count
     }
 
-    /// The first rank in `low..high`.
+    /// Returns the first rank of the set in `low..high`.
     pub(super) fn first(&self, low: u32, high: u32) -> Option<u32> {
         let words = match &self.ranks {
             Ranks::Few(ranks) => {
@@ -81,7 +82,7 @@ impl Bits {
         None
     }
 
-    /// The last rank in `low..high`.
+    /// Returns the last rank of the set in `low..high`.
     pub(super) fn last(&self, low: u32, high: u32) -> Option<u32> {
         let words = match &self.ranks {
             Ranks::Few(ranks) => {
@@ -119,17 +120,18 @@ impl Bits {
 }
 
 /// The tools of one [`CompiledTools`](super::CompiledTools) that may be called. Creating a subset costs one lookup per
-/// name and, if it has many tools, one bit per tool of the set; nothing is compiled. Clones share it, together with the
-/// masks inside names computed for it.
+/// name and, if it has many tools, one bit per tool of the set; nothing is compiled. Clones share the subset, and the
+/// masks inside of names that were computed for it.
 #[derive(Clone, Debug)]
 pub struct Subset(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     bits: Bits,
-    /// The masks at positions inside names.
+    /// The masks at positions inside of names.
     masks: Mutex<FxHashMap<Spot, Arc<TokenMask>>>,
-    /// The bytes of the longest among its tools' shortest calls, cached on first use.
+    /// The greatest number of bytes that the shortest call of one of the tools needs for its name and arguments,
+    /// computed on first use.
     longest: OnceLock<Option<usize>>,
 }
 
@@ -138,12 +140,12 @@ impl Subset {
         Subset(Arc::new(Inner { bits, masks: Mutex::default(), longest: OnceLock::new() }))
     }
 
-    /// The number of tools.
+    /// Returns the number of tools in the subset.
     pub fn len(&self) -> usize {
         self.0.bits.count()
     }
 
-    /// Whether the subset is empty.
+    /// Returns whether the subset has no tools.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -152,7 +154,7 @@ impl Subset {
         &self.0.bits
     }
 
-    /// Caches the result of `find` for its ranks.
+    /// Returns the result of `find` for the ranks of the subset, computed on the first call.
     pub(super) fn longest(
         &self,
         find: impl FnOnce(&mut dyn Iterator<Item = u32>) -> Option<usize>,

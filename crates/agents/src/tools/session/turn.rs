@@ -1,9 +1,9 @@
 //! A matcher of one turn over a compiled set, assembled from parts.
 //!
-//! A turn alternates between *sections*, which are grammars compiled by the engine, and *names*, which are ranges of a
-//! sorted list filtered by a bit set. A section before a name ends in a hole; the section of a tool follows its name.
-//! Near a border several threads may be alive: a complete name may be a prefix of another, and text may continue where
-//! a call may begin.
+//! A turn alternates between *sections*, which are compiled grammars, and *names*, which are ranges of a sorted list
+//! filtered by a set of ranks. A section before a name ends in a hole; the section of a tool follows its name. Near a
+//! border the turn may have several readings (*threads*): a complete name may be a prefix of another name, and text may
+//! continue where a call may begin.
 
 use super::compiled::{CompiledTools, TurnOptions};
 use super::lowering::Section;
@@ -30,7 +30,7 @@ pub struct TurnMatcher {
 #[derive(Clone, Debug)]
 pub(super) enum Engine {
     Parts(Box<Parts>),
-    /// For formats that do not write names first.
+    /// A matcher of the whole turn, for formats that do not write names first.
     Whole(Matcher),
 }
 
@@ -40,8 +40,8 @@ pub(super) struct Parts {
     pub(super) threads: Threads,
     /// The length of the turn so far in bytes; special tokens count as their names.
     position: usize,
-    /// For each step: the position before it, the threads before it unless the step stayed in the only thread's
-    /// section, and the step.
+    /// For each step: the position before the step; the threads before the step, unless the step stayed in the section
+    /// of the only thread; and the step.
     pub(super) history: Vec<(usize, Option<Threads>, Taken)>,
     /// The matcher of the whole turn, if it enforces a budget.
     pub(super) whole: Option<Matcher>,
@@ -55,7 +55,7 @@ pub(super) enum Taken {
 }
 
 impl Taken {
-    /// Repeats the step on another matcher; returns whether that accepts it.
+    /// Repeats the step on another matcher. Returns whether that matcher accepts the step.
     pub(super) fn repeat(&self, matcher: &mut Matcher) -> Result<bool> {
         match self {
             Taken::Token(token) => matcher.try_accept(*token),
@@ -70,15 +70,15 @@ pub(super) type Calls = SmallVec<[Begun; 1]>;
 /// A call whose name is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Begun {
-    /// The rank of its tool.
+    /// The rank of the tool's name.
     pub(super) rank: u32,
-    /// The position in the turn, in bytes, where its name ended.
+    /// The byte offset in the turn at which the name ended.
     pub(super) end: usize,
 }
 
 pub(super) type Threads = SmallVec<[Thread; 2]>;
 
-/// The part of a turn's state that does not change within it.
+/// The part of a turn's state that does not change during the turn.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) tools: CompiledTools,
@@ -94,7 +94,7 @@ pub(super) enum Thread {
     Section(At),
     Name {
         spot: Spot,
-        /// The calls before this name.
+        /// The calls before the name.
         calls: Calls,
     },
 }
@@ -103,7 +103,7 @@ pub(super) enum Thread {
 #[derive(Clone, Debug)]
 pub(super) struct At {
     pub(super) inside: Matcher,
-    /// The same with any bytes in the hole; `None` if there is no hole.
+    /// A matcher of the section with any bytes in the hole; `None` if the section has no hole.
     pub(super) over: Option<Matcher>,
     /// The calls that have begun; the section follows the name of the last one.
     pub(super) calls: Calls,
@@ -115,12 +115,12 @@ impl At {
         At { inside: section.inside.matcher(), over, calls }
     }
 
-    /// Whether a name may begin here.
+    /// Returns whether a name may begin here.
     pub(super) fn is_at_hole(&mut self) -> Result<bool> {
         Ok(self.over.is_some() && self.inside.accepts_prefix(&[HOLE])?)
     }
 
-    /// Whether only the name can follow in the section.
+    /// Returns whether only a name can follow in the section.
     fn is_over(&mut self) -> Result<bool> {
         Ok(self.is_at_hole()? && self.inside.forced_bytes()?.first() == Some(&HOLE))
     }
@@ -142,7 +142,8 @@ impl At {
 }
 
 impl Rules {
-    /// The section after the name of a tool, given where the name ends and the calls before it.
+    /// Returns the start of the section after the name of a tool. `end` is the byte offset in the turn at which the
+    /// name ends, `calls` are the earlier calls.
     pub(super) fn after_name(&self, rank: u32, end: usize, calls: &Calls) -> Result<At> {
         let mut calls = calls.clone();
         calls.push(Begun { rank, end });
@@ -155,7 +156,7 @@ impl Rules {
         Ok(At::of(&section, calls))
     }
 
-    /// The rank of the name that ends at a position in names.
+    /// Returns the rank of the allowed name that ends at a position in the names.
     pub(super) fn complete(&self, spot: Spot) -> Option<u32> {
         self.tools.ranked().complete(spot, self.subset.bits())
     }
@@ -164,7 +165,7 @@ impl Rules {
         Thread::Name { spot: self.tools.ranked().start(), calls: calls.clone() }
     }
 
-    /// The threads after bytes, which begin at `position`.
+    /// Returns the threads after more bytes, which begin at `position`; empty if no thread accepts the bytes.
     fn after(&self, threads: &Threads, bytes: &[u8], position: usize) -> Result<Threads> {
         let mut next = Threads::new();
         // the hole byte occurs in sections, but in no turn
@@ -220,7 +221,7 @@ impl Rules {
         Ok(())
     }
 
-    /// The threads after a token, matched by its bytes and by its id.
+    /// Returns the threads after a token, matched by its bytes and by its id; empty if no thread accepts the token.
     fn after_token(
         &self,
         threads: &Threads,
@@ -294,7 +295,7 @@ impl TurnMatcher {
         TurnMatcher { tools, engine: Engine::Whole(matcher) }
     }
 
-    /// The compiled set.
+    /// Returns the compiled set.
     pub fn tools(&self) -> &CompiledTools {
         &self.tools
     }
@@ -321,7 +322,7 @@ impl TurnMatcher {
         parts.mask()?.write_to(words)
     }
 
-    /// Whether the next mask takes work. False in a turn that is matched in parts.
+    /// Returns whether computing the next mask takes work. Always false in a turn that is matched in parts.
     pub(super) fn mask_takes_work(&mut self) -> Result<bool> {
         match &mut self.engine {
             Engine::Whole(matcher) => matcher.mask_takes_work(),
@@ -329,7 +330,7 @@ impl TurnMatcher {
         }
     }
 
-    /// The mask of the allowed tokens.
+    /// Returns the mask of the tokens that may come next.
     ///
     /// # Errors
     /// Limits.
@@ -389,7 +390,7 @@ impl TurnMatcher {
     /// Undoes the last `steps` steps.
     ///
     /// # Errors
-    /// `matcher/rollback-too-far` if there are fewer.
+    /// `matcher/rollback-too-far` if the turn has fewer steps.
     pub fn rollback(&mut self, steps: usize) -> Result<()> {
         let parts = match &mut self.engine {
             Engine::Whole(matcher) => return matcher.rollback(steps),
@@ -411,7 +412,7 @@ impl TurnMatcher {
         Ok(())
     }
 
-    /// The number of accepted steps that can be rolled back.
+    /// Returns the number of accepted steps that can be rolled back.
     pub fn steps(&self) -> usize {
         match &self.engine {
             Engine::Whole(matcher) => matcher.steps(),
@@ -419,7 +420,7 @@ impl TurnMatcher {
         }
     }
 
-    /// Whether the turn may end here.
+    /// Returns whether the turn may end after the tokens so far.
     ///
     /// # Errors
     /// Limits.
@@ -438,7 +439,7 @@ impl TurnMatcher {
         Ok(false)
     }
 
-    /// Whether the turn has ended, or nothing can be appended to it.
+    /// Returns whether the turn has ended, or nothing can be appended to it.
     ///
     /// # Errors
     /// Limits.
@@ -452,7 +453,8 @@ impl TurnMatcher {
         }
     }
 
-    /// The calls that have begun, once that is certain.
+    /// Returns the calls that have begun; `None` while the turn has several readings, and in formats that do not write
+    /// names first.
     pub(super) fn calls(&self) -> Option<&[Begun]> {
         let Engine::Parts(parts) = &self.engine else { return None };
         match &parts.threads[..] {
@@ -462,31 +464,32 @@ impl TurnMatcher {
         }
     }
 
-    /// Begins a call without asking a model: accepts the text before the name of the first call, spelled as by
-    /// `json.dumps`, and returns its bytes. `None` if that text contains special tokens, or if the format does not
-    /// write names first.
+    /// Begins a call without a model: accepts the text before the name of the first call, spelled as by `json.dumps`,
+    /// and returns its bytes. Returns `None` if that text contains special tokens that are matched by id, or if the
+    /// format does not write names first.
     ///
     /// # Errors
-    /// `tools/rejected`, `matcher/rejected`: no call may begin here; limits.
+    /// `tools/rejected` or `matcher/rejected` if the text is not allowed here; limits.
     pub fn begin_call(&mut self) -> Result<Option<Vec<u8>>> {
         let Some(bytes) = self.tools.beginning().filter(|_| self.is_in_parts()) else { return Ok(None) };
         self.accept_bytes(&bytes)?;
         Ok(Some(bytes))
     }
 
-    /// Whether a name is being written, or is complete and nothing follows it yet.
+    /// Returns whether a name may be the next or current part of the turn: a name may begin here, is being written, or
+    /// is complete with nothing after it yet. False in formats that do not write names first.
     pub fn is_in_name(&self) -> bool {
         let Engine::Parts(parts) = &self.engine else { return false };
         parts.threads.iter().any(|thread| matches!(thread, Thread::Name { .. }))
     }
 
-    /// Whether events are reported call by call, instead of only at the end of the turn.
+    /// Returns whether events are reported during the turn, instead of only at its end.
     pub(super) fn is_in_parts(&self) -> bool {
         matches!(self.engine, Engine::Parts(_))
     }
 
-    /// The bytes with which every completion begins, up to where the turn may end, where more than one byte may follow,
-    /// or at a token matched by its id.
+    /// Returns the bytes with which every completion begins, up to a position where the turn may end, where more than
+    /// one byte may follow, or where a token matched by its id follows.
     ///
     /// # Errors
     /// Limits.
@@ -507,8 +510,8 @@ impl TurnMatcher {
         }
     }
 
-    /// Tokens that spell a prefix of the [forced bytes](TurnMatcher::forced_bytes), each the longest possible, as in
-    /// [`Matcher::forced_tokens`]. They are not accepted.
+    /// Returns tokens that spell a prefix of the [forced bytes](TurnMatcher::forced_bytes), each the longest possible,
+    /// as in [`Matcher::forced_tokens`]. The tokens are not accepted.
     ///
     /// # Errors
     /// Limits.
@@ -535,7 +538,7 @@ impl TurnMatcher {
     }
 }
 
-/// The text of a token in a turn; a special token is its name.
+/// Returns the text of a token in a turn: the name of a special token, and nothing for an end-of-sequence token.
 pub(super) fn spelled(vocabulary: &Vocabulary, token: TokenId) -> &[u8] {
     match vocabulary.bytes(token) {
         _ if vocabulary.is_eos(token) => &[],
@@ -578,7 +581,7 @@ impl Parts {
 
     fn mask(&mut self) -> Result<Arc<TokenMask>> {
         let only = match &self.threads[..] {
-            // what follows a name does not depend on earlier calls, except in turns of several calls
+            // the text after a name depends on earlier calls only in turns of several calls
             [Thread::Name { spot, .. }]
                 if self.rules.options.max_calls == Some(1) && self.rules.options.limited.is_empty() =>
             {

@@ -7,20 +7,21 @@ use crate::tools::set::ToolSet;
 use grammata::syntax::json_schema::compile_value;
 use serde_json::{Value, json};
 
-/// Limits an argument to values: an id, for instance, to those of an observation.
+/// Limits an argument to certain values, for instance an id to the ids of an observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limited {
-    /// The tool; if `None`, all tools with such a member.
+    /// The name of the tool; if `None`, all tools with such a member.
     pub tool: Option<String>,
-    /// A member of the argument object.
+    /// The name of a member of the argument object.
     pub member: String,
-    /// The values. Those that the schema of the member does not allow are ignored. If none remains, an optional member
-    /// is never written, and a tool that requires it is not called.
+    /// The values. Values that the schema of the member does not allow are ignored. If none remains, an optional member
+    /// is never written, and a tool that requires the member cannot be called.
     pub values: Vec<Value>,
 }
 
 impl Limited {
-    /// A cheap textual check: `false` is certain.
+    /// Returns whether the limit may apply to a tool, by a cheap check of the schema's text. If false, it certainly
+    /// does not apply.
     fn may_concern(&self, tool: &str, arguments: &Schema) -> bool {
         let name = Value::from(self.member.as_str()).to_string();
         self.tool.as_deref().is_none_or(|only| only == tool) && arguments.text().contains(&name)
@@ -32,7 +33,7 @@ impl Limited {
     }
 }
 
-/// The schema of arguments with limited members; `None` if no limit applies.
+/// Returns the schema of arguments with limited members; `None` if no limit applies.
 pub(super) fn limited_schema(tool: &str, arguments: &Schema, limits: &[Limited]) -> Option<Value> {
     if !limits.iter().any(|limit| limit.may_concern(tool, arguments)) {
         return None;
@@ -47,7 +48,7 @@ pub(super) fn limited_schema(tool: &str, arguments: &Schema, limits: &[Limited])
     limited
 }
 
-/// The tools of a subset that can still be called under the limits.
+/// Returns the tools of a subset that can still be called under the limits.
 pub(super) fn limited_subset(tools: &CompiledTools, subset: Subset, limits: &[Limited]) -> Subset {
     if limits.is_empty() {
         return subset;
@@ -61,7 +62,7 @@ pub(super) fn limited_subset(tools: &CompiledTools, subset: Subset, limits: &[Li
     if left.len() == subset.len() { subset } else { Subset::of(Bits::of(tools.ranked().len(), left)) }
 }
 
-/// The set with limited members.
+/// Returns the set with limited members in the schemas of its tools.
 pub(super) fn limited_set(set: &ToolSet, limits: &[Limited]) -> ToolSet {
     let mut set = set.clone();
     for tool in &mut set.tools {
@@ -72,7 +73,9 @@ pub(super) fn limited_set(set: &ToolSet, limits: &[Limited]) -> ToolSet {
     set
 }
 
-/// The distinct scalars under a key at any depth of a value, in order: the ids of a list of objects, for instance.
+/// Returns the distinct scalars under a key at any depth of a value, for instance the ids of a list of objects. If the
+/// key has a list, its scalar items count. The order is that of the value; an object's own values come before those
+/// inside of its members.
 pub fn values_under<'v>(value: &'v Value, key: &str) -> Vec<&'v Value> {
     let (mut found, mut open) = (Vec::new(), vec![value]);
     while let Some(value) = open.pop() {

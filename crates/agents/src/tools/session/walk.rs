@@ -1,8 +1,8 @@
-//! The mask near a border: a traversal of the token trie over sections and names.
+//! Computes the mask near a border of sections and names, by a traversal of the token trie.
 //!
-//! Tokens within a section come from the engine's mask. Tokens that cross a border are found along the trie. At a hole
-//! of a section the walk continues with the names, and at the end of a name with the text after it. The arguments of a
-//! tool are compiled only if a token reaches into them.
+//! Tokens inside of a section are taken from the mask of its matcher. Tokens that cross a border are found along the
+//! trie. At a hole of a section the walk continues with the names, and at the end of a name with the text after it. The
+//! arguments of a tool are compiled only if a token reaches into them.
 
 use super::names::Spot;
 use super::turn::{At, Calls, Rules, Thread, Threads};
@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 /// The state of the walk at a node of the trie.
 enum Place {
-    /// Everything that a section allows.
+    /// A position in a section; all tokens that the section allows are wanted.
     Section(At),
-    /// Only the paths of a section that reach its hole; its own tokens are known.
+    /// A position in a section whose own tokens are known; only paths that reach its hole are wanted.
     ToHole(At),
     Name {
         spot: Spot,
@@ -41,7 +41,8 @@ pub(super) struct Walk<'r> {
     open: Vec<(Place, u32)>,
     /// The tokens of the current section that may cross into a name.
     crossing: Arc<[u32]>,
-    /// Names whose arguments are walked, with the number of calls before them and the node.
+    /// Names whose arguments are walked: the rank, the number of calls before the name, and the node at which the name
+    /// ends.
     lowered: FxHashSet<(u32, usize, u32)>,
     budget: Budget,
 }
@@ -60,7 +61,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// The mask of the tokens after which one of the threads continues.
+    /// Returns the mask of the tokens after which some thread continues.
     pub(super) fn mask(mut self, threads: &mut Threads) -> Result<TokenMask> {
         let root = self.vocabulary.trie().root();
         for thread in threads {

@@ -15,13 +15,13 @@ impl<'a> Distribution<'a> {
         Distribution { logits, softmax: LogSoftmax::of(logits) }
     }
 
-    /// The natural logarithm of the probability of a token.
+    /// Returns the natural logarithm of the probability of a token.
     pub(super) fn of_token(&self, token: TokenId) -> f64 {
         let logit = self.logits.get(token.get() as usize);
         logit.map_or(f64::NEG_INFINITY, |&logit| self.softmax.at(logit))
     }
 
-    /// The natural logarithm of the probability that the next token is one of `tokens`, which are distinct.
+    /// Returns the natural logarithm of the probability that the next token is one of `tokens`, which are distinct.
     pub(super) fn of_any(&self, tokens: impl IntoIterator<Item = TokenId>) -> f64 {
         tokens.into_iter().map(|token| self.of_token(token).exp()).sum::<f64>().min(1.0).ln()
     }

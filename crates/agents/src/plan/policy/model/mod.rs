@@ -1,5 +1,5 @@
-//! A language model as a policy. A [`PromptMode`] decides how it is asked: it generates a number under a grammar, or
-//! the numbers or the options' texts are scored by their probabilities.
+//! A language model as a policy. A [`PromptMode`] decides how the model is asked: the model generates a number under a
+//! grammar, or the numbers or the options' texts are scored by their probabilities.
 
 mod distribution;
 mod numbers;
@@ -76,7 +76,7 @@ pub struct PromptOptions {
     /// orders, [`PromptMode::Answer`] acts as [`PromptMode::Likelihood`]. [`PromptMode::Open`] has no order, and a
     /// question for a set uses only one. Default: 1.
     pub orders: usize,
-    /// How tokens, or options by their scores, are sampled. Its seed is also the seed of the random orders.
+    /// How tokens, or options by their scores, are sampled. The seed is also the seed of the random orders.
     pub sampling: SamplingParams,
     /// Whether answers carry the log-probabilities of their tokens, which trainers need. Each token of an answer costs
     /// one run of the model. Default: off.
@@ -104,13 +104,13 @@ grammata_base::setters!(PromptOptions {
 /// Usage counters of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModelUse {
-    /// The number of prompts that it answered.
+    /// The number of prompts that the model answered.
     pub calls: usize,
-    /// The number of batches that it was fed.
+    /// The number of batches that the model was fed.
     pub runs: usize,
-    /// The number of tokens that it was fed. A common prefix of two prompts is fed once.
+    /// The number of tokens that the model was fed. A common prefix of two prompts is fed once.
     pub tokens: usize,
-    /// The time that this took.
+    /// The time that the model took for all prompts.
     pub time: Duration,
 }
 
@@ -153,7 +153,7 @@ impl std::fmt::Debug for ModelPolicy<'_> {
 }
 
 impl<'m> ModelPolicy<'m> {
-    /// A policy that asks `model`.
+    /// Creates a policy that asks `model`.
     ///
     /// # Errors
     /// A sampling parameter is out of its range, or the model fails.
@@ -182,18 +182,18 @@ impl<'m> ModelPolicy<'m> {
         self.session.observer = Some(Box::new(observer));
     }
 
-    /// The usage so far.
+    /// Returns the usage so far.
     pub fn usage(&self) -> ModelUse {
         self.session.usage
     }
 
-    /// The orders in which a question lists its options.
+    /// Returns the orders in which a question lists its options.
     fn orders(&self, question: &Question) -> Vec<Vec<usize>> {
         let count = if self.mode == PromptMode::Open { 1 } else { self.orders };
         orders::orders(question.choices.len(), count, self.sampler.settings().seed)
     }
 
-    /// The unnormalised scores of the choices in one order.
+    /// Returns the unnormalised scores of the choices in one order.
     fn scores_in_order(&mut self, question: &Question, order: &[usize]) -> Result<Vec<f64>> {
         let text = question.in_order(order)?;
         let prompt = self.encoder.prompt(&text)?;
@@ -239,8 +239,8 @@ impl Policy for ModelPolicy<'_> {
         let tokens = self.token_log_probabilities(&question.text, &completion)?;
         Ok(Answer { token_log_probabilities: Some(tokens), ..answer })
     }
-    /// The log-probabilities of the choices, averaged over the orders and normalised (the probabilities sum to 1).
-    /// [`PromptMode::Answer`] scores as [`PromptMode::Likelihood`].
+    /// Returns the log-probabilities of the choices, averaged over the orders and normalised (the probabilities sum to
+    /// 1). [`PromptMode::Answer`] scores as [`PromptMode::Likelihood`].
     ///
     /// # Errors
     /// `plan/model`: the model assigns no choice a probability, or the question exceeds its context.

@@ -7,8 +7,8 @@ use grammata::grammar::{Grammar, GrammarBuilder};
 use grammata::syntax::automaton_spec::{SymbolSet, subset};
 use grammata::vocabulary::{TokenId, Vocabulary};
 
-/// The grammar of the answers to a question with `choices` choices: a number from 1, or for a set increasing numbers
-/// separated by a comma and a space, or 0 for none.
+/// Returns the grammar of the answers to a question with `choices` choices: a number from 1, or for a set increasing
+/// numbers separated by a comma and a space, or 0 for none.
 ///
 /// # Errors
 /// Limits.
@@ -34,11 +34,11 @@ fn numbers(choices: usize) -> Vec<String> {
     (1..=choices).map(|number| number.to_string()).collect()
 }
 
-/// The numbers from 1 to `choices` as continuations. After each, no token may follow that extends it to another of
-/// these numbers (1 to one of 10 to 19).
+/// Returns the numbers from 1 to `choices` as continuations. After a number, no token may follow that extends it to a
+/// longer number up to `choices`, as 1 to 10.
 ///
 /// # Errors
-/// `plan/model`: the vocabulary cannot spell one.
+/// `plan/model`: the vocabulary cannot spell one of the numbers.
 pub(super) fn trie(choices: usize, vocabulary: &Vocabulary) -> Result<TokenTrie> {
     let mut trie = TokenTrie::new();
     for number in numbers(choices) {
@@ -51,7 +51,7 @@ pub(super) fn trie(choices: usize, vocabulary: &Vocabulary) -> Result<TokenTrie>
     Ok(trie)
 }
 
-/// The tokens that extend `number` towards a longer number from 1 to `choices`.
+/// Returns the tokens that extend `number` towards a longer number from 1 to `choices`.
 fn continuations(number: &str, choices: usize, vocabulary: &Vocabulary) -> Vec<TokenId> {
     let trie = vocabulary.trie();
     // the nodes of the vocabulary's trie, each with the number that it spells

@@ -4,8 +4,9 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// `count` orders of `options` options, the given order first. The first `options` orders are evenly spaced rotations,
-/// so that with as many orders as options each option appears once in each position. Further orders are random.
+/// Returns `count` orders of `options` options, the given order first. The first `options` orders are evenly spaced
+/// rotations, so that with as many orders as options each option appears once in each position. Further orders are
+/// random.
 pub(super) fn orders(options: usize, count: usize, seed: u64) -> Vec<Vec<usize>> {
     let given: Vec<usize> = (0..options).collect();
     let rotations = count.min(options.max(1));

@@ -1,4 +1,4 @@
-//! A language model and the tokens it has been fed, so that a common prefix of two prompts is fed once.
+//! A language model with the tokens that it has been fed, so that a common prefix of two prompts is fed once.
 
 use super::ModelUse;
 use super::trie::{Chain, Scores, TokenTrie};
@@ -22,7 +22,7 @@ pub(super) type Observer<'m> = dyn FnMut(&ModelUse) + 'm;
 pub(super) struct Session<'m> {
     model: &'m mut dyn Model,
     sequence: CachedSequence,
-    /// a copy of a row of logits that a device keeps in its own memory
+    /// A copy of a row of logits that a device keeps in its own memory.
     copied: Vec<f32>,
     pub(super) usage: ModelUse,
     /// called after each batch
@@ -48,15 +48,15 @@ impl<'m> Session<'m> {
         Ok(Session { model, sequence, copied: Vec::new(), usage, observer: None })
     }
 
-    /// The maximum number of tokens of the context.
+    /// Returns the maximum number of tokens of the context.
     pub(super) fn context_length(&self) -> usize {
         self.model.context_length().unwrap_or(usize::MAX)
     }
 
-    /// The logits after `tokens`. A prefix that the model has already been fed is not fed again.
+    /// Returns the logits after `tokens`. A prefix that the model has already been fed is not fed again.
     ///
     /// # Errors
-    /// `plan/model`: there are more tokens than the context holds; those of the model.
+    /// `plan/model`: there are more tokens than the context holds. Otherwise the errors of the model.
     pub(super) fn logits(&mut self, tokens: &[u32]) -> Result<&[f32]> {
         if tokens.len() > self.context_length() {
             return Err(errors::context_full(tokens.len(), self.context_length()));
@@ -76,8 +76,8 @@ impl<'m> Session<'m> {
         }
     }
 
-    /// The natural logarithms of the probabilities of the continuations of a trie after a prompt. Feeds the prompt
-    /// once, and each trie node whose successors matter once.
+    /// Returns the natural logarithms of the probabilities of the continuations of a trie after a prompt. Feeds the
+    /// prompt once, and each trie node whose successors matter once.
     ///
     /// # Errors
     /// Those of [`logits`](Session::logits).

@@ -8,7 +8,7 @@ use grammata::error::Result;
 use grammata::vocabulary::TokenId;
 
 impl ModelPolicy<'_> {
-    /// The natural logarithms of the probabilities of texts as a prefix of the model's answer to a prompt. With
+    /// Returns the natural logarithms of the probabilities of texts as a prefix of the model's answer to a prompt. With
     /// `ended`, each text is the whole answer: the model's turn ends after it.
     ///
     /// # Errors
@@ -20,8 +20,8 @@ impl ModelPolicy<'_> {
         self.continuations(&prompt, texts.iter().copied(), &closing)
     }
 
-    /// The natural logarithms of the probabilities of a text's tokens after a prompt, among all tokens, each given
-    /// those before it. The encoder tokenises the text.
+    /// Returns the natural logarithms of the probabilities of a text's tokens after a prompt, among all tokens, each
+    /// given the tokens before it. The encoder tokenises the text.
     ///
     /// # Errors
     /// Those of [`log_likelihoods`](ModelPolicy::log_likelihoods).
@@ -49,8 +49,9 @@ impl ModelPolicy<'_> {
         self.session.score(prompt, &trie)
     }
 
-    /// The scores of choices by their labels, normalised by length: the log-probability per byte times the mean length
-    /// of the labels in bytes. Among the normalisations compared in `docs/plans.md`, this one is right most often.
+    /// Returns the scores of choices by their labels, normalised by length: the log-probability per byte times the mean
+    /// length of the labels in bytes. Of the normalisations compared in `docs/plans.md`, the one per byte is right most
+    /// often.
     pub(super) fn text_scores(&mut self, prompt: &[u32], choices: &[Choice]) -> Result<Vec<f64>> {
         let labels = || choices.iter().map(|choice| choice.label.trim());
         let scores = self.continuations(prompt, labels(), &Closing::Any)?;

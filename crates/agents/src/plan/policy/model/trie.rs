@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 pub(super) enum Closing {
     /// Anything.
     Any,
-    /// One of these tokens.
+    /// The next token is one of the listed tokens.
     Then(Vec<TokenId>),
-    /// None of these tokens.
+    /// The next token is none of the listed tokens.
     Unless(Vec<TokenId>),
 }
 
@@ -75,15 +75,15 @@ impl TokenTrie {
         }
     }
 
-    /// Whether the distribution of the token after `node` is needed.
+    /// Returns whether the distribution of the token after `node` is needed.
     pub(super) fn is_asked(&self, node: usize) -> bool {
         self.nodes.get(node).is_some_and(|node| {
             !node.children.is_empty() || node.ends.iter().any(|(_, closing)| *closing != Closing::Any)
         })
     }
 
-    /// The tokens to feed to get all distributions needed from `node` on, which follows `token`, up to the next node
-    /// that does not have exactly one child.
+    /// Returns the tokens to feed to get all distributions needed from `node` on, which follows `token`, up to the next
+    /// node that does not have exactly one child.
     fn chain(&self, token: u32, node: usize) -> Chain {
         let mut chain = Chain { tokens: Vec::new(), nodes: Vec::new() };
         let (mut token, mut at) = (token, node);
@@ -101,13 +101,13 @@ impl TokenTrie {
         chain
     }
 
-    /// The chains that begin after a node.
+    /// Returns the chains that begin after a node.
     pub(super) fn chains(&self, node: usize) -> impl Iterator<Item = Chain> + '_ {
         let children = self.nodes.get(node).into_iter().flat_map(|node| &node.children);
         children.map(|(&token, &child)| self.chain(token, child)).filter(|chain| !chain.tokens.is_empty())
     }
 
-    /// The number of tokens of the longest path.
+    /// Returns the number of tokens of the longest path.
     pub(super) fn depth(&self) -> usize {
         let mut depths = vec![0_usize; self.nodes.len()];
         // children have greater indices than their parents
@@ -166,12 +166,12 @@ impl<'t> Scores<'t> {
         }
     }
 
-    /// Whether every continuation after a node has probability 0.
+    /// Returns whether every continuation after a node has probability 0.
     pub(super) fn is_impossible(&self, node: usize) -> bool {
         self.nodes.get(node).is_none_or(|&score| score == f64::NEG_INFINITY)
     }
 
-    /// The scores of the continuations, in order of insertion.
+    /// Returns the scores of the continuations, in order of insertion.
     pub(super) fn into_continuations(self) -> Vec<f64> {
         self.continuations
     }

@@ -17,8 +17,8 @@ pub struct Written {
     pub text: String,
     /// Whether the text is complete: a word of the grammar or, without a grammar, ended by the model.
     pub is_complete: bool,
-    /// The natural logarithm of the probability of its tokens, each among those that the grammar allowed, regardless of
-    /// the temperature.
+    /// The natural logarithm of the probability of the text's tokens, each among the tokens that the grammar allowed,
+    /// regardless of the temperature.
     pub log_probability: f64,
 }
 
@@ -97,7 +97,7 @@ impl ModelPolicy<'_> {
         }
     }
 
-    /// The grammar of the answers to a question, compiled for the model's tokens.
+    /// Returns the grammar of the answers to a question, compiled for the model's tokens.
     fn grammar(&mut self, question: &Question) -> Result<CompiledGrammar> {
         let key = (question.choices.len(), question.set);
         if let Some(known) = self.grammars.get(&key) {
@@ -109,7 +109,7 @@ impl ModelPolicy<'_> {
     }
 }
 
-/// The token that a mask allows, if it allows exactly one.
+/// Returns the token that a mask allows; `None` unless the mask allows exactly one.
 fn only(words: &[u32]) -> Option<u32> {
     let mut set = words.iter().enumerate().filter(|(_, word)| **word != 0);
     let (place, word) = set.next()?;
@@ -117,7 +117,8 @@ fn only(words: &[u32]) -> Option<u32> {
     alone.then(|| place as u32 * 32 + word.trailing_zeros())
 }
 
-/// The natural logarithm of the probability of a token among those that a mask allows.
+/// Returns the natural logarithm of the probability of a token among the tokens that a mask allows, or among all tokens
+/// without a mask.
 fn log_probability_among(logits: &[f32], token: u32, allowed: Option<&[u32]>) -> f64 {
     let all = Distribution::of(logits);
     let token = all.of_token(TokenId::new(token));

@@ -22,7 +22,8 @@ pub(in crate::procedures) enum Operator {
 }
 
 impl Operator {
-    /// Returns whether it holds between two values of this order; between values without an order only `!=` holds.
+    /// Returns whether the comparison holds between two values of this order; between values without an order only `!=`
+    /// holds.
     pub(in crate::procedures) fn holds(self, order: Option<Ordering>) -> bool {
         match (self, order) {
             (Operator::NotEqual, order) => order != Some(Ordering::Equal),
@@ -61,12 +62,12 @@ pub(in crate::procedures) enum Expr {
 /// A call as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::procedures) struct Call {
-    /// With its prefix, if there is one.
+    /// The name with its prefix (`API` or `ANSWER`), if it has one.
     pub(in crate::procedures) name: String,
     /// Names, strings and numbers, without quotes.
     pub(in crate::procedures) arguments: Vec<String>,
     pub(in crate::procedures) place: Place,
-    /// The node that it names, once the names are resolved.
+    /// The node that the name refers to; `None` before names are resolved, and for unknown names.
     pub(in crate::procedures) node: Option<usize>,
 }
 
@@ -84,7 +85,7 @@ pub(in crate::procedures) struct Condition {
 pub(in crate::procedures) struct Expressions {
     pub(in crate::procedures) nodes: Vec<Expr>,
     pub(in crate::procedures) calls: Vec<Call>,
-    /// In the order of the text.
+    /// The conditions, in the order of the text.
     pub(in crate::procedures) conditions: Vec<Condition>,
 }
 
@@ -97,7 +98,7 @@ enum Token<'t> {
     Symbol(&'t str),
 }
 
-/// A pending operator, which waits for its right operand, by precedence.
+/// An open bracket, or an operator that waits for its right operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pending {
     Bracket,
@@ -129,7 +130,7 @@ impl Expressions {
         (self.nodes.len() - 1) as ExprId
     }
 
-    /// Reads a condition; anything that is not an expression is prose. Returns its index.
+    /// Reads a condition; a text that is not an expression is prose. Returns its index in [`Expressions::conditions`].
     pub(super) fn condition(&mut self, text: &str, place: &Place) -> usize {
         let (first, calls) = (self.nodes.len(), self.calls.len());
         let root = self.parse(text, place).unwrap_or_else(|| {
@@ -143,7 +144,7 @@ impl Expressions {
         self.conditions.len() - 1
     }
 
-    /// Reads a statement or the right side of an assignment, if it is one call or one literal.
+    /// Reads a statement or the right side of an assignment. Returns `None` if it is neither one call nor one literal.
     pub(super) fn statement(&mut self, text: &str, place: &Place) -> Option<Expr> {
         let (first, calls) = (self.nodes.len(), self.calls.len());
         let read = self.parse(text, place).map(|root| self.get(root).clone());
@@ -214,7 +215,7 @@ impl Expressions {
         }
     }
 
-    /// Completes the operators of at least this precedence.
+    /// Completes the pending operators of at least the precedence `least`. Returns `None` if an operand is missing.
     fn reduce(&mut self, pending: &mut Vec<Pending>, operands: &mut Vec<ExprId>, least: u8) -> Option<()> {
         while let Some(&operator) = pending.last().filter(|operator| operator.precedence() >= least) {
             pending.pop();
@@ -231,7 +232,8 @@ impl Expressions {
         Some(())
     }
 
-    /// Reads a literal, a slot or a call that begins with a name.
+    /// Reads a literal, a slot or a call that begins with a name. Returns `None` if the name is a keyword or the call
+    /// is malformed.
     fn named(
         &mut self,
         name: &str,
@@ -264,7 +266,7 @@ impl Expressions {
     }
 }
 
-/// Whether a text is a name without a dot.
+/// Returns whether a text is a name without a dot.
 pub(in crate::procedures) fn is_name(text: &str) -> bool {
     name(text, false) == text.len() && !text.is_empty()
 }
@@ -338,7 +340,7 @@ fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
 mod tests {
     use super::*;
 
-    /// The condition with all brackets written.
+    /// Returns the condition with all brackets written.
     fn written(text: &str) -> String {
         let mut all = Expressions::default();
         let condition = all.condition(text, &Place::Whole);

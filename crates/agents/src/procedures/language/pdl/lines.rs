@@ -8,7 +8,7 @@ use grammata::error::Result;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) place: Place,
-    /// Columns before the text; a tab counts up to the next multiple of 4.
+    /// The number of columns before the text; a tab counts up to the next multiple of 4.
     pub(super) indent: usize,
     pub(super) text: String,
 }
@@ -16,7 +16,7 @@ pub(super) struct Line {
 /// Maps lines of a procedure's text to its file.
 struct Places<'t> {
     file: Vec<&'t str>,
-    /// The line of the file, from 0, of the text's first line; `None` if the notation changes lines.
+    /// The line of the file, from 0, where the text begins; `None` if its lines are not consecutive lines of the file.
     base: Option<usize>,
     start: Place,
 }
@@ -47,10 +47,10 @@ impl<'t> Places<'t> {
     }
 }
 
-/// Splits a text into its logical lines. Comments on lines of their own are kept.
+/// Splits a text into its logical lines. Empty lines are dropped; comments on lines of their own are kept.
 ///
 /// # Errors
-/// The line whose bracket is not closed.
+/// `pdl/unclosed-bracket` at the line whose bracket is not closed.
 pub(super) fn split(file: &str, text: &str, start: &Place) -> Result<Vec<Line>> {
     let places = Places::new(file, text, start);
     let mut lines = Vec::new();
@@ -99,7 +99,7 @@ pub(in crate::procedures) fn opened(line: &str, is_open: bool) -> i64 {
     if !is_comment && (is_open || begins_like_code(code)) { brackets(code) } else { 0 }
 }
 
-/// Returns the columns before a line's text; a tab counts up to the next multiple of 4.
+/// Returns the number of columns before a line's text; a tab counts up to the next multiple of 4.
 pub(in crate::procedures) fn indent(line: &str) -> usize {
     let mut columns = 0;
     for c in line.chars().take_while(|c| c.is_whitespace()) {

@@ -13,8 +13,8 @@ use grammata::error::Result;
 pub(in crate::procedures) struct Statement {
     pub(in crate::procedures) place: Place,
     pub(in crate::procedures) kind: StatementKind,
-    /// For a head, the mark that ends its block: for `If` and `Elif` the next `Elif`, `Else` or `EndIf`, for `Try` its
-    /// `Except`. For other statements their own index.
+    /// For the head of a block, the index of the statement that ends the block: for `If` and `Elif` the next `Elif`,
+    /// `Else` or `EndIf`, for `Try` its `Except`. For other statements their own index.
     pub(in crate::procedures) end: usize,
 }
 
@@ -46,7 +46,7 @@ pub(in crate::procedures) struct Program {
     pub(in crate::procedures) expressions: Expressions,
 }
 
-/// The kind of an open block.
+/// The kind of an open block; an arm of `elif` is an `If`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
     If,
@@ -59,7 +59,7 @@ enum Head {
 struct Block {
     head: Head,
     indent: usize,
-    /// The index of its first statement.
+    /// The index of the statement that is its head.
     at: usize,
 }
 
@@ -70,7 +70,7 @@ struct Expected {
     at: usize,
 }
 
-/// Splits a line that ends with a colon into its first word and the text in between.
+/// Splits a line that ends with a colon into its first word and the text between that word and the colon.
 fn head(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_suffix(':')?;
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
@@ -81,7 +81,8 @@ impl Program {
     /// Reads the text of a procedure. `file` is the whole file and `start` the place of the text in it.
     ///
     /// # Errors
-    /// The first line that fits no block, or whose brackets are not closed.
+    /// The first of these, with its line: `pdl/unclosed-bracket`, `pdl/indent`, `pdl/empty-block`, `pdl/stray-branch`,
+    /// `pdl/try-without-except`.
     pub(in crate::procedures) fn read(file: &str, text: &str, start: &Place) -> Result<Program> {
         let lines = lines::split(file, text, start)?;
         let mut program = Program::default();
@@ -117,7 +118,7 @@ impl Program {
         end
     }
 
-    /// Ends a block that nothing continues.
+    /// Ends a block that no further branch continues. A `try` without `except` is an error.
     fn end(&mut self, block: &Block) -> Result<()> {
         let place = self.statements[block.at].place.clone();
         let kind = match block.head {
@@ -130,7 +131,8 @@ impl Program {
         Ok(())
     }
 
-    /// Closes the blocks that are indented deeper than a line. Returns the last one, because the line may continue it.
+    /// Closes the blocks that are indented deeper than a line. Returns the outermost of them without its end, because
+    /// the line may continue it.
     fn close(&mut self, blocks: &mut Vec<Block>, line: &Line, base: usize) -> Result<Option<Block>> {
         let mut closed: Option<Block> = None;
         while let Some(block) = blocks.pop_if(|block| block.indent > line.indent) {
@@ -145,7 +147,8 @@ impl Program {
         Ok(closed)
     }
 
-    /// Adds a line. Returns the head of a block that must follow.
+    /// Adds a line; `closed` is the block that ended before it. If the line is the head of a block, returns the block
+    /// that must follow.
     fn add(&mut self, line: Line, closed: Option<Block>) -> Result<Option<Expected>> {
         let place = line.place.clone();
         let words = if line.text.starts_with('#') { None } else { head(&line.text) };
@@ -195,7 +198,7 @@ impl Program {
         }
     }
 
-    /// Reads a statement of one line.
+    /// Reads a line that is not the head of a block; a line that is not a statement is prose.
     fn simple(&mut self, line: &Line) -> StatementKind {
         match line.text.as_str() {
             "return" => return StatementKind::Return,
@@ -235,7 +238,8 @@ impl Program {
     }
 }
 
-/// Splits an assignment into its two sides. The left side has names separated by commas, with or without brackets.
+/// Splits an assignment into its two sides; `None` if the line is none. The left side has names separated by commas,
+/// with or without brackets.
 fn assignment(text: &str) -> Option<(&str, &str)> {
     let (left, right) = text.split_once('=')?;
     let inner = left.trim().trim_start_matches('[').trim_end_matches(']');

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// The version of the format that this index stores in a collection.
+/// The version of the format in which the index is stored in a collection.
 const VERSION: u64 = 1;
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ pub(super) fn result<R: DeserializeOwned>(body: &[u8]) -> Result<R> {
     Ok(answer.result)
 }
 
-/// The message in the body of an error response, or the whole body if it has none.
+/// Returns the message in the body of an error response, or the whole body if it has no message.
 pub(super) fn refusal(body: &[u8]) -> String {
     let error = serde_json::from_slice::<Value>(body).ok();
     let error = error.as_ref().and_then(|body| body.pointer("/status/error")?.as_str());
@@ -72,7 +72,7 @@ pub(super) struct Info {
 }
 
 impl Info {
-    /// Checks that the collection is the index of these options.
+    /// Checks that the collection is the index that `options` describe.
     pub(super) fn check(&self, options: &QdrantOptions) -> Result<()> {
         let at = |pointer: &str| self.config.pointer(pointer);
         let (version, embedder) = (at("/metadata/grammata/version"), at("/metadata/grammata/embedder"));
@@ -129,7 +129,8 @@ pub(super) fn last() -> String {
     .to_string()
 }
 
-/// The id of a tool's point: a UUID (RFC 9562, version 8) made from the first bits of the SHA-256 of the tool's id.
+/// Returns the id of a tool's point: a UUID (RFC 9562, version 8) made from the first bits of the SHA-256 of the tool's
+/// id.
 pub(super) fn point_id(id: &str) -> String {
     let digest = Sha256::digest(id);
     let mut bytes: [u8; 16] = std::array::from_fn(|at| digest.get(at).copied().unwrap_or(0));
@@ -182,7 +183,7 @@ pub(super) fn upsert(points: &[NewPoint<'_>]) -> String {
     serde_json::to_string(&Upsert { points }).unwrap_or_default()
 }
 
-/// The condition of a filter, which must contain at least one id or category.
+/// Converts a filter, which must contain at least one id or category, to a condition of Qdrant.
 pub(super) fn filter(filter: &Filter) -> Value {
     let condition = match filter {
         Filter::Ids(ids) => json!({ "has_id": ids.iter().map(|id| point_id(id)).collect::<Vec<_>>() }),

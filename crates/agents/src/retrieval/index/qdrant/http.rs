@@ -47,10 +47,11 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// A server at a URL of the form `http://HOST:PORT`. Responses larger than `limits.catalogue_bytes` are rejected.
+    /// Creates a transport to a server at a URL of the form `http://HOST:PORT`. Responses larger than
+    /// `limits.catalogue_bytes` are rejected.
     ///
     /// # Errors
-    /// The URL has another form: `https` requires your own [`Transport`], or a proxy that adds TLS.
+    /// The URL has another form. For `https`, use your own [`Transport`], or a proxy that adds TLS.
     pub fn new(url: &str, options: HttpOptions, limits: &Limits) -> Result<HttpTransport> {
         let url = url.trim_end_matches('/');
         let host = url.strip_prefix("http://").unwrap_or_default();

@@ -24,7 +24,7 @@ const BEYOND: usize = 16;
 /// The factor by which the number of requested tools grows if ties at the end of a list may be incomplete.
 const GROWTH: usize = 4;
 
-/// The collection of an index, and how it is searched.
+/// The collection of an index, and the settings of its searches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QdrantOptions {
@@ -46,7 +46,8 @@ grammata_base::setters!(QdrantOptions {
 });
 
 impl QdrantOptions {
-    /// A collection of vectors with this dimension, from the embedder with this fingerprint.
+    /// Creates options for a collection of vectors with the given dimension, from the embedder with the given
+    /// fingerprint.
     pub fn new(collection: impl Into<String>, dimension: usize, fingerprint: [u8; 32]) -> QdrantOptions {
         QdrantOptions { collection: collection.into(), dimension, fingerprint, exact: false }
     }
@@ -58,24 +59,24 @@ impl QdrantOptions {
 /// the insertion number, which breaks ties. Vectors have unit length and are compared by dot product. The embedder's
 /// fingerprint is in the collection's metadata. There may be one writer at a time and any number of readers.
 ///
-/// A call of [`upsert`](ToolIndex::upsert) with more than 500 tools sends several requests. If one fails, those before
-/// it stay applied, and repeating the call completes the change.
+/// A call of [`upsert`](ToolIndex::upsert) with more than 500 tools sends several requests. If a request fails, the
+/// requests before it stay applied, and repeating the call completes the change.
 #[derive(Debug)]
 pub struct QdrantIndex<T> {
     transport: T,
     options: QdrantOptions,
-    /// The number of points at the last count, updated by this index's own changes since.
+    /// The number of points at the last count, updated by the changes made since through this `QdrantIndex`.
     count: usize,
     /// Greater than the insertion number of any tool.
     next_order: u64,
 }
 
 impl<T: Transport> QdrantIndex<T> {
-    /// Opens the collection, or creates it if it does not exist.
+    /// Opens the collection, or creates a collection if none of that name exists.
     ///
     /// # Errors
-    /// The server fails or does not answer as Qdrant; the name is invalid; or the existing collection is not an index
-    /// of tools, or has another embedder or dimension.
+    /// The server fails or does not answer as Qdrant does, the name is invalid, or the existing collection is not an
+    /// index of tools or has another embedder or dimension.
     pub fn open(transport: T, options: QdrantOptions) -> Result<QdrantIndex<T>> {
         let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         let name = &options.collection;
@@ -111,7 +112,7 @@ impl<T: Transport> QdrantIndex<T> {
         Ok(())
     }
 
-    /// The transport of the requests.
+    /// Returns the transport of the requests.
     pub fn transport(&self) -> &T {
         &self.transport
     }
@@ -138,7 +139,7 @@ impl<T: Transport> QdrantIndex<T> {
         self.send(method, path, Some(body)).map(|_| ())
     }
 
-    /// Returns the insertion numbers of those of the given tools that exist.
+    /// Returns the insertion numbers of the given tools, without the tools that the collection lacks.
     fn orders(&self, ids: &[&str]) -> Result<HashMap<String, u64>> {
         let points: Vec<String> = ids.iter().map(|id| bodies::point_id(id)).collect();
         let found: Vec<Point> = self.ask(Method::Post, "/points", Some(&bodies::retrieve(&points)))?;
@@ -157,7 +158,7 @@ impl<T: Transport> QdrantIndex<T> {
     }
 }
 
-/// The best `k` of the results, if they are certain whatever the server omitted; otherwise `None`. If the server
+/// Returns the best `k` of the results, or `None` if results that the server omitted could change them. If the server
 /// stopped within a run of equal scores that begins among the best k, tools with lower insertion numbers may be
 /// missing.
 fn settled(mut found: Vec<Found>, limit: usize, k: usize) -> Option<Vec<Match>> {
@@ -228,7 +229,8 @@ impl<T: Transport> ToolIndex for QdrantIndex<T> {
         Ok(())
     }
 
-    /// The count as of [`refresh`](QdrantIndex::refresh), updated by this index's own changes since.
+    /// Returns the count as of [`refresh`](QdrantIndex::refresh), updated by the changes made since through this
+    /// `QdrantIndex`.
     fn len(&self) -> usize {
         self.count
     }

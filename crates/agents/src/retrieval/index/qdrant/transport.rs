@@ -16,7 +16,7 @@ pub enum Method {
 /// A response of the server, of any status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// The status code, including those of errors.
+    /// The status code of the response, also of an error response.
     pub status: u16,
     /// The body: JSON, if the server is Qdrant.
     pub body: Vec<u8>,

@@ -29,8 +29,8 @@ pub(super) enum Content {
     Whole(Value, String),
 }
 
-/// The kind of a media type, with its rank; the lowest rank is preferred. `None` if no body of this type can be
-/// written.
+/// Returns the kind of a media type, with its rank; the lowest rank is preferred. Returns `None` if no body of this
+/// type can be written.
 fn rank(media_type: &str) -> Option<(u8, Media)> {
     if !address::is_media_type(media_type) {
         return None;
@@ -53,8 +53,8 @@ fn unwritable(api: &Api<'_>, pointer: &str, found: &str) -> Error {
     errors::fatal(errors::not_callable(api.place(pointer), message, found, allowed))
 }
 
-/// The media type that a request sends: concrete instead of a range, and without the parameters of multipart, which
-/// depend on the content.
+/// Returns the media type that a request sends: `application/json` instead of a range, and `multipart/form-data`
+/// without parameters, because they depend on the content.
 fn written(media_type: &str, media: Media) -> String {
     match media {
         Media::Json if media_type.contains('*') => "application/json".to_owned(),
@@ -66,7 +66,8 @@ fn written(media_type: &str, media: Media) -> String {
 /// Reads the body of an operation of OpenAPI 3.
 ///
 /// # Errors
-/// No media type can be written, a reference has no target, or a required part is not a text.
+/// No media type can be written, a reference has no target, a required part is not a text, or a form member has an
+/// unsupported style; limits.
 pub(super) fn read<'d>(
     api: &Api<'d>,
     body: &'d Value,
@@ -100,7 +101,7 @@ pub(super) fn read<'d>(
     Ok(Found { media_type: written(media_type, media), media, required, content, encodings })
 }
 
-/// Reads the body of an operation of OpenAPI 2.0; `None` if it has no parts.
+/// Reads the body of an operation of OpenAPI 2.0; `None` if the operation has no parameters for the body.
 ///
 /// # Errors
 /// Those of [`read`].
@@ -201,7 +202,8 @@ const NOT_PLAIN: [&str; 14] = [
     "discriminator",
 ];
 
-/// The members of a plain object, or the whole value.
+/// Returns the members of a plain object, or the whole value for other schemas, for texts, and if arguments are
+/// grouped.
 fn content_of<'d>(
     api: &Api<'d>,
     schema: &'d Value,

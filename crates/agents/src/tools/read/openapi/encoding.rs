@@ -1,4 +1,4 @@
-//! The serialisation of form members: `encoding` of a media type (OpenAPI 3.2, section 4.15).
+//! Reads the serialisation of form members: `encoding` of a media type (OpenAPI 3.2, section 4.15).
 
 use super::Api;
 use super::parameter::{collection, flag};
@@ -12,7 +12,7 @@ use serde_json::Value;
 /// Reads the encodings of a media type of OpenAPI 3.
 ///
 /// # Errors
-/// A style that forms do not support, or a delimited style with `explode`.
+/// A style that the form does not support, or a delimited style with `explode` (`tools/not-callable`); limits.
 pub(super) fn read(
     api: &Api<'_>,
     media_type: &Value,
@@ -109,7 +109,7 @@ fn one(
     Ok(made)
 }
 
-/// The serialisation of a form member of OpenAPI 2.0 that is an array; `None` for other members.
+/// Returns the serialisation of a form member of OpenAPI 2.0 that is an array; `None` for other members.
 pub(super) fn of_collection(value: &Value, name: &str) -> Option<Encoding> {
     value.get("type").filter(|kind| *kind == "array")?;
     let (style, explode) = collection(value, Style::Form);

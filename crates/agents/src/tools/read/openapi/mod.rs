@@ -23,10 +23,10 @@ use serde_json::{Map, Value};
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 /// Other keys of a path item.
 const OTHER: [&str; 6] = ["summary", "description", "servers", "parameters", "$ref", "additionalOperations"];
-/// The maximum length of a chain of references.
+/// The most references that are followed in a chain.
 const CHAIN: usize = 100;
 
-/// A document of OpenAPI, and how it is read.
+/// A document of OpenAPI, with the options for reading it.
 struct Api<'d> {
     root: &'d Value,
     /// The pointer of the root in the document.
@@ -39,9 +39,9 @@ struct Api<'d> {
     is_grouped: bool,
     /// Whether the schemas of responses are kept.
     keeps_responses: bool,
-    /// Parameters that the host fills in, by name; those of a security scheme also by location.
+    /// Parameters that the host fills in, by name; parameters of a security scheme also by location.
     hidden: FxHashSet<(String, Option<String>)>,
-    /// The base against which a relative address is resolved.
+    /// The base against which a missing or relative server address is resolved.
     server: Option<&'d str>,
     budget: &'d Budget,
 }
@@ -54,7 +54,8 @@ impl<'d> Api<'d> {
     /// Follows references from a value to their final target, and returns it with its pointer.
     ///
     /// # Errors
-    /// A reference without a target or to another document, or a cycle or chain of 100 references.
+    /// `tools/reference` for a reference without a target or to another document, and for a cycle or a chain of 100
+    /// references; limits.
     fn resolve(&self, value: &'d Value, pointer: String) -> Result<(&'d Value, String)> {
         let (mut value, mut pointer) = (value, pointer);
         for _ in 0..CHAIN {
@@ -72,14 +73,14 @@ impl<'d> Api<'d> {
     }
 }
 
-/// An operation without a name yet.
+/// An operation before it is named.
 struct Found {
     id: Option<String>,
     made_name: String,
     draft: Draft,
 }
 
-/// Adds the tools of a document.
+/// Adds one tool for each operation of a document.
 pub(super) fn read(root: &Value, base: &str, reading: &mut Reading<'_>) -> Result<()> {
     let version = root.get("openapi").or_else(|| root.get("swagger"));
     let version = match version {
@@ -146,7 +147,7 @@ impl Api<'_> {
     }
 }
 
-/// A path without the names of its parameters.
+/// Returns a path without the names of its parameters: `{}` for each.
 fn shape(path: &str) -> String {
     let mut parts = path.split('{');
     let mut shape = parts.next().unwrap_or_default().to_owned();

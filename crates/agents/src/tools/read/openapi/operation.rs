@@ -1,4 +1,4 @@
-//! An operation as a tool: the schema of its arguments, and the place of each in a request.
+//! Converts an operation to a tool: the schema of its arguments, and the place of each argument in a request.
 
 use super::parameter::{Parameters, flag};
 use super::{Api, body, response, server, wire};
@@ -22,7 +22,7 @@ pub(super) struct Operation<'o, 'd> {
     pub(super) pointer: &'o str,
 }
 
-/// A member of the arguments.
+/// An argument of the operation: a parameter, or a member of the body.
 struct Member {
     /// The name of the member in the request.
     name: String,
@@ -36,15 +36,15 @@ struct Member {
     parameter: Option<(Style, bool, bool)>,
 }
 
-/// The members of the arguments in document order, and the body, whose members have no names yet, with a flag whether
-/// it is one value.
+/// The members of the arguments, and the body, whose members have no names yet, with a flag whether the body is one
+/// value. Parameters are in document order; members of the body come last.
 type Parts = (Vec<Member>, Option<(Body, bool)>);
 
 impl<'d> Operation<'_, 'd> {
-    /// Makes the schema of the arguments and the binding.
+    /// Builds the schema of the arguments and the binding.
     ///
     /// # Errors
-    /// The operation cannot be called.
+    /// Faults because of which the operation cannot be called; limits.
     pub(super) fn make(&self, notes: &mut Vec<Diagnostic>) -> Result<Made> {
         let api = self.api;
         if !self.value.is_object() {
@@ -144,7 +144,7 @@ impl<'d> Operation<'_, 'd> {
         Ok((members, body))
     }
 
-    /// Adds the members of the body. Returns the body and whether it is one value.
+    /// Adds the members of the body. Returns the body and whether it is one value; `None` if the operation has no body.
     fn body(
         &self,
         parameters: &Parameters<'d>,
@@ -273,7 +273,7 @@ impl<'d> Operation<'_, 'd> {
         Made { schema, binding: Binding::Http(Box::new(binding)), origins, response: None }
     }
 
-    /// Like `assemble`, with one object per location.
+    /// Like [`assemble`](Operation::assemble), with one argument per location: an object of its members.
     fn grouped(
         &self,
         members: Vec<Member>,
@@ -352,13 +352,13 @@ impl<'d> Operation<'_, 'd> {
     }
 }
 
-/// The names in the braces of a path.
+/// Returns the names in the braces of a path.
 fn templates(path: &str) -> impl Iterator<Item = &str> {
     path.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0))
 }
 
-/// The names of the members in the arguments. If several have one name, the first by location keeps it, and the others
-/// are qualified by location.
+/// Returns the names of the members in the arguments. If several members have one name, the first by location keeps it,
+/// and the others are qualified by their location. The order of locations is path, query, header, cookie, body.
 fn names(members: &[Member]) -> Vec<String> {
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by_key(|&index| members[index].location.map_or(Location::Cookie as usize + 1, |l| l as usize));
@@ -382,7 +382,7 @@ fn names(members: &[Member]) -> Vec<String> {
     names
 }
 
-/// Copies a parameter's description to its schema, unless that has one.
+/// Copies a parameter's description to its schema, unless the schema has one.
 fn describe(schema: &mut Value, parameter: &Value) {
     if let (Some(object), Some(text)) = (schema.as_object_mut(), parameter.get("description"))
         && text.is_string()

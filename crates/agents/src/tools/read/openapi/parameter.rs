@@ -19,7 +19,7 @@ pub(super) struct Found<'d> {
     pub(super) pointer: String,
 }
 
-/// A part of a body of OpenAPI 2.0.
+/// A parameter of OpenAPI 2.0 that is the body or a part of it.
 pub(super) struct BodyPart<'d> {
     pub(super) value: &'d Value,
     pub(super) pointer: String,
@@ -38,7 +38,7 @@ impl<'d> Parameters<'d> {
     /// Reads lists of parameters with their pointers.
     ///
     /// # Errors
-    /// A reference without a target, or a parameter without a name or with an unknown location.
+    /// A reference without a target, a parameter without a name or with an unknown location; limits.
     pub(super) fn read(
         api: &Api<'d>,
         lists: [(Option<&'d Value>, String); 2],
@@ -110,7 +110,8 @@ impl<'d> Parameters<'d> {
     }
 }
 
-/// A boolean member, possibly spelled as a text; `None` if it is missing or neither.
+/// Returns a boolean member. `true` and `false` as texts are accepted with a warning. Returns `None` if the member is
+/// missing or has another value.
 pub(super) fn flag(
     api: &Api<'_>,
     value: &Value,
@@ -130,10 +131,11 @@ pub(super) fn flag(
 }
 
 impl<'d> Found<'d> {
-    /// The style of the value, and whether its parts are written separately (`explode`).
+    /// Returns the style of the value, and whether its parts are written separately (`explode`).
     ///
     /// # Errors
-    /// A style that is not allowed at its location, or a delimited style with `explode`.
+    /// `tools/not-callable` for a style that is not allowed at the parameter's location, and for a delimited style with
+    /// `explode`.
     pub(super) fn style(&self, api: &Api<'_>, notes: &mut Vec<Diagnostic>) -> Result<(Style, bool)> {
         let text = |member: &str| self.value.get(member).and_then(Value::as_str);
         let default = match self.location {
@@ -174,7 +176,8 @@ impl<'d> Found<'d> {
         Ok((style, explode))
     }
 
-    /// The schema of the parameter, with its pointer.
+    /// Returns the schema of the parameter, with the pointer of the schema. Without a schema, any text, number or
+    /// boolean is allowed, with a notice.
     pub(super) fn schema(&self, api: &Api<'_>, notes: &mut Vec<Diagnostic>) -> (Value, String) {
         if api.is_swagger {
             return (beside(self.value), self.pointer.clone());
@@ -195,7 +198,7 @@ impl<'d> Found<'d> {
     }
 }
 
-/// The serialisation of the items of an array (2.0).
+/// Returns the style of an array and whether its items are written separately, by `collectionFormat` (2.0).
 pub(super) fn collection(value: &Value, default: Style) -> (Style, bool) {
     match value.get("collectionFormat").and_then(Value::as_str) {
         Some("ssv") => (Style::SpaceDelimited, false),
@@ -206,7 +209,7 @@ pub(super) fn collection(value: &Value, default: Style) -> (Style, bool) {
     }
 }
 
-/// The schema formed by the keywords next to a parameter's name (2.0).
+/// Returns the schema that is formed by the keywords next to a parameter's name (2.0).
 pub(super) fn beside(value: &Value) -> Value {
     const OF_PARAMETERS: [&str; 6] =
         ["name", "in", "required", "collectionFormat", "allowEmptyValue", "description"];

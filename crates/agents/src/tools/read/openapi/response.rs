@@ -1,5 +1,5 @@
-//! The JSON responses of an operation: their member names, which may meet the needs of other operations, and the
-//! schema.
+//! Reads the JSON responses of an operation: the names of their members, which may be arguments of other operations,
+//! and the schema.
 
 use super::Api;
 use crate::tools::read::pointer::{follow, join};
@@ -8,13 +8,13 @@ use grammata::error::Result;
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
-/// The maximum number of names stored per operation.
+/// The most names that are stored per operation.
 const MOST_NAMES: usize = 200;
-/// The maximum nesting of objects and lists that is searched; ids of results are hardly ever deeper.
+/// The greatest nesting of objects and lists that is searched; ids of results are rarely deeper.
 const MOST_DEPTH: usize = 5;
 
-/// The schemas of successful JSON responses (2xx), with their pointers. A reference without a target is ignored,
-/// because responses are not validated.
+/// Returns the schemas of successful JSON responses (2xx), with their pointers. A reference without a target is
+/// ignored, because responses are not validated.
 fn schemas<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) -> Vec<(&'d Value, String)> {
     let responses = operation.get("responses").and_then(Value::as_object);
     let succeeds = |(code, _): &(&String, &Value)| code.starts_with('2');
@@ -32,7 +32,7 @@ fn schemas<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) -> Vec<(&'d V
     found
 }
 
-/// The schema of the first successful JSON response. `None` if there is none that can be read.
+/// Returns the schema of the first successful JSON response. Returns `None` if there is none, or if it cannot be read.
 ///
 /// # Errors
 /// The budget.
@@ -42,7 +42,7 @@ pub(super) fn schema(api: &Api<'_>, operation: &Value, pointer: &str) -> Result<
     of_response(api.root, schema, &pointer, api.dialect, api.budget)
 }
 
-/// The names of members in successful responses (2xx), without duplicates.
+/// Returns the names of members in successful responses (2xx), without duplicates, at most [`MOST_NAMES`].
 ///
 /// # Errors
 /// The budget.
@@ -51,7 +51,7 @@ pub(super) fn outputs<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) ->
         schemas(api, operation, pointer).into_iter().map(|(schema, _)| (schema, 0)).collect();
     let mut names: Vec<String> = Vec::new();
     let mut known: FxHashSet<&str> = FxHashSet::default();
-    // a second visit at the same depth adds nothing new; nearer to the root, more members are within the depth
+    // a second visit at the same depth adds no names; a visit nearer to the root may reach more members
     let mut seen: FxHashSet<(*const Value, usize)> = FxHashSet::default();
     while let Some((schema, depth)) = open.pop() {
         api.budget.spend(1)?;

@@ -1,4 +1,4 @@
-//! The address to which a path is appended.
+//! Determines the address of a server, to which paths are appended.
 
 use super::Api;
 use crate::tools::read::pointer::join;
@@ -6,9 +6,9 @@ use crate::tools::{address, errors};
 use grammata::diagnostic::Diagnostic;
 use serde_json::{Map, Value};
 
-/// The first server of the operation, its path item or the document, each given with its pointer. Relative addresses
-/// are resolved against `api.server`. An address to which no path can be appended is replaced by `api.server`, with a
-/// warning. `None` if no absolute address is known.
+/// Returns the address of the first server of the operation, otherwise of its path item, otherwise of the document.
+/// Relative addresses are resolved against `api.server`. An address to which no path can be appended is replaced by
+/// `api.server`, with a warning. Returns `None` if no absolute address is known.
 pub(super) fn of(
     api: &Api<'_>,
     (item, item_pointer): (&Map<String, Value>, &str),
@@ -40,7 +40,7 @@ pub(super) fn of(
     address::server(api.server?)
 }
 
-/// Substitutes the default values of a template's variables; a variable without one becomes empty.
+/// Replaces the variables of a template by their default values; a variable without a default becomes empty.
 fn filled(url: &str, variables: Option<&Value>) -> String {
     let mut filled = String::new();
     let mut rest = url;
@@ -58,7 +58,8 @@ fn filled(url: &str, variables: Option<&Value>) -> String {
     filled + rest
 }
 
-/// The address in OpenAPI 2.0: scheme, host and base path. Without a host, the base path is resolved against `base`.
+/// Returns the address in OpenAPI 2.0: scheme (`https` by default), host and base path. Without a host, the base path
+/// is resolved against `base`; `None` if there is no base.
 fn swagger(root: &Value, operation: &Value, base: Option<&str>) -> Option<String> {
     let first = |value: &Value| Some(value.get("schemes")?.as_array()?.first()?.as_str()?.to_owned());
     let path = root.get("basePath").and_then(Value::as_str).unwrap_or("/");
@@ -67,8 +68,8 @@ fn swagger(root: &Value, operation: &Value, base: Option<&str>) -> Option<String
     Some(format!("{scheme}://{host}{}", path.trim_end_matches('/')))
 }
 
-/// An address without slashes at its end, resolved against `base` if it is relative; `None` if it is relative and there
-/// is no base.
+/// Returns an address without slashes at its end, resolved against `base` if it is relative; `None` if it is relative
+/// and there is no base.
 fn absolute(url: &str, base: Option<&str>) -> Option<String> {
     let path = url.trim_end_matches('/');
     if url.contains("://") {

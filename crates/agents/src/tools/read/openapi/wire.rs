@@ -12,10 +12,10 @@ use serde_json::Value;
 
 const MESSAGE: &str = "this operation cannot be written as a request";
 
-/// Whether a parameter is omitted because its name cannot be written.
+/// Returns whether an optional parameter is left out, with a notice, because its name cannot be written.
 ///
 /// # Errors
-/// The parameter is required.
+/// `tools/not-callable` if the name cannot be written and the parameter is required.
 pub(super) fn is_left_out(
     api: &Api<'_>,
     found: &Found<'_>,
@@ -42,7 +42,8 @@ pub(super) fn is_left_out(
 /// an address requires it.
 ///
 /// # Errors
-/// `tools/not-callable`.
+/// `tools/not-callable` if no request can be built: an invalid method or path, a form member of the style `deepObject`
+/// that is not an object, two parameters that can have the same key, or a header `Cookie` in addition to cookies.
 pub(super) fn check(
     api: &Api<'_>,
     http: &mut HttpBinding,
@@ -122,7 +123,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Two parameters, one with the name of a member of the other (`deepObject`); `None` if there are no such two.
+/// Returns two parameters such that the second has the name of a member of the first (`deepObject`); `None` if there
+/// are none.
 fn clash<'p>(parameters: &[&'p Parameter]) -> Option<(&'p str, &'p str)> {
     let deep = parameters.iter().filter(|parameter| parameter.style == Style::DeepObject);
     deep.into_iter().find_map(|deep| {

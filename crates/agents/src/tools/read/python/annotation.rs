@@ -7,10 +7,10 @@ use grammata::error::Result;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
-/// The maximum nesting of brackets and quoted annotations.
+/// The greatest nesting of brackets and quoted annotations.
 const DEPTH: usize = 50;
 
-/// The types of a file, and the classes in use.
+/// The classes that a file declares, and the definitions of those that annotations use.
 pub(super) struct Types<'c, 't> {
     classes: &'c FxHashMap<&'t str, &'c [Line<'t>]>,
     is_open: bool,
@@ -32,7 +32,8 @@ impl<'c, 't> Types<'c, 't> {
     /// Converts an annotation to a schema.
     ///
     /// # Errors
-    /// The annotation is nested deeper than [`DEPTH`], or a quoted annotation contains a string without an end.
+    /// `tools/form` if the annotation is nested deeper than [`DEPTH`]; `tools/syntax` if a quoted annotation contains a
+    /// string without an end.
     pub(super) fn schema(&mut self, tokens: &[Token<'_>]) -> Result<Value> {
         self.inner(tokens, 0)
     }
@@ -154,7 +155,7 @@ impl<'c, 't> Types<'c, 't> {
         })
     }
 
-    /// The schemas of the classes in use.
+    /// Converts the classes that annotations use, and returns their schemas by name.
     ///
     /// # Errors
     /// Those of [`schema`](Types::schema).
@@ -166,7 +167,8 @@ impl<'c, 't> Types<'c, 't> {
         Ok(std::mem::take(&mut self.definitions))
     }
 
-    /// Converts an enumeration, a dictionary with declared keys or a data class.
+    /// Converts a class to a schema: an enumeration to its values, other classes (typed dictionaries, data classes) to
+    /// an object of their annotated fields.
     fn class(&mut self, lines: &[Line<'_>]) -> Result<Value> {
         let [head, body @ ..] = lines else { return Ok(json!({})) };
         let has = |word: &str| head.tokens.iter().any(|token| token.kind == Kind::Name && token.text == word);
@@ -206,7 +208,7 @@ impl<'c, 't> Types<'c, 't> {
     }
 }
 
-/// The value of a literal; `None` for other expressions.
+/// Returns the value of a literal; `None` for other expressions.
 fn literal(tokens: &[Token<'_>]) -> Option<Value> {
     let number = |text: &str| text.replace('_', "").parse().ok().map(Value::Number);
     match tokens {

@@ -25,7 +25,7 @@ impl Token<'_> {
         self.kind == Kind::Sign && self.text == sign
     }
 
-    /// The value of a string; `None` for f-strings, bytes and other tokens.
+    /// Returns the value of a string; `None` for f-strings, bytes and other tokens.
     pub(super) fn string(&self) -> Option<String> {
         let quote = self.text.find(['"', '\''])?;
         let prefix = self.text[..quote].to_lowercase();
@@ -87,12 +87,12 @@ pub(super) struct Line<'t> {
 }
 
 impl<'t> Line<'t> {
-    /// The text of the token at `at`, or an empty text if it is not a name.
+    /// Returns the text of the token at index `at`, or an empty text if the token is missing or not a name.
     pub(super) fn word(&self, at: usize) -> &'t str {
         self.tokens.get(at).filter(|token| token.kind == Kind::Name).map_or("", |token| token.text)
     }
 
-    /// The value of a line that consists of one string; `None` for other lines.
+    /// Returns the value of a line that consists of one string; `None` for other lines.
     pub(super) fn only_string(&self) -> Option<String> {
         match self.tokens.as_slice() {
             [token] => token.string(),
@@ -101,10 +101,10 @@ impl<'t> Line<'t> {
     }
 }
 
-/// Splits a text into logical lines.
+/// Splits a text into logical lines. Empty lines and comments are left out.
 ///
 /// # Errors
-/// A string without an end.
+/// `tools/syntax` at a string without an end.
 pub(super) fn of(text: &str) -> Result<Vec<Line<'_>>> {
     let mut lines: Vec<Line<'_>> = Vec::new();
     let (mut at, mut number, mut depth) = (0, 1, 0_usize);
@@ -186,7 +186,7 @@ pub(super) fn of(text: &str) -> Result<Vec<Line<'_>>> {
     Ok(lines)
 }
 
-/// The length of the string at the start of a text; `None` if it does not end.
+/// Returns the length in bytes of the string at the start of a text, with its quotes; `None` if it does not end.
 fn string(text: &str) -> Option<usize> {
     let quote = &text[..1];
     let triple = quote.repeat(3);
@@ -208,7 +208,7 @@ fn string(text: &str) -> Option<usize> {
     }
 }
 
-/// The index of the token that closes the bracket at `open`; `None` if it is not closed.
+/// Returns the index of the token that closes the bracket at `open`; `None` if it is not closed.
 pub(super) fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {

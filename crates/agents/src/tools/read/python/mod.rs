@@ -1,5 +1,5 @@
-//! Functions of a Python file, parsed but never executed: one tool per `def` at the left margin whose name does not
-//! begin with `_`.
+//! Reads the functions of a Python file, which is parsed and never executed: one tool per `def` at the left margin
+//! whose name does not begin with `_`.
 
 mod annotation;
 mod lines;
@@ -13,7 +13,7 @@ use lines::{Kind, Line, Token};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
-/// Whether a line of the text begins a function.
+/// Returns whether a line of the text begins a function at the left margin.
 pub(super) fn is_python(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.strip_prefix("async ").unwrap_or(line);
@@ -21,7 +21,7 @@ pub(super) fn is_python(text: &str) -> bool {
     })
 }
 
-/// Adds the tools of a Python file. Functions whose names begin with `_` are left out.
+/// Adds a tool for each function of a Python file at the left margin whose name does not begin with `_`.
 pub(super) fn read(text: &str, reading: &mut Reading<'_>) -> Result<()> {
     let lines = lines::of(text)?;
     reading.budget.spend(text.len())?;
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str, reading: &mut Reading<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A line and the lines indented below it.
+/// Returns a line at the left margin and the indented lines that follow.
 fn block<'l, 't>(lines: &'l [Line<'t>], at: usize) -> &'l [Line<'t>] {
     let inside = lines[at + 1..].iter().take_while(|line| line.indent > 0).count();
     &lines[at..=at + inside]
