@@ -14,8 +14,6 @@ pub struct Quirks {
     pub done_at_once: bool,
     /// [`Controllers::most_tries`] does not bound refusals. A turn with 50 refusals is an error (`procedure/refusals`).
     pub unbounded_refusals: bool,
-    /// A refused act stays in the history and counts as made. Has no effect at present: refused acts always do.
-    pub keeps_refused: bool,
     /// The most acts of a turn; a turn that uses them up ends with a fixed reply. `None` uses
     /// [`RunOptions::acts`](super::RunOptions::acts).
     pub acts_in_turn: Option<usize>,
@@ -51,7 +49,6 @@ impl Controllers {
             calls_only: false,
             done_at_once: false,
             unbounded_refusals: false,
-            keeps_refused: true,
             acts_in_turn: None,
         },
     };
@@ -62,7 +59,6 @@ impl Controllers {
             calls_only: true,
             done_at_once: true,
             unbounded_refusals: true,
-            keeps_refused: true,
             acts_in_turn: Some(6),
         },
         ..Controllers::PAPER

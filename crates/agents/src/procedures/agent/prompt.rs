@@ -135,10 +135,16 @@ pub(super) fn step(situation: &Situation<'_, '_>, format: StepFormat, limits: &L
         .map_err(|fault| fault.into_error(limits, errors::template))
 }
 
-/// Returns the prompt of a decision. It names the first 8 choices and `unclear`.
+/// The most values that the prompt of a decision names. The others may be answered, too.
+const MOST_NAMED: usize = 8;
+
+/// Returns the prompt of a decision. It names the first [`MOST_NAMED`] values, the last choice, which is `cancel`, and
+/// `unclear`.
 pub(super) fn decision(request: &DecisionRequest<'_>) -> String {
-    let names: Vec<&str> =
-        request.choices.iter().take(8).map(|(name, _)| name.as_str()).chain([UNCLEAR]).collect();
+    let values = request.choices.len().saturating_sub(1);
+    let (values, cancel) = request.choices.split_at(values);
+    let named = values.iter().take(MOST_NAMED).chain(cancel);
+    let names: Vec<&str> = named.map(|(name, _)| name.as_str()).chain([UNCLEAR]).collect();
     let what = if request.description.is_empty() { request.slot } else { request.description };
     format!(
         "The agent said: {}\nThe user answered: {}\nWhat did the user decide about `{}` ({what})? Answer with one of: {}.",
@@ -147,4 +153,20 @@ pub(super) fn decision(request: &DecisionRequest<'_>) -> String {
         request.slot,
         names.join(", ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn a_decision_among_many_values_can_be_to_drop_the_request() {
+        let mut choices: Vec<(String, Value)> = (0..20).map(|n| (format!("v{n}"), Value::from(n))).collect();
+        choices.push(("cancel".to_owned(), Value::Null));
+        let request =
+            DecisionRequest { slot: "room", description: "", said: "Which?", reply: "None.", choices };
+        let prompt = decision(&request);
+        assert!(prompt.ends_with("v0, v1, v2, v3, v4, v5, v6, v7, cancel, unclear."), "{prompt}");
+    }
 }
