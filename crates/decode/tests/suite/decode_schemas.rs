@@ -2,7 +2,9 @@
 //!
 //! By default some schemas of the tests and a model of random logits. `GRAMMATA_GENERATIONS` is the number of outputs.
 //! `GRAMMATA_SCHEMAS` names a file of JSON Lines with the member `schema`, or a folder of schemas, and `GRAMMATA_MODEL`
-//! a folder with an ONNX model (`cargo xtask full generations`).
+//! a folder with an ONNX model (`cargo xtask full generations`). Greedy texts with and without drafts are compared, so
+//! the model must compute with 32-bit floats (`xtask/scripts/smollm2.py DEST --float`): with 8-bit inputs its logits
+//! depend on the number of tokens of a run.
 
 use grammata::vocabulary::{LoadOptions, TokenId};
 use grammata::{CompiledGrammar, Compiler, Vocabulary, syntax::json_schema};
