@@ -200,8 +200,8 @@ fn outputs_are_complete_and_valid() {
             }
         }
     }
-    println!("{compared} greedy outputs with drafts compared, {ties} parted at a tie");
-    assert!(ties * 20 <= compared, "{ties} ties in {compared} outputs");
+    eprintln!("{compared} greedy outputs with drafts compared, {ties} parted at a tie");
+    assert!(ties * 20 <= compared, "{ties} ties in {compared} outputs: are sums not of 32-bit floats?");
 }
 
 /// Checks that two greedy outputs part where the model's two logits are as close as its logits are exact: a pass over
@@ -217,7 +217,7 @@ fn check_tie(model: &mut dyn Model, prompt: &[u32], left: &[u32], right: &[u32],
     let inexact = together.iter().zip(&singly).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
     let between = |logits: &[f32]| logits[left[parted] as usize] - logits[right[parted] as usize];
     let (together, singly) = (between(&together), between(&singly));
-    println!("logits that differ by {together} and {singly}, inexact by {inexact}: {what}");
+    eprintln!("logits that differ by {together} and {singly}, inexact by {inexact}: {what}");
     assert!(together.abs().min(singly.abs()) <= 2.0 * inexact, "{together}, {singly}, {inexact}: {what}");
 }
 
