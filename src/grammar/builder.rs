@@ -20,8 +20,7 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// Builds a [`Grammar`] bottom-up. Equal expressions get equal ids. Only [`build`](GrammarBuilder::build) returns an
-/// error: the first one of all calls, for instance an exceeded limit, a rule without a body or a repeat with crossed
-/// bounds. So front ends read like the grammar that they build.
+/// error: the first one of all calls, such as an exceeded limit. So front ends read like the grammars that they build.
 ///
 /// ```
 /// use grammata::grammar::GrammarBuilder;
@@ -137,8 +136,7 @@ impl GrammarBuilder {
             Entry::Vacant(vacant) => vacant,
         };
         let used = expressions.len() + self.rules.len() + self.labels.len();
-        // the empty and the impossible expression exist under any limit: `never` replaces all expressions above the
-        // limit
+        // these two exist under any limit, because `never` replaces the expressions above a limit
         let allowed = used < self.limits.grammar_nodes || expressions.len() < 2;
         match ExprId::new(expressions.len()) {
             Some(id) if allowed => {
@@ -196,8 +194,7 @@ impl GrammarBuilder {
         }
     }
 
-    /// One token of a set, identified by its id. An empty set is an error, and so is a list longer than the limit
-    /// `grammar_nodes`.
+    /// One token of a set, identified by its id. An empty set, and more tokens than `grammar_nodes`, are an error.
     pub fn token(&mut self, terminal: TokenTerminal) -> ExprId {
         if terminal.is_empty() {
             self.fail(errors::empty_token_terminal());
@@ -290,8 +287,7 @@ impl GrammarBuilder {
         self.repeat(body, 1, None)
     }
 
-    /// `body` at least `min` and at most `max` times (`None`: unbounded), with `separator` between any two of them.
-    /// Crossed bounds are an error.
+    /// `body` `min` to `max` times (`None`: unbounded), with `separator` between two. Crossed bounds are an error.
     pub fn separated(&mut self, body: ExprId, separator: ExprId, min: u32, max: Option<u32>) -> ExprId {
         if max.is_some_and(|max| max < min) {
             self.fail(errors::crossed_bounds(min, max.unwrap_or(0)));
@@ -306,8 +302,7 @@ impl GrammarBuilder {
         if min == 0 { self.optional(list) } else { list }
     }
 
-    /// Keyed members, each at most once, without conditions or bounds on their number; `rest` describes further
-    /// members. See [`Members`].
+    /// Keyed members, each at most once, and further ones by `rest`, without conditions or bounds; see [`Members`].
     pub fn members(
         &mut self,
         order: Order,
@@ -435,8 +430,7 @@ impl GrammarBuilder {
     ///
     /// A part contains no other part, no names of objects and no lists of different items, and is contained in no name,
     /// in no list of different items, in no object whose names must differ, and in no intersection or complement.
-    /// Compilation refuses a grammar that violates these rules, and a part that cannot end within its bound. A bound of
-    /// 0 is an error of the grammar.
+    /// Compilation refuses a grammar that violates this, and a part that cannot end in time. A bound of 0 is an error.
     pub fn max_tokens(&mut self, part: ExprId, most: u32) -> ExprId {
         if most == 0 {
             self.fail(errors::no_tokens_for_part());
@@ -479,8 +473,7 @@ impl GrammarBuilder {
     }
 
     /// Declares a rule, which must be [defined](GrammarBuilder::define) before [`build`](GrammarBuilder::build).
-    /// Several rules may have the same name. If a limit is exceeded, returns the id of the first rule; `build` then
-    /// reports the error.
+    /// Several rules may have the same name. After an exceeded limit, returns the id of the first rule.
     pub fn declare(&mut self, name: impl Into<Box<str>>) -> RuleId {
         let used = self.expressions.len() + self.rules.len() + self.labels.len();
         match RuleId::new(self.rules.len()) {

@@ -133,8 +133,7 @@ impl Compiler {
     /// contain it. Equal vocabularies give equal bytes.
     ///
     /// # Errors
-    /// `limit/exceeded` if the limit [`trie_bytes`](Limits::trie_bytes) is exceeded; `mask-file/no-token-index` if a
-    /// token is too long for the format.
+    /// `limit/exceeded` ([`trie_bytes`](Limits::trie_bytes)); `mask-file/no-token-index` if a token is too long for it.
     pub fn token_index(&self) -> Result<Vec<u8>> {
         self.index()?.to_bytes().ok_or_else(errors::no_token_index)
     }
@@ -147,8 +146,7 @@ impl Compiler {
     /// vocabulary. To verify them, compare them with the bytes of a compiler that has computed its own index.
     ///
     /// # Errors
-    /// `mask-file/token-index` if the bytes are damaged, or belong to another vocabulary or version; `limit/exceeded`
-    /// if the limit [`trie_bytes`](Limits::trie_bytes) is exceeded.
+    /// `mask-file/token-index` if the bytes are damaged, or belong to another vocabulary or version; `limit/exceeded`.
     pub fn prepare_from(&self, index: &[u8]) -> Result<()> {
         if self.index.get().is_none() {
             let read = TokenIndex::from_bytes(index, Arc::clone(&self.vocabulary), &self.limits)?;
@@ -176,12 +174,10 @@ impl Compiler {
         self.shared.clear();
     }
 
-    /// Compiles a grammar: lowers it to an automaton and computes the start configuration. Tables and masks are
-    /// computed on demand.
+    /// Lowers a grammar to an automaton and computes its start. Tables and masks are computed on demand.
     ///
     /// # Errors
-    /// - Those of [`Automaton::new`]: an empty language, a token terminal in a place where it is not allowed, or a
-    ///   limit.
+    /// - Those of [`Automaton::new`]: an empty language, a token terminal where none is allowed, or a limit.
     /// - Those of [`prepare`](Compiler::prepare), if the token index is not computed yet.
     /// - `mask/unknown-token`, `mask/token-range` or `mask/no-tokens` if a token terminal does not fit the vocabulary.
     /// - `mask/part-bound` if a part is not known to be able to end within its bound of tokens.
@@ -194,8 +190,7 @@ impl Compiler {
     /// everything else is computed on demand. Masks are the same as for the grammar compiled without the file.
     ///
     /// # Errors
-    /// `mask-file/other-vocabulary` if the file is for a vocabulary with another fingerprint or width; those of
-    /// [`MaskFile::grammar`] and [`compile`](Compiler::compile).
+    /// `mask-file/other-vocabulary`; those of [`MaskFile::grammar`] and [`compile`](Compiler::compile).
     pub fn load(&self, file: impl Into<Arc<MaskFile>>) -> Result<CompiledGrammar> {
         let file = file.into();
         if file.fingerprint() != self.vocabulary.fingerprint() || file.width() != self.vocabulary.width() {
@@ -365,8 +360,7 @@ impl CompiledGrammar {
         CompiledGrammar { inner: Arc::clone(&self.inner), ends: Some(Arc::new(ends)) }
     }
 
-    /// The grammar with the vocabulary's own end-of-sequence tokens: undoes
-    /// [`with_end_tokens`](CompiledGrammar::with_end_tokens).
+    /// The grammar with the vocabulary's own end tokens: undoes [`with_end_tokens`](CompiledGrammar::with_end_tokens).
     pub fn without_end_tokens(&self) -> CompiledGrammar {
         let origin = self.ends.as_ref().and_then(|ends| ends.origin.clone());
         origin.unwrap_or_else(|| CompiledGrammar { inner: Arc::clone(&self.inner), ends: None })
@@ -440,8 +434,7 @@ impl CompiledGrammar {
         self.endless_names().is_some()
     }
 
-    /// The letters that suffice to make any prefix of a name a new name; `None` if names are not endless, or if this is
-    /// not known yet.
+    /// The letters that make any prefix of a name a new name; `None` if names are not endless, or not known to be.
     pub(crate) fn endless_names(&self) -> Option<EndlessNames> {
         self.inner.names.are_endless.get().copied().flatten()
     }
@@ -546,8 +539,8 @@ impl CompiledGrammar {
         }
     }
 
-    /// The lock, if it becomes free within about ten microseconds; otherwise `None`. The lock is likely to become free
-    /// so soon if its holder explores ahead, and waking up a sleeping thread would take as long.
+    /// The lock, if it becomes free within about ten microseconds: likely if its holder explores ahead, and waking up a
+    /// sleeping thread takes as long. `None` otherwise.
     fn soon(&self) -> Option<MutexGuard<'_, MaskCache>> {
         const LOOKS: usize = 400;
         (0..LOOKS).find_map(|_| {

@@ -142,8 +142,7 @@ impl At {
 }
 
 impl Rules {
-    /// Returns the start of the section after the name of a tool. `end` is the byte offset in the turn at which the
-    /// name ends, `calls` are the earlier calls.
+    /// Returns the start of the section after a tool's name, which ends at byte `end` of the turn, after `calls`.
     pub(super) fn after_name(&self, rank: u32, end: usize, calls: &Calls) -> Result<At> {
         let mut calls = calls.clone();
         calls.push(Begun { rank, end });
