@@ -1,9 +1,9 @@
-//! Compiled templates with a charge before every instruction that can multiply work.
+//! Compiled templates with a charge for every instruction that can multiply work.
 //!
 //! minijinja's fuel counts each instruction as one, though a single instruction may join, repeat, compare or walk
-//! values of any size. So calls of filters of this crate are inserted around such instructions: one before the
-//! instruction, which sees the operands and charges for the result ([`costs`](crate::costs)), and one after the
-//! instruction, which replaces lazily computed values and refuses deeply nested ones.
+//! values of any size. So calls of filters of this crate are inserted around such instructions, or replace them. A
+//! filter before an instruction sees the operands and charges for the result ([`costs`](crate::costs)). A filter after
+//! an instruction that may return a lazily computed or deeply nested value replaces the first and refuses the second.
 
 use minijinja::machinery::{CodeGenerator, Instruction, Instructions, ast};
 use minijinja::value::Value;

@@ -1,5 +1,5 @@
-//! The smallest register, for tests only. The test shows the parts of a new register: a file like this one, a record
-//! with a row in `program/registers.rs`, and a row in `mod.rs`.
+//! The smallest register, for tests only. It shows what a new register needs: a file like this one, a record with a row
+//! in `program/registers.rs`, and a row in `mod.rs`.
 
 use super::register::Register;
 use crate::automaton::distance::bounds::Estimates;

@@ -32,7 +32,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
 struct Explored {
     all: Vec<(usize, ConfigurationId, usize)>,
     known: FxHashSet<(usize, ConfigurationId)>,
-    /// Whether some character after the first [`MAX_CHARS`] leads to a new configuration, which is not examined.
+    /// Whether some configuration after [`MAX_CHARS`] characters was not known. Such a configuration is not examined.
     cut_short: bool,
 }
 

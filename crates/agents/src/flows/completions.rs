@@ -109,7 +109,8 @@ impl Completions {
         self.rest.iter().flatten().map(String::len).sum()
     }
 
-    /// Returns the short ends of plans, one for each state that has one.
+    /// Returns, for each state from which a plan can be finished, a short end of a plan that begins with a turn in the
+    /// state.
     pub(super) fn ends(&self) -> impl Iterator<Item = &str> {
         self.rest.iter().flatten().map(String::as_str)
     }

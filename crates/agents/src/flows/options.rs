@@ -12,8 +12,8 @@ pub enum Level {
     Format,
     /// 2: names of the domain's APIs, with any number of calls.
     Names,
-    /// 3: in addition, each API is called at most once, or as often as a flow calls it if that is more; the end is the
-    /// last call.
+    /// 3: in addition, each API is called at most once, or as often as a flow (or as many flows together as there are
+    /// intents) calls it if that is more; the end is the last call.
     Bounded,
     /// 4: in addition, each call comes after the calls that make its inputs.
     Data,

@@ -36,8 +36,8 @@ pub enum FlowScope {
     All,
     /// Only the given flow, in the prompt and in the grammar.
     Relevant,
-    /// All flows in the prompt; in the grammar, the flow most similar to the query, or all flows if there is no
-    /// similarity.
+    /// All flows in the prompt; in the grammar, the flow most similar to the query, or all flows if the planner has no
+    /// [`similarity`](FlowPlanner::similarity).
     Similar,
 }
 

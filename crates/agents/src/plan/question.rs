@@ -171,10 +171,11 @@ struct Templates {
 }
 
 impl Questions {
-    /// Creates the questions of a spec. `task` describes what to plan; without it, the spec's own template does.
+    /// Creates the questions of a spec. `task` describes what to plan. Without it, the spec's template of the task
+    /// does; without that template, the spec's description, or `Make a plan.` if it has none.
     ///
     /// # Errors
-    /// `plan/template`: a template cannot be parsed, or the template of the task fails; limits.
+    /// `plan/template`: a template cannot be parsed, or the template of the task is needed and fails; limits.
     pub fn new(spec: &Spec, task: Option<&str>) -> Result<Questions> {
         let templates = spec.templates();
         let description = || spec.description().unwrap_or("Make a plan.").to_owned();

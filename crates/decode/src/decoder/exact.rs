@@ -39,10 +39,11 @@ enum Draw {
 /// The state of exact sampling.
 ///
 /// The live probability of a prefix is the probability, given the prefix, of the continuations that are not known to be
-/// refused; it is 1 for a prefix without a node. A draw takes a uniform point below the live probability that the
-/// prefix had when it was chosen. If the live probability is less by now, because the logits after the prefix became
-/// known, a point in the difference refuses the try. So each step refuses with the probability with which the model
-/// leaves the constraint, and outputs keep the proportions that the model gives them.
+/// refused; it is 1 for a prefix without a node. A try begins with the live probability of the empty prefix. A draw
+/// takes a uniform point below the live probability that the prefix had when it was chosen. If the live probability is
+/// less by now, because the logits after the prefix became known, a point in the difference refuses the try. So
+/// continuations that were known to be refused before are not drawn, those that become known refuse the try with the
+/// probability that the model gives them, and outputs keep the proportions that the model gives them.
 #[derive(Clone, Debug)]
 pub(super) struct Exact {
     tree: PrefixTree,

@@ -16,8 +16,8 @@ use super::supervisor::Supervisor;
 
 /// The number of calls aside in a turn, after which only calls are offered that may lower the rank.
 pub(in crate::procedures) const ASIDE: usize = 3;
-/// The number of idle turns, from which on only acts are offered that may lower the rank, closing answers and
-/// questions.
+/// The number of turns without news in which the rank did not fall. From this number on, only questions, closing
+/// answers, and acts that may lower the rank are offered.
 pub(in crate::procedures) const IDLE: usize = 2;
 
 /// The most acts (calls and answers) of an agent that takes only offered steps with the option `progress`.

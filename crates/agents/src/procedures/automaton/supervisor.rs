@@ -36,7 +36,7 @@ pub struct Supervisor<'p> {
     automaton: Automaton<'p>,
     /// By state: the choices, including those that leave S.
     moves: Vec<Vec<Move>>,
-    /// The states in which a closing answer may be said.
+    /// The states in which a closing answer may be said; all states if the procedure has no closing answer.
     complete: FixedBitSet,
     safe: FixedBitSet,
     /// By state: the smallest number of acts up to and including a closing answer; `u32::MAX` outside of S.

@@ -7,7 +7,7 @@ use grammata::grammar::{ExprId, GrammarBuilder};
 use grammata::syntax::regex::{self, Dialect};
 use rustc_hash::FxHashSet;
 
-/// The fewest letters of a word that `auto` claims.
+/// The fewest characters (letters and digits) of a word that `auto` claims.
 const LEAST_LETTERS: usize = 4;
 
 /// Returns the words of at least [`LEAST_LETTERS`] characters in a text, in lower case. Words that contain `$` or `_`,

@@ -74,7 +74,8 @@ impl Pace {
         self.aside >= 2 * ASIDE
     }
 
-    /// Returns whether only closing answers, questions, and answers that can lower the rank are allowed.
+    /// Returns whether only questions, closing answers, and those calls and other answers that can lower the rank are
+    /// allowed.
     pub(in crate::procedures) fn is_idle(&self) -> bool {
         self.idle >= IDLE
     }

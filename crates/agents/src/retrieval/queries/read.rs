@@ -14,8 +14,8 @@ pub struct Written {
     pub text: String,
     /// The only category in which the query searches; `None` for all categories.
     pub category: Option<String>,
-    /// The sum of the log-probabilities of the query's tokens, if known. A token belongs to the line in which it
-    /// begins.
+    /// The sum of the log-probabilities of the tokens that begin within the query's text or one byte before it (with
+    /// the preceding line end or quote). `None` if there are none, or if their log-probabilities are not known.
     pub log_probability: Option<f64>,
     /// The number of the query's tokens; 0 if the query does not occur literally in the output, or if a chat model
     /// wrote it.

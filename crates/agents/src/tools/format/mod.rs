@@ -54,7 +54,7 @@ pub struct CallFormat {
     pub description: String,
     /// Where free text is allowed around calls.
     text: TextPlace,
-    /// The prefix of every turn with calls or text.
+    /// The prefix of every turn, with or without calls; may be empty.
     #[serde(default)]
     lead: String,
     #[serde(default)]
@@ -256,7 +256,7 @@ impl CallFormat {
         Ok(format)
     }
 
-    /// Returns the prefix of every turn with calls or text; may be empty.
+    /// Returns the prefix of every turn, with or without calls; may be empty.
     pub fn lead(&self) -> &str {
         &self.lead
     }

@@ -29,7 +29,8 @@ use serde_json::Value;
 /// A document of tools.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'t> {
-    /// The label that qualifies the name of a tool of the document if another source has the same name.
+    /// The label that qualifies the name of a tool of the document if a tool with another label has the same name. A
+    /// label that the document itself gives to its tools takes precedence.
     pub label: &'t str,
     /// The text of the document.
     pub text: &'t str,

@@ -67,7 +67,8 @@ impl ToolCompiler {
         ToolCompiler { compiler, parts: Arc::new(Mutex::new(parts)), hole_tokens: Arc::default() }
     }
 
-    /// Sets the bound of the cache in bytes. At least one section is kept.
+    /// Sets the size of the cache in bytes above which the oldest sections are dropped. The size is checked each time
+    /// that the number of sections reaches a multiple of 32. At least one section is kept.
     pub fn max_bytes(self, max_bytes: usize) -> ToolCompiler {
         self.parts().max_bytes = max_bytes;
         self
