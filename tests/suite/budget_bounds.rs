@@ -2,9 +2,7 @@
 
 use crate::shipped::shipped;
 use grammata::syntax::automaton_spec;
-use grammata::syntax::gbnf;
 use grammata::syntax::json_schema::{self, PropertyOrder};
-use grammata::vocabulary::VocabularyBuilder;
 use grammata::{CompiledGrammar, Compiler, TokenId, Vocabulary};
 use serde_json::json;
 use std::sync::{Arc, OnceLock};
@@ -153,17 +151,4 @@ fn ample_budgets_leave_time_for_a_completion_after_each_token() {
         ample * 2 > grammars && asked > 1_000,
         "{grammars} grammars, {ample} with ample budgets, {asked} tokens"
     );
-}
-
-/// No token is the byte `a` alone, but the text can be completed with `c`, which leads to the same place.
-#[test]
-fn a_byte_without_a_token_does_not_hide_one_with_a_token() {
-    let end = TokenId::new(3);
-    let builder = VocabularyBuilder::from_tokens(["ab", "c", "x"]).special(end, "end");
-    let vocabulary = Arc::new(builder.eos([end]).build().unwrap());
-    let grammar = gbnf::compile("root ::= \"x\" [ac]", &gbnf::Options::default()).unwrap().grammar;
-    let mut matcher = Compiler::new(vocabulary).compile(&grammar).unwrap().matcher();
-    assert_eq!(matcher.ample_budget().unwrap(), Some(3));
-    matcher.accept_bytes(b"x").unwrap();
-    assert_eq!(matcher.ample_budget().unwrap(), Some(3));
 }
