@@ -19,6 +19,7 @@ mod endpoint;
 mod errors;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
 mod lengths;
 mod request;
 #[cfg(feature = "http")]
