@@ -11,11 +11,6 @@ use grammata::error::Result;
 use grammata::transitions::{Transition, TransitionSystem};
 use std::fmt::Write;
 
-/// The maximum number of calls of a plan at levels that do not bound it, as in the published decoder.
-const MOST_CALLS: usize = 30;
-/// The maximum number of calls of a plan at levels that bound it.
-const MOST_BOUNDED: usize = 4_096;
-
 /// Asks a model for the calls of a plan. Each question lists the calls that the automaton of the domain allows; any
 /// other answer is refused. If only one call is allowed, it is taken without a question. Calls are written without
 /// thoughts and without the makers of their inputs.
@@ -50,7 +45,7 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
             None => (0..domain.flows.len()).collect(),
         };
         let prompt = FlowPrompt::new(domain, &shown, query, Thoughts::None, &options.limits)?;
-        let is_bounded = options.level >= super::options::Level::Bounded;
+        let most = options.level.most_calls();
         let options = FlowOptions { by_step: false, arguments: false, ..options.clone() };
         let automaton = FlowAutomaton::new(domain, options)?;
         Ok(ChatFlow {
@@ -59,7 +54,7 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
             automaton,
             question: prompt.question,
             calls: Vec::new(),
-            most: if is_bounded { MOST_BOUNDED } else { MOST_CALLS },
+            most,
         })
     }
 

@@ -23,7 +23,17 @@ pub enum Level {
     Steps,
 }
 
+/// The maximum number of calls of a plan at levels that do not bound it, as in the published decoder.
+const MOST_CALLS: usize = 30;
+/// The maximum number of calls of a plan at levels that bound it.
+const MOST_BOUNDED: usize = 4_096;
+
 impl Level {
+    /// Returns the number of calls at which a plan is cut. The grammar itself bounds plans from `Bounded` on.
+    pub(super) fn most_calls(self) -> usize {
+        if self < Level::Bounded { MOST_CALLS } else { MOST_BOUNDED }
+    }
+
     /// All levels, from 1 to 6.
     pub const ALL: [Level; 6] =
         [Level::Format, Level::Names, Level::Bounded, Level::Data, Level::Apis, Level::Steps];

@@ -20,12 +20,9 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The number of calls after which [`FlowPlanner::generate`] stops below [`Level::Bounded`], as in the published
-/// decoder.
-const MOST_CALLS: usize = 30;
 /// The maximum number of forced tokens that one run of the model verifies.
 const MOST_DRAFTED: usize = 16;
-/// The maximum number of tokens, and of calls, of a plan under a grammar that bounds it.
+/// The maximum number of tokens of a plan under a grammar that bounds it.
 const MOST_BOUNDED: usize = 4096;
 
 /// The flows in the prompt and in the grammar.
@@ -91,11 +88,6 @@ impl PlannerOptions {
         let arguments = self.brackets == Brackets::Makers;
         let (level, answers, limits) = (self.level, self.answers.clone(), limits.clone());
         FlowOptions { level, flow, arguments, answers, limits, ..FlowOptions::default() }
-    }
-
-    /// Returns the number of calls at which a plan is cut. The grammar itself bounds plans from level `Bounded` on.
-    fn most_calls(&self) -> usize {
-        if self.level < Level::Bounded { MOST_CALLS } else { MOST_BOUNDED }
     }
 
     fn most_tokens(&self) -> usize {
@@ -377,7 +369,7 @@ impl<'m> FlowPlanner<'m> {
                 Event::Text(_) => {
                     let plan = options.parse(domain, decoder.text());
                     let is_over = plan.is_finished && options.thoughts != Thoughts::After;
-                    if is_over || plan.is_broken || plan.calls.len() >= options.most_calls() {
+                    if is_over || plan.is_broken || plan.calls.len() >= options.level.most_calls() {
                         break;
                     }
                 }
@@ -387,7 +379,7 @@ impl<'m> FlowPlanner<'m> {
         let timings = generation.timings;
         let mut text = generation.text;
         let plan = options.parse(domain, &text);
-        if plan.calls.len() >= options.most_calls() {
+        if plan.calls.len() >= options.level.most_calls() {
             // the part of a token after the last call does not belong to the plan
             text.truncate(plan.length);
         }
