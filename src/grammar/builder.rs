@@ -430,7 +430,8 @@ impl GrammarBuilder {
     ///
     /// A part contains no other part, no names of objects and no lists of different items, and is contained in no name,
     /// in no list of different items, in no object whose names must differ, and in no intersection or complement.
-    /// Compilation refuses a grammar that violates this, and a part that cannot end in time. A bound of 0 is an error.
+    /// Compilation refuses a grammar that violates this, and a part that is not known to be able to end within its
+    /// bound. A bound of 0 is an error.
     pub fn max_tokens(&mut self, part: ExprId, most: u32) -> ExprId {
         if most == 0 {
             self.fail(errors::no_tokens_for_part());

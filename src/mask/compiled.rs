@@ -146,7 +146,8 @@ impl Compiler {
     /// vocabulary. To verify them, compare them with the bytes of a compiler that has computed its own index.
     ///
     /// # Errors
-    /// `mask-file/token-index` if the bytes are damaged, or belong to another vocabulary or version; `limit/exceeded`.
+    /// `mask-file/token-index` if the bytes are damaged, or belong to another vocabulary or version; `limit/exceeded`
+    /// if the index needs more than [`trie_bytes`](Limits::trie_bytes).
     pub fn prepare_from(&self, index: &[u8]) -> Result<()> {
         if self.index.get().is_none() {
             let read = TokenIndex::from_bytes(index, Arc::clone(&self.vocabulary), &self.limits)?;

@@ -16,7 +16,7 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// The number that is known to suffice; `None` if unreachable or unknown.
+    /// The number of tokens, or bytes, that is known to suffice to complete the text; `None` if unreachable or unknown.
     pub fn known(self) -> Option<usize> {
         match self {
             Distance::Exact(number) | Distance::AtMost(number) => Some(number),

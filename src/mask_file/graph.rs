@@ -311,8 +311,8 @@ pub(super) fn words_count(file: &Container) -> usize {
     file.section_len(Section::Words) / (file.width().div_ceil(32) * 4).max(4)
 }
 
-/// Reads shared words; `None` if the file does not have them, or if a bit at or above the width of the vocabulary is
-/// set.
+/// Reads shared words; `None` if they are not within the section of words, if one of their blocks has a wrong
+/// checksum, or if a bit at or above the width of the vocabulary is set.
 pub(super) fn words(file: &Container, id: u32) -> Option<Vec<u32>> {
     let (width, len) = (file.width(), file.width().div_ceil(32) * 4);
     let bytes = file.part(Section::Words, (id as usize).checked_mul(len)?, len)?;

@@ -11,8 +11,8 @@ use crate::token_index::tuning::LARGE_SUBTREE;
 use crate::vocabulary::trie::TokenTrie;
 use rustc_hash::FxHashMap;
 
-/// No entry: the subtree is small, does not branch at the node, begins inside a character, or contains characters
-/// without a kind or bytes that are not UTF-8.
+/// No entry: the subtree is small, does not branch at the node, begins inside a character or after an unexpected byte,
+/// or contains characters without a kind or bytes that are not UTF-8; or there are too many different summaries.
 const NONE: u16 = u16::MAX;
 
 /// A subtree whose paths, from its root on, consist of characters; the last one may be incomplete.

@@ -24,7 +24,9 @@ pub struct Timings {
     pub accepted_tokens: usize,
     /// Total time of filling masks and moving the constraint.
     pub mask: Duration,
-    /// Time of the slowest single mask with the move of the constraint that followed.
+    /// The longest time that was counted as one mask: filling it, again if too little budget is left for the drawn token,
+    /// and the move of the constraint that followed. In exact sampling under a constraint, the masks after a text and
+    /// after the forced tokens that follow it count as one, with the moves between them.
     pub mask_max: Duration,
     /// Number of masks that were computed.
     pub masks: usize,

@@ -74,7 +74,8 @@ impl Estimates {
             .unwrap_or_else(|| self.state(lazy, state).saturating_add(self.stack(stack).0))
     }
 
-    /// The bound from a state to the return of its callable; unknown until the block of the state was examined.
+    /// The bound on the length from a state to the return of its callable: 0 for [`StateId::ACCEPT`], and
+    /// [`Measure::unknown`] for other states until their block was examined.
     pub(in crate::automaton) fn state(&self, lazy: &Lazy<'_>, state: StateId) -> u32 {
         if state == StateId::ACCEPT {
             return 0;

@@ -1,7 +1,7 @@
 //! The left-corner transform of a group of callables that left-call each other.
 //!
 //! To read a *goal* `A` of the group, read a beginning of some member `B`. After a member `C` was read, continue with
-//! any `B -> C rest`. Stop once `A` was read. A goal has a state per member, so a group costs the product of its goals
+//! any `B -> C rest`, or stop if `C` is `A`. A goal has a state per member, so a group costs the product of its goals
 //! and its members. Goals are only the members that are still called after the left calls inside the group are removed
 //! (the *retained* nonterminals of Johnson and Roark, "Compact non-left-recursive grammars using the selective
 //! left-corner transform", 2000): a chain of `n` left-recursive rules that is entered at one of them costs `n`, not its

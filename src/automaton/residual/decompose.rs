@@ -124,9 +124,10 @@ impl Lazy<'_> {
         wanted.fold(ByteSet::EMPTY, |all, bytes| all.union(&bytes)).len() >= WIDE_CALL_BYTES
     }
 
-    /// Decides which states form a residual: the states with the same stacks. The states of a call, one of which waits
-    /// for at least [`WIDE_CALL_BYTES`] bytes, as inside a string, join the residual of the states next to the call,
-    /// such as the other ways to continue the string.
+    /// Decides which states form a residual: the states with the same stacks. The states of a call join the residual of
+    /// the states next to the call, such as the other ways to continue a string, if one of them can read at least
+    /// [`WIDE_CALL_BYTES`] different bytes, as inside a string, the call has one return address and keeps no frames, and
+    /// the states next to it have one frame on top.
     fn join(&mut self, splits: &mut [Split]) {
         let automaton = self.automaton;
         for place in 0..splits.len() {

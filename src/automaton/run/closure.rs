@@ -68,7 +68,8 @@ impl Cache {
 }
 
 impl Lazy<'_> {
-    /// Adds a call of `start` with the stacks `stack`, return address included, for the second phase.
+    /// Adds a call of `start` with the stacks `stack`, return address included. Calls are entered later, when no other
+    /// state is left to follow.
     pub(in crate::automaton) fn call(&mut self, closure: &mut Closure, start: StateId, stack: StackSetId) {
         let automaton = self.automaton;
         let rank = automaton.rank(start);

@@ -273,7 +273,8 @@ fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits, budget: &
     warnings
 }
 
-/// Warns of flows whose bodies are equal except for the names of steps, so that they have the same plans.
+/// Warns of flows with equal orders, assumed data and bodies, except for the names of steps, so that they have the
+/// same plans.
 fn same_words(domain: &mut FlowDomain) {
     let mut known: FxHashMap<String, usize> = FxHashMap::default();
     let mut warnings = Vec::new();

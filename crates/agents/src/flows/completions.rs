@@ -97,7 +97,7 @@ impl Completions {
         }
     }
 
-    /// Returns the text after a turn that leads to a state; `None` if no plan can be finished there.
+    /// Returns the text after a turn that leads to a state; `None` if no plan can be finished from that state.
     fn tail(&self, to: usize) -> Option<String> {
         match self.is_accepting[to] {
             true => Some(String::new()),

@@ -56,7 +56,7 @@ pub(super) struct States {
 }
 
 impl States {
-    /// Creates the states of a language over a spec's codes, under the spec's limits.
+    /// Creates the states of a language over a spec's codes, at first only the start state. The limits are the spec's.
     pub(super) fn new(spec: Arc<Spec>, codes: Codes, automaton: Automaton) -> Result<States> {
         let registers = Registers::new(&spec, &codes);
         let mut states = States {

@@ -18,8 +18,8 @@ pub struct HttpBinding {
     pub method: String,
     /// The path, with `{name}` for each path parameter.
     pub path: String,
-    /// The address to which the path is appended. `None` if the document names no server, or a relative address that
-    /// has no base.
+    /// The address to which the path is appended. `None` if the document names no server, a relative address, or an
+    /// address that no path can follow, and [`ReadOptions::server`](super::ReadOptions::server) gives no usable base.
     pub server: Option<String>,
     /// Whether the arguments are grouped by location: the value of a parameter is then a member of an argument `path`,
     /// `query`, `header` or `cookie`.

@@ -43,7 +43,7 @@ impl Body {
 /// written as JSON.
 ///
 /// # Errors
-/// `tools/request` if the style of a member cannot write its value.
+/// `tools/request` if the style of a member cannot write its value, or if two members give pairs with the same key.
 pub(super) fn pairs(body: &Body, object: &Map<String, Value>) -> Result<String> {
     let mut pairs = Pairs::default();
     for (name, value) in object {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq)]
 pub struct Schema {
     text: Arc<str>,
-    /// The value, if the JSON parser would not read the same value from the text.
+    /// The value, if the JSON parser might not read the same value from the text.
     tree: Option<Arc<Value>>,
     /// An upper bound on the bytes of a shortest value, or the mark [`LONG`] or [`UNKNOWN`].
     least: u16,

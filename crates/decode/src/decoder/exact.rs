@@ -225,7 +225,7 @@ impl Decoder<'_> {
     }
 
     /// Requests the logits after the text, and after each of the forced tokens that follow it, as many as there is room
-    /// for.
+    /// for. The forced tokens end before one that completes the text or that the logits lack.
     fn ask(&mut self, exact: &mut Exact) -> Result<()> {
         let start = Instant::now();
         let count = self.detokenizer.token_count();

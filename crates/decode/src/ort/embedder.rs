@@ -156,7 +156,7 @@ impl OrtEmbedder {
         count.max(1).min(tokens.len())
     }
 
-    /// Runs the model on a batch and stores each vector at the index of its text. Vectors do not have unit length yet.
+    /// Runs the model on a batch and stores each vector at the index of its text, not yet scaled to unit length.
     fn run(&mut self, batch: &[Tokens], vectors: &mut [Vec<f32>]) -> Result<()> {
         let longest = batch.iter().map(|tokens| tokens.ids.len()).max().unwrap_or(0);
         let shape = [batch.len(), longest];

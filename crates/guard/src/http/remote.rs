@@ -173,7 +173,8 @@ impl Shared {
         request
     }
 
-    /// Passes a line of the server to the guard; an empty line is dropped. Returns `false` if the guard has ended.
+    /// Passes a line of the server to the guard. Returns `false` if the guard has ended. An empty line is dropped, with
+    /// the result `true`.
     fn give(&self, line: Line) -> bool {
         // servers begin a stream with an event without data, which only carries an id for resuming
         if matches!(&line, Line::Text(text) if text.is_empty()) {

@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// The pattern almost matches everywhere. Four times the text may take at most eight times as long, plus 50 ms.
+    /// The pattern almost matches everywhere. Four times the text must take less than eight times as long, plus 50 ms.
     #[test]
     fn a_long_token_takes_linear_time() {
         let time = |len: usize| {

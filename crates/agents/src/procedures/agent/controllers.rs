@@ -39,8 +39,8 @@ pub struct Controllers {
 pub(super) const REFUSAL_CAP: usize = 50;
 
 impl Controllers {
-    /// As in the paper: calls and answers are judged, a call equal to the one before is refused, and a turn has at most
-    /// five refused acts.
+    /// As in the paper: calls and answers are judged, a call equal to the one before is refused unless a reply came in
+    /// between, and a turn has at most five refused acts.
     pub const PAPER: Controllers = Controllers {
         dependency: true,
         duplicates: 2,

@@ -33,7 +33,7 @@ pub struct AgentOptions {
     /// Whether acts that do not bring a closing answer nearer are bounded. No effect without a supervisor or under a
     /// mask other than [`Mask::Open`]. On by default.
     pub progress: bool,
-    /// The allowed texts of answers that have a reference text. Verbatim by default.
+    /// The allowed texts of questions for slots, and of other answers that have a reference text. Verbatim by default.
     pub texts: Texts,
     /// Whether texts that one answer claims are excluded from the other answers. On by default.
     pub claims: bool,

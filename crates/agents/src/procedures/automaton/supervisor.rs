@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 pub struct Size {
     /// The number of reachable states.
     pub states: usize,
-    /// The number of outcomes of the agent's choices, over all states.
+    /// The number of outcomes, over all states, of those choices of the agent that can change a state.
     pub edges: usize,
     /// The number of states from which a closing answer stays reachable, whatever results and decisions follow (the set
     /// S).

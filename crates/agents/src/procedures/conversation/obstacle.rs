@@ -30,7 +30,8 @@ pub enum Obstacle {
     },
     /// A required slot of the request is missing, or can have no value.
     Argument(String),
-    /// The value of this slot is in no message of the user, no result and no decision, and is not its declared default.
+    /// Nobody said the value of this slot: none of the messages of the user, results and decisions that the `source` of
+    /// the slot admits has it, and it is not known otherwise, for instance as the declared default.
     Unsaid(String),
     /// The same call with the same arguments was answered in this turn, and no API on which it depends was answered
     /// again.

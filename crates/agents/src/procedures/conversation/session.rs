@@ -282,8 +282,8 @@ impl<'p> Session<'p> {
         open + &blocked
     }
 
-    /// Returns why no arguments of a call are possible, once the user has said something. Returns `None` for other
-    /// nodes.
+    /// Returns why no arguments of a call are possible, if provenance is on and the user has said something. Returns `None`
+    /// otherwise, for nodes that are not APIs, and if arguments are possible.
     pub(in crate::procedures) fn lacking(&self, node: usize) -> Option<Obstacle> {
         let is_api = self.procedure.nodes[node].kind == NodeKind::Api;
         (is_api && self.asks_for_owners()).then(|| self.arguments(node).err()).flatten()
@@ -361,7 +361,8 @@ impl<'p> Session<'p> {
         conditions.get(place).map(|condition| condition.text.clone()).unwrap_or_default()
     }
 
-    /// Returns the values that the condition of an expression reads, as `slot = value` or `slot is not known`.
+    /// Returns the values that the condition of an expression reads, joined by commas: `NAME = VALUE`, or `NAME is not
+    /// known`. The name is `slot`, or `API.slot` for the result of an API.
     fn values(&self, expression: ExprId) -> String {
         let expressions = &self.procedure.program.expressions;
         let place = expressions.conditions.partition_point(|condition| condition.root < expression);

@@ -32,7 +32,7 @@ pub enum Text {
     Verbatim(String),
     /// Any text of bounded length that contains each of the given texts.
     Guided(Vec<String>),
-    /// Any text of bounded length.
+    /// Any text of bounded length. The grammar of a step allows only non-empty lines that do not begin with a space.
     Free,
 }
 

@@ -201,7 +201,8 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// Returns the tool of an offered API, with a schema of the offered arguments that excludes repetitions.
+/// Returns the tool of an offered API. Its schema has the offered arguments, and excludes those that would repeat a
+/// call of the current turn.
 fn tool(procedure: &Procedure, api: &str, arguments: &Arguments) -> Tool {
     let node = procedure.node(api).map(|node| &procedure.nodes()[node]);
     let of_document = node.and_then(|node| node.tool.as_deref());

@@ -41,8 +41,9 @@ impl Supervisor<'_> {
         parts.join(", ")
     }
 
-    /// Draws the states in S, at most `most`, those with the fewest acts from the start. States in which a closing
-    /// answer may be said have a double line. Choices that do not change the state are left out.
+    /// Draws at most `most` states, but always the start: those that the agent's choices within S reach with the fewest
+    /// acts from the start. If the start is outside of S, it is drawn alone. States in which a closing answer may be said
+    /// have a double line. Choices that do not change the state are left out.
     ///
     /// # Errors
     /// None at present.

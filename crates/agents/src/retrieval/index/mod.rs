@@ -139,7 +139,7 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     /// Drops all slots except `slots`, which are in increasing order, and renumbers those slots from 0.
     fn keep(&mut self, slots: &[usize]);
 
-    /// Returns the result of [`ToolIndex::is_exact`].
+    /// Returns whether a search compares all slots, so that its lists are exact.
     fn is_exact(&self) -> bool;
 
     /// Returns, for each query, the `k` best allowed slots, or fewer if the engine finds no more. Among equal scores,

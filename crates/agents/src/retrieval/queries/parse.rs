@@ -18,7 +18,7 @@ pub struct Parsed {
 pub struct Dropped {
     /// The line, trimmed.
     pub line: String,
-    /// The reason why the text is not a query.
+    /// The reason why the line was dropped.
     pub reason: Reason,
 }
 

@@ -1,15 +1,16 @@
 //! Token budgets of turns: the remaining budget must suffice for a complete turn, whichever tools it calls.
 //!
-//! After the last name, the matcher of the rest of the turn enforces the budget. Before that, a budget that suffices
-//! for the shortest call of any tool needs no check. A smaller budget is enforced by a matcher of the grammar of the
-//! whole turn, which is created on demand and then accepts the same steps as the turn.
+//! After the last name, the matcher of the rest of the turn enforces the budget. Before the first call, a budget that
+//! certainly suffices for the required calls of any tools needs no check, unless arguments are limited to values.
+//! Otherwise a matcher of the grammar of the whole turn enforces it, if there are at most [`MOST_TOOLS`] tools. This
+//! matcher is created on demand and then accepts the same steps as the turn.
 
 use super::turn::{Engine, Parts, Taken, Thread, TurnMatcher};
 use grammata::error::Result;
 use grammata::matcher::Matcher;
 
-/// The most tools in a subset for which a grammar of whole turns is built. For larger subsets, budgets hold only after
-/// the last name.
+/// The most tools in a subset for which a turn that is matched in parts builds a grammar of the whole turn, to enforce
+/// a budget. For larger subsets, the budget of such a turn holds only after the last name.
 const MOST_TOOLS: usize = 256;
 
 /// A bound on the bytes that a turn may still write before a call: the rest of a character of its text, and spaces.

@@ -76,7 +76,7 @@ impl<T: Transport> QdrantIndex<T> {
     ///
     /// # Errors
     /// The server fails or does not answer as Qdrant does, the name is invalid, or the existing collection is not an
-    /// index of tools or has another embedder or dimension.
+    /// index of tools or has another version, embedder or dimension.
     pub fn open(transport: T, options: QdrantOptions) -> Result<QdrantIndex<T>> {
         let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         let name = &options.collection;
