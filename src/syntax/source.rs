@@ -106,7 +106,7 @@ const _: () = {
 };
 
 impl Notation {
-    /// All notations, in the order of their variants.
+    /// All notations, in the order of their variants; an automaton spec only with the feature `spec`.
     pub const ALL: [Notation; ROWS.len()] = {
         let mut all = [Notation::JsonSchema; ROWS.len()];
         let mut place = 0;
@@ -147,9 +147,9 @@ impl Notation {
         self.row().folder_files
     }
 
-    /// Determines the notation of a file from the extension of its name, which is compared case-sensitively. A `.json`
-    /// file is a structural tag or an automaton spec if `text` has the form of one, otherwise a JSON Schema. `None` if
-    /// the name has no extension, or no notation has that extension.
+    /// Determines the notation of a file from the extension of its name, which is compared case-sensitively. Several
+    /// notations have the extension `json`: such a file is a structural tag or an automaton spec if `text` has the form
+    /// of one, otherwise a JSON Schema. `None` if the name has no extension, or no notation has that extension.
     pub fn of_file(path: &Path, text: &str) -> Option<Notation> {
         let extension = path.extension().and_then(|extension| extension.to_str())?;
         let mut all = Notation::ALL.into_iter().filter(|notation| notation.extensions().contains(&extension));

@@ -63,7 +63,7 @@ pub(super) struct Names(pub Vec<String>);
 /// One name or several.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum NamesForm {
     /// One name.
     One(String),
@@ -74,7 +74,7 @@ pub(super) enum NamesForm {
 /// The body of a rule.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum BodyForm {
     /// Names separated by white space.
     Text(String),
@@ -85,7 +85,7 @@ pub(super) enum BodyForm {
 /// The rules of a `cfg`.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum RulesForm {
     /// A table from heads to lists of bodies.
     Table(std::collections::BTreeMap<String, Vec<BodyForm>>),
@@ -95,7 +95,7 @@ pub(super) enum RulesForm {
 
 /// A rule in a list.
 #[derive(schemars::JsonSchema)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) struct RuleForm {
     head: String,
     body: BodyForm,

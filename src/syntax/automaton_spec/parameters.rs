@@ -46,7 +46,7 @@ struct Declaration {
 /// The value of a parameter.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 enum ValueForm {
     Integer(i64),
     Boolean(bool),

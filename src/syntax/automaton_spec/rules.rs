@@ -19,7 +19,7 @@ pub(super) enum WrittenRequires {
 /// The condition before a symbol.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum RequiresForm {
     /// A formula: names, `and`, `or`, `not`, parentheses, `fact == value`.
     Formula(String),
@@ -64,7 +64,7 @@ pub(super) struct Assignments(pub(super) Vec<(String, WrittenValue)>);
 /// New values of flags and facts.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum AssignmentsForm {
     /// One flag that becomes true.
     Flag(String),
@@ -117,7 +117,7 @@ pub(super) struct WrittenOutcomes(pub(super) Vec<(String, WrittenEffects)>);
 /// The outcomes of a symbol.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum OutcomesForm {
     /// A list of outcomes without effects of their own.
     Names(Vec<String>),
@@ -179,7 +179,7 @@ pub(super) struct FactTable {
 /// A flag or a fact.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum FactForm {
     /// A flag, and its value at the start.
     Flag(bool),

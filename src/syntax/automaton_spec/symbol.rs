@@ -126,7 +126,7 @@ pub(super) struct SetTable {
 /// The arguments of a symbol.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum ArgumentsForm {
     /// The path of a file with a JSON Schema.
     File(String),
@@ -214,7 +214,7 @@ pub(super) struct Symbols(pub Vec<Symbol>, pub Vec<WrittenRules>);
 /// The symbols of a spec.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum SymbolsForm {
     /// Symbols that spell their own names.
     Names(Vec<String>),
@@ -225,7 +225,7 @@ pub(super) enum SymbolsForm {
 /// A symbol.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum SymbolForm {
     /// The text that the symbol spells.
     Text(String),

@@ -13,7 +13,7 @@ pub(super) struct WrittenToken(pub(super) TokenTerminal);
 /// The tokens that a symbol matches by id.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum TokenForm {
     /// The name of a special token, or the text of an ordinary one.
     Name(String),
@@ -28,7 +28,7 @@ pub(super) enum TokenForm {
 /// An entry of a list of tokens.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum SelectorForm {
     /// The name of a special token, or the text of an ordinary one.
     Name(String),

@@ -7,8 +7,8 @@ use crate::grammar::{CharClass, ExprId, Expression, GrammarBuilder};
 use crate::syntax::regex;
 
 impl Parser<'_> {
-    /// Parses a call of `@regex` or `@substring`. `None`, with nothing consumed, if another function follows, or no `(`
-    /// after the name.
+    /// Parses a call of `@regex` or `@substring`. `lines` says whether line ends are allowed before `(`. `None`, with
+    /// nothing consumed, if another function follows, or no `(` after the name.
     pub(super) fn leaf(&mut self, lines: bool) -> Result<Option<ExprId>> {
         let start = self.scanner.offset;
         self.scanner.offset += 1;

@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, Errors, Result};
 use crate::grammar::{CharClass, ExprId, FreeText, GrammarBuilder};
 use crate::limits::{LimitKind, Limits};
 
-/// The result of parsing. Each rule that has a name is defined.
+/// The result of parsing. Each rule whose name occurs in the source is defined.
 pub(super) struct Parsed<'s> {
     pub(super) builder: GrammarBuilder,
     pub(super) names: Names<'s>,

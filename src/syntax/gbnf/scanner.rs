@@ -274,8 +274,8 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Reads exactly `count` hexadecimal digits and returns the character with that code, never `None`. `start` is the
-    /// offset of the escape, for errors.
+    /// Reads exactly `count` hexadecimal digits and returns the character with that code, or an error, but never
+    /// `Ok(None)`. `start` is the offset of the escape, for errors.
     fn hex(&mut self, start: usize, count: usize) -> Result<Option<char>> {
         let length = self.rest().bytes().take(count).take_while(u8::is_ascii_hexdigit).count();
         let digits = self.rest().get(..length).unwrap_or("");

@@ -2,8 +2,8 @@
 //!
 //! The lowering builds a [`Shape`] along with each expression. [`Shapes::crossed`] computes, with a worklist, two sets
 //! for each shape: the first bytes of its words, and a superset of the bytes that could continue a word of a lazy rule
-//! that is unfinished at its end. If the second set of one lexeme meets the first set of the next one, the grammar is
-//! refused.
+//! that begins in the shape and is unfinished at the end of the shape. If the second set of one lexeme meets the first
+//! set of the next one, the grammar is refused.
 
 use super::beside::{Lazy, Lexeme};
 use super::bytes::Bytes;
@@ -36,7 +36,8 @@ struct Edges {
     is_empty: bool,
     /// A superset of the first bytes of the words.
     first: ByteSet,
-    /// A superset of the bytes that could continue a word of a lazy rule that is unfinished at the end of a word.
+    /// A superset of the bytes that could continue a word of a lazy rule that begins in the shape and is unfinished at
+    /// the end of the shape.
     open: ByteSet,
     /// The number of one of the lazy rules that may be unfinished at the end; `None` if there is none.
     lazy: Option<u32>,

@@ -65,7 +65,7 @@ impl<'s, 'p> Names<'s, 'p> {
         self.definitions.get(name).copied()
     }
 
-    /// Whether the form of an item shows that the item matches every text. `false` does not mean that it does not.
+    /// Whether the form of an item shows that the item matches every text.
     pub(super) fn is_any_text(&self, item: &Item<'s>) -> bool {
         let mut item = item;
         for _ in 0..MAX_NAMES {

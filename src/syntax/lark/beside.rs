@@ -74,7 +74,7 @@ impl Ends {
 /// rules that have numbers.
 #[derive(Default)]
 pub(super) struct Firsts<'s, 'p> {
-    /// By the name of a rule: the lazy rules with which it may begin.
+    /// By the name of a rule: the lazy rules with which it may begin, and whether it may be empty.
     of: FxHashMap<&'s str, First>,
     /// By the name of a rule: the lazy rules that may begin at its end; `None` while that is not known.
     ends: FxHashMap<&'s str, Option<Ends>>,

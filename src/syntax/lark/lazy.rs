@@ -96,9 +96,9 @@ impl<'s> Lowering<'s, '_, '_> {
         Ok(())
     }
 
-    /// The words of the lazy rule `name` where it competes with the lazy rules `beside`: its shortest words, of which
-    /// no proper prefix is a word of another one. The bounds of the rule apply. A rule whose words end in a token
-    /// competes with none.
+    /// The words of the lazy rule `name` where it competes with the lazy rules `beside`: its shortest words, except
+    /// those with a proper prefix that is a word of another one. The bounds of the rule apply. A rule whose words end
+    /// in a token competes with none.
     pub(super) fn lazy(&mut self, name: &'s str, beside: &[u32]) -> Result<ExprId> {
         let Some(&(number, part)) = self.lazy_of.get(name) else { return Ok(ExprId::NEVER) };
         let Some(number) = number else { return Ok(self.bounded(name, part)) };
@@ -135,8 +135,8 @@ impl<'s> Lowering<'s, '_, '_> {
         Ok(self.bounded(name, words))
     }
 
-    /// Restricts a lexeme to the words that have no prefix, and are not themselves, a word of one of the lazy rules
-    /// `beside`, which may begin where the lexeme begins.
+    /// Restricts a lexeme to the words that neither are nor begin with a word of one of the lazy rules `beside`, which
+    /// may begin where the lexeme begins.
     pub(super) fn beside(&mut self, made: ExprId, lexeme: &Lexeme<'_>, beside: &[u32]) -> ExprId {
         if beside.is_empty() {
             return made;

@@ -431,8 +431,8 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(self.lexeme(made, item, &lexeme, begins))
     }
 
-    /// Restricts a lexeme to words without a prefix that is a word of a lazy rule in `begins`, the lazy rules that may
-    /// begin where the lexeme begins. Returns the restricted expression with its shape.
+    /// Restricts a lexeme to the words that neither are nor begin with a word of a lazy rule in `begins`, the lazy
+    /// rules that may begin where the lexeme begins. Returns the restricted expression with its shape.
     fn lexeme(&mut self, made: ExprId, item: &Item<'s>, lexeme: &Lexeme<'_>, begins: &[u32]) -> Made {
         if begins.is_empty() {
             return (made, self.closed(item));

@@ -6,7 +6,7 @@ use crate::error::Result;
 /// A word of the notation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word<'s> {
-    /// The name of a rule (first letter in lower case) or of a terminal (first letter in upper case).
+    /// The name of a terminal, if its first letter is upper case; otherwise of a rule.
     Name(&'s str),
     /// A literal with its escapes resolved, and whether it has the flag `i`: letters match in either case.
     Text(String, bool),

@@ -97,14 +97,14 @@ pub(super) struct Tag<'v> {
     pub(super) end: End<'v>,
 }
 
-/// The beginning of a tag.
+/// The beginning of a tag: a text or a token.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mark<'v> {
     Text(&'v str),
     Token(Token<'v>),
 }
 
-/// The end of a tag.
+/// The end of a tag: one of several texts, or a token.
 #[derive(Debug)]
 pub(super) enum End<'v> {
     /// Exactly one of these strings. There is at least one; a string may be empty.

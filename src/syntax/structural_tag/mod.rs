@@ -33,7 +33,7 @@ use crate::syntax::json_schema;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// Options for reading a structural tag.
+/// Options for compiling a structural tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -122,7 +122,7 @@ fn compile_text(tag: &str, options: &Options) -> Result<Compiled> {
 /// Compiles a structural tag given as a JSON value.
 ///
 /// # Errors
-/// The errors of [`compile`], except those about text that is not JSON or too long. `limit/exceeded` if arrays and
+/// The errors of [`compile`], except those about text that is not JSON or too long. Also `limit/exceeded` if arrays and
 /// objects are nested deeper than `limits.source_depth` or deeper than 127 levels.
 pub fn compile_value(tag: &serde_json::Value, options: &Options) -> Result<Compiled> {
     let limits = &options.json_schema.limits;
