@@ -215,11 +215,11 @@ impl Productions {
     /// Productions for the words that have a derivation that can be pumped by symbols of `free` alone: a part of it can
     /// be repeated any number of times, which adds only free symbols. `None` if no word has one.
     ///
-    /// # Errors
-    /// `limit/exceeded` if the result exceeds `grammar_nodes`.
-    ///
     /// A nonterminal `A` can be pumped if `A` derives `u A v` where `u v` has only free symbols, and at least one. In
     /// the result, each nonterminal has a twin that derives its words by way of a nonterminal that can be pumped.
+    ///
+    /// # Errors
+    /// `limit/exceeded` if the result exceeds `grammar_nodes`.
     pub fn pumpable(&self, free: impl Fn(usize) -> bool, limits: &Limits) -> Result<Option<Productions>> {
         let derives = self.derive(&free);
         let spells = self.spells(&free, &derives);

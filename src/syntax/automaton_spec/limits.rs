@@ -24,7 +24,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Whether the limit allows a single symbol in use to occur at most once.
+    /// Whether the limit counts a single symbol and allows it at most once.
     pub fn is_once(&self) -> bool {
         self.symbols.len() == 1 && self.max == Some(1) && self.min <= 1
     }

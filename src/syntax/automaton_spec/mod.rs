@@ -71,7 +71,8 @@
 //! occurred. `outcomes` is a table from names to such effects, or a list of names. The environment chooses one of them
 //! after each occurrence. Only plans have outcomes. `facts` declares flags (`paid = false`), facts with values (`state
 //! = ["open", "shut"]`, initially without a value), or either in the long form `{ values, initial }`. Flags set by some
-//! effect need not be declared. A spec with backward direction may only have `requires` with symbols and `and`.
+//! effect need not be declared. In a spec with backward direction, formulas consist of symbols joined by `and`, and
+//! effects and outcomes are not supported.
 //!
 //! # Parameters
 //! A file whose first line that is neither empty nor a comment begins a `[parameters]` (or `[templates]`) table has a
@@ -222,10 +223,11 @@ pub struct Compiled {
     pub parameters: Vec<Parameter>,
     /// The grammar of the spec's texts.
     pub grammar: Grammar,
-    /// Warnings, which do not prevent compilation: unreachable states and rules, states from which no accepting state
-    /// is reached, symbols that are in no word, inputs that no symbol produces, values that formulas compare with but
-    /// nothing assigns, facts that nothing uses. A spec with a header gets none about such states and symbols, since
-    /// parameters may leave them out on purpose.
+    /// Warnings, which do not prevent compilation: unreachable states and rules, states of a finite automaton from
+    /// which no accepting state is reached, symbols that are in no word, inputs that no symbol produces, values that
+    /// formulas compare with but nothing assigns, facts that nothing uses. In a spec with a header, symbols that are in
+    /// no word, and states from which no accepting state is reached, are not reported: parameters may leave them out on
+    /// purpose.
     pub warnings: Vec<Diagnostic>,
 }
 

@@ -11,7 +11,7 @@ pub enum Rule {
     AtMost(String, u32),
     /// The name of a symbol or group, and the minimum number of occurrences of its symbols.
     AtLeast(String, u32),
-    /// An action's id, and a conjunct of its `requires`.
+    /// The id of an action, and a conjunct of its `requires`, as text.
     Requires(String, String),
     /// The maximum total cost of a plan.
     MaxCost(u64),

@@ -26,8 +26,8 @@ struct Pair {
     rest: (usize, usize),
 }
 
-/// Two different readings of one text, as sequences of indices into `words`; `None` if no text has two readings.
-/// `words` must be distinct and not empty.
+/// Two different readings of one text, as sequences of indices into `words`; `None` if no text has two readings. The
+/// words must be distinct, and none may be empty.
 ///
 /// # Errors
 /// `limit/exceeded` if more bytes must be compared than `grammar_nodes` allows.

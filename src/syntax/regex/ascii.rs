@@ -24,7 +24,7 @@ pub(super) fn narrow(ast: &mut Ast) {
     }
 }
 
-/// Replaces them within a class.
+/// Replaces every `\d`, `\w` and `\s` within a class, and their negations, in place. Does not recurse.
 fn narrow_set(set: &mut ClassSet) {
     let mut sets = vec![set];
     let mut items: Vec<&mut ClassSetItem> = Vec::new();
@@ -48,7 +48,7 @@ fn narrow_set(set: &mut ClassSet) {
     }
 }
 
-/// The ASCII class of the same kind.
+/// The ASCII class that corresponds to `\d`, `\w` or `\s`, or to its negation.
 fn ascii(class: &ClassPerl) -> ClassAscii {
     let kind = match class.kind {
         ClassPerlKind::Digit => ClassAsciiKind::Digit,

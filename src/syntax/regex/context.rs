@@ -58,7 +58,8 @@ impl Part {
         self.plain
     }
 
-    /// The language in one context.
+    /// The language in one context: whether the part begins at the start of the whole string, and whether it ends at
+    /// its end.
     pub(super) fn at(&self, start: bool, end: bool) -> Language {
         self.by_context[usize::from(start) * 2 + usize::from(end)]
     }

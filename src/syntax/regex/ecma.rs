@@ -81,7 +81,7 @@ pub(super) struct Translator<'p> {
     dot_all: Vec<(bool, bool)>,
     /// The number of look-arounds so far.
     looks: usize,
-    /// What precedes the current position.
+    /// What precedes the current position, as the operand of a quantifier there.
     repeatable: Repeatable,
 }
 
@@ -334,7 +334,7 @@ impl<'p> Translator<'p> {
             let hex = rest.get(..digits).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
             let code = hex.and_then(|hex| {
                 u32::from_str_radix(hex.trim_start_matches('0'), 16).ok().or(
-                    // zero has no digits left
+                    // zero has no digits left without its leading zeros
                     (!hex.is_empty() && hex.bytes().all(|b| b == b'0')).then_some(0),
                 )
             });
