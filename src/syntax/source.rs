@@ -23,8 +23,7 @@ pub enum Notation {
     Gbnf,
     /// A regular expression, in one of the [dialects](regex::Dialect) of `regex`.
     Regex,
-    /// A structural tag: the JSON notation, defined by XGrammar, in which servers describe tool calls and the text
-    /// around them.
+    /// A structural tag: XGrammar's JSON notation for tool calls, reasoning and the text around them.
     StructuralTag,
     /// The notation of the Python package Lark, a parser generator.
     Lark,

@@ -57,8 +57,8 @@ pub struct Templates {
 pub(super) struct Transition {
     /// The state that the transition leaves.
     pub from: String,
-    /// The symbol that the transition reads, or a list of symbols, one of which it reads; without `input`, it reads
-    /// nothing.
+    /// The symbol that the transition reads, or a list of symbols, any one of which may be read; without `input`, the
+    /// transition reads nothing.
     #[schemars(with = "Option<NamesForm>")]
     pub input: Option<Names>,
     /// The stack symbol that must be on top, and is popped; without `pop`, any stack is allowed and nothing is popped.

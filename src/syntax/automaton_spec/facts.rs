@@ -61,7 +61,7 @@ pub struct ActionRules {
     pub requires: Formula,
     /// The assignments that every occurrence of the action makes.
     pub assigns: Vec<Assignment>,
-    /// The possible outcomes, of which the environment chooses one; empty if the action has only its own effects.
+    /// The possible outcomes. The environment chooses one of them. Empty if the action has only its own effects.
     pub outcomes: Vec<OutcomeRules>,
 }
 
@@ -104,7 +104,7 @@ impl Facts {
         self.is_read.get(variable).copied().unwrap_or_default()
     }
 
-    /// Whether some action has outcomes.
+    /// Whether some action, even an unused one, has outcomes.
     pub fn has_outcomes(&self) -> bool {
         self.rules.iter().any(|rules| !rules.outcomes.is_empty())
     }

@@ -182,8 +182,8 @@ pub fn spelled(
 pub fn subset(set: &SymbolSet, g: &mut GrammarBuilder) -> ExprId {
     let empty = g.text(&set.empty);
     let bounded = set.max < set.of.len() || set.min > 1;
-    // `more[taken]` is the rest of the text after `taken` elements. Without bounds it only matters whether any element
-    // was taken.
+    // `more[taken]` is the rest of the text after `taken` elements were chosen. Without bounds it only matters whether
+    // any element was chosen.
     let widths = if bounded { set.max } else { 1 };
     let (never, nothing) = (g.never(), g.empty());
     let ends = |taken: usize| taken > 0 && taken >= set.min;

@@ -47,9 +47,9 @@
 //!   transition to any other state is an error, and so is any other start state.
 //! - `rules` (`cfg`) is a table from heads to lists of bodies, or a list of `{ head, body }`. A body is a list of
 //!   names, or a text of names separated by white space; the empty body derives the empty word.
-//! - `limits` has `at_most_once` and `exactly_once`, lists of names *each* of which may, or must, be in a word once;
-//!   and `at_most` and `at_least`, tables from names to numbers. A name is that of a symbol or of a group, whose
-//!   symbols are counted together. Limits add no states to the machine: occurrences are counted separately.
+//! - `limits` has `at_most_once` and `exactly_once`, lists of names: *each* name may, or must, be in a word once; and
+//!   `at_most` and `at_least`, tables from names to numbers. A name is that of a symbol or of a group, whose symbols
+//!   are counted together. Limits add no states to the machine: occurrences are counted separately.
 //!
 //! # Plans
 //! The symbols of a plan are its actions. A symbol may be a table with its `text` and further fields: `label`, `cost`,

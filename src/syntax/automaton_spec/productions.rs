@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
 
-/// An item of a body.
+/// An item of the body of a production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Item {
     /// A symbol of the spec.

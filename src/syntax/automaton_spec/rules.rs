@@ -11,8 +11,8 @@ use std::fmt;
 pub(super) enum WrittenRequires {
     /// A formula, which is not parsed yet.
     Text(String),
-    /// A list, each item of which must hold: a name, or a list of names, any one of which must hold. A single name is a
-    /// list of one.
+    /// Lists of names. In each list, at least one name must hold. A name that is not in an inner list is a list of one
+    /// name.
     List(Vec<Vec<String>>),
 }
 

@@ -100,7 +100,7 @@ pub(super) struct SymbolTable {
     /// The JSON Schema of the symbol's arguments, or the path of a file with it, relative to the folder of the spec.
     #[schemars(with = "Option<ArgumentsForm>")]
     arguments: Option<Value>,
-    /// A set, of which the symbol spells a subset.
+    /// A set; the symbol spells one of its subsets.
     set: Option<SetTable>,
     /// Other texts that mean this symbol when a plan is read.
     aliases: Vec<String>,

@@ -74,7 +74,7 @@ pub(super) fn lower(source: &str, parsed: &Parsed<'_>, options: &Options) -> Res
 }
 
 /// Lowers all rules of one grammar, the whole or a nested one, into `builder`, and returns its start rule. After an
-/// error, `builder` and `warnings` are as far as they were built.
+/// error, `builder` and `warnings` keep what was added before.
 fn grammar<'s>(
     source: &'s str,
     parsed: &Parsed<'s>,
@@ -217,8 +217,8 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
     }
 
     /// Lowers alternatives, given the lazy rules that may begin where the alternatives begin and where they end.
-    /// `in_terminal` says whether the body belongs to a terminal, a lazy rule or `%ignore`, in which nothing is ignored
-    /// and no lazy rule competes.
+    /// `in_terminal` says whether the body belongs to a terminal, a lazy rule or `%ignore`. In such a body nothing is
+    /// ignored and no lazy rule competes.
     pub(super) fn body(
         &mut self,
         body: &Body<'s>,

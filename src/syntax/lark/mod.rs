@@ -71,7 +71,7 @@ grammata_base::setters!(Options { start: String, json_schema: json_schema::Optio
 
 impl Options {
     /// Sets the limits on the source, its schemas and patterns, and the grammar: the `limits` of
-    /// [`json_schema`](Self::json_schema).
+    /// `json_schema`.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Options {
         self.json_schema.limits = limits;

@@ -72,8 +72,8 @@ pub(super) struct Program {
     pub(super) first_assertion: usize,
 }
 
-/// The byte offset, in the text that was parsed, of the first assertion that needs a program: a look-around, `\b`,
-/// `\B`, or a line anchor in a pattern in which some flags turn multi-line mode on. `None` if there is none.
+/// The byte offset, in the text that was parsed, of the first assertion that needs a program: a look-around, `\b` or
+/// `\B`; or a line anchor, if some flag of the pattern turns multi-line mode on. `None` if there is none.
 pub(super) fn first_assertion(ast: &Ast, options: &Options) -> Option<usize> {
     let mut todo = vec![ast];
     let mut line_flag = false;

@@ -237,9 +237,9 @@ pub(super) fn inside(pointer: &str, cause: Error) -> Error {
     })
 }
 
-/// Moves a diagnostic about a nested schema to its place in the structural tag: `pointer`, the JSON Pointer of the
-/// schema, is put before a pointer within the schema, and replaces a place that is no pointer. A pointer into another
-/// document, which begins with its URI, is unchanged.
+/// Moves a diagnostic about a nested schema to its place in the structural tag. `pointer` is the JSON Pointer of the
+/// schema. It is put before a pointer within the schema, and replaces a place that is not a pointer. A pointer into
+/// another document, which begins with its URI, is unchanged.
 pub(super) fn in_schema(pointer: &str, diagnostic: Diagnostic) -> Diagnostic {
     let place = match diagnostic.place() {
         Place::Pointer(inner) if inner.is_empty() || inner.starts_with('/') => format!("{pointer}{inner}"),

@@ -88,7 +88,7 @@ pub(super) struct Schema<'v> {
     pub(super) max_whitespace: Option<u32>,
 }
 
-/// A tag: a beginning, content, and one of several ends.
+/// A tag: a beginning, content and an end. `at` is the JSON Pointer of its object.
 #[derive(Debug)]
 pub(super) struct Tag<'v> {
     pub(super) at: String,

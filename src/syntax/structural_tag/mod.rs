@@ -1,4 +1,5 @@
-//! Compiles structural tags: the JSON in which servers describe tool calls, reasoning and the text around them.
+//! Compiles structural tags: JSON descriptions of tool calls, reasoning and the text around them, as inference servers
+//! receive them.
 //!
 //! A structural tag is an object `{"type": "structural_tag", "format": …}`. A format is an object with its own `type`:
 //! a string, a JSON Schema, text without certain strings, a tag with content between a beginning and an end, text with
@@ -76,7 +77,7 @@ impl Hash for Options {
 
 impl Options {
     /// Sets the limits on the source, on each nested source and on the grammar: the `limits` of
-    /// [`json_schema`](Self::json_schema).
+    /// `json_schema`.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Options {
         self.json_schema.limits = limits;
