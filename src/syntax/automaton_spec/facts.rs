@@ -116,12 +116,12 @@ impl Facts {
         facts
     }
 
-    /// The requirement of an action in the notation of `requires`; empty if it always holds.
+    /// The requirement of an action as text for people, in the notation of `requires`; empty if it always holds.
     pub fn requirement(&self, action: usize) -> String {
         self.text(&self.rules(action).requires)
     }
 
-    /// The formula in the notation of `requires`; empty if it always holds.
+    /// The formula as text for people, in the notation of `requires`; empty if it always holds.
     pub(crate) fn text(&self, formula: &Formula) -> String {
         formula.text(|variable, value| {
             let Some(found) = self.variables.get(variable) else { return String::new() };

@@ -33,7 +33,8 @@ impl fmt::Display for ParameterType {
     }
 }
 
-/// The value of a parameter. Its `Display` form is the notation in which [`Options`](super::Options) give values.
+/// The value of a parameter. Its `Display` form is in the notation of [`Options`](super::Options). Reading that form
+/// gives the same value, unless an item of a list is empty, contains a comma or has white space around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterValue {
     /// A value of type [`ParameterType::Integer`].

@@ -70,8 +70,7 @@ impl Default for Options {
 grammata_base::setters!(Options { start: String, json_schema: json_schema::Options });
 
 impl Options {
-    /// Sets the limits on the source, its schemas and patterns, and the grammar: the `limits` of
-    /// `json_schema`.
+    /// Sets the limits on the source, its schemas and patterns, and the grammar: the `limits` of `json_schema`.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Options {
         self.json_schema.limits = limits;

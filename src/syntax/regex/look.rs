@@ -53,7 +53,7 @@ struct Before {
 ///
 /// # Errors
 /// `limit/exceeded` if a bound of this file or the work of the builder's budget is exceeded; `regex/look-around` if a
-/// look-behind contains an assertion about the following text.
+/// look-behind reaches an assertion about the following text.
 pub(super) fn lower(
     builder: &mut GrammarBuilder,
     program: &Program,

@@ -124,7 +124,7 @@ impl Lowering<'_> {
         let mut is_last = true;
         for part in parts.iter().rev() {
             made.push(self.format(part, if is_last { around } else { Around::default() })?);
-            // the part before this one may be the last of the text if this one may be empty
+            // the part before this one may be the last of the text if this one and all after it may be empty
             is_last &= part.is_optional();
         }
         made.reverse();

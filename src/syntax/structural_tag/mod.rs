@@ -76,8 +76,7 @@ impl Hash for Options {
 }
 
 impl Options {
-    /// Sets the limits on the source, on each nested source and on the grammar: the `limits` of
-    /// `json_schema`.
+    /// Sets the limits on the source, on each nested source and on the grammar: the `limits` of `json_schema`.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Options {
         self.json_schema.limits = limits;
