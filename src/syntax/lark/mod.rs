@@ -12,9 +12,9 @@
 //! first one only with `allow_initial_skip`.
 //!
 //! Lazy rules are the exception. A lazy rule takes its shortest word: it ends as soon as it can. Where a lazy rule may
-//! begin, no other part contains one of its words, and none of its words begins in another part and ends in a later
-//! one. The module `runs` merges adjacent parts that match any text, and the module `adjacent` refuses grammars for
-//! which these conditions cannot be decided.
+//! begin, no other part has a word of the rule as a prefix, and no word of the rule begins with another part and ends
+//! in a later one. The module `runs` merges adjacent parts that match any text, and the module `adjacent` refuses
+//! grammars for which these conditions cannot be decided.
 //!
 //! ```
 //! use grammata::syntax::lark::{Options, compile};
