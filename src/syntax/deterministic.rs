@@ -1,21 +1,25 @@
-//! Deterministic automata over a few symbols: minimization, and conversion to expressions. Front ends use them for what
-//! expressions cannot state directly: remainders of digits, look-around.
+//! Deterministic automata over a few symbols: minimization, and conversion to expressions. Front ends use the automata
+//! for languages that expressions cannot state directly: decimal numbers that are multiples of a number, and
+//! look-around.
 
 use crate::grammar::{ExprId, GrammarBuilder};
 use rustc_hash::FxHashMap;
 
+/// Stored in place of a target if no word is accepted after the transition.
 const DEAD: u32 = u32::MAX;
 
-/// A deterministic automaton. State 0 is the start.
+/// A deterministic automaton over the symbols 0 to `symbols - 1`. State 0 is the start. Without states, the language is
+/// empty.
 pub(super) struct Automaton {
     symbols: usize,
-    /// The next state for each state and symbol, in rows per state.
+    /// The targets of all transitions: that of `state` and `symbol` is at `state * symbols + symbol`; [`DEAD`] if there
+    /// is no target.
     next: Vec<u32>,
     accepting: Vec<bool>,
 }
 
 impl Automaton {
-    /// An automaton without states.
+    /// An automaton without states over `symbols` symbols.
     pub(super) fn new(symbols: usize) -> Automaton {
         Automaton { symbols, next: Vec::new(), accepting: Vec::new() }
     }
@@ -25,13 +29,15 @@ impl Automaton {
         self.accepting.len()
     }
 
-    /// Adds a state with its next state for each symbol; `None` is the dead state.
+    /// Adds a state. `next` must have the target for each symbol, in order; `None` is the dead state. A target may be a
+    /// state that is added later.
     pub(super) fn push(&mut self, next: impl IntoIterator<Item = Option<u32>>, accepting: bool) {
         self.next.extend(next.into_iter().map(|state| state.unwrap_or(DEAD)));
         self.accepting.push(accepting);
     }
 
-    /// Converts the automaton to an expression; `spell` builds the expression of a set of symbols.
+    /// Converts the automaton to an expression of its language; `spell` builds the expression that matches any one
+    /// symbol of a non-empty set. All states must be reachable from the start.
     pub(super) fn expression(
         mut self,
         g: &mut GrammarBuilder,
@@ -46,7 +52,7 @@ impl Automaton {
         &self.next[state * self.symbols..(state + 1) * self.symbols]
     }
 
-    /// Makes transitions dead if their target accepts nothing.
+    /// Makes a transition dead if no accepting state can be reached from its target.
     fn forget_dead_ends(&mut self) {
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); self.len()];
         for state in 0..self.len() {
@@ -71,10 +77,10 @@ impl Automaton {
         }
     }
 
-    /// Merges equivalent states.
+    /// Merges equivalent states: those from which the same words are accepted.
     fn minimize(&mut self) {
         let class = self.equivalent();
-        // classes are numbered by their first states, so the start stays state 0
+        // classes are numbered in the order of their first states, so the start remains state 0
         let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
         let mut firsts = Vec::new();
         for (state, &own) in class.iter().take(self.len()).enumerate() {
@@ -92,8 +98,8 @@ impl Automaton {
     }
 
     /// The equivalence class of each state, followed by that of the dead state. J. Hopcroft, "An n log n algorithm for
-    /// minimizing states in a finite automaton", 1971: after a class has been split, only its smaller half need split
-    /// others.
+    /// minimizing states in a finite automaton", 1971: after a class that is not on the worklist has been split, only
+    /// the smaller part must be added to the worklist.
     fn equivalent(&self) -> Vec<u32> {
         let before = self.before();
         let mut partition = Partition::new(self.accepting.iter().copied().chain([false]));
@@ -121,7 +127,7 @@ impl Automaton {
         partition.class_of
     }
 
-    /// The reversed transitions, including those of the dead state, which comes last.
+    /// The reversed transitions, with the dead state as state `len()`, which leads to itself by every symbol.
     fn before(&self) -> Before {
         let (symbols, dead) = (self.symbols, self.len());
         let target = |state: usize, symbol: usize| match self.next.get(state * symbols + symbol) {
@@ -146,7 +152,9 @@ impl Automaton {
         Before { symbols, starts, states }
     }
 
-    /// Writes the states as expressions. States with several uses become rules; the others are inlined.
+    /// Builds the expression of the start state. A state with several uses becomes a rule; the expression of any other
+    /// state is inlined. A use is another state that leads to the state, or the returned expression, which uses the
+    /// start.
     fn write(
         &self,
         g: &mut GrammarBuilder,
@@ -154,7 +162,7 @@ impl Automaton {
     ) -> ExprId {
         let targets: Vec<_> = (0..self.len()).map(|state| self.targets(state)).collect();
         let mut uses = vec![0u32; self.len()];
-        // the use of the whole automaton
+        // the returned expression uses the start
         uses.iter_mut().take(1).for_each(|start| *start += 1);
         targets.iter().flatten().for_each(|(to, _)| uses[*to] += 1);
         let rules: Vec<_> = uses.iter().map(|&uses| (uses > 1).then(|| g.declare("states"))).collect();
@@ -194,7 +202,7 @@ impl Automaton {
         made.first().copied().flatten().unwrap_or_else(|| g.never())
     }
 
-    /// The other states that a state leads to, each with the symbols that lead there.
+    /// The live states other than `state` that it leads to, in ascending order, each with the symbols that lead there.
     fn targets(&self, state: usize) -> Vec<(usize, Vec<usize>)> {
         let row = self.row(state).iter().enumerate();
         let mut pairs: Vec<(usize, usize)> = row.map(|(symbol, &to)| (to as usize, symbol)).collect();
@@ -206,21 +214,25 @@ impl Automaton {
             .collect()
     }
 
+    /// The symbols that lead from `state` to `to`; empty if `to` is dead.
     fn symbols(&self, state: usize, to: usize) -> Vec<usize> {
         let row = self.row(state).iter().enumerate();
         row.filter(|&(_, &next)| next as usize == to && next != DEAD).map(|(symbol, _)| symbol).collect()
     }
 }
 
-/// The reversed transitions of an automaton.
+/// The reversed transitions of an automaton: the predecessors of each state by each symbol.
 struct Before {
     symbols: usize,
-    /// For each state and symbol, the start of its predecessors in `states`.
+    /// The index in `states` of the first predecessor of `state` by `symbol`, at `state * symbols + symbol`; the next
+    /// entry is the end of these predecessors.
     starts: Vec<u32>,
+    /// The predecessors, grouped by state and then by symbol.
     states: Vec<u32>,
 }
 
 impl Before {
+    /// The states that lead to `state` by `symbol`.
     fn of(&self, state: usize, symbol: usize) -> &[u32] {
         let place = state * self.symbols + symbol;
         &self.states[self.starts[place] as usize..self.starts[place + 1] as usize]
@@ -230,21 +242,24 @@ impl Before {
 /// A partition of states into classes, refined by marking states (A. Valmari, "Fast brief practical DFA minimization",
 /// 2012).
 struct Partition {
-    /// The states. Those of a class are contiguous, marked ones first.
+    /// The states, grouped by class; within a class, marked states first.
     states: Vec<u32>,
     /// The index of each state in `states`.
     places: Vec<u32>,
+    /// The class of each state.
     class_of: Vec<u32>,
-    /// For each class, its start in `states`; the next fields have its end and its number of marked states.
+    /// The index in `states` of the first state of each class.
     starts: Vec<u32>,
+    /// For each class, the index in `states` after its last state.
     ends: Vec<u32>,
+    /// The number of marked states in each class.
     marked: Vec<u32>,
     /// The classes with marked states.
     touched: Vec<u32>,
 }
 
 impl Partition {
-    /// The partition into states with and without a property; one class if all states agree.
+    /// The partition into states with and without a property; one class if all states agree. No state is marked.
     fn new(property: impl Iterator<Item = bool>) -> Partition {
         let property: Vec<bool> = property.collect();
         let count = property.len() as u32;
@@ -266,7 +281,7 @@ impl Partition {
         &self.states[self.starts[class as usize] as usize..self.ends[class as usize] as usize]
     }
 
-    /// Marks an unmarked state.
+    /// Marks a state, which must not be marked already.
     fn mark(&mut self, state: u32) {
         let class = self.class_of[state as usize] as usize;
         if self.marked[class] == 0 {
@@ -280,8 +295,9 @@ impl Partition {
         self.marked[class] += 1;
     }
 
-    /// Splits each touched class: its marked states become a new class, unless all are marked. Calls `is_new` with the
-    /// old class, the new class, and whether the new class is not the larger one.
+    /// Splits each touched class: its marked states become a new class, unless all are marked. Then no state is marked.
+    /// For each new class, calls `is_new` with the old class, the new class, and whether the new class is at most as
+    /// large as what remains of the old class.
     fn split(&mut self, mut is_new: impl FnMut(u32, u32, bool)) {
         while let Some(old) = self.touched.pop() {
             let class = old as usize;

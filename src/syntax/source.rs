@@ -1,7 +1,6 @@
 //! The notations of grammars, and the text of a grammar with its notation and options.
 //!
-//! A front end consists of its folder, a variant of [`Notation`] with a row in the table here, and a variant of
-//! [`Source`].
+//! A front end consists of its folder, a variant of [`Notation`] with a row in `ROWS`, and a variant of [`Source`].
 
 #[cfg(feature = "spec")]
 use super::automaton_spec;
@@ -14,26 +13,27 @@ use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
 
-/// The notation of a grammar. Programs that read files must decide for each notation, so a new one breaks their `match`
-/// on purpose.
+/// The notation of a grammar. The enum is deliberately not `non_exhaustive`: a program that reads files must handle
+/// every notation, so a new variant is meant to break each exhaustive `match`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Notation {
-    /// JSON Schema.
+    /// JSON Schema. The grammar describes the values that satisfy the schema.
     JsonSchema,
     /// GBNF, the notation of llama.cpp.
     Gbnf,
-    /// A regular expression.
+    /// A regular expression, in one of the [dialects](regex::Dialect) of `regex`.
     Regex,
-    /// A structural tag: the JSON in which servers ask for tool calls.
+    /// A structural tag: XGrammar's JSON notation for tool calls, reasoning and the text around them.
     StructuralTag,
-    /// The notation of the Python package Lark.
+    /// The notation of the Python package Lark, a parser generator.
     Lark,
-    /// An automaton spec, with the feature `spec`.
+    /// An automaton spec: a finite or pushdown automaton or a context-free grammar, in TOML or JSON. Only with the
+    /// feature `spec`.
     #[cfg(feature = "spec")]
     Spec,
 }
 
-/// The facts about one notation.
+/// The properties of one notation, each returned by the method of [`Notation`] with the name of the field.
 struct Row {
     notation: Notation,
     id: &'static str,
@@ -95,7 +95,7 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// Each row is at the index of its variant.
+/// Checks at compile time that each row is at the index of its variant, since [`Notation::row`] indexes by variant.
 const _: () = {
     let mut place = 0;
     while place < ROWS.len() {
@@ -105,7 +105,7 @@ const _: () = {
 };
 
 impl Notation {
-    /// All notations.
+    /// All notations, in the order of their variants; an automaton spec only with the feature `spec`.
     pub const ALL: [Notation; ROWS.len()] = {
         let mut all = [Notation::JsonSchema; ROWS.len()];
         let mut place = 0;
@@ -120,12 +120,12 @@ impl Notation {
         &ROWS[self as usize]
     }
 
-    /// A short name without spaces, for use as a command line argument.
+    /// A short, stable name without spaces, for use as a command-line argument: `json-schema`, for example.
     pub fn id(self) -> &'static str {
         self.row().id
     }
 
-    /// The name as used in a sentence.
+    /// The name for use in a sentence: `regular expression`, for example.
     pub fn name(self) -> &'static str {
         self.row().name
     }
@@ -135,18 +135,20 @@ impl Notation {
         self.row().about
     }
 
-    /// The file extensions, the usual one first. Other notations may share them.
+    /// The file extensions, without the dot and in lower case, the usual one first. Several notations may share an
+    /// extension.
     pub fn extensions(self) -> &'static [&'static str] {
         self.row().extensions
     }
 
-    /// The file names of the grammar within a folder that describes a grammar, the usual one first.
+    /// The names that the grammar file may have in a folder that holds one grammar, the usual name first.
     pub fn folder_files(self) -> &'static [&'static str] {
         self.row().folder_files
     }
 
-    /// Determines the notation of a file from the extension of its name; where several notations share it, from its
-    /// text. `None` if no notation has the extension.
+    /// Determines the notation of a file from the extension of its name, which is compared case-sensitively. Several
+    /// notations have the extension `json`: such a file is a structural tag or an automaton spec if `text` has the form
+    /// of one, otherwise a JSON Schema. `None` if the name has no extension, or no notation has that extension.
     pub fn of_file(path: &Path, text: &str) -> Option<Notation> {
         let extension = path.extension().and_then(|extension| extension.to_str())?;
         let mut all = Notation::ALL.into_iter().filter(|notation| notation.extensions().contains(&extension));
@@ -159,8 +161,9 @@ impl Notation {
         }
     }
 
-    /// The grammar in the text of a file: without the line end that editors add to the last line, which is not part of
-    /// a pattern.
+    /// Returns the part of a file's text that is the grammar. For a regular expression, a line end (`\n` or `\r\n`) at
+    /// the end is removed: editors add one, and it would be part of the pattern. For all other notations, the text is
+    /// unchanged.
     pub fn in_file(self, text: &str) -> &str {
         match text.strip_suffix('\n') {
             Some(text) if self == Notation::Regex => text.strip_suffix('\r').unwrap_or(text),
@@ -175,10 +178,11 @@ impl fmt::Display for Notation {
     }
 }
 
-/// Whether JSON text is a structural tag: it says so, or has the two lists of the older form and does not say that it
-/// is a schema.
+/// Whether JSON text is a structural tag: an object whose `type` is `structural_tag`; or an object without `$schema`
+/// whose `structures` is a list, as in the older form. `false` for text that contains neither `structural_tag` nor both
+/// `"structures"` and `"triggers"`.
 fn is_structural_tag(text: &str) -> bool {
-    // most schemas are recognised without parsing them
+    // most schemas are rejected by this search for names, without parsing them
     let has = |field: &str| text.contains(field);
     if !(has("structural_tag") || has("\"structures\"") && has("\"triggers\"")) {
         return false;
@@ -191,8 +195,9 @@ fn is_structural_tag(text: &str) -> bool {
 }
 
 #[cfg(feature = "spec")]
-/// Whether text is the spec of an automaton: JSON that has a string member `kind` and does not say that it is a schema,
-/// or text that begins with `[` or `#` and is not JSON, as TOML with a header of parameters does.
+/// Whether the text of a `.json` file is an automaton spec: a JSON object with a string member `kind` and without
+/// `$schema`; or text that begins with `[` or `#`, after white space, and is not JSON, such as TOML that begins with a
+/// table header or a comment.
 fn is_spec(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Probe {
@@ -203,31 +208,32 @@ fn is_spec(text: &str) -> bool {
     if text.trim_start().starts_with(['[', '#']) {
         return serde_json::from_str::<serde::de::IgnoredAny>(text).is_err();
     }
-    // text that is not JSON is left to the front end of JSON Schema, which reports the place and the cause
+    // the front end of JSON Schema reads all other text that is not JSON, and reports the place and the cause
     serde_json::from_str::<Probe>(text).is_ok_and(|probe| probe.kind.is_some() && probe.schema.is_none())
 }
 
-/// The source of a grammar. Equal sources give equal grammars.
+/// The source of a grammar: its text and the options of its front end. Equal sources give equal grammars.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
-    /// A JSON Schema.
+    /// The text of a JSON Schema and its options.
     JsonSchema(String, json_schema::Options),
-    /// A GBNF grammar.
+    /// The text of a GBNF grammar and its options.
     Gbnf(String, gbnf::Options),
-    /// A regular expression.
+    /// A pattern and its options.
     Regex(String, regex::Options),
-    /// A structural tag.
+    /// The JSON text of a structural tag and its options.
     StructuralTag(String, structural_tag::Options),
-    /// A grammar in the notation of the Python package Lark.
+    /// The text of a grammar in the notation of the Python package Lark, and its options.
     Lark(String, lark::Options),
-    /// An automaton spec, with the feature `spec`.
+    /// The text of an automaton spec, in TOML or JSON, and its options. Only with the feature `spec`.
     #[cfg(feature = "spec")]
     Spec(String, automaton_spec::Options),
 }
 
 impl Source {
-    /// A text in the given notation, with the default options.
+    /// Creates a source from a text in the given notation, with the default options of its front end. The text is not
+    /// checked.
     pub fn new(notation: Notation, text: impl Into<String>) -> Source {
         let text = text.into();
         match notation {
@@ -241,38 +247,38 @@ impl Source {
         }
     }
 
-    /// A JSON Schema, with the default options.
+    /// Creates the source of a JSON Schema, with the default options.
     pub fn json_schema(schema: impl Into<String>) -> Source {
         Source::new(Notation::JsonSchema, schema)
     }
 
-    /// A GBNF grammar, with the default options.
+    /// Creates the source of a GBNF grammar, with the default options.
     pub fn gbnf(grammar: impl Into<String>) -> Source {
         Source::new(Notation::Gbnf, grammar)
     }
 
-    /// A regular expression, with the default options.
+    /// Creates the source of a regular expression in the default dialect, with the default options.
     pub fn regex(pattern: impl Into<String>) -> Source {
         Source::new(Notation::Regex, pattern)
     }
 
-    /// A structural tag, with the default options.
+    /// Creates the source of a structural tag, with the default options.
     pub fn structural_tag(tag: impl Into<String>) -> Source {
         Source::new(Notation::StructuralTag, tag)
     }
 
-    /// A Lark grammar, with the default options.
+    /// Creates the source of a Lark grammar, with the default options.
     pub fn lark(grammar: impl Into<String>) -> Source {
         Source::new(Notation::Lark, grammar)
     }
 
-    /// An automaton spec, with the default options.
+    /// Creates the source of an automaton spec, with the default options.
     #[cfg(feature = "spec")]
     pub fn spec(spec: impl Into<String>) -> Source {
         Source::new(Notation::Spec, spec)
     }
 
-    /// The text of the grammar.
+    /// The text of the grammar, without its options.
     pub fn text(&self) -> &str {
         match self {
             Source::JsonSchema(text, _)
@@ -285,7 +291,7 @@ impl Source {
         }
     }
 
-    /// The notation of the text.
+    /// The notation of the text; determines the front end that [`parse`] uses.
     pub fn notation(&self) -> Notation {
         match self {
             Source::JsonSchema(..) => Notation::JsonSchema,
@@ -299,20 +305,20 @@ impl Source {
     }
 }
 
-/// The result of a front end.
+/// The grammar that a front end built from a [`Source`], and its warnings.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Parsed {
-    /// The compiled grammar.
+    /// The grammar that the source describes.
     pub grammar: Grammar,
-    /// Warnings for the author of the grammar.
+    /// Warnings for the author of the grammar. Always empty for a regular expression.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Reads a source with the front end of its notation.
+/// Compiles a source with the front end of its notation.
 ///
 /// # Errors
-/// The errors of the front end.
+/// Each error of the front end's `compile`, unchanged.
 pub fn parse(source: &Source) -> Result<Parsed> {
     let (grammar, warnings) = match source {
         Source::JsonSchema(text, options) => {

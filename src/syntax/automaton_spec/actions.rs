@@ -1,8 +1,10 @@
-//! The language of a spec over actions instead of texts: each action is a code of one or two bytes.
+//! The language of a spec over actions instead of texts: each action has a code of one byte, or each has one of two
+//! bytes.
 //!
-//! Actions that are interchangeable everywhere (in all bodies, under equal limits, at equal cost) share a code.
-//! Choosing between them does not change what may follow, only the number of plans. So a plan of fifteen tools, each at
-//! most once, has states for how many tools *of a kind* were used, not for which.
+//! Actions that are interchangeable share a code: they occur in the same places of bodies, are counted by the same
+//! limits, and have the same cost, requirement and effects. A choice between such actions does not change what may
+//! follow, only the number of plans. So a plan of fifteen tools, each at most once, has states for how many tools *of a
+//! kind* were used, not for which.
 
 use super::errors;
 use super::facts::Assignment;
@@ -15,45 +17,53 @@ use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// Actions that share a code.
+/// A class of actions that share a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionClass {
-    /// The actions, by their indices among the symbols, ascending.
+    /// The actions of the class, by their indices among the symbols, in ascending order.
     pub members: Vec<usize>,
-    /// The minimum and maximum number of occurrences of each member, if it is limited on its own.
+    /// The minimum and maximum number of occurrences of each member, if a limit of at most one occurrence applies to it
+    /// alone; otherwise `None`. The maximum is 1.
     pub each: Option<(u32, u32)>,
 }
 
 /// The codes of a spec's actions.
 #[derive(Clone, Debug)]
 pub struct Codes {
-    /// The classes, by their codes.
+    /// The classes of actions. The index of a class is its code.
     pub classes: Vec<ActionClass>,
-    /// The class of each symbol; `None` for unused symbols.
+    /// The index of the class of each symbol, by symbol; `None` for unused symbols.
     pub class_of: Vec<Option<usize>>,
     /// Number of bytes of a code: 1 or 2.
     pub width: usize,
 }
 
+/// Maximum number of codes: those of two bytes.
 const MOST_CODES: usize = 1 << 16;
 
-/// Everything in which two actions must agree to share a code.
+/// The properties in which two actions must agree to share a code.
 #[derive(PartialEq, Eq, Hash)]
 struct Signature {
+    /// The places at which the action occurs: a head, and a body with a placeholder for the action.
     places: BTreeSet<(usize, Vec<Item>)>,
+    /// The bounds of a limit of at most one occurrence that applies to the action alone.
     each: Option<(u32, u32)>,
+    /// The other limits that count the action, by index.
     groups: Vec<usize>,
     cost: u64,
     requires: Formula,
     assigns: Vec<Assignment>,
     outcomes: Vec<Vec<Assignment>>,
-    /// The symbol itself, if it cannot share a code.
+    /// The action itself, if it must have a code of its own.
     own: Option<usize>,
 }
 
 impl Codes {
-    /// Assigns codes to the symbols in use. This copies each body once per symbol in it; `grammar_nodes` bounds the
-    /// copied items.
+    /// Assigns codes to the symbols in use. This copies each body once for each symbol in it.
+    ///
+    /// # Errors
+    /// `limit/exceeded` if the copies have more than `grammar_nodes` items in total; `automaton-spec/too-many-actions`
+    /// for more than [`MOST_CODES`] codes.
     pub(super) fn new(spec: &Spec) -> Result<Codes> {
         let (symbols, symbol_limits) = (spec.symbols(), spec.symbol_limits());
         let (productions, limits, facts) = (spec.productions(), spec.limits(), spec.facts());
@@ -78,7 +88,7 @@ impl Codes {
                 }
             }
         }
-        // subsets and outcome names belong to one action
+        // subsets and the names of outcomes belong to one action, which then needs a code of its own
         let has_own = symbols.iter().enumerate().filter(|(_, s)| s.set.is_some() || !s.outcomes.is_empty());
         alone.extend(has_own.map(|(place, _)| place));
         // for each symbol, the indices of the limits that count it
@@ -86,7 +96,7 @@ impl Codes {
         for (number, limit) in symbol_limits.iter().enumerate() {
             limit.symbols.iter().for_each(|&symbol| counted_by.entry(symbol).or_default().push(number));
         }
-        // variables that no formula reads do not affect what may follow
+        // effects on variables that no formula reads do not affect what may follow
         let read = |assigns: &[Assignment]| -> Vec<Assignment> {
             assigns.iter().copied().filter(|&(variable, _)| facts.is_read(variable)).collect()
         };
@@ -125,13 +135,16 @@ impl Codes {
         Ok(codes)
     }
 
-    /// The code of a class.
+    /// The bytes of the code of a class, most significant first.
     pub(crate) fn code(&self, class: usize) -> impl Iterator<Item = u8> {
         let bytes = (class as u16).to_be_bytes();
         bytes.into_iter().skip(2 - self.width)
     }
 
-    /// Builds the grammar over codes.
+    /// Builds the grammar of `productions` over codes instead of texts.
+    ///
+    /// # Errors
+    /// `limit/exceeded` if the grammar exceeds the limits.
     pub fn grammar(&self, productions: &Productions, limits: &Limits) -> Result<Grammar> {
         let mut g = GrammarBuilder::with_limits(limits.clone());
         let rules: Vec<_> = productions.names.iter().map(|name| g.declare(name.as_str())).collect();
@@ -171,6 +184,7 @@ impl Codes {
         g.build(rules[productions.start])
     }
 
+    /// The item with the class of its symbol in place of the symbol.
     fn item(&self, item: Item) -> Item {
         match item {
             Item::Symbol { symbol, .. } => {
@@ -198,15 +212,19 @@ impl Codes {
 }
 
 impl Productions {
-    /// Productions for the words that have a derivation that can be pumped by symbols of `free` alone. `None` if there
-    /// are none.
+    /// Productions for the words that have a derivation that can be pumped by symbols of `free` alone: a part of it can
+    /// be repeated any number of times, which adds only free symbols. `None` if no word has one.
     ///
-    /// A nonterminal `A` can be pumped if `A` derives `u A v` with only free symbols in `u v`, at least one. In the
-    /// result, each nonterminal has a twin that leads to a pumpable one.
+    /// A nonterminal `A` can be pumped if `A` derives `u A v` where `u v` has only free symbols, and at least one. In
+    /// the result, each nonterminal has a twin that derives its words by way of a nonterminal that can be pumped.
+    ///
+    /// # Errors
+    /// `limit/exceeded` if the result exceeds `grammar_nodes`.
     pub fn pumpable(&self, free: impl Fn(usize) -> bool, limits: &Limits) -> Result<Option<Productions>> {
         let derives = self.derive(&free);
         let spells = self.spells(&free, &derives);
-        // edges A -> B of bodies `x B y` with free x and y; an edge is long if x y can be non-empty
+        // an edge A -> B for each body `x B y` of A in which x and y can be words of free symbols; the edge is long if
+        // x y can be non-empty
         let mut edges: Vec<Vec<(usize, bool)>> = vec![Vec::new(); self.names.len()];
         for (head, bodies) in self.bodies.iter().enumerate() {
             for body in bodies {

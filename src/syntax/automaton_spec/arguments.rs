@@ -1,4 +1,4 @@
-//! Typed arguments: JSON within an action's text, described by a JSON Schema.
+//! The arguments of an action: JSON within its text, described by a JSON Schema.
 
 use super::document::Document;
 use super::rule_errors as errors;
@@ -10,7 +10,7 @@ use crate::syntax::json_schema::{self, PropertyOrder, Whitespace};
 use serde_json::Value;
 use std::path::{Component, Path, PathBuf};
 
-/// The compiled schema of an action's arguments.
+/// The schema of an action's arguments, and its two grammars.
 #[derive(Debug)]
 pub struct Arguments {
     schema: Value,
@@ -19,28 +19,29 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The schema.
+    /// The JSON Schema, as written in the spec or read from a file.
     pub(crate) fn schema(&self) -> &Value {
         &self.schema
     }
 
-    /// The grammar of the texts that a symbol spells for its arguments: members in the order of the schema, at most one
-    /// space between tokens.
+    /// The grammar of the texts that a symbol spells for its arguments: members in the order of the schema, and at most
+    /// one space between any two JSON tokens.
     pub fn grammar(&self) -> &Grammar {
         &self.grammar
     }
 
-    /// The grammar of compact texts, with members in any order.
+    /// The grammar of texts without white space, with members in any order.
     pub fn compact(&self) -> &Grammar {
         &self.compact
     }
 
-    /// Whether the schema itself says `"type": "object"`.
+    /// Whether the schema itself, not a schema inside it, has `"type": "object"`.
     pub(super) fn is_object(&self) -> bool {
         self.schema.get("type").and_then(Value::as_str) == Some("object")
     }
 
-    /// Whether names or items in the texts must differ from each other, which intersections do not support.
+    /// Whether the grammar requires names of members or items to differ from each other, which intersections do not
+    /// support.
     pub(super) fn is_open(&self) -> bool {
         let differ =
             |expression: &Expression| matches!(expression, Expression::Distinct(_) | Expression::Name(..));
@@ -48,7 +49,13 @@ impl Arguments {
     }
 }
 
-/// Compiles the arguments of a document's symbols, in their order. Paths of schemas are relative to `folder`.
+/// Compiles the arguments of a document's symbols, in their order; `None` for symbols without arguments. Paths of files
+/// with schemas are relative to `folder`.
+///
+/// # Errors
+/// `automaton-spec/arguments` for a symbol whose text does not have exactly one `{}` or that has a set, and for a file
+/// that cannot be read; the errors of the schemas; up to 20 errors. `limit/exceeded` for a file of more than
+/// `source_bytes`.
 pub(super) fn compile(
     document: &Document,
     folder: Option<&Path>,
@@ -77,6 +84,7 @@ pub(super) fn compile(
     Ok(all)
 }
 
+/// Compiles a schema to both grammars.
 fn compile_one(schema: Value, limits: &Limits) -> Result<Arguments> {
     let written = json_schema::Options {
         whitespace: Whitespace::Pattern(" ?".to_owned()),
@@ -94,6 +102,10 @@ fn compile_one(schema: Value, limits: &Limits) -> Result<Arguments> {
 }
 
 /// Reads a schema from a file in the folder of the spec, or in a folder below it.
+///
+/// # Errors
+/// `automaton-spec/arguments` if there is no folder, the path leads out of it, or the file cannot be read as JSON;
+/// `limit/exceeded` for a file of more than `source_bytes`.
 fn read_file(id: &str, path: &str, folder: Option<&Path>, limits: &Limits) -> Result<Value> {
     let fail = |cause: String| errors::arguments_file(id, path, cause);
     let Some(folder) = folder else {

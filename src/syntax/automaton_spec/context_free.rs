@@ -1,4 +1,4 @@
-//! Context-free rules as productions.
+//! Converts context-free rules to productions.
 
 use super::document::Document;
 use super::errors;
@@ -9,7 +9,12 @@ use crate::error::{Errors, Result};
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 
-/// Converts the rules of a `cfg` to productions.
+/// Converts the rules of a `cfg` to productions. A nonterminal gets its number at the first rule for it.
+///
+/// # Errors
+/// `automaton-spec/missing` without a start; `automaton-spec/twice` for a head that is a symbol;
+/// `automaton-spec/undefined`; `automaton-spec/unproductive` for each head that derives no word; up to 20 errors;
+/// `limit/exceeded`.
 pub(super) fn productions(
     document: &Document,
     limits: &Limits,

@@ -1,4 +1,4 @@
-//! The spec as written: fields, their types, and which kinds have which fields.
+//! The spec as written: its fields, their types, and which kinds have which fields.
 
 use super::fields::{Names, NamesForm, Rules, RulesForm, Table};
 use super::kind::Kind;
@@ -36,35 +36,37 @@ pub enum Direction {
     Backward,
 }
 
-/// Templates (in Jinja's notation) of the texts for the chooser and the reader of a plan; see `docs/plans.md`.
+/// Templates (in Jinja's notation) of the texts for the chooser and the reader of a plan; see `docs/plans.md`. Without
+/// a template, a built-in text is used, and as the task the spec's description, if it has one.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Templates {
-    /// The task, unless the caller gives it.
+    /// The task, unless the caller gives one.
     pub task: Option<String>,
-    /// The progress so far, as part of a question.
+    /// The steps chosen so far, as part of a question.
     pub progress: Option<String>,
-    /// The question at a choice.
+    /// The question for the next step.
     pub question: Option<String>,
-    /// The finished plan.
+    /// The text of a finished plan.
     pub plan: Option<String>,
 }
 
-/// A move of an automaton.
+/// A transition of an automaton.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Transition {
-    /// The state it leaves.
+    /// The state that the transition leaves.
     pub from: String,
-    /// The symbol that it reads, or a list of symbols of which it reads one; without it, it reads nothing.
+    /// The symbol that the transition reads, or a list of symbols, any one of which may be read; without `input`, the
+    /// transition reads nothing.
     #[schemars(with = "Option<NamesForm>")]
     pub input: Option<Names>,
-    /// The stack symbol that must be on top, and is popped.
+    /// The stack symbol that must be on top, and is popped; without `pop`, any stack is allowed and nothing is popped.
     pub pop: Option<String>,
-    /// The stack symbols that are pushed, the first deepest.
+    /// The stack symbols that are pushed after `pop`, in order: the first is the deepest.
     #[schemars(with = "Option<NamesForm>")]
     pub push: Option<Names>,
-    /// The state it enters.
+    /// The state that the transition enters.
     pub to: String,
 }
 
@@ -83,7 +85,7 @@ pub(super) struct SymbolLimits {
     /// The minimum number of occurrences, by name.
     #[schemars(with = "BTreeMap<String, u32>")]
     pub at_least: Table<u32>,
-    /// The maximum total cost of a plan. Only plans keep it, not token masks.
+    /// The maximum total cost of a plan. Only plans have it; it is an error in a grammar of texts.
     pub max_cost: Option<u64>,
 }
 
@@ -93,35 +95,35 @@ pub(super) struct SymbolLimits {
 pub(super) struct Document {
     /// The kind of the automaton or grammar.
     pub kind: Kind,
-    /// For people.
+    /// The name of the spec, for people.
     pub name: Option<String>,
-    /// For people.
+    /// A description of the spec, for people.
     pub description: Option<String>,
-    /// Where the spec is from.
+    /// Where the spec comes from, for people.
     pub source: Option<String>,
     /// The symbols; the symbols of a plan are its actions.
     #[schemars(with = "SymbolsForm")]
     pub symbols: Symbols,
-    /// What stands between two symbols of a word.
+    /// The text between two symbols of a word; empty by default.
     #[serde(default)]
     pub separator: String,
-    /// What stands before a word.
+    /// The text before a word; empty by default.
     #[serde(default)]
     pub prefix: String,
-    /// What stands after a word.
+    /// The text after a word; empty by default.
     #[serde(default)]
     pub suffix: String,
     /// The start state, or the start symbol of a `cfg`.
     pub start: Option<String>,
-    /// All states of an automaton; needed only where one is not left and does not accept.
+    /// All states of an automaton; needed only for a state that no transition leaves and that does not accept.
     pub states: Option<Vec<String>>,
     /// The accepting states of an automaton.
     pub accepting: Option<Vec<String>>,
-    /// The moves of an automaton.
+    /// The transitions of an automaton.
     pub transitions: Option<Vec<Transition>>,
-    /// The stack symbol on the stack of a `pda` at the start.
+    /// The only stack symbol on the stack of a `pda` at the start; without it, the stack is empty.
     pub stack_start: Option<String>,
-    /// When a `pda` accepts.
+    /// When a `pda` accepts; by default in an accepting state, with any stack.
     pub accept_by: Option<AcceptBy>,
     /// The rules of a `cfg`.
     #[schemars(with = "Option<RulesForm>")]
@@ -136,21 +138,29 @@ pub(super) struct Document {
     /// The order in which words name the steps of a plan.
     #[serde(default)]
     pub direction: Direction,
-    /// Templates of the texts for the chooser and the reader of a plan. If a spec has a header, they belong there.
+    /// Templates of the texts for the chooser and the reader of a plan. If a spec has a header, they are part of the
+    /// header.
     pub templates: Option<Templates>,
 }
 
 impl Document {
-    /// The index of each symbol, by its name.
+    /// The index of each symbol, by its name. Indices follow the order of the spec.
     pub(super) fn symbol_numbers(&self) -> FxHashMap<&str, usize> {
         self.symbols.0.iter().enumerate().map(|(i, symbol)| (symbol.id.as_str(), i)).collect()
     }
 
-    /// The start, which every kind must have.
+    /// The start state or start symbol.
+    ///
+    /// # Errors
+    /// `automaton-spec/missing` if the spec has none.
     pub(super) fn start(&self) -> Result<&str> {
         self.start.as_deref().ok_or_else(|| errors::missing("start", self.kind))
     }
 
+    /// Checks that the spec has no field that only other kinds have.
+    ///
+    /// # Errors
+    /// `automaton-spec/misplaced` for the first field of another kind.
     fn check_fields(&self) -> Result<()> {
         let finite: &[&str] = &["states", "accepting", "transitions"];
         let pushdown: &[&str] = &["states", "accepting", "transitions", "stack_start", "accept_by"];
@@ -174,7 +184,10 @@ impl Document {
     }
 }
 
-/// Parses a spec and checks that it has no fields of other kinds.
+/// Parses a rendered spec and checks that it has no fields of other kinds.
+///
+/// # Errors
+/// `automaton-spec/unreadable` and `automaton-spec/misplaced`.
 pub(super) fn read(text: &str, format: Format) -> Result<Document> {
     let document: Document = match format {
         Format::Toml => toml::from_str(text).map_err(|e| errors::toml(text, &e))?,

@@ -11,7 +11,7 @@ fn error(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// At most a dozen names, quoted, and the number of the others.
+/// Up to 12 names in backquotes, and the number of the other names; if there are no names, words that say so.
 pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let mut names = names.into_iter();
@@ -23,7 +23,7 @@ pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// The kind with its article.
+/// The name of the kind with its indefinite article.
 fn a(kind: Kind) -> String {
     format!("{} `{kind}`", if kind == Kind::Nfa { "an" } else { "a" })
 }
@@ -50,7 +50,7 @@ pub(super) fn json(text: &str, cause: &serde_json::Error) -> Error {
     let place = match (cause.line(), cause.column()) {
         (0, _) => Place::in_text(text, 0),
         (line, column) => {
-            // serde_json counts columns in bytes, and reports the end of a line as column 0 of the next
+            // serde_json counts columns in bytes from 1, and reports the end of a line as column 0 of the next line
             let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
             let end = start + column.saturating_sub(1);
             // for an unknown field, serde_json reports the end of its name; the error points to its start
@@ -64,7 +64,7 @@ pub(super) fn json(text: &str, cause: &serde_json::Error) -> Error {
     unreadable("JSON", message, place)
 }
 
-/// Whether a name in double quotes begins at a byte of a text.
+/// Whether `name` in double quotes begins at byte `at` of `text`.
 fn is_quoted(text: &str, at: usize, name: &str) -> bool {
     let rest = text.get(at..).and_then(|rest| rest.strip_prefix('"'));
     rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with('"'))
@@ -500,7 +500,8 @@ pub(super) fn too_many_actions(found: usize, most: usize) -> Error {
     )
 }
 
-/// Places an error at the `limits` of a spec, which have exceeded a limit.
+/// Places an error about an exceeded limit at the field `limits` of a spec. The error was caused by checking those
+/// limits.
 pub(super) fn at_limits(cause: &Error) -> Error {
     Error::new(cause.kind(), cause.diagnostic().clone().at(Place::Pointer("/limits".to_owned())))
 }

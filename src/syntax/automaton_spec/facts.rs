@@ -1,19 +1,19 @@
-//! Facts: the variables of the formulas of a spec, and the changes that actions and their outcomes make.
+//! Facts: the variables of a spec's formulas, and the changes that actions and their outcomes make.
 //!
-//! All of it is *variables* with finitely many values: whether an action, or one of a group, was carried out; flags;
-//! and facts that have one of several values, or none. A requirement is a formula over variables; an effect is a list
-//! of assignments of constants.
+//! All facts are *variables* with finitely many values. A variable says whether an action, or some action of a group,
+//! was carried out; or it is a flag; or it is a fact with one of several values, or without a value. A requirement is a
+//! formula over variables; an effect is a list of assignments of constants.
 
 use super::formula::Formula;
 
-/// The meaning of a variable.
+/// What a variable of a formula says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
-    /// Whether the action with this index among the symbols was carried out.
+    /// Whether the action with this index among the symbols was carried out, and not cleared since.
     Action(usize),
-    /// Whether an action of the group was carried out.
+    /// Whether some action of a group was carried out. No effect clears an action of the group.
     Group,
-    /// A flag or a fact.
+    /// The value of a flag or a fact.
     Fact,
 }
 
@@ -22,23 +22,24 @@ pub enum About {
 pub struct Variable {
     /// The name of the action, group, flag or fact.
     pub name: String,
-    /// The meaning of the variable.
+    /// What the variable says.
     pub about: About,
     /// The names of its values, in the order of their numbers from 0: `false` and `true`; for a fact with values, the
     /// empty text (no value) and then the values.
     pub values: Vec<String>,
-    /// The number of its initial value.
+    /// The number of the initial value: an index into [`values`](Variable::values).
     pub initial: u32,
 }
 
 impl Variable {
-    /// Whether its values are exactly false and true.
+    /// Whether the variable has exactly the values false (0) and true (1). A fact with the two values `false` and
+    /// `true` does not count, since it may have no value.
     pub fn is_boolean(&self) -> bool {
         self.about != About::Fact || self.values.len() == 2 && self.values[0] == FALSE
     }
 }
 
-/// The name of a boolean variable's value 0.
+/// The name of the value 0 of a boolean variable.
 pub(super) const FALSE: &str = "false";
 
 /// An assignment: the number of a variable and the number of its new value.
@@ -47,37 +48,38 @@ pub type Assignment = (usize, u32);
 /// A possible outcome of an action, chosen by the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeRules {
-    /// The outcome's name.
+    /// The name of the outcome, unique among the outcomes of its action.
     pub name: String,
-    /// Its assignments, applied after the action's own effects.
+    /// The assignments of the outcome, which are applied after the action's own.
     pub assigns: Vec<Assignment>,
 }
 
-/// The rules of one action.
+/// The requirement and the effects of one action.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActionRules {
     /// The condition before the action.
     pub requires: Formula,
-    /// The assignments of the action itself.
+    /// The assignments that every occurrence of the action makes.
     pub assigns: Vec<Assignment>,
-    /// Its outcomes; empty if it has only its own effects.
+    /// The possible outcomes. The environment chooses one of them. Empty if the action has only its own effects.
     pub outcomes: Vec<OutcomeRules>,
 }
 
 impl ActionRules {
-    /// The assignments of the action with one of its outcomes.
+    /// The assignments of an occurrence of the action with the outcome of this index, in the order in which they apply.
+    /// `None`, or an index that is out of range, means without an outcome.
     pub fn effects(&self, outcome: Option<usize>) -> impl Iterator<Item = Assignment> + '_ {
         let of_outcome = outcome.and_then(|outcome| self.outcomes.get(outcome));
         self.assigns.iter().copied().chain(of_outcome.into_iter().flat_map(|o| o.assigns.iter().copied()))
     }
 }
 
-/// The variables of a spec and the rules of its actions.
+/// The variables of a spec, and the requirements and effects of its actions.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     pub(super) variables: Vec<Variable>,
     pub(super) rules: Vec<ActionRules>,
-    /// For each variable, whether the formula of an action in use reads it.
+    /// For each variable, whether the requirement of an action in use reads it.
     pub(super) is_read: Vec<bool>,
 }
 
@@ -88,36 +90,38 @@ impl Facts {
         &self.variables
     }
 
-    /// The rules of an action, by its index among the symbols.
+    /// The requirement and effects of an action, by its index among the symbols; for an index that is out of range,
+    /// none.
     pub fn rules(&self, action: usize) -> &ActionRules {
         const NONE: &ActionRules =
             &ActionRules { requires: Formula::ALWAYS, assigns: Vec::new(), outcomes: Vec::new() };
         self.rules.get(action).unwrap_or(NONE)
     }
 
-    /// Whether the formula of an action in use reads the variable. Other variables do not affect what may follow.
+    /// Whether the requirement of an action in use reads the variable; `false` for an unknown variable. Variables that
+    /// are not read do not affect what may follow.
     pub fn is_read(&self, variable: usize) -> bool {
         self.is_read.get(variable).copied().unwrap_or_default()
     }
 
-    /// Whether some action has outcomes.
+    /// Whether some action, even an unused one, has outcomes.
     pub fn has_outcomes(&self) -> bool {
         self.rules.iter().any(|rules| !rules.outcomes.is_empty())
     }
 
-    /// The same variables and rules, with the requirement `requires(action)` for each action.
+    /// Copies the variables and effects, with the requirement `requires(action)` for each action.
     pub(super) fn with_requirements(&self, requires: impl Fn(usize) -> Formula) -> Facts {
         let mut facts = self.clone();
         facts.rules.iter_mut().enumerate().for_each(|(action, rules)| rules.requires = requires(action));
         facts
     }
 
-    /// The requirement of an action as a text.
+    /// The requirement of an action as text for people, in the notation of `requires`; empty if it always holds.
     pub fn requirement(&self, action: usize) -> String {
         self.text(&self.rules(action).requires)
     }
 
-    /// A formula as a text.
+    /// The formula as text for people, in the notation of `requires`; empty if it always holds.
     pub(crate) fn text(&self, formula: &Formula) -> String {
         formula.text(|variable, value| {
             let Some(found) = self.variables.get(variable) else { return String::new() };
@@ -131,7 +135,7 @@ impl Facts {
             match (found.is_boolean(), value) {
                 (true, 0) => format!("{name} == {FALSE}"),
                 (true, _) => name,
-                // formulas contain "no value" only under `not`
+                // formulas contain "no value" only negated; the negation is written before this text
                 (false, 0) => format!("{name} == \"\""),
                 (false, _) => {
                     let value = found.values.get(value as usize).map_or("", String::as_str);
@@ -141,7 +145,8 @@ impl Facts {
         })
     }
 
-    /// For each variable, whether it is boolean, can only become true, and being true never forbids anything.
+    /// For each variable, whether it is boolean, no effect makes it false, and no requirement asks for it to be false.
+    /// Once such a variable is true, it stays true and never forbids anything.
     pub fn monotone(&self) -> Vec<bool> {
         let mut monotone: Vec<bool> = self.variables.iter().map(Variable::is_boolean).collect();
         for rules in &self.rules {

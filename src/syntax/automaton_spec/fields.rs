@@ -1,11 +1,13 @@
-//! Field types that serde's derive does not support: ordered tables without duplicates, and one-or-many.
+//! Types of fields that serde's derive does not support: ordered tables without duplicate keys, and one name or
+//! several.
 
 use super::place::pointer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A table in the order of the text. A duplicate key is an error (JSON parsers would keep the last value).
+/// A table with its entries in the order of the text. A duplicate key is an error, whereas JSON parsers would keep the
+/// last value.
 #[derive(Clone, Debug)]
 pub(super) struct Table<T>(pub Vec<(String, T)>);
 
@@ -15,6 +17,7 @@ impl<T> Default for Table<T> {
     }
 }
 
+/// Reads the entries of a table in the order of the text. A duplicate key is an error.
 pub(super) fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     mut map: A,
 ) -> Result<Vec<(String, T)>, A::Error> {
@@ -57,10 +60,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Names(pub Vec<String>);
 
-/// The form of [`Names`], for the schema.
+/// One name or several.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum NamesForm {
     /// One name.
     One(String),
@@ -68,31 +71,31 @@ pub(super) enum NamesForm {
     Several(Vec<String>),
 }
 
-/// The form of a rule's body, for the schema.
+/// The body of a rule.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum BodyForm {
-    /// Names between spaces.
+    /// Names separated by white space.
     Text(String),
     /// A list of names.
     List(Vec<String>),
 }
 
-/// The form of the rules, for the schema.
+/// The rules of a `cfg`.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum RulesForm {
-    /// From heads to bodies.
+    /// A table from heads to lists of bodies.
     Table(std::collections::BTreeMap<String, Vec<BodyForm>>),
-    /// One rule after the other.
+    /// A list of rules.
     List(Vec<RuleForm>),
 }
 
-/// The form of a listed rule, for the schema.
+/// A rule in a list.
 #[derive(schemars::JsonSchema)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) struct RuleForm {
     head: String,
     body: BodyForm,
@@ -140,7 +143,7 @@ impl<'de> Deserialize<'de> for Body {
     }
 }
 
-/// The rules of a `cfg` as written, each with the pointer to its body, below `/rules`.
+/// The rules of a `cfg` as written, in the order of the text.
 #[derive(Clone, Debug)]
 pub(super) struct Rules(pub Vec<Written>);
 
@@ -149,7 +152,7 @@ pub(super) struct Rules(pub Vec<Written>);
 pub(super) struct Written {
     pub head: String,
     pub body: Vec<String>,
-    /// The JSON Pointer to the body.
+    /// The JSON Pointer to the body, from the root of the spec.
     pub pointer: String,
 }
 

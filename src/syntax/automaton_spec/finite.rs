@@ -1,4 +1,5 @@
-//! Finite automata as productions `state ::= symbol next-state`, and the states of all kinds of automata.
+//! Converts finite automata to productions `state ::= symbol next-state`, and reads the states of all kinds of
+//! automata.
 
 use super::document::{Document, Transition};
 use super::errors;
@@ -9,7 +10,7 @@ use crate::error::{Errors, Result};
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 
-/// The states of an automaton: names, numbers, accepting states and the start state.
+/// The states of an automaton. A state is an index into `names`, which are in the order of the spec.
 pub(super) struct States<'d> {
     pub names: Vec<&'d str>,
     pub accepting: Vec<bool>,
@@ -17,7 +18,7 @@ pub(super) struct States<'d> {
     numbers: FxHashMap<&'d str, usize>,
 }
 
-/// A transition with names resolved.
+/// A transition whose names are resolved.
 pub(super) struct Step<'d> {
     pub from: usize,
     /// The symbols that it may read; `None` if it reads nothing.
@@ -27,7 +28,11 @@ pub(super) struct Step<'d> {
 }
 
 impl<'d> States<'d> {
-    /// The states of a document, and its transitions with names resolved.
+    /// Reads the states of a document, and its transitions with names resolved.
+    ///
+    /// # Errors
+    /// `automaton-spec/missing` without a start; `automaton-spec/twice`, `automaton-spec/undefined` and
+    /// `automaton-spec/no-input` for states and transitions, up to 20 errors.
     pub(super) fn read(document: &'d Document) -> Result<(States<'d>, Vec<Step<'d>>)> {
         let transitions = document.transitions.as_deref().unwrap_or_default();
         let start = document.start()?;
@@ -46,7 +51,7 @@ impl<'d> States<'d> {
             None => {
                 let accepting = document.accepting.iter().flatten().map(String::as_str);
                 let from = transitions.iter().map(|t| t.from.as_str());
-                // `start` is not added: a start state that no transition leaves and that does not accept is probably
+                // `start` is not added: a start state that does not accept and that no transition leaves is probably
                 // misspelt
                 for name in from.chain(accepting) {
                     states.add(name);
@@ -97,6 +102,7 @@ impl<'d> States<'d> {
         Ok((states, steps))
     }
 
+    /// Adds a state, unless it has been added.
     fn add(&mut self, name: &'d str) {
         let next = self.names.len();
         if *self.numbers.entry(name).or_insert(next) == next {
@@ -105,12 +111,17 @@ impl<'d> States<'d> {
         }
     }
 
+    /// The number of a state.
+    ///
+    /// # Errors
+    /// `automaton-spec/undefined` at `place` if there is no such state.
     fn number(&self, name: &str, place: impl Fn() -> String) -> Result<usize> {
         let number = self.numbers.get(name).copied();
         number.ok_or_else(|| errors::undefined("state", name, place(), self.names.iter().copied()))
     }
 
-    /// Warns about states that cannot be reached from the start.
+    /// Adds a warning that lists the states that cannot be reached from the start, if there are any. Stacks are
+    /// ignored.
     pub(super) fn warn_unreachable(&self, steps: &[Step<'_>], warnings: &mut Vec<Diagnostic>) {
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.names.len()];
         for step in steps {
@@ -131,12 +142,16 @@ impl<'d> States<'d> {
     }
 }
 
-/// The names of a document's symbols.
+/// The names of a document's symbols, in the spec's order.
 pub(super) fn symbol_names(document: &Document) -> impl Iterator<Item = &str> {
     document.symbols.0.iter().map(|symbol| symbol.id.as_str())
 }
 
 /// Converts a `dfa` or `nfa` to productions.
+///
+/// # Errors
+/// Those of [`States::read`]; `automaton-spec/no-accepting-state`; `automaton-spec/misplaced` for a transition with a
+/// stack; `automaton-spec/nondeterministic`, only for a `dfa`; `limit/exceeded`.
 pub(super) fn productions(
     document: &Document,
     limits: &Limits,
@@ -172,13 +187,17 @@ pub(super) fn productions(
     Ok(out)
 }
 
-/// The inputs of a step: one item per symbol, or nothing.
+/// The inputs of a step: an item for each symbol that it may read, or one `None` if it reads nothing.
 pub(super) fn inputs<'s>(step: &'s Step<'_>) -> impl Iterator<Item = Option<Item>> + 's {
     let nothing = step.inputs.is_none().then_some(None);
     let symbols = step.inputs.iter().flatten().map(|&symbol| Some(Item::symbol(symbol)));
     nothing.into_iter().chain(symbols)
 }
 
+/// Checks that each transition reads something, and that no two transitions leave one state with the same symbol.
+///
+/// # Errors
+/// `automaton-spec/nondeterministic`.
 fn check_deterministic(document: &Document, steps: &[Step<'_>]) -> Result<()> {
     let mut taken: FxHashMap<(usize, usize), usize> = FxHashMap::default();
     for (i, step) in steps.iter().enumerate() {

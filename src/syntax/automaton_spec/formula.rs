@@ -1,6 +1,6 @@
-//! Boolean formulas over the events of a plan: the notation of `requires`, and its evaluation.
+//! Boolean formulas over the variables of a spec: the notation of `requires`, and its evaluation.
 //!
-//! A formula is stored in postfix order, so that reading, evaluating and rewriting it use loops instead of recursion.
+//! A formula is stored in postfix order, so that it is read, evaluated and rewritten by loops instead of recursion.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct Formula {
 /// One node of a formula in postfix order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Node {
-    /// The variable (first number) has the value (second number).
+    /// Whether the variable (first number) has the value (second number).
     Is(usize, u32),
     Not,
     And,
@@ -25,12 +25,12 @@ impl Formula {
     /// The formula that is always true.
     pub const ALWAYS: Formula = Formula { nodes: Vec::new() };
 
-    /// Returns [`Formula::ALWAYS`].
+    /// The formula that is always true, [`Formula::ALWAYS`].
     pub fn always() -> Formula {
         Formula::ALWAYS
     }
 
-    /// Whether the formula is [`Formula::ALWAYS`].
+    /// Whether the formula is [`Formula::ALWAYS`]. `false` does not mean that the formula can be false.
     pub fn is_always(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -40,17 +40,18 @@ impl Formula {
         Formula { nodes: vec![Node::Is(variable, value)] }
     }
 
+    /// The negation of a formula other than [`Formula::ALWAYS`].
     pub(super) fn negated(mut self) -> Formula {
         self.nodes.push(Node::Not);
         self
     }
 
-    /// The conjunction of the formulas; true if there are none.
+    /// The conjunction of the formulas; [`Formula::ALWAYS`] if there are none.
     pub(super) fn all(parts: impl IntoIterator<Item = Formula>) -> Formula {
         Formula::joined(parts, Node::And)
     }
 
-    /// The disjunction of the formulas: at least one, and none of them [`Formula::ALWAYS`].
+    /// The disjunction of the formulas. There must be at least one, and none may be [`Formula::ALWAYS`].
     pub(super) fn any(parts: impl IntoIterator<Item = Formula>) -> Formula {
         Formula::joined(parts, Node::Or)
     }
@@ -67,7 +68,7 @@ impl Formula {
         Formula { nodes }
     }
 
-    /// Evaluates the formula; `value` gives the values of variables.
+    /// Evaluates the formula; `value` returns the number of a variable's value.
     pub fn holds(&self, value: impl Fn(usize) -> u32) -> bool {
         let mut stack: Vec<bool> = Vec::new();
         for node in &self.nodes {
@@ -89,7 +90,8 @@ impl Formula {
         stack.pop().unwrap_or(true)
     }
 
-    /// The comparisons in the formula: variables and the values that they are compared with.
+    /// The comparisons in the formula, in its order, duplicates included: variables, and the values that they are
+    /// compared with.
     pub fn atoms(&self) -> impl Iterator<Item = (usize, u32)> {
         self.nodes.iter().filter_map(|node| match *node {
             Node::Is(variable, value) => Some((variable, value)),
@@ -97,10 +99,11 @@ impl Formula {
         })
     }
 
-    /// The variables that occur somewhere under an odd number of negations.
+    /// The variables that occur under an odd number of negations, in reverse order. A variable is listed once for each
+    /// such occurrence.
     pub(crate) fn negated_variables(&self) -> Vec<usize> {
         let mut found = Vec::new();
-        // from the root backwards: the operands of a node directly precede it
+        // from the root backwards: the last operand of a node directly precedes the node
         let mut signs = vec![true];
         for node in self.nodes.iter().rev() {
             let Some(sign) = signs.pop() else { break };
@@ -114,9 +117,10 @@ impl Formula {
         found
     }
 
-    /// The formulas whose conjunction this is.
+    /// The conjuncts: formulas without `and` at their root whose conjunction is this formula. Empty for
+    /// [`Formula::ALWAYS`].
     pub(crate) fn conjuncts(&self) -> Vec<Formula> {
-        // the start of the subtree that ends at each node
+        // for each node, the index where its subtree begins
         let mut starts: Vec<usize> = Vec::with_capacity(self.nodes.len());
         for (place, node) in self.nodes.iter().enumerate() {
             let before = |end: usize, starts: &[usize]| end.checked_sub(1).map_or(0, |last| starts[last]);
@@ -138,7 +142,7 @@ impl Formula {
         found
     }
 
-    /// The formula with renumbered variables.
+    /// The formula with each variable replaced by `number(variable)`.
     pub fn renumbered(&self, number: impl Fn(usize) -> usize) -> Formula {
         let renumber = |node: &Node| match *node {
             Node::Is(variable, value) => Node::Is(number(variable), value),
@@ -147,8 +151,8 @@ impl Formula {
         Formula { nodes: self.nodes.iter().map(renumber).collect() }
     }
 
-    /// The formula as text, with parentheses around each operand with another operator, except `not`; empty for
-    /// [`Formula::ALWAYS`].
+    /// The formula as text; `atom` returns the text of a comparison. Each operand with another operator than its parent
+    /// is in parentheses, except `not`. Empty for [`Formula::ALWAYS`].
     pub(crate) fn text(&self, atom: impl Fn(usize, u32) -> String) -> String {
         let mut stack: Vec<(String, Option<Node>)> = Vec::new();
         let wrap = |(text, operator): (String, Option<Node>), around: Node| match operator {
@@ -175,7 +179,7 @@ impl Formula {
     }
 }
 
-/// A syntax error in a formula, and the character (from 1) where it is.
+/// A syntax error in a formula: what was found at a character (from 1), and what was expected there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) found: String,
@@ -183,11 +187,11 @@ pub(super) struct Fault {
     pub(super) wanted: &'static str,
 }
 
-/// A name in a formula as written, and the value that it is compared with.
+/// A name in a formula as written, and the value with which it is compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WrittenAtom {
     pub(super) name: String,
-    /// The value, and whether it is compared by `==` (true) or `!=` (false).
+    /// The value, and whether it is compared by `==` (true) or `!=` (false); `None` without a comparison.
     pub(super) compared: Option<(String, bool)>,
     /// The character, from 1, at which the name begins.
     pub(super) character: usize,
@@ -223,14 +227,18 @@ impl fmt::Display for Token {
 const OPERAND: &str = "a name, `not` or `(`";
 const OPERATOR: &str = "`and`, `or`, `)` or the end";
 
-/// Parses the text of a formula; `atom` resolves names.
+/// Parses the text of a formula; `atom` returns the formula of a name and its comparison.
 ///
 /// ```text
 /// formula = term { "or" term }    term = factor { "and" factor }
 /// factor  = "not" factor | "(" formula ")" | name [ ("==" | "!=") name ]
 /// ```
-/// A name is a run of characters other than white space, parentheses, quotes, `=` and `!`, or anything between two
-/// quotes of one kind. `atom` may return `None` after reporting an error; the result is then `None`.
+/// A name is a run of characters other than white space, parentheses, quotes, `=` and `!`, or any text between two
+/// quotes of one kind. Without quotes, `and`, `or` and `not` are not names. `atom` may return `None` after reporting an
+/// error; the result is then `None`.
+///
+/// # Errors
+/// The first syntax error.
 pub(super) fn parse(
     text: &str,
     mut atom: impl FnMut(&WrittenAtom) -> Option<Formula>,
@@ -238,7 +246,7 @@ pub(super) fn parse(
     let tokens = tokens(text)?;
     let end = text.chars().count() + 1;
     let mut tokens = tokens.into_iter().peekable();
-    // operands, and operators with their positions: the shunting-yard algorithm (Dijkstra 1961)
+    // the shunting-yard algorithm (Dijkstra 1961), with operands, and with operators and their positions
     let mut operands: Vec<Formula> = Vec::new();
     let mut operators: Vec<(Token, usize)> = Vec::new();
     let mut is_known = true;
@@ -268,7 +276,7 @@ pub(super) fn parse(
                 other => return Err(fault(other, end, OPERAND)),
             }
         }
-        // what follows an operand: closing parentheses, then an operator
+        // what follows an operand: closing parentheses, then an operator or the end
         loop {
             match tokens.next() {
                 Some((Token::Close, at)) => {
@@ -296,7 +304,8 @@ pub(super) fn parse(
     }
 }
 
-/// Applies the operators on the stack that bind at least as strongly as `strength`, down to the last open parenthesis.
+/// Applies the operators on the stack that bind at least as strongly as `strength` (3 for `not`, 2 for `and`, 1 for
+/// `or`), down to the last open parenthesis. 0 counts as 1.
 fn reduce(operators: &mut Vec<(Token, usize)>, operands: &mut Vec<Formula>, strength: u8) {
     let of = |token: &Token| match token {
         Token::Not => 3,
@@ -329,6 +338,9 @@ fn fault(found: Option<(Token, usize)>, end: usize, wanted: &'static str) -> Fau
 }
 
 /// The tokens of a formula, each with the character, from 1, at which it begins.
+///
+/// # Errors
+/// A single `=` or `!`, and an unclosed quote.
 fn tokens(text: &str) -> Result<Vec<(Token, usize)>, Fault> {
     let mut found = Vec::new();
     let mut rest = text.chars().zip(1..).peekable();
@@ -381,7 +393,7 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize)>, Fault> {
 mod tests {
     use super::{Formula, parse};
 
-    /// Parses a formula over the variables `a` to `z`; `a` to `m` are boolean.
+    /// Parses a formula over the variables `a` to `z`. A name alone means that the variable has the value 1.
     fn read(text: &str) -> Result<Formula, String> {
         let atom = |atom: &super::WrittenAtom| {
             let variable = usize::from(atom.name.as_bytes()[0] - b'a');

@@ -1,4 +1,4 @@
-//! The kinds of specs.
+//! The kinds of specs: three kinds of automata, and context-free grammars.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

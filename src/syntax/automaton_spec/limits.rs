@@ -1,4 +1,4 @@
-//! Limits on the number of occurrences of symbols, with their names resolved, and checks of sets of symbols.
+//! Resolves limits on the number of occurrences of symbols, and checks the sets of set-valued symbols.
 
 use super::document::Document;
 use super::errors;
@@ -7,30 +7,36 @@ use super::productions::Productions;
 use crate::error::{Errors, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Maximum number of elements of a set; it bounds the work of counting subsets.
+/// Maximum number of elements of a set. This bounds the work of counting subsets.
 const SET_ELEMENTS: usize = 1_000;
 
-/// The bounds on the number of occurrences of the symbols of a name, counted together.
+/// The bounds on the number of occurrences of a symbol, or of all symbols of a group together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// The name of a symbol or a group.
     pub name: String,
-    /// The symbols, by their indices among the spec's symbols, ascending.
+    /// The counted symbols that are in use, by their indices among the spec's symbols, in ascending order.
     pub symbols: Vec<usize>,
-    /// The minimum number of occurrences.
+    /// The minimum number of occurrences, 0 if it is not bounded.
     pub min: u32,
-    /// The maximum number of occurrences, if there is one.
+    /// The maximum number of occurrences; `None` if it is not bounded.
     pub max: Option<u32>,
 }
 
 impl Limit {
-    /// Whether the limit is about a single symbol that may occur at most once.
+    /// Whether the limit counts a single symbol and allows it at most once.
     pub fn is_once(&self) -> bool {
         self.symbols.len() == 1 && self.max == Some(1) && self.min <= 1
     }
 }
 
-/// Resolves the limits that concern symbols in use.
+/// Resolves the limits of a document on symbols in use, in the order of the fields `at_most_once`, `exactly_once`,
+/// `at_most` and `at_least`. A maximum and a minimum for one name become one limit.
+///
+/// # Errors
+/// `automaton-spec/twice` if a group has the name of a symbol, or a name has two limits that cannot be combined;
+/// `automaton-spec/undefined` for unknown names; `automaton-spec/empty-language` for crossed bounds, and for a minimum
+/// on unused symbols. Up to 20 errors.
 pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<Vec<Limit>> {
     let names = Names::new(document)?;
     let used = productions.symbols();
@@ -64,7 +70,7 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
             continue;
         }
         if let Some(&known) = places.get(name) {
-            // a maximum (1 for `at_most_once`) and a minimum combine into one limit
+            // a maximum (1 for `at_most_once`) and a minimum for one name are combined
             let limit = &mut limits[known];
             if max.is_some() || limit.min > 0 {
                 errors.push(errors::limited_twice(name, pointer.clone()));
@@ -84,7 +90,7 @@ pub(super) fn resolve(document: &Document, productions: &Productions) -> Result<
     Ok(limits)
 }
 
-/// The symbols of each name: of a symbol itself, or of the members of a group.
+/// The symbols that each name counts, in ascending order: a symbol itself, or the members of a group.
 struct Names<'d> {
     of: FxHashMap<&'d str, Vec<usize>>,
 }
@@ -110,7 +116,10 @@ impl<'d> Names<'d> {
     }
 }
 
-/// Checks the sets of set-valued symbols.
+/// Checks the sets of set-valued symbols: their elements, bounds and texts.
+///
+/// # Errors
+/// `automaton-spec/set` for each invalid set, up to 20 errors.
 pub(super) fn check_symbols(document: &Document) -> Result<()> {
     let mut errors = Errors::default();
     for symbol in &document.symbols.0 {

@@ -1,4 +1,4 @@
-//! Lowers productions to a grammar, with the limits on symbols as additional constraints.
+//! Lowers productions to a grammar, with the limits and requirements on symbols as further constraints.
 
 use super::arguments::Arguments;
 use super::formula::Formula;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::grammar::{ExprId, Grammar, GrammarBuilder, Member, Order, RuleId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Builds the grammar of a spec.
+/// Builds the grammar of a spec's texts. The errors are those of [`Spec::grammar`].
 pub(super) fn lower(spec: &Spec) -> Result<Grammar> {
     let (document, productions, limits) = (spec.document(), spec.productions(), spec.limits());
     let symbol_limits = spec.symbol_limits();
@@ -82,15 +82,18 @@ pub(super) fn lower(spec: &Spec) -> Result<Grammar> {
 struct Lowering<'s> {
     spec: &'s Spec,
     builder: GrammarBuilder,
+    /// The expressions of symbols, with and without the separator.
     texts: FxHashMap<Item, ExprId>,
+    /// The rule of each nonterminal.
     rules: Vec<RuleId>,
-    /// The first error of a symbol.
+    /// The first error of the builder that a symbol's free text caused, placed at the free text.
     error: Option<Error>,
 }
 
 impl Lowering<'_> {
-    /// The choice of all bodies. Bodies that differ only in their first symbol become a choice of symbols before one
-    /// rest, so that the width of an automaton's state is the number of its successors.
+    /// Builds the choice of all bodies. Bodies that differ only in their first symbol become one sequence: a choice of
+    /// symbols, then the common rest. So a state of an automaton has one alternative for each successor, not for each
+    /// transition.
     fn choice(&mut self, bodies: &[Vec<Item>]) -> ExprId {
         let mut groups: Vec<(Vec<ExprId>, &[Item])> = Vec::new();
         let mut places: FxHashMap<&[Item], usize> = FxHashMap::default();
@@ -144,7 +147,8 @@ impl Lowering<'_> {
     }
 }
 
-/// The texts of a symbol, its token or its free text, after a separator, which may be empty.
+/// Builds the texts of a symbol, its token, or its free text, each after `separator`, which may be empty. `arguments`
+/// are those of the symbol, if it has any.
 pub fn spelled(
     symbol: &Symbol,
     separator: &str,
@@ -172,13 +176,14 @@ pub fn spelled(
     g.sequence([before, inner, after])
 }
 
-/// The texts of the subsets of a set, each in the order of the list. The expression is linear in the size of the set
-/// times its maximum.
+/// Builds the texts of the subsets of a set within its bounds, each with its elements in the order of the list. The
+/// size of the expression is linear in the number of elements times the maximum; without bounds, in the number of
+/// elements.
 pub fn subset(set: &SymbolSet, g: &mut GrammarBuilder) -> ExprId {
     let empty = g.text(&set.empty);
     let bounded = set.max < set.of.len() || set.min > 1;
-    // `more[taken]` is the rest of the text after `taken` elements; without bounds only whether any were taken matters.
-    // The subset without elements is spelled `empty`, not as the empty text.
+    // `more[taken]` is the rest of the text after `taken` elements were chosen. Without bounds it only matters whether
+    // any element was chosen.
     let widths = if bounded { set.max } else { 1 };
     let (never, nothing) = (g.never(), g.empty());
     let ends = |taken: usize| taken > 0 && taken >= set.min;
@@ -197,17 +202,17 @@ pub fn subset(set: &SymbolSet, g: &mut GrammarBuilder) -> ExprId {
     g.choice([empty, more[0]])
 }
 
-/// Constraints on words in addition to the productions: the limits and requirements on symbols.
+/// The constraints on words in addition to the productions: the limits and requirements on symbols.
 struct Constraints<'s> {
     spec: &'s Spec,
     limits: &'s [Limit],
-    /// The symbols in use, ascending, each with the expression of its texts.
+    /// The symbols in use, in ascending order, each with the expression of its texts without a separator.
     letters: &'s [(usize, ExprId)],
 }
 
 impl Constraints<'_> {
-    /// The languages that the words must belong to. The size of each is the number of symbols in use, times the number
-    /// of values of its formula's variables.
+    /// Builds the languages to which all words must belong. The size of each is the number of symbols in use, times the
+    /// number of reachable combinations of values of a formula's variables.
     fn operands(&self, g: &mut GrammarBuilder) -> Result<Vec<ExprId>> {
         let spend =
             |g: &GrammarBuilder| g.work().spend(8 * self.letters.len()).map_err(|e| errors::at_limits(&e));
@@ -243,7 +248,7 @@ impl Constraints<'_> {
         Ok(operands)
     }
 
-    /// The constraint of all symbols limited to one occurrence: a single list of members.
+    /// Builds the constraint of all symbols that may occur at most once: a single list of members.
     fn once(&self, g: &mut GrammarBuilder) -> ExprId {
         let value = g.empty();
         let mut once = FxHashSet::default();
@@ -275,7 +280,8 @@ impl Constraints<'_> {
         g.choice(wanted)
     }
 
-    /// Words in which `symbols` occur `min` to `max` times in all, with the separator between any two symbols.
+    /// Builds the words in which `symbols` occur at least `min` and at most `max` times in total, with the separator
+    /// between any two symbols. `None` means no bound; `symbols` must be in ascending order.
     ///
     /// Every symbol except the first of a word is written with the separator before it.
     fn with_gaps(&self, g: &mut GrammarBuilder, symbols: &[usize], min: u32, max: Option<u32>) -> ExprId {
@@ -301,10 +307,16 @@ impl Constraints<'_> {
     }
 }
 
-/// Checks that every text can be split into symbols in only one way.
+/// Checks that every text can be split into symbols in only one way, and that the constraints on words support all
+/// symbols in use.
 ///
-/// For this check, JSON objects are replaced by the marker 0xFF, which is in no text. Since no text contains `{`, each
-/// `{` begins the arguments of a symbol, and their end does not depend on what follows.
+/// For this check, JSON objects are replaced by the marker 0xFF, which is in no text. If a symbol has arguments, no
+/// text may contain `{`. So each `{` begins the arguments of a symbol, and their end does not depend on what follows.
+///
+/// # Errors
+/// `automaton-spec/token-under-limits`, `automaton-spec/free-text-under-limits`, `automaton-spec/plans-only` for a set;
+/// `automaton-spec/ambiguous-texts`; `automaton-spec/arguments` for arguments in which names or items must differ;
+/// `limit/exceeded`.
 fn check_texts(spec: &Spec, used: &[usize]) -> Result<()> {
     const OBJECT: char = '{';
     let symbols = spec.symbols();

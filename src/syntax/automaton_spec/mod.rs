@@ -1,7 +1,8 @@
 //! Finite automata, pushdown automata and context-free grammars over named symbols, in TOML or JSON.
 //!
-//! A spec names its symbols and the text that each spells, and a machine (`dfa`, `nfa`, `pda`) or rules
-//! (`cfg`) over the symbols. Its language is the texts of the words that the machine accepts:
+//! A spec names its symbols and the text that each of them spells. It describes a machine (`dfa`, `nfa`, `pda`) or
+//! rules (`cfg`) over the symbols. Its language consists of the texts of the words that the machine accepts or the
+//! rules derive:
 //!
 //! ```
 //! use grammata::syntax::automaton_spec::{Options, compile};
@@ -25,15 +26,15 @@
 //! # Fields
 //! - `kind` is `dfa`, `nfa`, `pda` or `cfg`; `name`, `description` and `source` are for people to read.
 //! - `symbols` is a table from symbols to their texts, or a list of symbols that spell their own names. A symbol `{
-//!   token = … }` is a token taken by its id: a name `"<think>"`, an id `1000`, a list of names, ids and ranges
-//!   `["<a>", 7, [10, 19]]`, all tokens except some and the end-of-sequence tokens, `{ any_but = […] }`, or so of the
-//!   special tokens only, `{ special_but = […] }`. Limits and requirements are not supported for words with tokens, and
-//!   plans cannot have tokens. A symbol `{ free_text = { until, without, max_chars, max_bytes, max_tokens } }` spells
-//!   any text that ends with the first occurrence of a string of `until` and has no string of `without`. Without
-//!   `until` it may end after every character. The other fields bound its characters, its UTF-8 bytes, and the tokens
-//!   that begin in it. The same restrictions apply.
-//! - `separator` comes between two symbols of a word, `prefix` before and `suffix` after the word; the default of each
-//!   is empty.
+//!   token = … }` is a token that is matched by its id: a name `"<think>"`, an id `1000`, a list of names, ids and
+//!   ranges `["<a>", 7, [10, 19]]`; all tokens except some and the end-of-sequence tokens, `{ any_but = […] }`; or all
+//!   special tokens except these, `{ special_but = […] }`. Limits and requirements are not supported in a spec that
+//!   uses such symbols, and plans cannot have them. A symbol `{ free_text = { until, without, max_chars, max_bytes,
+//!   max_tokens } }` spells any text that ends with the first occurrence of a string of `until` and has no string of
+//!   `without`. Without `until` it may end after every character. The other fields bound its characters, its UTF-8
+//!   bytes, and the tokens that begin in it. The restrictions on tokens apply to free text too.
+//! - `separator` is the text between two symbols of a word, `prefix` the text before and `suffix` the text after the
+//!   word; the default of each is the empty text.
 //! - `start` is the start state or the start symbol; `accepting` lists the accepting states.
 //! - `transitions` lists `{ from, input, pop, push, to }`. `input` is a symbol or a list of symbols, any of which may
 //!   be read; without it, nothing is read. Without `pop`, the transition applies to any stack, even an empty one, and
@@ -43,21 +44,21 @@
 //! - `accept_by` (`pda`) is `final-state` (the default: an accepting state with any stack), `empty-stack` (any state),
 //!   `both` or `either`.
 //! - `states` may list the states. Without it they are the accepting states and those that some transition leaves; a
-//!   transition to any other state is an error.
+//!   transition to any other state is an error, and so is any other start state.
 //! - `rules` (`cfg`) is a table from heads to lists of bodies, or a list of `{ head, body }`. A body is a list of
 //!   names, or a text of names separated by white space; the empty body derives the empty word.
-//! - `limits` has `at_most_once` and `exactly_once`, lists of names *each* of which may, or must, be in a word once;
-//!   and `at_most` and `at_least`, tables from names to numbers. A name is that of a symbol or of a group, whose
-//!   symbols are counted together. Limits add no states: the automaton counts occurrences.
+//! - `limits` has `at_most_once` and `exactly_once`, lists of names: *each* name may, or must, be in a word once; and
+//!   `at_most` and `at_least`, tables from names to numbers. A name is that of a symbol or of a group, whose symbols
+//!   are counted together. Limits add no states to the machine: occurrences are counted separately.
 //!
 //! # Plans
 //! The symbols of a plan are its actions. A symbol may be a table with its `text` and further fields: `label`, `cost`,
 //! `duration`, `inputs`, `outputs`, `group` (one name or several), `aliases` (alternative texts), and `set`: `{ of =
-//! [texts], min, max, separator, empty }` makes the symbol set-valued; `{}` in its text is replaced by the set.
-//! `arguments` is a JSON Schema (or the path of a file with one, below [`Options::folder`]): `{}` in the text is
+//! [texts], min, max, separator, empty }` makes the symbol set-valued; `{}` in its text is replaced by a subset of the
+//! set. `arguments` is a JSON Schema (or the path of a file with one, below [`Options::folder`]): `{}` in the text is
 //! replaced by JSON that is valid under the schema. `direction` says whether words list the steps from the first
 //! (`forward`) or from the last (`backward`); `limits.max_cost` bounds the cost of a plan; `[templates]` has the texts
-//! of questions. See [`Symbol`], [`Templates`] and the module `plan`.
+//! of questions. See [`Symbol`] and [`Templates`], and `docs/plans.md`.
 //!
 //! # Requirements, effects, outcomes
 //! `requires` is the condition before a symbol: a formula `"shower and (coffee or tea) and not snooze"` with `and`,
@@ -70,14 +71,15 @@
 //! occurred. `outcomes` is a table from names to such effects, or a list of names. The environment chooses one of them
 //! after each occurrence. Only plans have outcomes. `facts` declares flags (`paid = false`), facts with values (`state
 //! = ["open", "shut"]`, initially without a value), or either in the long form `{ values, initial }`. Flags set by some
-//! effect need not be declared. A spec with backward direction may only have `requires` with symbols and `and`.
+//! effect need not be declared. In a spec with backward direction, formulas consist of symbols joined by `and`, and
+//! effects and outcomes are not supported.
 //!
 //! # Parameters
-//! A file that begins with a `[parameters]` (or `[templates]`) table has a header, which ends at the first line `#
-//! ---`. Each parameter is a table with a `default` and, optionally, `description`, `type` (`integer`, `boolean`,
-//! `string`, `list`; by default that of the default value), `min` and `max` (integers), and `allowed` (a list of
-//! values). After the header comes a template in Jinja's notation ([`minijinja`]), rendered with the parameters'
-//! values:
+//! A file whose first line that is neither empty nor a comment begins a `[parameters]` (or `[templates]`) table has a
+//! header, which ends at the first line `# ---`. Each parameter is a table with a `default` and, optionally,
+//! `description`, `type` (`integer`, `boolean`, `string`, `list`; by default that of the default value), `min` and
+//! `max` (integers), and `allowed` (a list of values). After the header comes a template in Jinja's notation
+//! ([`minijinja`]), rendered with the parameters' values:
 //!
 //! ```toml
 //! [parameters]
@@ -153,7 +155,7 @@ use crate::grammar::Grammar;
 use crate::limits::Limits;
 use std::collections::BTreeMap;
 
-/// The notation of a spec.
+/// The notation in which a spec is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -174,7 +176,7 @@ impl From<Format> for crate::diagnostic::Notation {
     }
 }
 
-/// Options for reading a spec.
+/// Options for compiling a spec.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -183,15 +185,16 @@ impl From<Format> for crate::diagnostic::Notation {
 )]
 #[non_exhaustive]
 pub struct Options {
-    /// The notation. Default: TOML.
+    /// The notation of the spec, after its header. Default: TOML.
     pub format: Format,
     /// Values of the spec's parameters, by name, each as text: an integer in decimal, `true` or `false`, a text
     /// unquoted, a list as texts separated by commas. Default: none.
     pub parameters: BTreeMap<String, String>,
-    /// The folder of the spec, which has the files with schemas of arguments. Default: none; then all schemas must be
-    /// in the spec itself.
+    /// The folder of the spec. Paths of files with schemas of arguments are relative to it. Default: none; then all
+    /// schemas must be in the spec itself.
     pub folder: Option<std::path::PathBuf>,
-    /// The limits. Default: [`Limits::default`].
+    /// Limits on the source, its templates and formulas, the schemas of arguments, and the grammar. Default:
+    /// [`Limits::default`].
     pub limits: Limits,
 }
 
@@ -202,43 +205,47 @@ grammata_base::setters!(Options {
     limits: Limits,
 });
 
-/// A compiled spec.
+/// The result of compiling a spec.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compiled {
-    /// The kind of spec.
+    /// The kind of machine, or `cfg` for rules.
     pub kind: Kind,
-    /// The spec's `name`.
+    /// The spec's `name`; `None` if it has none.
     pub name: Option<String>,
-    /// The spec's `description`.
+    /// The spec's `description`; `None` if it has none.
     pub description: Option<String>,
-    /// The spec's `source`: where it comes from.
+    /// The spec's `source`: where it comes from; `None` if it does not say so.
     pub source: Option<String>,
-    /// The symbols, in the spec's order.
+    /// The symbols, in the spec's order, including unused ones.
     pub symbols: Vec<Symbol>,
-    /// The parameters with the values used.
+    /// The declared parameters in the spec's order, with the values used.
     pub parameters: Vec<Parameter>,
-    /// The grammar.
+    /// The grammar of the spec's texts.
     pub grammar: Grammar,
-    /// Warnings, which do not prevent compilation: unreachable states and rules, states without a path to an end,
-    /// symbols that are in no word, inputs that no symbol produces, values that formulas compare with but nothing
-    /// assigns, facts that nothing uses.
+    /// Warnings, which do not prevent compilation: unreachable states and rules, states of a finite automaton from
+    /// which no accepting state is reached, symbols that are in no word, inputs that no symbol produces, values that
+    /// formulas compare with but nothing assigns, facts that nothing uses. In a spec with a header, symbols that are in
+    /// no word, and states from which no accepting state is reached, are not reported: parameters may leave them out on
+    /// purpose.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Reads a spec and builds its grammar. Use [`Spec`] if you need more of a spec than its texts.
+/// Compiles a spec to the grammar of its texts. Use [`Spec`] if you need more of a spec than its texts.
 ///
 /// # Errors
-/// `automaton-spec/…` for anything unreadable or invalid, with its place and what is allowed; `limit/exceeded` with the
-/// limit.
+/// - `automaton-spec/…` for anything unreadable or invalid, with its place and what is allowed.
+/// - The errors of the schema of a symbol's arguments, at its place in the spec.
+/// - `grammar/…`: the grammar of a symbol's free text cannot be built.
+/// - `limit/exceeded` with the limit.
 pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
     Spec::read(source, options)?.compile()
 }
 
-/// The parameters that a spec declares, with their default values; empty if it has no header.
+/// The parameters that a spec declares, in its order, with their default values; empty if it has no header.
 ///
 /// # Errors
-/// Those of [`compile`] for the header.
+/// `limit/exceeded` if the spec is longer than `source_bytes`; `automaton-spec/…` for an invalid header.
 pub fn parameters(source: &str, limits: &Limits) -> Result<Vec<Parameter>> {
     limits.check_source(source)?;
     match parameters::split(source)? {

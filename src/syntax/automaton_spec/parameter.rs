@@ -1,24 +1,24 @@
-//! Parameters of a spec, their types and values.
+//! The parameters of a spec, with their types and values.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt;
 
-/// Maximum number of characters of a parameter's value. Together with the bounds of [`super::template`] it bounds the
-/// cost of rendering.
+/// Maximum number of characters of a parameter's value. In a list, each item counts one more. With
+/// `Limits::template_work`, this bounds the cost of rendering.
 const VALUE_CHARACTERS: usize = 1_000;
 
 /// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ParameterType {
-    /// A 64-bit signed integer.
+    /// A signed integer of 64 bits.
     Integer,
     /// `true` or `false`.
     Boolean,
-    /// A text.
+    /// A text of at most 1,000 characters.
     String,
-    /// A list of texts.
+    /// A list of texts, with at most 1,000 characters in total, counting one more for each text.
     List,
 }
 
@@ -33,16 +33,17 @@ impl fmt::Display for ParameterType {
     }
 }
 
-/// The value of a parameter. It is displayed in the notation of [`Options`](super::Options).
+/// The value of a parameter. Its `Display` form is in the notation of [`Options`](super::Options). Reading that form
+/// gives the same value, unless an item of a list is empty, contains a comma or has white space around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterValue {
-    /// Of type [`ParameterType::Integer`].
+    /// A value of type [`ParameterType::Integer`].
     Integer(i64),
-    /// Of type [`ParameterType::Boolean`].
+    /// A value of type [`ParameterType::Boolean`].
     Boolean(bool),
-    /// Of type [`ParameterType::String`].
+    /// A value of type [`ParameterType::String`].
     String(String),
-    /// Of type [`ParameterType::List`].
+    /// A value of type [`ParameterType::List`].
     List(Vec<String>),
 }
 
@@ -57,6 +58,7 @@ impl ParameterValue {
         }
     }
 
+    /// The number of characters of the texts in the value; in a list, one more for each text.
     pub(super) fn characters(&self) -> usize {
         match self {
             ParameterValue::Integer(_) | ParameterValue::Boolean(_) => 0,
@@ -65,6 +67,7 @@ impl ParameterValue {
         }
     }
 
+    /// The value of a TOML integer, boolean or string, or of an array of strings; `None` for other values.
     pub(super) fn from_toml(value: &toml::Value) -> Option<ParameterValue> {
         Some(match value {
             toml::Value::Integer(n) => ParameterValue::Integer(*n),
@@ -79,6 +82,8 @@ impl ParameterValue {
         })
     }
 
+    /// Parses a value of the given type from text in the notation of [`Options`](super::Options); `None` if the text is
+    /// not one.
     pub(super) fn from_text(kind: ParameterType, text: &str) -> Option<ParameterValue> {
         Some(match kind {
             ParameterType::Integer => ParameterValue::Integer(text.trim().parse().ok()?),
@@ -103,29 +108,29 @@ impl fmt::Display for ParameterValue {
     }
 }
 
-/// A parameter of a spec and its value.
+/// A parameter that a spec declares, and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// The name, an identifier.
+    /// The name: ASCII letters, digits and underscores, not beginning with a digit.
     pub name: String,
-    /// A description of the parameter.
+    /// A description of the parameter, for people; `None` if the spec has none.
     pub description: Option<String>,
-    /// The type.
+    /// The type of `default` and `value`.
     pub kind: ParameterType,
-    /// The value used if none is given.
+    /// The value if the caller gives none.
     pub default: ParameterValue,
-    /// The value used.
+    /// The value that is used: that of the caller, or the default.
     pub value: ParameterValue,
-    /// The minimum of an integer.
+    /// The minimum of an integer, included; `None` if it is not bounded, and for other types.
     pub min: Option<i64>,
-    /// The maximum of an integer.
+    /// The maximum of an integer, included; `None` if it is not bounded, and for other types.
     pub max: Option<i64>,
-    /// The allowed values, if they are restricted; for a list, the allowed items.
+    /// The allowed values; for a list, the allowed items. `None` if any value is allowed.
     pub allowed: Option<Vec<ParameterValue>>,
 }
 
 impl Parameter {
-    /// The allowed values, in words.
+    /// A description of the allowed values in words, for messages. If `allowed` is given, bounds are not mentioned.
     pub fn describe_allowed(&self) -> String {
         let of_list = if self.kind == ParameterType::List { "texts between commas, each " } else { "" };
         if let Some(allowed) = &self.allowed {
@@ -145,6 +150,7 @@ impl Parameter {
         }
     }
 
+    /// Whether a value of the parameter's type is within its bounds, among its allowed values, and short enough.
     pub(super) fn allows(&self, value: &ParameterValue) -> bool {
         let among = |value: &ParameterValue| self.allowed.as_ref().is_none_or(|list| list.contains(value));
         value.characters() <= VALUE_CHARACTERS

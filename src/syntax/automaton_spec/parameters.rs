@@ -1,4 +1,4 @@
-//! The header of a spec: its parameters with their types and ranges, and setting their values.
+//! Reads the header of a spec, its parameters and templates, and sets the values of the parameters.
 
 use super::document::Templates;
 use super::errors;
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The header of a spec with parameters.
+/// The header of a spec.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Header {
@@ -22,31 +22,31 @@ pub(super) struct Header {
     templates: Templates,
 }
 
-/// A parameter.
+/// The declaration of a parameter.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Declaration {
-    /// The value unless another is given.
+    /// The value if the caller gives none.
     #[schemars(with = "ValueForm")]
     default: toml::Value,
     /// A description of the parameter.
     description: Option<String>,
-    /// Its type; by default the type of the default value.
+    /// The type of the parameter; by default the type of the default value.
     #[serde(rename = "type")]
     kind: Option<ParameterType>,
-    /// The least value of an integer.
+    /// The least value of an integer, included.
     min: Option<i64>,
-    /// The greatest value of an integer.
+    /// The greatest value of an integer, included.
     max: Option<i64>,
-    /// The values, or items of a list, that are allowed.
+    /// The values that are allowed; for a list, the items that are allowed.
     #[schemars(with = "Option<Vec<ValueForm>>")]
     allowed: Option<Vec<toml::Value>>,
 }
 
-/// The form of a value, for the schema.
+/// The value of a parameter.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 enum ValueForm {
     Integer(i64),
     Boolean(bool),
@@ -54,7 +54,11 @@ enum ValueForm {
     List(Vec<String>),
 }
 
-/// The header, if there is one, and the byte at which the rest begins. Fails if the header has no end.
+/// Splits a source. Returns its header, if there is one, and the byte offset of the rest. There is a header if the
+/// first line that is neither empty nor a comment begins with `[parameters` or `[templates`.
+///
+/// # Errors
+/// `automaton-spec/header` if the header does not end with a line `# ---`.
 pub(super) fn split(source: &str) -> Result<(Option<&str>, usize)> {
     let first = source.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with('#'));
     if !first.is_some_and(|line| line.starts_with("[parameters") || line.starts_with("[templates")) {
@@ -71,7 +75,10 @@ pub(super) fn split(source: &str) -> Result<(Option<&str>, usize)> {
     Err(errors::header_without_end())
 }
 
-/// Parses a header.
+/// Parses a header. Returns its parameters, in order, with their default values, and its templates.
+///
+/// # Errors
+/// `automaton-spec/unreadable`, and `automaton-spec/parameter` for an invalid declaration.
 pub(super) fn read(header: &str) -> Result<(Vec<Parameter>, Templates)> {
     let header: Header = toml::from_str(header).map_err(|e| errors::toml(header, &e))?;
     let declared = header.parameters.0.into_iter();
@@ -120,7 +127,10 @@ fn parameter(name: String, declaration: &Declaration) -> Result<Parameter> {
     }
 }
 
-/// Sets the parameters to the given values.
+/// Sets parameters to the given values, by name.
+///
+/// # Errors
+/// `automaton-spec/parameter` for an unknown name or a value that is not allowed.
 pub(super) fn set(parameters: &mut [Parameter], values: &BTreeMap<String, String>) -> Result<()> {
     for (name, text) in values {
         let Some(parameter) = parameters.iter_mut().find(|parameter| parameter.name == *name) else {

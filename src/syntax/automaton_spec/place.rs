@@ -1,6 +1,7 @@
 //! JSON Pointers to places in a spec.
 
-/// The JSON Pointer of a path, with `~` and `/` escaped.
+/// The JSON Pointer (RFC 6901) of a path of field names, with `~` and `/` escaped. The pointer of the empty path is
+/// empty.
 pub(super) fn pointer<'a>(path: impl IntoIterator<Item = &'a str>) -> String {
     let mut pointer = String::new();
     for part in path {

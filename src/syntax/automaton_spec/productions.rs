@@ -1,26 +1,26 @@
-//! Productions over numbered symbols, the form of every kind of spec, and their cleaning.
+//! Productions over numbered symbols, to which every kind of spec is converted, and the removal of useless productions.
 
 use super::errors;
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
 
-/// An item of a body.
+/// An item of the body of a production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Item {
     /// A symbol of the spec.
     Symbol {
         /// The symbol, by its index among the spec's symbols.
         symbol: usize,
-        /// Whether the separator comes before it.
+        /// Whether the separator is written before the symbol.
         separated: bool,
     },
-    /// A nonterminal, by its number.
+    /// A nonterminal, by its index in [`Productions::names`].
     Nonterminal(usize),
 }
 
 impl Item {
-    /// A symbol without a separator before it.
+    /// A symbol without the separator before it.
     pub(super) fn symbol(symbol: usize) -> Item {
         Item::Symbol { symbol, separated: false }
     }
@@ -29,24 +29,28 @@ impl Item {
 /// A context-free grammar over the spec's symbols.
 #[derive(Clone, Debug)]
 pub struct Productions {
-    /// The nonterminals' names.
+    /// The name of each nonterminal.
     pub names: Vec<String>,
     /// The bodies of each nonterminal's productions.
     pub bodies: Vec<Vec<Vec<Item>>>,
-    /// The nonterminal that derives the language.
+    /// The nonterminal that derives the language, by its index.
     pub start: usize,
+    /// The number of nonterminals, productions and items added so far.
     items: usize,
     limit: usize,
 }
 
 impl Productions {
-    /// An empty set of productions with nonterminal 0 as its start. Items, productions and nonterminals together may be
-    /// at most `grammar_nodes`.
+    /// An empty set of productions with nonterminal 0 as its start. The number of added items, productions and
+    /// nonterminals together may be at most `grammar_nodes`.
     pub(super) fn new(limits: &Limits) -> Productions {
         Productions { names: Vec::new(), bodies: Vec::new(), start: 0, items: 0, limit: limits.grammar_nodes }
     }
 
-    /// Adds a nonterminal and returns its number.
+    /// Adds a nonterminal without productions and returns its number.
+    ///
+    /// # Errors
+    /// `limit/exceeded` for more than `grammar_nodes` items, productions and nonterminals.
     pub(super) fn nonterminal(&mut self, name: String) -> Result<usize> {
         self.count(1)?;
         self.names.push(name);
@@ -54,7 +58,10 @@ impl Productions {
         Ok(self.names.len() - 1)
     }
 
-    /// Adds a production.
+    /// Adds a production to a nonterminal.
+    ///
+    /// # Errors
+    /// `limit/exceeded` for more than `grammar_nodes` items, productions and nonterminals.
     pub(super) fn production(&mut self, head: usize, body: Vec<Item>) -> Result<()> {
         self.count(body.len() + 1)?;
         self.bodies[head].push(body);
@@ -69,10 +76,11 @@ impl Productions {
         Ok(())
     }
 
-    /// For each nonterminal, whether it derives a word whose symbols all satisfy `usable`.
+    /// For each nonterminal, whether it derives a word, which may be empty, whose symbols all satisfy `usable`.
     pub(super) fn derive(&self, usable: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut derives = vec![false; self.bodies.len()];
-        // for each production, the number of items not yet known to derive; for each nonterminal, its occurrences
+        // for each production, the number of items not yet known to derive a word; for each nonterminal, its
+        // occurrences
         let mut open: Vec<Vec<usize>> = Vec::with_capacity(self.bodies.len());
         let mut places: Vec<Vec<(usize, usize)>> = vec![Vec::new(); self.bodies.len()];
         let mut ready = Vec::new();
@@ -126,11 +134,11 @@ impl Productions {
         reached
     }
 
-    /// The same language without useless parts: productions that derive nothing, nonterminals that the start does not
-    /// reach, and duplicate productions.
+    /// Returns the same language without useless parts: without productions that derive no word, nonterminals that the
+    /// start does not reach, and duplicate productions. The remaining nonterminals keep their order but are renumbered.
     ///
     /// # Errors
-    /// `automaton-spec/empty-language`.
+    /// `automaton-spec/empty-language` if the start derives no word.
     pub(super) fn trimmed(mut self) -> Result<Productions> {
         let derives = self.derive(|_| true);
         if !derives[self.start] {
@@ -165,7 +173,7 @@ impl Productions {
         Ok(self)
     }
 
-    /// The symbols in all bodies, ascending.
+    /// The symbols that occur in bodies, in ascending order without duplicates.
     pub fn symbols(&self) -> Vec<usize> {
         let set: std::collections::BTreeSet<usize> = self
             .bodies

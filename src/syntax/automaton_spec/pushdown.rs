@@ -1,15 +1,15 @@
-//! Pushdown automata as productions: the triple construction, restricted to useful triples.
+//! Converts pushdown automata to productions: the triple construction, restricted to useful triples.
 //!
 //! The nonterminal `p[X]q` derives what is read from state `p` with `X` on top of the stack until that `X` is popped,
 //! leading to `q`. Every transition is first split into elementary moves (read and continue, pop, push, replace the
-//! top), with new states between pushes. Replacing the top is equivalent to popping one symbol and pushing another, but
-//! is a move of its own because it stays within one triple: nothing is guessed, and the automaton's stack does not
-//! grow.
+//! top), with new states between pushes. Replacing the top is equivalent to popping one symbol and pushing another. It
+//! is a move of its own because it stays within one triple: no intermediate state must be enumerated, and the
+//! automaton's stack does not grow.
 //!
-//! Triples are found by saturation: from the demand `(p, X)`, made by the start and by each push, to the set of states
-//! `q` that it can lead to. So every triple that is written derives some word.
+//! Triples are found by saturation. A demand is a pair `(p, X)` that the start or a move needs; saturation computes the
+//! set of states `q` that each demand can lead to. So every triple that is written derives some word.
 //!
-//! A bottom symbol is below the whole stack. Popping it is accepting.
+//! A bottom symbol is below the whole stack. A word is accepted when the bottom symbol is popped.
 
 use super::document::{AcceptBy, Document};
 use super::errors;
@@ -23,16 +23,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The effect of a move on the stack.
 #[derive(Clone, Copy, Debug)]
 enum Action {
-    /// Keeps the stack, whatever is on top.
+    /// Keeps the stack; possible with any top.
     Keep,
-    /// Pops the symbol.
+    /// Pops the symbol, which must be on top.
     Pop(usize),
-    /// Pops the first symbol and pushes the second.
+    /// Pops the first symbol, which must be on top, and pushes the second.
     Replace(usize, usize),
-    /// Pushes the symbol, whatever is on top.
+    /// Pushes the symbol; possible with any top.
     Push(usize),
 }
 
+/// An elementary move. `input` is the symbol that it reads; `None` if it reads nothing.
 #[derive(Debug)]
 struct Move {
     input: Option<Item>,
@@ -40,7 +41,7 @@ struct Move {
     to: usize,
 }
 
-/// The automaton as elementary moves. Stack symbol 0 is the bottom.
+/// The automaton as elementary moves: for each state, its moves and its name. Stack symbol 0 is the bottom.
 struct Machine<'d> {
     moves: Vec<Vec<Move>>,
     names: Vec<String>,
@@ -60,6 +61,12 @@ impl Machine<'_> {
 }
 
 /// Converts a `pda` to productions.
+///
+/// # Errors
+/// Those of [`States::read`]; `automaton-spec/misplaced` if there are accepting states that acceptance by empty stack
+/// does not use; `automaton-spec/no-accepting-state` if other acceptance has none; `automaton-spec/undefined` for a
+/// popped symbol that is never pushed; `automaton-spec/empty-language`; `limit/exceeded` if transitions, triples or
+/// productions exceed `grammar_nodes`.
 pub(super) fn productions(
     document: &Document,
     limits: &Limits,
@@ -81,6 +88,7 @@ pub(super) fn productions(
     write(&machine, &triples, start, end, limits)
 }
 
+/// Builds the elementary moves. Returns them with the start state and the state after the bottom symbol is popped.
 fn machine<'d>(
     document: &'d Document,
     states: &States<'_>,
@@ -125,7 +133,7 @@ fn machine<'d>(
         if count > limits.grammar_nodes {
             return Err(Limits::exceeded(LimitKind::GrammarNodes, limits.grammar_nodes, "more transitions"));
         }
-        // the first elementary move, and the pushes that follow it
+        // the first elementary move, and the symbols that later moves push
         let (first, rest) = match (pop, &push[..]) {
             (None, []) => (Action::Keep, &push[..]),
             (None, [x, rest @ ..]) => (Action::Push(*x), rest),
@@ -173,7 +181,8 @@ fn machine<'d>(
     Ok((machine, start, end))
 }
 
-/// The demands `(state, stack symbol)`, each with the states that it can lead to.
+/// The demands `(state, stack symbol)` in order of discovery, each with the states that it can lead to. `numbers` has
+/// their indices; `known` has all pairs of a demand and a state that it leads to.
 struct Triples {
     numbers: FxHashMap<(usize, usize), usize>,
     demands: Vec<(usize, usize)>,
@@ -181,26 +190,35 @@ struct Triples {
     known: FxHashSet<(usize, usize)>,
 }
 
-/// A demand that waits for the results of another one.
+/// What happens to an outer demand when the results of an inner one are found.
 #[derive(Clone, Copy)]
 enum Waiting {
-    /// The outer demand has the same results.
+    /// The outer demand gets the same results.
     Same(usize),
-    /// The outer demand continues from each result.
+    /// The outer demand continues from each result, with its own stack symbol on top.
     Then(usize),
 }
 
+/// The state of the saturation.
 struct Saturation<'m, 'd> {
     machine: &'m Machine<'d>,
     triples: Triples,
+    /// For each demand, the outer demands that get the same results.
     waiting: Vec<FxHashSet<usize>>,
+    /// For each demand, the outer demands that continue from each result.
     then: Vec<FxHashSet<usize>>,
+    /// Results that were found but not yet passed on: demands with states that they lead to.
     facts: Vec<(usize, usize)>,
+    /// Demands whose moves were not yet examined.
     open: Vec<usize>,
     work: usize,
     limit: usize,
 }
 
+/// Finds all triples that the start needs.
+///
+/// # Errors
+/// `limit/exceeded` if the work exceeds `grammar_nodes`.
 fn saturate(machine: &Machine<'_>, start: usize, limits: &Limits) -> Result<Triples> {
     let mut s = Saturation {
         machine,
@@ -240,6 +258,7 @@ fn saturate(machine: &Machine<'_>, start: usize, limits: &Limits) -> Result<Trip
 }
 
 impl Saturation<'_, '_> {
+    /// Returns the number of a demand, which is added if it is new.
     fn demand(&mut self, state: usize, symbol: usize) -> usize {
         let next = self.triples.demands.len();
         let number = *self.triples.numbers.entry((state, symbol)).or_insert(next);
@@ -277,6 +296,7 @@ impl Saturation<'_, '_> {
         Ok(())
     }
 
+    /// Registers a waiting demand, and passes on the results that are known already.
     fn wait(&mut self, inner: usize, waiting: Waiting) -> Result<()> {
         let (list, outer) = match waiting {
             Waiting::Same(outer) => (&mut self.waiting[inner], outer),
@@ -292,7 +312,7 @@ impl Saturation<'_, '_> {
                 Waiting::Then(_) => {
                     let symbol = self.triples.demands[outer].1;
                     let rest = self.demand(end, symbol);
-                    // recurses at most one level: `Same` only records facts
+                    // this recurses at most one level: `Same` does not recurse
                     self.wait(rest, Waiting::Same(outer))?;
                 }
             }
@@ -300,6 +320,7 @@ impl Saturation<'_, '_> {
         Ok(())
     }
 
+    /// Records that a demand leads to a state.
     fn fact(&mut self, demand: usize, end: usize) -> Result<()> {
         if self.triples.known.insert((demand, end)) {
             self.facts.push((demand, end));
@@ -307,7 +328,7 @@ impl Saturation<'_, '_> {
         self.count()
     }
 
-    /// Counts a unit of work, which bounds both memory and time.
+    /// Counts a unit of work. The number of units bounds both memory and time.
     fn count(&mut self) -> Result<()> {
         self.work += 1;
         if self.work > self.limit {
@@ -322,6 +343,10 @@ impl Saturation<'_, '_> {
 }
 
 /// Writes the productions of the triples that the start needs.
+///
+/// # Errors
+/// `automaton-spec/empty-language` if the start cannot lead to acceptance; `limit/exceeded` for more productions than
+/// `grammar_nodes`.
 fn write(
     machine: &Machine<'_>,
     triples: &Triples,
@@ -347,6 +372,8 @@ fn write(
     Ok(writer.out)
 }
 
+/// The state of writing productions. `of` has the nonterminals of triples, `open` the triples that have no productions
+/// yet.
 struct Writer<'m, 'd> {
     machine: &'m Machine<'d>,
     triples: &'m Triples,
@@ -356,6 +383,7 @@ struct Writer<'m, 'd> {
 }
 
 impl Writer<'_, '_> {
+    /// The nonterminal of a triple, which is added if it is new.
     fn triple(&mut self, demand: usize, end: usize) -> Result<usize> {
         if let Some(&number) = self.of.get(&(demand, end)) {
             return Ok(number);
@@ -371,7 +399,7 @@ impl Writer<'_, '_> {
         Ok(number)
     }
 
-    /// The triple from `(state, symbol)` to `end`, if it exists.
+    /// The nonterminal of the triple from `(state, symbol)` to `end`; `None` if there is no such triple.
     fn item(&mut self, state: usize, symbol: usize, end: usize) -> Result<Option<Item>> {
         match self.triples.numbers.get(&(state, symbol)) {
             Some(&demand) if self.triples.known.contains(&(demand, end)) => {

@@ -1,4 +1,4 @@
-//! The individual rules of a spec, and the spec under some of them, to find which rules exclude all plans.
+//! The individual rules of a spec, and the spec with some of them removed, to find out which rules exclude all plans.
 
 use super::formula::Formula;
 use super::spec::Spec;
@@ -11,7 +11,7 @@ pub enum Rule {
     AtMost(String, u32),
     /// The name of a symbol or group, and the minimum number of occurrences of its symbols.
     AtLeast(String, u32),
-    /// An action's id, and a conjunct of its `requires`.
+    /// The id of an action, and a conjunct of its `requires`, as text.
     Requires(String, String),
     /// The maximum total cost of a plan.
     MaxCost(u64),
@@ -30,7 +30,8 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The part of a spec that a rule comes from, by indices.
+/// The part of a spec that a rule comes from: a limit or an action, by index; a conjunct of the action's requirement;
+/// or the maximum cost.
 enum Part {
     AtMost(usize),
     AtLeast(usize),
@@ -39,12 +40,13 @@ enum Part {
 }
 
 impl Spec {
-    /// The rules: limits on symbols in use, then the requirements of all symbols, then the bound on cost.
+    /// The rules of the spec: the limits on symbols in use, then the requirements of all symbols, then the maximum
+    /// cost. A limit with both bounds is two rules; a requirement is a rule for each conjunct.
     pub fn rules(&self) -> Vec<Rule> {
         self.parts().into_iter().map(|(rule, _)| rule).collect()
     }
 
-    /// The spec with only those of its [`rules`](Spec::rules) for which `keeps` is true, and with at most `states`
+    /// The spec with only the [`rules`](Spec::rules) for whose index `keeps` is true, and with at most `states` plan
     /// states.
     pub fn under_rules(&self, keeps: impl Fn(usize) -> bool, states: usize) -> Spec {
         let mut limits = self.symbol_limits().to_vec();
@@ -66,6 +68,7 @@ impl Spec {
         self.under(limits, facts, max_cost, states)
     }
 
+    /// The rules, each with the part of the spec that it comes from.
     fn parts(&self) -> Vec<(Rule, Part)> {
         let mut parts = Vec::new();
         for (number, limit) in self.symbol_limits().iter().enumerate() {

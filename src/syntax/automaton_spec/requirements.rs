@@ -1,4 +1,4 @@
-//! Requirements on texts: the language of the words that satisfy a formula.
+//! Requirements on texts: the language of the words whose symbols occur only where a formula holds.
 
 use super::document::Direction;
 use super::facts::Facts;
@@ -7,21 +7,21 @@ use crate::error::Result;
 use crate::grammar::{ExprId, GrammarBuilder, RuleId};
 use rustc_hash::FxHashMap;
 
-/// Builds the language of words in which certain symbols occur only where a formula holds. It is a finite automaton
-/// with the values of the formula's variables as states, so its size is the number of reachable values times the number
-/// of symbols in use.
+/// Builds the language of words in which certain symbols occur only where a formula holds. The language is a finite
+/// automaton whose states are the values of the formula's variables, so its size is the number of reachable
+/// combinations of values times the number of symbols in use.
 pub(super) struct Requirement<'s> {
     pub(super) facts: &'s Facts,
     pub(super) direction: Direction,
-    /// The symbols in use, each with its expression.
+    /// The symbols in use, each with the expression of its text without a separator.
     pub(super) letters: &'s [(usize, ExprId)],
     pub(super) separator: &'s str,
 }
 
-/// The values of a formula's variables.
+/// The values of a formula's variables, in ascending order of the variables.
 type Values = Box<[u32]>;
 
-/// The states of the automaton, and for each the allowed letters with their next states.
+/// The states of the automaton, and for each the next states, with the allowed letters that lead there.
 #[derive(Default)]
 struct States {
     numbers: FxHashMap<Values, usize>,
@@ -29,10 +29,10 @@ struct States {
 }
 
 impl Requirement<'_> {
-    /// The words that contain a symbol of `symbols` only where `formula` holds.
+    /// Builds the words, the empty one included, that contain a symbol of `symbols` only where `formula` holds.
     ///
     /// # Errors
-    /// The limit on work.
+    /// `limit/exceeded` if the work exceeds the budget of the grammar.
     pub(super) fn words(
         &self,
         formula: &Formula,
@@ -41,7 +41,7 @@ impl Requirement<'_> {
     ) -> Result<ExprId> {
         let states = self.states(formula, symbols, g)?;
         let forward = self.direction == Direction::Forward;
-        // in text order: for each state, the letters to each next state
+        // in the order of the text: for each state, the letters to each next state
         let mut after: Vec<FxHashMap<usize, Vec<ExprId>>> = vec![FxHashMap::default(); states.next.len()];
         for (from, next) in states.next.iter().enumerate() {
             for &(to, letter) in next {
@@ -57,7 +57,8 @@ impl Requirement<'_> {
             let body = if ends { g.optional(more) } else { more };
             g.define(rules[state], body);
         }
-        // forward words begin at the start and end anywhere; backward words the other way round
+        // forward words begin at the start state and end anywhere; backward words begin anywhere and end at the start
+        // state
         let begins = if forward { 0..1 } else { 0..after.len() };
         let mut words = vec![g.empty()];
         for next in &after[begins] {
@@ -66,6 +67,8 @@ impl Requirement<'_> {
         Ok(g.choice(words))
     }
 
+    /// The choice of the letters to each next state, after `separator` if there is one, each followed by the rule of
+    /// that state.
     fn letters_and_rest(
         &self,
         next: &FxHashMap<usize, Vec<ExprId>>,
@@ -84,7 +87,7 @@ impl Requirement<'_> {
         g.choice(alternatives)
     }
 
-    /// The states reachable from the start, which is number 0.
+    /// The states that are reachable from the initial values, which are state 0.
     fn states(&self, formula: &Formula, symbols: &[usize], g: &GrammarBuilder) -> Result<States> {
         let mut variables: Vec<usize> = formula.atoms().map(|(variable, _)| variable).collect();
         variables.sort_unstable();

@@ -1,4 +1,4 @@
-//! Resolves the rules of a spec: names in formulas and effects become variables, and invalid rules are errors.
+//! Resolves the requirements and effects of a spec: names become variables, and invalid rules are errors.
 
 use super::document::{Direction, Document};
 use super::facts::{About, ActionRules, Assignment, FALSE, Facts, OutcomeRules, Variable};
@@ -11,16 +11,19 @@ use crate::error::{Errors, Result};
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Maximum number of valuations tried to find out whether a formula can hold.
+/// Maximum number of combinations of values that are tried to find out whether a formula can hold.
 const MOST_VALUATIONS: usize = 1 << 16;
 /// Maximum number of values of a fact.
 const MOST_VALUES: usize = 1_000;
 
-/// The referent of a name in a formula or an effect.
+/// What a name in a formula or an effect refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning<'d> {
+    /// The symbol with this index.
     Action(usize),
+    /// The group with this name.
     Group(&'d str),
+    /// The flag or fact with this variable.
     Fact(usize),
 }
 
@@ -28,16 +31,24 @@ enum Meaning<'d> {
 struct Resolver<'d> {
     document: &'d Document,
     meanings: FxHashMap<&'d str, Meaning<'d>>,
+    /// The symbols of each group.
     groups: FxHashMap<&'d str, Vec<usize>>,
-    /// Actions that some effect clears.
+    /// The actions that some effect clears.
     cleared: FxHashSet<usize>,
     variables: Vec<Variable>,
+    /// The variables of the actions that have one, by action.
     of_action: FxHashMap<usize, usize>,
+    /// The variables of the groups that have one, by group.
     of_group: FxHashMap<&'d str, usize>,
     errors: Errors,
 }
 
-/// Resolves the facts of a document. `used` are the symbols in use, ascending.
+/// Resolves the facts, requirements and effects of a document. `used` has the indices of the symbols in use, in
+/// ascending order.
+///
+/// # Errors
+/// `automaton-spec/…` for invalid facts, formulas, effects and rules, up to 20 errors; `limit/exceeded` for a formula
+/// of more than `formula_bytes`.
 pub(super) fn resolve(
     document: &Document,
     used: &[usize],
@@ -96,7 +107,7 @@ impl<'d> Resolver<'d> {
         for (name, fact) in &document.facts.0 {
             resolver.declare(name, fact);
         }
-        // undeclared flags: names that some `set` makes true or false
+        // names that some `set` makes true or false are flags even if they are not declared
         for (name, value) in all_effects(document).flat_map(|effects| &effects.set.0) {
             let is_new = !resolver.meanings.contains_key(name.as_str());
             if is_new && matches!(value, WrittenValue::Flag(_)) {
@@ -106,6 +117,7 @@ impl<'d> Resolver<'d> {
         resolver
     }
 
+    /// Adds the variable of a declared flag or fact; an invalid declaration is recorded as an error.
     fn declare(&mut self, name: &'d str, fact: &WrittenFact) {
         let place = pointer(["facts", name]);
         if self.meanings.contains_key(name) {
@@ -150,6 +162,7 @@ impl<'d> Resolver<'d> {
         self.variables.push(Variable { name: name.to_owned(), about: About::Fact, values, initial });
     }
 
+    /// Resolves the rules of all actions, in the order of the symbols.
     fn rules(&mut self, limits: &Limits) -> Vec<ActionRules> {
         let document = self.document;
         for effects in all_effects(document) {
@@ -170,7 +183,7 @@ impl<'d> Resolver<'d> {
             };
             all.push(ActionRules { requires, ..ActionRules::default() });
         }
-        // effects come last, when all actions and groups with variables are known
+        // effects are resolved last, when it is known which actions and groups have variables
         for ((rules, written), (action, symbol)) in
             all.iter_mut().zip(&document.symbols.1).zip(document.symbols.0.iter().enumerate())
         {
@@ -189,6 +202,7 @@ impl<'d> Resolver<'d> {
         all
     }
 
+    /// Resolves a requirement that is written as a formula. Returns the true formula after an error.
     fn formula(&mut self, text: &str, place: &str, limits: &Limits) -> Formula {
         if text.len() > limits.formula_bytes {
             let limit = limits.formula_bytes;
@@ -205,6 +219,7 @@ impl<'d> Resolver<'d> {
         }
     }
 
+    /// Resolves a requirement that is written as a list. Names that are invalid are left out after an error.
     fn listed(&mut self, list: &[Vec<String>], place: &str) -> Formula {
         let mut all = Vec::new();
         for (number, names) in list.iter().enumerate() {
@@ -223,7 +238,8 @@ impl<'d> Resolver<'d> {
         Formula::all(all)
     }
 
-    /// The formula of a name; `None` after reporting that the name or its comparison is invalid.
+    /// The formula that a name and its comparison mean. `None` after an error was recorded: the name or the comparison
+    /// is invalid, or there are too many errors.
     fn atom(&mut self, atom: &WrittenAtom, place: &str) -> Option<Formula> {
         if self.errors.is_full() {
             return None;
@@ -244,7 +260,7 @@ impl<'d> Resolver<'d> {
         };
         let variable = &self.variables[fact];
         let formula = match compared {
-            // the name of a fact alone means that it has a value
+            // the name of a fact alone means that the fact has a value
             None if variable.is_boolean() => Formula::is(fact, 1),
             None => Formula::is(fact, 0).negated(),
             Some((value, is_equal)) => {
@@ -268,7 +284,7 @@ impl<'d> Resolver<'d> {
         self.errors.push(super::errors::undefined("action, group, flag or fact", name, place, known));
     }
 
-    /// The variable of an action, created on first use.
+    /// The variable that says whether an action was carried out; created on first use.
     fn action(&mut self, action: usize) -> usize {
         let next = self.variables.len();
         let variable = *self.of_action.entry(action).or_insert(next);
@@ -279,10 +295,10 @@ impl<'d> Resolver<'d> {
         variable
     }
 
-    /// The formula that some action of a group was carried out.
+    /// The formula that says whether some action of a group was carried out.
     fn group(&mut self, group: &'d str) -> Formula {
         let members = self.groups.get(group).cloned().unwrap_or_default();
-        // actions that may be cleared are tracked one by one
+        // if an action of the group may be cleared, the group needs a variable for each of its actions
         if members.iter().any(|action| self.cleared.contains(action)) {
             return Formula::any(members.into_iter().map(|action| Formula::is(self.action(action), 1)));
         }
@@ -294,6 +310,7 @@ impl<'d> Resolver<'d> {
         Formula::is(variable, 1)
     }
 
+    /// Resolves the effects of an action or of one of its outcomes. Invalid assignments are recorded as errors.
     fn assignments(&mut self, effects: &WrittenEffects, place: &str) -> Vec<Assignment> {
         let mut found = Vec::new();
         let mut seen: FxHashSet<&str> = FxHashSet::default();
@@ -347,7 +364,7 @@ impl<'d> Resolver<'d> {
             }
             match self.meanings.get(name.as_str()) {
                 Some(&Meaning::Fact(fact)) => found.push((fact, 0)),
-                // only formulas that name the action need to know
+                // an action has a variable only if a formula names it; otherwise clearing has no effect
                 Some(Meaning::Action(action)) => {
                     found.extend(self.of_action.get(action).map(|&variable| (variable, 0)));
                 }
@@ -363,7 +380,7 @@ fn boolean(name: String, about: About) -> Variable {
     Variable { name, about, values: vec![FALSE.to_owned(), "true".to_owned()], initial: 0 }
 }
 
-/// All effects of a document, of actions and of their outcomes.
+/// All effects of a document: those of symbols and of their outcomes.
 fn all_effects(document: &Document) -> impl Iterator<Item = &WrittenEffects> {
     document.symbols.1.iter().flat_map(effects_of)
 }
@@ -372,7 +389,7 @@ fn effects_of(rules: &WrittenRules) -> impl Iterator<Item = &WrittenEffects> {
     std::iter::once(&rules.effects).chain(rules.outcomes.0.iter().map(|(_, effects)| effects))
 }
 
-/// The part of an action's rules, if any, that is not supported in backward direction.
+/// The field of an action's rules that is not supported in backward direction; `None` if all are supported.
 fn not_backward(facts: &Facts, rules: &ActionRules) -> Option<&'static str> {
     let is_action = |variable: usize| matches!(facts.variables[variable].about, About::Action(_));
     let is_plain = |formula: &Formula| {
@@ -391,7 +408,7 @@ fn not_backward(facts: &Facts, rules: &ActionRules) -> Option<&'static str> {
     rules.assigns.iter().any(|&(variable, value)| !is_action(variable) || value != 1).then_some("effects")
 }
 
-/// Whether a formula is false for all values of its variables. Returns false if trying them all is too much work.
+/// Whether a formula is false for all values of its variables. `false` if trying all values is too much work.
 fn never_holds(facts: &Facts, formula: &Formula) -> bool {
     let mut variables: Vec<usize> = formula.atoms().map(|(variable, _)| variable).collect();
     variables.sort_unstable();
@@ -400,7 +417,7 @@ fn never_holds(facts: &Facts, formula: &Formula) -> bool {
     let total = sizes
         .iter()
         .try_fold(1usize, |all, &size| all.checked_mul(size as usize).filter(|&all| all <= MOST_VALUATIONS));
-    // bounds the product of valuations and formula size, which is the work
+    // the work is the number of combinations times the size of the formula
     let Some(total) = total.filter(|total| total * (formula.atoms().count() + 1) <= 64 * MOST_VALUATIONS)
     else {
         return false;
@@ -419,8 +436,8 @@ fn never_holds(facts: &Facts, formula: &Formula) -> bool {
     })
 }
 
-/// Warns about values that formulas compare with but nothing assigns, and about declared facts that no formula reads
-/// and no effect assigns.
+/// Warns about values of facts and flags that formulas compare with, that are not initial, and that nothing assigns;
+/// and about declared facts that no formula reads and no effect assigns.
 fn warn(document: &Document, facts: &Facts, warnings: &mut Vec<Diagnostic>) {
     let mut given: FxHashSet<(usize, u32)> = FxHashSet::default();
     for rules in &facts.rules {

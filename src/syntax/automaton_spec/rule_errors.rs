@@ -206,7 +206,8 @@ pub(super) fn arguments_schema(id: &str, cause: &Error) -> Error {
     Error::new(cause.kind(), diagnostic.clone().at(Place::Pointer(place)))
 }
 
-/// The cause of an error of a file, on one line.
+/// The cause of an error about a file, for another error: the operating system's message, if there is one, otherwise
+/// the message and what was found.
 pub(super) fn why_unreadable(error: &Error) -> String {
     let diagnostic = error.diagnostic();
     let found = || format!("{}: {}", diagnostic.message(), diagnostic.found_text().unwrap_or_default());

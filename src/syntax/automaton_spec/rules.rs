@@ -1,4 +1,4 @@
-//! The rules of a symbol as written (`requires`, `effects`, `outcomes`), and declared facts.
+//! The fields `requires`, `effects` and `outcomes` of a symbol, and declared facts, as written.
 
 use super::fields::{Names, Table, entries};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -9,20 +9,21 @@ use std::fmt;
 /// A requirement as written.
 #[derive(Clone, Debug)]
 pub(super) enum WrittenRequires {
-    /// A formula.
+    /// A formula, which is not parsed yet.
     Text(String),
-    /// Names that must all hold; of the names in one inner list, any must hold.
+    /// Lists of names. In each list, at least one name must hold. A name that is not in an inner list is a list of one
+    /// name.
     List(Vec<Vec<String>>),
 }
 
-/// The form of a requirement, for the schema.
+/// The condition before a symbol.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum RequiresForm {
     /// A formula: names, `and`, `or`, `not`, parentheses, `fact == value`.
     Formula(String),
-    /// Names that must all hold. Of the names in an inner list, one must hold.
+    /// Names that must all hold. Of the names in an inner list, at least one must hold.
     Names(Vec<super::fields::NamesForm>),
 }
 
@@ -46,30 +47,30 @@ impl<'de> Deserialize<'de> for WrittenRequires {
     }
 }
 
-/// A value that a fact is given.
+/// A value that a flag or a fact is given.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub(super) enum WrittenValue {
-    /// The value of a flag.
+    /// The value of a flag: true or false.
     Flag(bool),
-    /// The value of a fact.
+    /// The value of a fact, by its name.
     Name(String),
 }
 
-/// The assignments of `set`.
+/// The assignments of `set`, in the order of the text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Assignments(pub(super) Vec<(String, WrittenValue)>);
 
-/// The form of [`Assignments`], for the schema.
+/// New values of flags and facts.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum AssignmentsForm {
     /// One flag that becomes true.
     Flag(String),
     /// Flags that become true.
     Flags(Vec<String>),
-    /// From flags and facts to their new values.
+    /// A table from flags and facts to their new values.
     Table(BTreeMap<String, WrittenValue>),
 }
 
@@ -100,26 +101,27 @@ impl<'de> Deserialize<'de> for Assignments {
 #[derive(Clone, Debug, Default, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct WrittenEffects {
-    /// Flags that become true, or a table from flags and facts to their new values.
+    /// A flag or a list of flags that become true, or a table from flags and facts to their new values.
     #[schemars(with = "Option<AssignmentsForm>")]
     pub(super) set: Assignments,
-    /// Flags that become false, facts that lose their value, actions that count as not carried out.
+    /// Flags that become false, facts that lose their value, and actions that count as if they had not been carried
+    /// out.
     #[schemars(with = "Option<super::fields::NamesForm>")]
     pub(super) clear: Option<Names>,
 }
 
-/// The outcomes of an action: a list of names, or a table from names to their effects.
+/// The outcomes of an action, in the order of the text, with their effects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WrittenOutcomes(pub(super) Vec<(String, WrittenEffects)>);
 
-/// The form of [`WrittenOutcomes`], for the schema.
+/// The outcomes of a symbol.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum OutcomesForm {
-    /// Outcomes that change nothing more.
+    /// A list of outcomes without effects of their own.
     Names(Vec<String>),
-    /// Changes by outcome.
+    /// A table from outcomes to their effects.
     Table(BTreeMap<String, WrittenEffects>),
 }
 
@@ -147,7 +149,7 @@ impl<'de> Deserialize<'de> for WrittenOutcomes {
     }
 }
 
-/// The rules of one symbol as written.
+/// The requirement, effects and outcomes of one symbol as written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WrittenRules {
     pub(super) requires: Option<WrittenRequires>,
@@ -155,28 +157,29 @@ pub(super) struct WrittenRules {
     pub(super) outcomes: WrittenOutcomes,
 }
 
-/// A declared fact.
+/// A declared flag or fact.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WrittenFact {
-    /// Its values; `None` makes it a flag.
+    /// The values of the fact; `None` for a flag.
     pub(super) values: Option<Vec<String>>,
+    /// The initial value; `None` means that a flag is false, or that a fact has no value.
     pub(super) initial: Option<WrittenValue>,
 }
 
-/// The table of a fact.
+/// A flag or a fact with values.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FactTable {
-    /// Its values; without them it is a flag.
+    /// The values of the fact; without them it is a flag.
     values: Option<Vec<String>>,
-    /// Its value at the start; a flag is false, and a fact has no value, unless given.
+    /// The value at the start; by default a flag is false, and a fact has no value.
     initial: Option<WrittenValue>,
 }
 
-/// The form of a fact, for the schema.
+/// A flag or a fact.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum FactForm {
     /// A flag, and its value at the start.
     Flag(bool),
@@ -210,5 +213,5 @@ impl<'de> Deserialize<'de> for WrittenFact {
     }
 }
 
-/// The declared facts, in the spec's order.
+/// The declared flags and facts, in the spec's order.
 pub(super) type WrittenFacts = Table<WrittenFact>;

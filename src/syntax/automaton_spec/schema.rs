@@ -4,8 +4,8 @@ use super::document::Document;
 use super::parameters::Header;
 use serde_json::{Value, json};
 
-/// The JSON Schema of a spec (draft 2020-12), for editors. It describes a spec without template tags. The fields
-/// `parameters` and `templates` of a header are allowed among the others, since editors see one document.
+/// Returns the JSON Schema (draft 2020-12) of a spec, for editors. It describes a spec without template tags. The
+/// fields `parameters` and `templates` of a header are allowed among the others, since an editor sees one document.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Document).to_value();
     let header = schemars::schema_for!(Header).to_value();

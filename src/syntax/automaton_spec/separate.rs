@@ -1,16 +1,20 @@
-//! Inserts the separator between the symbols of a word.
+//! Inserts the separator between the symbols of words.
 //!
-//! Every symbol except the word's first gets the separator before it. If a symbol in a body follows nonterminals that
-//! may derive the empty word, it is not known whether it is first. So each nonterminal `A` gets a twin `A…` for its
-//! non-empty words at the start of the whole word, and keeps its own productions for all other places. The result is at
-//! most quadratic in the longest body (only if many nonterminals before a symbol may be empty).
+//! Every symbol except the first of a word gets the separator before it. If nonterminals that may derive the empty word
+//! precede a symbol in a body, it is not known whether the symbol is the first. So each nonterminal `A` gets a twin
+//! `A…`, which derives the non-empty words of `A` at the start of a whole word; `A` itself derives its words at all
+//! other places. The result is at most quadratic in the longest body, and only if many nonterminals before a symbol may
+//! be empty.
 
 use super::productions::{Item, Productions};
 use crate::error::Result;
 use crate::limits::Limits;
 use rustc_hash::FxHashMap;
 
-/// Converts productions to productions with separators.
+/// Converts productions without separators to productions with separators.
+///
+/// # Errors
+/// `limit/exceeded` if the result exceeds `grammar_nodes`.
 pub(super) fn separate(plain: &Productions, limits: &Limits) -> Result<Productions> {
     let nullable = plain.derive(|_| false);
     let mut out = Productions::new(limits);
@@ -45,6 +49,7 @@ pub(super) fn separate(plain: &Productions, limits: &Limits) -> Result<Productio
     Ok(out)
 }
 
+/// The twins of nonterminals: by nonterminal, and those that have no productions yet.
 struct Twins {
     of: FxHashMap<usize, usize>,
     open: Vec<(usize, usize)>,

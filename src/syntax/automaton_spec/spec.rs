@@ -1,4 +1,4 @@
-//! A parsed spec, from which its two languages are built: over texts and over actions.
+//! A spec that was read and checked. Two languages are built from it: over texts, and over actions.
 
 use super::actions::Codes;
 use super::arguments::{self, Arguments};
@@ -44,12 +44,12 @@ pub struct Spec {
     text: Text,
 }
 
-/// The text of a spec, which supplies the lines of errors.
+/// The text of a spec, from which errors take the lines that they show.
 #[derive(Clone, Debug)]
 struct Text {
     format: Format,
     text: String,
-    /// The template that `text` was rendered from.
+    /// The whole source, if `text` was rendered from a template; `None` for a spec without a header.
     template: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl Text {
         }
     }
 
-    /// Adds lines to an error; an error without a place is about the whole spec.
+    /// Adds source lines to an error. An error without a place is placed at the root of the spec.
     fn locate(&self, error: Error) -> Error {
         error.or_at(&Place::Pointer(String::new())).in_source(&self.source())
     }
@@ -87,10 +87,10 @@ fn toml(text: &str) -> Source<'_> {
 }
 
 impl Spec {
-    /// Reads a spec.
+    /// Reads and checks a spec.
     ///
     /// # Errors
-    /// Those of [`compile`](super::compile), except errors about texts.
+    /// The errors of [`compile`](super::compile), except those of [`grammar`](Spec::grammar).
     pub fn read(source: &str, options: &Options) -> Result<Spec> {
         options.limits.check_source(source)?;
         let template = Source::new(source, Notation::Text);
@@ -129,7 +129,8 @@ impl Spec {
         })
     }
 
-    /// Parses and resolves a rendered text.
+    /// Parses a rendered text, and resolves its names. A table `templates` in a spec without a header is moved to
+    /// `templates`; in a spec with a header, it is an error.
     fn understand(text: &Text, templates: &mut Templates, options: &Options) -> Result<Read> {
         let limits = &options.limits;
         let mut document = document::read(&text.text, text.format)?;
@@ -152,12 +153,12 @@ impl Spec {
         let place = |error: Error| error.or_at(&Place::Pointer(field.to_owned()));
         let productions = errors.take(productions.and_then(Productions::trimmed).map_err(place));
         warnings::unmade_inputs(&document, &mut warnings);
-        // with parameters, unused parts are left out on purpose
+        // with a template, parameters may leave parts unused on purpose
         if let (Some(productions), None) = (&productions, &text.template) {
             warnings.extend(without_end);
             warnings::unused_symbols(&document, productions, &mut warnings);
         }
-        // limits are resolved only for symbols in use
+        // limits apply only to symbols in use, so they are resolved after trimming
         let resolved = productions.as_ref().map(|productions| limits::resolve(&document, productions));
         let symbol_limits = resolved.and_then(|resolved| errors.take(resolved));
         let used = productions.as_ref().map(Productions::symbols).unwrap_or_default();
@@ -174,47 +175,48 @@ impl Spec {
         })
     }
 
-    /// The kind of spec.
+    /// The kind of machine, or `cfg` for rules.
     pub fn kind(&self) -> Kind {
         self.document.kind
     }
 
-    /// The spec's `name`.
+    /// The spec's `name`; `None` if it has none.
     pub fn name(&self) -> Option<&str> {
         self.document.name.as_deref()
     }
 
-    /// The spec's `description`.
+    /// The spec's `description`; `None` if it has none.
     pub fn description(&self) -> Option<&str> {
         self.document.description.as_deref()
     }
 
-    /// The symbols, in the spec's order; in a plan, the actions.
+    /// The symbols, in the spec's order, including unused ones; in a plan, the actions.
     pub fn symbols(&self) -> &[Symbol] {
         &self.document.symbols.0
     }
 
-    /// The limits on the number of occurrences of symbols in use.
+    /// The limits on the number of occurrences of symbols. Limits on unused symbols alone are left out.
     pub fn symbol_limits(&self) -> &[Limit] {
         &self.symbol_limits
     }
 
-    /// The variables of formulas, and the rules of each action.
+    /// The variables of formulas, and the requirements and effects of each action.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// The JSON Schema of an action's arguments, by the action's index among the symbols.
+    /// The JSON Schema of an action's arguments, by the action's index among the symbols; `None` if the action has no
+    /// arguments.
     pub fn arguments_schema(&self, action: usize) -> Option<&serde_json::Value> {
         self.arguments(action).map(Arguments::schema)
     }
 
-    /// The compiled arguments of an action.
+    /// The compiled arguments of an action, by its index among the symbols; `None` if it has no arguments.
     pub fn arguments(&self, action: usize) -> Option<&Arguments> {
         self.arguments.get(action)?.as_ref()
     }
 
-    /// The maximum total cost of a plan.
+    /// The maximum total cost of a plan; `None` if it is not bounded.
     pub fn max_cost(&self) -> Option<u64> {
         self.document.limits.max_cost
     }
@@ -224,17 +226,17 @@ impl Spec {
         self.document.direction
     }
 
-    /// The texts of questions.
+    /// The templates of the texts for the chooser and the reader of a plan.
     pub fn templates(&self) -> &Templates {
         &self.templates
     }
 
-    /// The parameters with the values used.
+    /// The declared parameters in the spec's order, with the values used.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
 
-    /// Warnings, which do not prevent compilation.
+    /// Warnings from reading the spec, which do not prevent compilation.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
@@ -244,7 +246,7 @@ impl Spec {
         &self.limits
     }
 
-    /// The text between two symbols.
+    /// The text between two symbols of a word, which may be empty.
     pub fn separator(&self) -> &str {
         &self.document.separator
     }
@@ -252,12 +254,16 @@ impl Spec {
     /// Builds the grammar of the spec's texts.
     ///
     /// # Errors
-    /// `automaton-spec/…` for rules that cannot be checked on texts; limits.
+    /// - `automaton-spec/plans-only`, if the spec has a rule that is only for plans: `max_cost`, outcomes, or a
+    ///   set-valued symbol under limits or requirements.
+    /// - `automaton-spec/ambiguous-texts`, `automaton-spec/arguments`, `automaton-spec/token-under-limits` and
+    ///   `automaton-spec/free-text-under-limits`, if limits or requirements cannot be checked on texts.
+    /// - `grammar/…`, if the grammar cannot be built; `limit/exceeded`.
     pub fn grammar(&self) -> Result<Grammar> {
         lower::lower(self).map_err(|error| self.locate(error))
     }
 
-    /// Builds the grammar of the spec's texts, and returns it with the spec's properties.
+    /// Builds the grammar of the spec's texts, and returns the grammar with the spec's properties.
     pub(super) fn compile(self) -> Result<Compiled> {
         let grammar = self.grammar()?;
         Ok(Compiled {
@@ -272,8 +278,8 @@ impl Spec {
         })
     }
 
-    /// The same language with other rules, for questions about actions alone. It has no schemas of arguments, and at
-    /// most `states` plan states.
+    /// Copies the spec with other limits, requirements, effects and maximum cost, for questions about actions alone.
+    /// The copy has no arguments and no warnings, and allows at most `states` plan states.
     pub(super) fn under(
         &self,
         symbol_limits: Vec<Limit>,
@@ -297,18 +303,22 @@ impl Spec {
         }
     }
 
-    /// The document as written.
+    /// The document as it was parsed.
     pub(super) fn document(&self) -> &Document {
         &self.document
     }
 
-    /// The language over symbols.
+    /// The language over symbols, without useless productions and without separators.
     pub fn productions(&self) -> &Productions {
         &self.productions
     }
 
-    /// Assigns codes to the symbols in use. Fails if a symbol is a token or free text, if more than 65,536 codes are
-    /// needed, or if copying the bodies exceeds `grammar_nodes`.
+    /// Assigns codes to the symbols in use.
+    ///
+    /// # Errors
+    /// `automaton-spec/token-in-plan` and `automaton-spec/free-text-in-plan` if any symbol, even an unused one, is a
+    /// token or free text; `automaton-spec/too-many-actions` if more than 65,536 codes are needed; `limit/exceeded` if
+    /// copying the bodies exceeds `grammar_nodes`.
     pub fn codes(&self) -> Result<Codes> {
         if let Some(token) = self.symbols().iter().find(|symbol| symbol.token.is_some()) {
             return Err(self.locate(errors::token_in_plan(&token.id)));
@@ -319,7 +329,7 @@ impl Spec {
         Codes::new(self).map_err(|error| self.locate(error))
     }
 
-    /// Adds the source lines of its places to an error.
+    /// Adds source lines to an error about this spec.
     pub(crate) fn locate(&self, error: Error) -> Error {
         self.text.locate(error)
     }

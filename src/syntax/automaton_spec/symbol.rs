@@ -1,4 +1,4 @@
-//! Symbols: their texts and further properties. The symbols of a plan are its actions.
+//! The symbols of a spec, with their texts and further properties. The symbols of a plan are its actions.
 
 use super::fields::{Names, entries};
 use super::free_text::SymbolFreeText;
@@ -15,41 +15,42 @@ use std::fmt;
 /// A symbol of a spec. The symbols of a plan are its actions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Symbol {
-    /// The name by which transitions and rules refer to it.
+    /// The name by which transitions, rules, limits and formulas refer to the symbol.
     pub id: String,
-    /// The text that it spells. `{}` in it is replaced by the [`set`](Symbol::set) or by the JSON of the
-    /// [`arguments`](Symbol::arguments).
+    /// The text that the symbol spells. `{}` in it is replaced by a subset of the [`set`](Symbol::set) or by the JSON
+    /// of the [`arguments`](Symbol::arguments). For a token or free text, a text that shows it to people.
     pub text: String,
-    /// The token terminal, if the symbol is not a text.
+    /// The token terminal that the symbol is; `None` if it is a text.
     pub token: Option<TokenTerminal>,
-    /// The free text that it spells, if it is not a fixed text.
+    /// The free text that the symbol spells; `None` if it spells a fixed text or is a token.
     pub free_text: Option<SymbolFreeText>,
-    /// How it is shown in a choice; by default its text.
+    /// How the symbol is shown in a choice; `None` means as its text.
     pub label: Option<String>,
-    /// Its cost, in a unit chosen by the spec.
+    /// The cost of the symbol, in a unit chosen by the spec; 0 by default.
     pub cost: u64,
-    /// Its duration, in a unit chosen by the spec.
+    /// The duration of the symbol, in a unit chosen by the spec; `None` if the spec does not say.
     pub duration: Option<u64>,
-    /// The names of its inputs, in order. With inputs and outputs, a plan can be drawn as a data-flow graph.
+    /// The names of the symbol's inputs, in order. From inputs and outputs, a plan can be drawn as a data-flow graph.
     pub inputs: Vec<String>,
-    /// The names of its outputs.
+    /// The names of the symbol's outputs.
     pub outputs: Vec<String>,
-    /// The groups that it belongs to, which are counted together.
+    /// The groups to which the symbol belongs. Limits count the symbols of a group together.
     pub groups: Vec<String>,
-    /// The set from which it chooses elements, if it is set-valued.
+    /// The set whose subsets the symbol can choose; `None` if the symbol is not set-valued.
     pub set: Option<SymbolSet>,
-    /// The JSON Schema of its arguments, or the path of a file with one; `None` if it has no arguments.
+    /// The JSON Schema of the symbol's arguments, or the path of a file with one; `None` if it has no arguments.
     pub arguments: Option<Value>,
-    /// The names of its outcomes, of which the environment chooses one.
+    /// The names of the symbol's outcomes. After each occurrence, the environment chooses one of them. Empty if it has
+    /// only its own effects.
     pub outcomes: Vec<String>,
-    /// Alternative texts that are accepted when a plan is read.
+    /// Alternative texts for the symbol that are accepted when a plan is read.
     pub aliases: Vec<String>,
 }
 
-/// The set of a set-valued symbol. Chosen elements are unordered; they are written in the order of the list.
+/// The set of a set-valued symbol. The symbol spells a subset: its elements in the order of [`of`](SymbolSet::of).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolSet {
-    /// The elements, distinct.
+    /// The elements of the set, all different and not empty.
     pub of: Vec<String>,
     /// The text between two elements.
     pub separator: String,
@@ -61,45 +62,47 @@ pub struct SymbolSet {
     pub max: usize,
 }
 
-/// One symbol, written as a table.
+/// A symbol, written as a table.
 #[derive(Debug, Default, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SymbolTable {
-    /// The text that it spells; by default the symbol's name. `{}` is replaced by the set (with `set`) or by the JSON
+    /// The text that the symbol spells; by default its name. `{}` is replaced by a subset (with `set`) or by the JSON
     /// of the arguments (with `arguments`). Without a text, arguments follow the name and a space.
     text: Option<String>,
-    /// The token that it is, by its id, in place of a text: the name of a special token, an id, a list of both, or all but some.
+    /// The token that the symbol is, in place of a text: the name of a special token, an id, a list of names, ids and
+    /// ranges, or all but some. It is matched by its id.
     #[schemars(with = "Option<super::token::TokenForm>")]
     token: Option<WrittenToken>,
-    /// Free text that it spells, in place of a text: until a string occurs, without some strings, of a bounded length.
+    /// Free text that the symbol spells, in place of a text: until a string occurs, without some strings, of a bounded
+    /// length.
     free_text: Option<SymbolFreeText>,
-    /// The text by which it is offered in a choice; by default `text`.
+    /// The text by which the symbol is offered in a choice; by default `text`.
     label: Option<String>,
-    /// The cost; 0 by default.
+    /// The cost of the symbol; 0 by default.
     cost: u64,
-    /// The duration.
+    /// The duration of the symbol.
     duration: Option<u64>,
-    /// The names of its inputs, in order.
+    /// The names of the symbol's inputs, in order.
     inputs: Vec<String>,
-    /// The names of its outputs.
+    /// The names of the symbol's outputs.
     outputs: Vec<String>,
     /// One or more names of groups, which limits and formulas can use.
     #[schemars(with = "Option<super::fields::NamesForm>")]
     group: Option<Names>,
-    /// The condition before it: a formula over actions, groups, flags and facts, or a list of names.
+    /// The condition before the symbol: a formula over actions, groups, flags and facts, or a list of names.
     #[schemars(with = "Option<super::rules::RequiresForm>")]
     requires: Option<WrittenRequires>,
-    /// The changes when it is carried out.
+    /// The changes of flags and facts when the symbol is carried out.
     effects: WrittenEffects,
     /// The possible outcomes with their changes; the environment chooses one.
     #[schemars(with = "Option<super::rules::OutcomesForm>")]
     outcomes: WrittenOutcomes,
-    /// The JSON Schema of its arguments, or the path of a file with it, relative to the spec.
+    /// The JSON Schema of the symbol's arguments, or the path of a file with it, relative to the folder of the spec.
     #[schemars(with = "Option<ArgumentsForm>")]
     arguments: Option<Value>,
-    /// A set from which the symbol takes some elements.
+    /// A set; the symbol spells one of its subsets.
     set: Option<SetTable>,
-    /// Other texts that name it when a plan is read.
+    /// Other texts that mean this symbol when a plan is read.
     aliases: Vec<String>,
 }
 
@@ -107,7 +110,7 @@ pub(super) struct SymbolTable {
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SetTable {
-    /// The elements, distinct.
+    /// The elements of the set, all different and not empty.
     of: Vec<String>,
     /// The text between two elements; by default a comma and a space.
     separator: Option<String>,
@@ -120,10 +123,10 @@ pub(super) struct SetTable {
     max: Option<usize>,
 }
 
-/// The form of arguments, for the schema.
+/// The arguments of a symbol.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum ArgumentsForm {
     /// The path of a file with a JSON Schema.
     File(String),
@@ -132,6 +135,7 @@ pub(super) enum ArgumentsForm {
 }
 
 impl SymbolTable {
+    /// Converts the table to the symbol with the name `id`, and its rules.
     fn named(self, id: String) -> (Symbol, WrittenRules) {
         let token = self.token.map(|token| token.0);
         let text = self.text.unwrap_or_else(|| match (&self.arguments, &token, &self.free_text) {
@@ -202,15 +206,15 @@ impl<'de> Deserialize<'de> for Written {
     }
 }
 
-/// The symbols, written as a table from names to texts or tables, or as a list of symbols that spell themselves; and
-/// the rules of each.
+/// The symbols, written as a table from names to texts or tables, or as a list of symbols that spell their own names;
+/// and the rules of each, in the same order.
 #[derive(Clone, Debug)]
 pub(super) struct Symbols(pub Vec<Symbol>, pub Vec<WrittenRules>);
 
-/// The form of the symbols, for the schema.
+/// The symbols of a spec.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum SymbolsForm {
     /// Symbols that spell their own names.
     Names(Vec<String>),
@@ -218,14 +222,14 @@ pub(super) enum SymbolsForm {
     Table(std::collections::BTreeMap<String, SymbolForm>),
 }
 
-/// The form of one symbol, for the schema.
+/// A symbol.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum SymbolForm {
     /// The text that the symbol spells.
     Text(String),
-    /// All that can be said of it.
+    /// All properties of the symbol.
     Table(Box<SymbolTable>),
 }
 
@@ -260,12 +264,13 @@ impl<'de> Deserialize<'de> for Symbols {
 }
 
 impl Symbol {
-    /// How it is shown in a choice: its label or, without one, its text, with `…` in place of a set or arguments.
+    /// How the symbol is shown in a choice: its label or, without one, its text without white space around it. `…` is
+    /// shown in place of `{}` if the symbol has a set or arguments.
     pub fn shown(&self) -> Cow<'_, str> {
         self.with_ellipsis(self.label.as_deref().unwrap_or_else(|| self.text.trim()))
     }
 
-    /// Its text, with `…` in place of a set or arguments.
+    /// The text of the symbol. `…` is shown in place of `{}` if the symbol has a set or arguments.
     pub fn outline(&self) -> Cow<'_, str> {
         self.with_ellipsis(&self.text)
     }
@@ -277,7 +282,7 @@ impl Symbol {
         }
     }
 
-    /// The number of allowed subsets; 1 if the symbol is not set-valued.
+    /// The number of subsets that the symbol can choose; 1 if it is not set-valued.
     pub fn subsets(&self) -> BigUint {
         let Some(set) = &self.set else { return 1u32.into() };
         let (n, mut ways, mut total) = (set.of.len(), BigUint::from(1u32), 0u32.into());
@@ -290,7 +295,7 @@ impl Symbol {
         total
     }
 
-    /// The symbol's text with these elements of its set, given by ascending indices.
+    /// The text of the symbol with the subset `elements` of its set, given as ascending indices into [`SymbolSet::of`].
     pub fn text_with(&self, elements: &[usize]) -> String {
         match &self.set {
             None => self.text.clone(),
@@ -300,7 +305,8 @@ impl Symbol {
 }
 
 impl SymbolSet {
-    /// The text of the elements with these indices.
+    /// The text of the elements with these indices, in the order given; [`empty`](SymbolSet::empty) if there are none.
+    /// Indices that are out of range are ignored.
     pub fn text(&self, elements: &[usize]) -> String {
         let names: Vec<&str> =
             elements.iter().filter_map(|&place| self.of.get(place)).map(String::as_str).collect();

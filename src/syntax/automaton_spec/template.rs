@@ -1,4 +1,4 @@
-//! Rendering the template after a header, in the sandbox of `grammata_template`.
+//! Renders the template after a header, in the sandbox of `grammata_template`.
 
 use super::errors;
 use super::parameter::{Parameter, ParameterValue};
@@ -8,7 +8,11 @@ use grammata_template::Dialect;
 use minijinja::value::{Value, ValueKind};
 use std::collections::BTreeMap;
 
-/// Renders the template that begins at byte `body` of `source`.
+/// Renders the template that begins at byte `body` of `source`, with the values of the parameters.
+///
+/// # Errors
+/// `automaton-spec/template` for an invalid template or an error in rendering; `limit/exceeded` if rendering exceeds
+/// `template_work`.
 pub(super) fn render(source: &str, body: usize, parameters: &[Parameter], limits: &Limits) -> Result<String> {
     // the header is replaced by empty lines, so that line numbers in errors are those of the file
     let lines = source.bytes().take(body).filter(|&b| b == b'\n').count();
@@ -30,8 +34,8 @@ fn to_value(value: &ParameterValue) -> Value {
     }
 }
 
-/// Prints a text so that it cannot break out of a quoted string of TOML or JSON, a number or boolean as it is, and a
-/// list as a list of quoted texts and numbers. Other values are errors.
+/// Prints the value of an expression: a text with escapes, so that it cannot end a quoted string of TOML or JSON; a
+/// number or boolean as it is; a list of texts and numbers as a list, with its texts quoted. Other values are errors.
 fn put(out: &mut minijinja::Output<'_>, value: &Value) -> Result<(), minijinja::Error> {
     if let Some(text) = value.as_str() {
         return Ok(out.write_str(&escape(text))?);
@@ -59,6 +63,7 @@ fn cannot_put(value: &Value) -> minijinja::Error {
     minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, message)
 }
 
+/// The text with the escapes that both TOML and JSON have, for use between double quotes.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,5 @@
-//! Token terminals in specs: a name, an id, a list of names, ids and ranges, or all tokens except some.
+//! Token terminals in specs: a name, an id, a list of names, ids and ranges, or all tokens or special tokens except
+//! some.
 
 use crate::grammar::{TokenScope, TokenSelector, TokenTerminal};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -9,31 +10,31 @@ use std::fmt;
 #[derive(Clone, Debug)]
 pub(super) struct WrittenToken(pub(super) TokenTerminal);
 
-/// The form of a token, for the schema.
+/// The tokens that a symbol matches by id.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum TokenForm {
     /// The name of a special token, or the text of an ordinary one.
     Name(String),
     /// The id of a token.
     Id(u32),
-    /// Any of several tokens.
+    /// Any one of several tokens.
     List(Vec<SelectorForm>),
     /// All tokens but some.
     But(ButTable),
 }
 
-/// The form of one entry of a list of tokens, for the schema.
+/// An entry of a list of tokens.
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // never made: a type for the schema
+#[allow(dead_code)] // never constructed: only its schema is used
 pub(super) enum SelectorForm {
     /// The name of a special token, or the text of an ordinary one.
     Name(String),
     /// The id of a token.
     Id(u32),
-    /// The least and the greatest id of a range.
+    /// The least and the greatest id of a range, both included.
     Ids(u32, u32),
 }
 
@@ -41,10 +42,10 @@ pub(super) enum SelectorForm {
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ButTable {
-    /// All tokens but these, and those that end a sequence.
+    /// All tokens that the vocabulary uses, except these and the end-of-sequence tokens.
     #[schemars(with = "Option<Vec<SelectorForm>>")]
     any_but: Option<Vec<WrittenSelector>>,
-    /// All special tokens but these, and those that end a sequence.
+    /// All special tokens, except these and the end-of-sequence tokens.
     #[schemars(with = "Option<Vec<SelectorForm>>")]
     special_but: Option<Vec<WrittenSelector>>,
 }

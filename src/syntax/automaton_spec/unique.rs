@@ -1,30 +1,36 @@
-//! Unique readability: whether every text can be split into symbols in only one way.
+//! Unique decodability: whether every text can be split into symbols in only one way.
 //!
-//! Limits on symbols are checked on the text of a word, so the text must determine its symbols. This asks whether a
-//! code is uniquely decodable (Sardinas and Patterson, 1953). The search follows all pairs of readings. In each pair,
-//! one reading is ahead of the other by a suffix. It ends if such a suffix is a code word.
+//! Limits and requirements on symbols are checked on the text of a word, so the text must determine its symbols. This
+//! is the question whether a code is uniquely decodable (Sardinas and Patterson, 1953). The search follows all pairs of
+//! readings of a common text. In each pair, one reading is ahead of the other by a suffix. If the suffix of some pair
+//! is a code word, a text with two readings is found.
 
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Bytes that may be compared, per unit of `grammar_nodes`.
+/// Number of bytes that may be compared, for each unit of `grammar_nodes`.
 const BYTES_A_NODE: usize = 64;
 
-/// A pair of readings: how it was derived from its parent, and the suffix by which one is ahead.
+/// A pair of readings: how it was derived from its parent, and the suffix by which one reading is ahead.
 struct Pair {
+    /// The pair from which this one was derived; `None` for a first pair.
     parent: Option<usize>,
-    /// The appended word; for a first pair, the word of the reading that is ahead.
+    /// The word that was appended to the reading behind; for a first pair, the word of the reading that is ahead.
     word: usize,
-    /// The other word of a first pair; `None` for later pairs.
+    /// The word of the reading that is behind in a first pair; `None` for later pairs.
     other: Option<usize>,
-    /// Whether the reading that was behind is ahead after the word.
+    /// Whether the reading that was behind is ahead after the word was appended.
     overtakes: bool,
-    /// The suffix: a word and the offset where its rest begins.
+    /// The suffix by which one reading is ahead: a word, and the byte offset in it where the suffix begins.
     rest: (usize, usize),
 }
 
-/// Two different readings of one text, if there are any. `words` must be distinct and not empty.
+/// Two different readings of one text, as sequences of indices into `words`; `None` if no text has two readings. The
+/// words must be distinct, and none may be empty.
+///
+/// # Errors
+/// `limit/exceeded` if more bytes must be compared than `grammar_nodes` allows.
 pub(super) fn two_readings(words: &[Vec<u8>], limits: &Limits) -> Result<Option<[Vec<usize>; 2]>> {
     let by_text: FxHashMap<&[u8], usize> = words.iter().enumerate().map(|(i, w)| (w.as_slice(), i)).collect();
     let mut sorted: Vec<usize> = (0..words.len()).collect();
@@ -84,7 +90,7 @@ fn too_long(limits: &Limits) -> crate::Error {
     Limits::exceeded(LimitKind::GrammarNodes, limits.grammar_nodes, "longer texts of symbols under `limits`")
 }
 
-/// The two readings of a chain of pairs, ending with `word`.
+/// The two readings that result if the reading behind in the pair `last` is completed by `word`.
 fn readings(pairs: &[Pair], last: usize, word: usize) -> [Vec<usize>; 2] {
     let mut chain = Vec::new();
     let mut at = Some(last);

@@ -1,4 +1,4 @@
-//! Warnings about suspicious parts of a valid spec: states without an end, unused symbols, inputs that nothing
+//! Warnings about suspicious parts of a valid spec: states from which no word ends, unused symbols, inputs that nothing
 //! produces.
 
 use super::document::Document;
@@ -8,8 +8,8 @@ use super::productions::Productions;
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
-/// Warns about states of a finite automaton that are reachable from the start but do not reach an accepting state.
-/// `productions` must not be trimmed yet.
+/// Returns a warning about the states of a finite automaton that are reachable from the start but do not reach an
+/// accepting state. `None` if there are none, or for other kinds of specs. `productions` must not be trimmed yet.
 pub(super) fn states_without_end(document: &Document, productions: &Productions) -> Option<Diagnostic> {
     if !matches!(document.kind, Kind::Dfa | Kind::Nfa) {
         return None;
@@ -21,7 +21,7 @@ pub(super) fn states_without_end(document: &Document, productions: &Productions)
     Some(errors::states_without_end(std::iter::once(first).chain(found)))
 }
 
-/// Warns about symbols that are in no word.
+/// Adds a warning that lists the symbols that are in no word, if there are any. `productions` must be trimmed.
 pub(super) fn unused_symbols(document: &Document, productions: &Productions, warnings: &mut Vec<Diagnostic>) {
     let used = productions.symbols();
     let symbols = document.symbols.0.iter().enumerate();
@@ -32,14 +32,14 @@ pub(super) fn unused_symbols(document: &Document, productions: &Productions, war
     }
 }
 
-/// Warns about inputs that no symbol outputs.
+/// Adds a warning for each name of an input that is an output of no symbol, at its first occurrence.
 pub(super) fn unmade_inputs(document: &Document, warnings: &mut Vec<Diagnostic>) {
     let symbols = &document.symbols.0;
     let mut made: FxHashSet<&str> =
         symbols.iter().flat_map(|symbol| &symbol.outputs).map(String::as_str).collect();
     for symbol in symbols {
         for (number, input) in symbol.inputs.iter().enumerate() {
-            // warns once per name
+            // each name is reported once
             if made.insert(input) {
                 warnings.push(errors::unmade_input(&symbol.id, input, number));
             }

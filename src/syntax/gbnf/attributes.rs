@@ -5,8 +5,8 @@ use super::parser::Parser;
 use crate::error::Result;
 use crate::grammar::{ExprId, GrammarBuilder};
 
-/// The attributes in brackets after the name of a rule. `capture` and `temperature` do not affect texts; only their
-/// values are checked.
+/// The attributes in brackets after the name of a rule. `capture` and `temperature` do not change the language of the
+/// rule; only their values are checked.
 #[derive(Default)]
 pub(super) struct Attributes {
     is_lazy: bool,
@@ -15,7 +15,8 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    /// Restricts a body by the attributes: to its shortest words, and to those within the bounds.
+    /// Restricts the body of a rule: with `lazy`, to the words that have no proper prefix in the body; then to the
+    /// words within the bounds on characters and tokens.
     pub(super) fn apply(&self, builder: &mut GrammarBuilder, mut body: ExprId) -> ExprId {
         if self.is_lazy {
             body = builder.shortest(body);
@@ -31,7 +32,7 @@ impl Attributes {
 }
 
 impl Parser<'_> {
-    /// Parses the attributes after a rule's name, if there are any.
+    /// Parses the attributes directly after a rule's name, up to and including `]`. Without `[` there are none.
     pub(super) fn attributes(&mut self) -> Result<Attributes> {
         let mut read = Attributes::default();
         if !self.scanner.eat("[") {

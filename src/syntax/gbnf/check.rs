@@ -6,12 +6,15 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Errors, Result};
 use crate::grammar::{Grammar, analysis};
 
-/// Maximum number of warnings with a place, followed by one that counts the rest: finding a place reads the source from
-/// its beginning.
+/// Maximum number of warnings about unreachable rules that have a place; one more warning counts the others. The number
+/// is bounded because finding a place reads the source from its beginning.
 const MAX_WARNINGS: usize = 20;
 
-/// Returns the warnings about a grammar. Fails if a reachable rule describes no text; intersections and complements are
-/// assumed to describe some.
+/// Returns a warning for each of the first 20 unreachable rules in the source, and one that counts the others.
+///
+/// # Errors
+/// `gbnf/unproductive-rule` for each reachable rule without a word, at most 20. Intersections and complements are
+/// assumed to have words.
 pub(super) fn check(source: &str, grammar: &Grammar, names: &Names<'_>) -> Result<Vec<Diagnostic>> {
     let productive = analysis::productive(grammar);
     let reachable = analysis::reachable(grammar);

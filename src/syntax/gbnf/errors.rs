@@ -15,7 +15,7 @@ fn written(source: &str, start: usize, end: usize) -> &str {
     source.get(start..end).unwrap_or("")
 }
 
-/// The rest of the line, or words for the end of the line or grammar.
+/// The rest of the line after `offset`, or words that say that the line or the grammar ends there.
 fn next(source: &str, offset: usize) -> String {
     let rest = source.get(offset..).unwrap_or("");
     match rest.lines().next() {
@@ -105,7 +105,7 @@ pub(super) fn no_match(source: &str, offset: usize) -> Error {
     )
 }
 
-/// Moves an error in a pattern to the place of the grammar where the pattern begins; its place in the pattern becomes
+/// Moves an error in a pattern to `offset`, where the pattern begins in the grammar. The place in the pattern becomes
 /// the cause.
 pub(super) fn in_pattern(cause: Error, source: &str, offset: usize) -> Error {
     cause.map(|diagnostic| {
@@ -252,7 +252,8 @@ pub(super) fn unexpected(source: &str, offset: usize) -> Error {
     )
 }
 
-/// The text at the beginning of `rest` in a kind of quotes that GBNF does not have.
+/// The text in quotes with which `rest` begins, if they are quotes that GBNF does not have and they are closed in the
+/// same line.
 fn quoted(rest: &str) -> Option<&str> {
     let line = rest.lines().next()?;
     [('\'', '\''), ('“', '”'), ('‘', '’'), ('„', '“'), ('`', '`')].into_iter().find_map(|(open, close)| {

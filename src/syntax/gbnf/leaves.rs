@@ -7,7 +7,8 @@ use crate::grammar::{CharClass, ExprId, Expression, GrammarBuilder};
 use crate::syntax::regex;
 
 impl Parser<'_> {
-    /// Parses `@regex` or `@substring`; `None`, with nothing consumed, if another function follows.
+    /// Parses a call of `@regex` or `@substring`. `lines` says whether line ends are allowed before `(`. `None`, with
+    /// nothing consumed, if another function follows, or no `(` after the name.
     pub(super) fn leaf(&mut self, lines: bool) -> Result<Option<ExprId>> {
         let start = self.scanner.offset;
         self.scanner.offset += 1;
@@ -27,7 +28,8 @@ impl Parser<'_> {
         Ok(Some(made))
     }
 
-    /// Parses texts up to and including the closing parenthesis, each with its offset.
+    /// Parses the texts in quotes after an opening parenthesis, up to and including the closing one. Returns each text
+    /// with the offset of its opening quote.
     fn texts(&mut self, function: &str) -> Result<Vec<(usize, String)>> {
         let mut texts = Vec::new();
         self.scanner.space(true);
@@ -51,7 +53,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Lowers a pattern of ECMA-262, which must match as a whole.
+    /// Lowers a pattern of ECMA-262, which must match as a whole. Each character of `flags` is a flag.
+    ///
+    /// # Errors
+    /// `gbnf/regex-flag` for an unknown flag, an error in the pattern at the offset `at`, and `gbnf/regex-without-text`
+    /// if the pattern is found to match no text.
     fn pattern(&mut self, at: usize, pattern: &str, (flags_at, flags): (usize, &str)) -> Result<ExprId> {
         let mut options = regex::Options::default().dialect(regex::Dialect::Ecma262);
         let mut in_json = false;
@@ -60,7 +66,7 @@ impl Parser<'_> {
                 'i' => options = options.case_insensitive(true),
                 's' => options = options.dot_matches_newline(true),
                 'j' => in_json = true,
-                // patterns match whole characters without the flag `u` too
+                // patterns match whole characters even without the flag `u`
                 'u' => {}
                 _ => return Err(errors::regex_flag(self.scanner.source, flags_at, flag)),
             }

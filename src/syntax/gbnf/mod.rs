@@ -5,12 +5,15 @@
 //!
 //! - left recursion is allowed, and bounded repeats are exact for any bound;
 //! - duplicate rules, classes without characters, and ranges or repeats with crossed bounds are errors;
-//! - a reachable rule that describes no text is an error; an unreachable rule is a warning;
+//! - a reachable rule that is found to describe no text is an error; an unreachable rule is a warning;
 //! - `@text(…)` is [free text](crate::grammar::FreeText) with triggers;
-//! - `@regex("…")` is a pattern of ECMA-262, `@substring("…", …)` is a contiguous part of a list of chunks;
+//! - `@max_chars(n, part)`, `@max_bytes(n, part)` and `@max_tokens(n, part)` bound the length of a part;
+//! - `@regex("…")` is a text that a pattern of ECMA-262 matches as a whole, `@substring("…", …)` is the concatenation
+//!   of any number of consecutive chunks of a list;
 //! - `name[lazy, max_chars=9] ::= …` gives a rule attributes;
-//! - tokens (`<think>`, `<[1000]>`, `!<[1000]>`) may also be lists and ranges, `<[1,5-7],"[INST]">`. Names are looked
-//!   up when the grammar is compiled for a vocabulary. `!` also excludes end-of-sequence tokens, as in llama.cpp.
+//! - tokens (`<think>`, `<[1000]>`, `!<[1000]>`) may also be lists and ranges, `<[1,5-7],"[INST]">`. Their names are
+//!   looked up when the grammar is compiled for a vocabulary. `!` also excludes end-of-sequence tokens, as in
+//!   llama.cpp.
 //!
 //! ```
 //! use grammata::syntax::gbnf;
@@ -38,7 +41,7 @@ use crate::error::Result;
 use crate::grammar::{Grammar, GrammarBuilder};
 use crate::limits::{LimitKind, Limits};
 
-/// Options for reading a grammar.
+/// Options for compiling a GBNF grammar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -47,9 +50,9 @@ use crate::limits::{LimitKind, Limits};
 )]
 #[non_exhaustive]
 pub struct Options {
-    /// The rule to start from. Default: `root`.
+    /// The name of the start rule. Default: `root`.
     pub root: String,
-    /// Limits on the source and the grammar.
+    /// Limits on the source, its patterns and the grammar.
     pub limits: Limits,
 }
 
@@ -61,20 +64,23 @@ impl Default for Options {
 
 grammata_base::setters!(Options { root: String, limits: Limits });
 
-/// A compiled grammar and its warnings.
+/// The result of compiling a GBNF grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compiled {
-    /// The grammar.
+    /// The grammar, with all rules of the source, including unreachable ones.
     pub grammar: Grammar,
-    /// Warnings about valid but probably unintended input, such as unreachable rules.
+    /// Warnings about valid but probably unintended input: unreachable rules, at most 21 warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Parses a grammar.
+/// Compiles a GBNF grammar.
 ///
 /// # Errors
-/// `gbnf/…` with line and column, all errors of the source up to a maximum number; `limit/exceeded`.
+/// - `gbnf/…` with line and column: up to 20 errors of the source, in order.
+/// - `regex/…`: a pattern of `@regex` is invalid.
+/// - `grammar/…`: the arguments of a function or an attribute are invalid; for example, a trigger of `@text` is empty.
+/// - `limit/exceeded`.
 pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
     options.limits.check_source(source)?;
     read(source, options).map_err(|error| error.in_source(&Source::new(source, Notation::Gbnf)))
@@ -89,10 +95,10 @@ fn read(source: &str, options: &Options) -> Result<Compiled> {
     Ok(Compiled { grammar, warnings })
 }
 
-/// Like [`compile`], for bytes that should be UTF-8.
+/// Compiles a GBNF grammar given as bytes, which must be UTF-8.
 ///
 /// # Errors
-/// Those of [`compile`], and `gbnf/not-utf8`.
+/// The errors of [`compile`], and `gbnf/not-utf8`.
 pub fn compile_bytes(source: &[u8], options: &Options) -> Result<Compiled> {
     if source.len() > options.limits.source_bytes {
         let limit = options.limits.source_bytes;

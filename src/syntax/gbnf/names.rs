@@ -5,24 +5,26 @@ use crate::error::{Errors, Result};
 use crate::grammar::{GrammarBuilder, RuleId};
 use rustc_hash::FxHashMap;
 
-/// All rule names so far.
+/// The rule names that the parser has read so far.
 #[derive(Default)]
 pub(super) struct Names<'s> {
     ids: FxHashMap<&'s str, RuleId>,
-    /// For each rule id, the name and the offset of the definition or, before it is defined, of the first use. `None`
-    /// for rules that functions such as `@text` and attributes generate.
+    /// For each rule id, the name of the rule and the offset of its definition or, while it is not defined, of its
+    /// first use. `None` for generated rules, such as those of `@text` and of attributes.
     rules: Vec<Option<(&'s str, usize)>>,
+    /// Whether each rule is defined, by rule id. Generated rules count as defined.
     defined: Vec<bool>,
 }
 
 impl<'s> Names<'s> {
+    /// Returns the rule of a name. A name that is new is declared, with `offset` as its first use.
     fn id(&mut self, name: &'s str, offset: usize, builder: &mut GrammarBuilder) -> RuleId {
         if let Some(&id) = self.ids.get(name) {
             return id;
         }
         let id = builder.declare(name);
         self.ids.insert(name, id);
-        // beyond a limit the builder returns repeated ids, and building will fail
+        // after a limit was exceeded, the builder returns the id of its first rule, and building fails
         if id.index() >= self.rules.len() {
             self.rules.resize(id.index(), None);
             self.defined.resize(id.index(), true);
@@ -32,12 +34,15 @@ impl<'s> Names<'s> {
         id
     }
 
-    /// The rule used at an offset, declared on first use.
+    /// Returns the rule that is used at an offset. A name that is new is declared.
     pub(super) fn used(&mut self, name: &'s str, offset: usize, builder: &mut GrammarBuilder) -> RuleId {
         self.id(name, offset, builder)
     }
 
-    /// The rule defined at an offset. Fails if it is already defined.
+    /// Returns the rule whose definition begins at an offset, and marks it as defined.
+    ///
+    /// # Errors
+    /// `gbnf/duplicate-rule` if it is already defined and the builder has no error.
     pub(super) fn defined(
         &mut self,
         source: &str,
@@ -57,12 +62,14 @@ impl<'s> Names<'s> {
         Ok(id)
     }
 
-    /// For each rule id, the name and the offset of its definition; `None` for generated rules.
+    /// For each rule id, the name and the offset of the definition; `None` for generated rules. There may be fewer
+    /// entries than rules: generated rules at the end have none.
     pub(super) fn in_order(&self) -> &[Option<(&'s str, usize)>] {
         &self.rules
     }
 
-    /// Adds an error for each name that is used but not defined, at its first use.
+    /// Adds `gbnf/undefined-rule` for each name that is used but not defined, at its first use, in the order of the
+    /// source, until `errors` is full.
     pub(super) fn check(&self, source: &str, errors: &mut Errors) {
         let missing = self.rules.iter().zip(&self.defined).filter(|(_, defined)| !**defined);
         let missing = missing.filter_map(|(rule, _)| *rule);
@@ -76,7 +83,10 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The start rule, which has this name. Fails if there is no such rule.
+    /// Returns the start rule, which has this name.
+    ///
+    /// # Errors
+    /// `gbnf/no-root` if no rule has the name.
     pub(super) fn root(&self, source: &str, name: &str) -> Result<RuleId> {
         match self.ids.get(name) {
             Some(&id) => Ok(id),
@@ -88,7 +98,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The names that are defined.
+    /// The names of the defined rules, in the order in which the names first occurred.
     fn known(&self) -> impl Iterator<Item = &'s str> {
         self.rules
             .iter()

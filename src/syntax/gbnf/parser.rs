@@ -1,5 +1,5 @@
-//! The parser. It builds expressions in one pass over the source, with open groups on a stack. After an error it
-//! continues at the next line that begins a rule.
+//! The parser of GBNF. It builds expressions in one pass over the source, with open groups on a stack. After a syntax
+//! error it continues at the next line that begins a rule; an error of the builder or a limit ends parsing.
 
 use super::errors;
 use super::names::Names;
@@ -9,12 +9,16 @@ use crate::error::{ErrorKind, Errors, Result};
 use crate::grammar::{CharClass, ExprId, FreeText, GrammarBuilder};
 use crate::limits::{LimitKind, Limits};
 
-/// The result of parsing. All rules are defined.
+/// The result of parsing. Each rule whose name occurs in the source is defined.
 pub(super) struct Parsed<'s> {
     pub(super) builder: GrammarBuilder,
     pub(super) names: Names<'s>,
 }
 
+/// Parses all rules of a source.
+///
+/// # Errors
+/// `gbnf/…`, up to 20 errors of the source; or the first error of the builder or of a limit, alone.
 pub(super) fn parse(source: &str, builder: GrammarBuilder) -> Result<Parsed<'_>> {
     let scanner = Scanner::new(source);
     let (names, errors) = (Names::default(), Errors::default());
@@ -40,28 +44,32 @@ pub(super) fn parse(source: &str, builder: GrammarBuilder) -> Result<Parsed<'_>>
     Ok(Parsed { builder: parser.builder, names: parser.names })
 }
 
+/// The state of the parser.
 pub(super) struct Parser<'s> {
     pub(super) scanner: Scanner<'s>,
     pub(super) builder: GrammarBuilder,
     names: Names<'s>,
     errors: Errors,
-    /// The place of the builder's error, if it is more precise than the rule.
+    /// The offset of the `@text` that caused the builder's error. `None` if something else caused it; the error is then
+    /// placed at the rule.
     failed_at: Option<usize>,
 }
 
-/// An open group or body, whose end has not been reached.
+/// A group, or the body of a rule, whose end has not been reached.
 struct Open {
-    /// The offset of the group.
+    /// The offset of the opening parenthesis, of the `@` of a function, or of the rule.
     offset: usize,
+    /// The finished alternatives.
     alternatives: Vec<ExprId>,
+    /// The elements so far of the current alternative or of the current clause's body.
     sequence: Vec<ExprId>,
-    /// The free text, if this is the body of one of its clauses.
+    /// The free text that contains the current clause, if this is a call of `@text`.
     text: Option<OpenText>,
-    /// The bound on the length of the group's words.
+    /// The bound on the length of the group's words, if this is a call of `@max_chars`, `@max_bytes` or `@max_tokens`.
     most: Option<(Length, u32)>,
 }
 
-/// The unit of a part's length.
+/// The unit of a bound on the length of a part.
 #[derive(Clone, Copy)]
 enum Length {
     Chars,
@@ -69,21 +77,22 @@ enum Length {
     Tokens,
 }
 
-/// Free text whose end has not been reached.
+/// A call of `@text` whose end has not been reached.
 struct OpenText {
     text: FreeText,
-    /// What may follow if no trigger has come.
+    /// The continuations of a text that no trigger ended: those after `$`, and those that begin with a token terminal.
     ends: Vec<ExprId>,
+    /// The head of the current clause.
     clause: Clause,
 }
 
-/// The head of a clause of `@text`, which its body follows.
+/// The head of a clause of `@text`. The body follows it.
 enum Clause {
     Trigger(String),
     End,
-    /// A token terminal, which is the first part of the body.
+    /// No head: the body begins with a token terminal.
     Token,
-    /// A forbidden string. It has no body.
+    /// A forbidden string. The body must be empty.
     Forbidden(String),
 }
 
@@ -110,7 +119,7 @@ impl Open {
 }
 
 impl Parser<'_> {
-    /// Parses a rule and the space after it.
+    /// Parses a rule, with the space and the line ends after it.
     fn rule(&mut self) -> Result<()> {
         let start = self.scanner.offset;
         let name = self.scanner.name();
@@ -119,7 +128,7 @@ impl Parser<'_> {
         }
         let attributes = self.attributes()?;
         self.scanner.space(false);
-        // a name with a wrong definition sign still counts as defined, so that its uses are not errors
+        // a name with a definition sign of another notation still counts as defined, so that its uses are not errors
         let defined = self.scanner.eat("::=");
         if !defined {
             let at = self.scanner.offset;
@@ -146,7 +155,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses the body of a rule.
+    /// Parses the body of a rule: alternatives up to a character that cannot continue them, such as a line end outside
+    /// groups. `start` is the offset of the rule.
     fn alternatives(&mut self, start: usize) -> Result<ExprId> {
         let mut outer: Vec<Open> = Vec::new();
         let mut open = Open::new(start);
@@ -231,7 +241,7 @@ impl Parser<'_> {
                         open.sequence.push(element);
                         self.scanner.space(nested);
                     }
-                    // the name of the next rule was read as a part of the group
+                    // the name of the next rule was read as an element of the unclosed group
                     None if nested && self.scanner.rest().starts_with("::=") => {
                         return Err(errors::unclosed_group(self.scanner.source, open.offset));
                     }
@@ -242,7 +252,10 @@ impl Parser<'_> {
         }
     }
 
-    /// Checks the limit on nested groups.
+    /// Checks that another group may be opened inside `depth` open groups: `depth` must be below `source_depth`.
+    ///
+    /// # Errors
+    /// `limit/exceeded` at `offset`.
     fn check_depth(&self, depth: usize, offset: usize) -> Result<()> {
         let limit = self.builder.limits().source_depth;
         if depth < limit {
@@ -252,7 +265,8 @@ impl Parser<'_> {
         Err(Limits::exceeded(LimitKind::SourceDepth, limit, "groups nested deeper").or_at(&place))
     }
 
-    /// Parses a function up to its first clause or its part.
+    /// Parses the beginning of a call of `@text`, `@max_chars`, `@max_bytes` or `@max_tokens`: up to the body of its
+    /// first clause, or up to its part. `lines` says whether line ends are allowed before `(`.
     fn function(&mut self, offset: usize, lines: bool) -> Result<Open> {
         let unknown = |parser: &Self| errors::unknown_function(parser.scanner.source, offset);
         self.scanner.offset += 1;
@@ -275,8 +289,8 @@ impl Parser<'_> {
         Ok(open)
     }
 
-    /// Parses the head of a clause of `@text`: a trigger, `$`, or `!` and a string. A token terminal is left for the
-    /// body.
+    /// Parses the head of a clause of `@text`: a trigger, `$`, or `!` and a string. A token terminal is left to be
+    /// parsed as the first element of the body.
     fn clause(&mut self) -> Result<Clause> {
         self.scanner.space(true);
         let start = self.scanner.offset;
@@ -297,7 +311,10 @@ impl Parser<'_> {
         Ok(if forbidden { Clause::Forbidden(text) } else { Clause::Trigger(text) })
     }
 
-    /// Adds a finished clause with its body to a free text. Fails if a forbidden string has a body.
+    /// Adds a clause whose body is finished to a free text.
+    ///
+    /// # Errors
+    /// `gbnf/after-forbidden` if a forbidden string has a body.
     fn end_clause(&mut self, body: &mut Vec<ExprId>, open: &mut OpenText) -> Result<()> {
         let is_empty = body.is_empty();
         let body = self.builder.sequence(body.drain(..));
@@ -312,7 +329,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses a literal, class, `.`, token terminal or rule name; `None` if something else follows.
+    /// Parses a literal, class, `.`, token terminal or rule name. `None` if something else follows.
     fn element(&mut self, byte: u8) -> Result<Option<ExprId>> {
         let offset = self.scanner.offset;
         Ok(Some(match byte {

@@ -1,4 +1,4 @@
-//! The tokens of the notation: spaces, names, numbers, characters with escapes, literals, classes.
+//! Lexical analysis of GBNF: white space, names, numbers, characters with escapes, literals, classes, token terminals.
 
 use super::errors;
 use crate::error::Result;
@@ -23,12 +23,12 @@ impl<'s> Scanner<'s> {
         self.source.get(self.offset..).unwrap_or("")
     }
 
-    /// The next byte; `None` at the end.
+    /// The next byte; `None` at the end of the source.
     pub(super) fn byte(&self) -> Option<u8> {
         self.source.as_bytes().get(self.offset).copied()
     }
 
-    /// Skips `text` if it comes next, and returns whether it does.
+    /// Skips `text` if the rest of the source begins with it, and returns whether it does.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let found = self.rest().starts_with(text);
         if found {
@@ -41,7 +41,7 @@ impl<'s> Scanner<'s> {
         self.offset += self.rest().bytes().take_while(|&b| wanted(b)).count();
     }
 
-    /// Skips spaces and comments, and line ends if `lines`.
+    /// Skips spaces, tabs and comments, and line ends if `lines` is true.
     pub(super) fn space(&mut self, lines: bool) {
         loop {
             self.skip_while(|b| matches!(b, b' ' | b'\t') || lines && matches!(b, b'\r' | b'\n'));
@@ -52,7 +52,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Reads a run of characters of numbers: digits, signs, points and `e`; empty if there is none.
+    /// Reads a run of the characters of decimal numbers: digits, `-`, `+`, `.`, `e` and `E`; empty if there is none.
     pub(super) fn decimal(&mut self) -> &'s str {
         let start = self.offset;
         self.skip_while(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E'));
@@ -66,12 +66,14 @@ impl<'s> Scanner<'s> {
         self.source.get(start..self.offset).unwrap_or("")
     }
 
-    /// Skips a definition sign of other notations, and returns whether there is one.
+    /// Skips a definition sign of other notations, such as `=` or `->`, and returns whether there was one.
     pub(super) fn other_definition(&mut self) -> bool {
         [":=", "=", "->", "→", ":"].into_iter().any(|sign| self.eat(sign))
     }
 
-    /// Skips to the next line that begins with a name and a definition sign, or to the end.
+    /// Skips to the next line that begins with a name, optional attributes and a definition sign of GBNF or another
+    /// notation; stops before the name. Without such a line, skips to the end of the source. The current line does not
+    /// count.
     pub(super) fn next_rule(&mut self) {
         while let Some(line) = self.rest().find('\n') {
             self.offset += line + 1;
@@ -94,7 +96,7 @@ impl<'s> Scanner<'s> {
         self.offset = self.source.len();
     }
 
-    /// Reads a number; `None` if no digit comes next.
+    /// Reads a number in decimal digits; `None` if no digit comes next. A number above 4294967295 is an error.
     pub(super) fn number(&mut self) -> Result<Option<u32>> {
         let start = self.offset;
         self.skip_while(|b| b.is_ascii_digit());
@@ -107,7 +109,8 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Parses the bounds after `{`, up to and including `}`.
+    /// Parses the bounds of a repeat after `{`, up to and including `}`: the minimum, and the maximum or `None` for no
+    /// bound. `{n}` is exactly `n`.
     pub(super) fn bounds(&mut self, lines: bool) -> Result<(u32, Option<u32>)> {
         let start = self.offset.saturating_sub(1);
         self.space(lines);
@@ -128,7 +131,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Parses the bound of `@max_chars`, `@max_bytes` or `@max_tokens`, up to and including the comma.
+    /// Parses the bound of `@max_chars`, `@max_bytes` or `@max_tokens`, with the comma and the white space after it.
     pub(super) fn most(&mut self) -> Result<u32> {
         self.space(true);
         let start = self.offset;
@@ -141,7 +144,8 @@ impl<'s> Scanner<'s> {
         Ok(most)
     }
 
-    /// Parses a token terminal: `<name>`, `<[id]>`, a list `<[0-9,12],"name">`, each optionally after `!`.
+    /// Parses a token terminal: `<name>`, `<[id]>` or a list such as `<[0-9,12],"name">`; or `!` and one of these, for
+    /// all other tokens.
     pub(super) fn token(&mut self) -> Result<TokenTerminal> {
         let start = self.offset;
         let scope = if self.eat("!") { TokenScope::AllBut } else { TokenScope::Listed };
@@ -181,7 +185,8 @@ impl<'s> Scanner<'s> {
         Ok(TokenTerminal::new(scope, listed))
     }
 
-    /// Parses ids and ranges of ids after the opening bracket, up to and including the closing one.
+    /// Parses ids and ranges of ids after `[`, up to and including `]`, and adds them to `listed`. `start` is the
+    /// offset of the token terminal, for errors.
     fn token_ids(&mut self, listed: &mut Vec<TokenSelector>, start: usize) -> Result<()> {
         loop {
             let from = self.offset;
@@ -204,7 +209,8 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Reads a literal after its opening quote.
+    /// Reads a literal after its opening quote, up to and including the closing quote. Returns its text, with escapes
+    /// replaced.
     pub(super) fn literal(&mut self) -> Result<String> {
         let start = self.offset.saturating_sub(1);
         let mut text = String::new();
@@ -217,7 +223,7 @@ impl<'s> Scanner<'s> {
         Ok(text)
     }
 
-    /// Parses a class after its opening bracket.
+    /// Parses a class after `[`, up to and including `]`. A class that has no characters is an error.
     pub(super) fn class(&mut self) -> Result<CharClass> {
         let start = self.offset.saturating_sub(1);
         let negated = self.eat("^");
@@ -246,7 +252,7 @@ impl<'s> Scanner<'s> {
         Ok(class)
     }
 
-    /// Reads one character or escape; `None` at the end of the source.
+    /// Reads one character or escape. `None` if the source ends before it or after its backslash.
     fn character(&mut self) -> Result<Option<char>> {
         let start = self.offset;
         let Some(c) = self.rest().chars().next() else { return Ok(None) };
@@ -268,7 +274,8 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// The character with the code given by `count` hexadecimal digits.
+    /// Reads exactly `count` hexadecimal digits and returns the character with that code, or an error, but never
+    /// `Ok(None)`. `start` is the offset of the escape, for errors.
     fn hex(&mut self, start: usize, count: usize) -> Result<Option<char>> {
         let length = self.rest().bytes().take(count).take_while(u8::is_ascii_hexdigit).count();
         let digits = self.rest().get(..length).unwrap_or("");

@@ -1,14 +1,15 @@
-//! Adjacent lexemes: whether a word of a lazy rule may begin in one lexeme and end in a later one.
+//! Checks whether a word of a lazy rule may begin in one lexeme and end in a later one.
 //!
-//! The lowering builds a [`Shape`] along with each expression. [`Shapes::crossed`] computes with a worklist the first
-//! bytes of the words of each shape, and the bytes that would continue a word of a lazy rule at their end. The latter
-//! are a superset: if the two sets of neighbours meet, the grammar is refused.
+//! The lowering builds a [`Shape`] along with each expression. [`Shapes::crossed`] computes, with a worklist, two sets
+//! for each shape: the first bytes of its words, and a superset of the bytes that could continue a word of a lazy rule
+//! that begins in the shape and is unfinished at the end of the shape. If the second set of one lexeme meets the first
+//! set of the next one, the grammar is refused.
 
 use super::beside::{Lazy, Lexeme};
 use super::bytes::Bytes;
 use crate::grammar::ByteSet;
 
-/// The number of a shape.
+/// A shape, as its index in [`Shapes`]. A shape says how lexemes may follow each other in an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape(u32);
 
@@ -17,7 +18,8 @@ impl Shape {
     pub(super) const EMPTY: Shape = Shape(0);
 }
 
-/// How lexemes follow each other. `at` is the offset of the part that another lexeme may follow.
+/// How the lexemes of a shape follow each other. `at` is the offset of the part after which another lexeme may follow;
+/// for a repetition, `None` means that the body occurs at most once.
 #[derive(Clone, Debug)]
 enum Node {
     Leaf,
@@ -27,18 +29,22 @@ enum Node {
     Rule(Option<Shape>),
 }
 
-/// Known facts about the words of a shape.
+/// Facts about the words of a shape. During the fixed-point iteration the sets only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Edges {
+    /// Whether the empty text may be a word.
     is_empty: bool,
+    /// A superset of the first bytes of the words.
     first: ByteSet,
-    /// The bytes that continue an unfinished word of a lazy rule.
+    /// A superset of the bytes that could continue a word of a lazy rule that begins in the shape and is unfinished at
+    /// the end of the shape.
     open: ByteSet,
-    /// One of the unfinished lazy rules.
+    /// The number of one of the lazy rules that may be unfinished at the end; `None` if there is none.
     lazy: Option<u32>,
 }
 
 impl Edges {
+    /// The facts about a choice of the two.
     fn or(&self, other: &Edges) -> Edges {
         Edges {
             is_empty: self.is_empty || other.is_empty,
@@ -48,6 +54,7 @@ impl Edges {
         }
     }
 
+    /// The facts about a concatenation of the two.
     fn then(&self, next: &Edges) -> Edges {
         Edges {
             is_empty: self.is_empty && next.is_empty,
@@ -58,12 +65,14 @@ impl Edges {
     }
 }
 
-/// A place where a word of a lazy rule may continue in the next lexeme.
+/// A place at which a word of a lazy rule may continue from one lexeme into the next: the offset of the first of the
+/// two, and the number of the lazy rule.
 pub(super) struct Crossed {
     pub(super) at: usize,
     pub(super) lazy: u32,
 }
 
+/// All shapes of a grammar: their nodes, and the facts about them.
 pub(super) struct Shapes {
     nodes: Vec<Node>,
     edges: Vec<Edges>,
@@ -83,13 +92,13 @@ impl Shapes {
         Shape(self.nodes.len() as u32 - 1)
     }
 
-    /// A lazy lexeme, or a lexeme where no lazy rule may begin.
+    /// A lexeme that is a lazy rule, or with which no lazy rule competes.
     pub(super) fn closed(&mut self, bytes: &Bytes) -> Shape {
         let edges = Edges { is_empty: bytes.is_empty, first: bytes.first, ..Edges::default() };
         self.push(Node::Leaf, edges)
     }
 
-    /// A lexeme that begins where the lazy rules `beside` may begin.
+    /// A lexeme that begins where the lazy rules with the numbers `beside` may begin.
     pub(super) fn open(
         &mut self,
         bytes: &Bytes,
@@ -108,6 +117,7 @@ impl Shapes {
         self.push(Node::Leaf, edges)
     }
 
+    /// Two shapes in sequence. `at` is the offset of the first.
     pub(super) fn sequence(&mut self, parts: [Shape; 2], at: usize) -> Shape {
         match parts {
             [Shape::EMPTY, other] | [other, Shape::EMPTY] => other,
@@ -122,6 +132,7 @@ impl Shapes {
         }
     }
 
+    /// A shape that occurs at least `min` and at most `max` times; `None` means no bound.
     pub(super) fn repeat(&mut self, body: Shape, min: u32, max: Option<u32>, at: usize) -> Shape {
         match (body, min, max) {
             (Shape::EMPTY, ..) | (_, _, Some(0)) => Shape::EMPTY,
@@ -133,7 +144,7 @@ impl Shapes {
         }
     }
 
-    /// A rule whose body is not known yet.
+    /// A rule whose body is not known yet. [`define`](Shapes::define) sets it.
     pub(super) fn rule(&mut self) -> Shape {
         self.push(Node::Rule(None), Edges::default())
     }
@@ -142,6 +153,7 @@ impl Shapes {
         self.nodes[rule.0 as usize] = Node::Rule(Some(body));
     }
 
+    /// The facts about a node, computed from those about its parts; `None` for a leaf, and for a rule without a body.
     fn look(&self, node: &Node) -> Option<Edges> {
         let of = |shape: Shape| self.edges[shape.0 as usize];
         Some(match node {
@@ -156,7 +168,8 @@ impl Shapes {
         })
     }
 
-    /// The first place where a word of a lazy rule may continue in the next lexeme.
+    /// The place with the least offset at which a word of a lazy rule may continue from one lexeme into the next;
+    /// `None` if there is no such place.
     pub(super) fn crossed(&mut self) -> Option<Crossed> {
         if self.edges.iter().all(|edges| edges.lazy.is_none()) {
             return None;
@@ -171,7 +184,7 @@ impl Shapes {
             };
             parts.iter().for_each(|part| parents[part.0 as usize].push(parent));
         }
-        // the last node comes first, since rules are often used before they are defined
+        // the last node is looked at first: rules are often used before they are defined
         let mut open: Vec<usize> = (0..self.nodes.len()).collect();
         let mut is_open = vec![true; self.nodes.len()];
         while let Some(place) = open.pop() {
@@ -199,8 +212,9 @@ impl Shapes {
     }
 }
 
-/// The bytes, or more, that continue after the end of a lexeme a word of a lazy rule that begins within the lexeme. If
-/// the rule is not any text up to a string, only words that begin where the lexeme begins count.
+/// A superset of the bytes that could continue, after a lexeme, a word of `lazy` that begins in the lexeme. If `lazy`
+/// is any text up to a string, the beginnings of that string count; otherwise only words that begin where the lexeme
+/// begins.
 fn after(bytes: &Bytes, lexeme: &Lexeme<'_>, lazy: &Lazy<'_>) -> ByteSet {
     let mut next = ByteSet::default();
     let Some(trigger) = &lazy.trigger else {
@@ -224,7 +238,8 @@ fn after(bytes: &Bytes, lexeme: &Lexeme<'_>, lazy: &Lazy<'_>) -> ByteSet {
     next
 }
 
-/// Whether ignored text may contain a word of a lazy rule.
+/// Whether ignored text may contain a word of a lazy rule. `true` is only an upper bound: the answer is computed from
+/// sets of bytes.
 pub(super) fn may_hold(ignored: &Bytes, lazy: &Lazy<'_>) -> bool {
     match &lazy.trigger {
         Some(trigger) => trigger.bytes().all(|byte| ignored.all.contains(byte)),

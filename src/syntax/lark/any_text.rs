@@ -1,9 +1,9 @@
-//! Any text: parts that match every text, and lazy rules that are any text up to a string.
+//! Recognises, by their form, parts that match every text, and lazy rules that are any text up to a string.
 
 use super::tree::{Body, Definition, Item, Parsed, Part};
 use rustc_hash::FxHashMap;
 
-/// Patterns without flags that match any text.
+/// Patterns that match every text, with or without the flags `s` and `u`.
 const ANY: [&str; 9] = [
     "(\\n|.)*",
     "(.|\\n)*",
@@ -16,10 +16,12 @@ const ANY: [&str; 9] = [
     "(?s).*",
 ];
 
-/// Maximum number of names and groups, each the only part of the one before, that are followed to find any text.
+/// Maximum number of names and groups to follow, each the only part of the previous one, to find out whether an item is
+/// any text.
 const MAX_NAMES: usize = 64;
 
-/// The rest of a pattern after any text; `None` if it does not begin with any text.
+/// The rest of a pattern after a prefix that matches every text. `None` if the pattern has no such prefix, or a flag
+/// other than `s` and `u`.
 fn after_any<'p>(pattern: &'p str, flags: &str) -> Option<&'p str> {
     if !flags.chars().all(|flag| matches!(flag, 's' | 'u')) {
         return None;
@@ -28,7 +30,8 @@ fn after_any<'p>(pattern: &'p str, flags: &str) -> Option<&'p str> {
     ANY.into_iter().chain(dots).find_map(|any| pattern.strip_prefix(any))
 }
 
-/// The string that a pattern without operators matches; `None` for other patterns.
+/// The string that a pattern without operators matches. `None` for a pattern with an operator, or with an escape other
+/// than `\n`, `\r`, `\t` and those of ASCII punctuation.
 fn literal(pattern: &str) -> Option<String> {
     let mut text = String::new();
     let mut chars = pattern.chars();
@@ -48,7 +51,7 @@ fn literal(pattern: &str) -> Option<String> {
     Some(text)
 }
 
-/// Definitions by name.
+/// The definitions of a grammar by name.
 pub(super) struct Names<'s, 'p> {
     definitions: FxHashMap<&'s str, &'p Definition<'s>>,
 }
@@ -62,7 +65,7 @@ impl<'s, 'p> Names<'s, 'p> {
         self.definitions.get(name).copied()
     }
 
-    /// Whether the form of an item shows that it matches every text.
+    /// Whether the form of an item shows that the item matches every text.
     pub(super) fn is_any_text(&self, item: &Item<'s>) -> bool {
         let mut item = item;
         for _ in 0..MAX_NAMES {
@@ -85,7 +88,8 @@ impl<'s, 'p> Names<'s, 'p> {
         false
     }
 
-    /// The string that ends a lazy rule, if the rule is any text up to a string.
+    /// The string up to which a lazy rule is any text, if the form of the rule shows it; never empty. The attribute
+    /// `max_chars` is ignored.
     pub(super) fn trigger(&self, definition: &Definition<'s>) -> Option<String> {
         let [parts] = &definition.body[..] else { return None };
         let (first, rest) = parts.split_first()?;
@@ -109,7 +113,7 @@ impl<'s, 'p> Names<'s, 'p> {
     }
 }
 
-/// The only part of a body; `None` if there are several.
+/// The only part of a body; `None` if the body has several alternatives or parts, or no part.
 fn only<'b, 's>(body: &'b Body<'s>) -> Option<&'b Part<'s>> {
     match &body[..] {
         [parts] if parts.len() == 1 => parts.first(),
@@ -117,7 +121,7 @@ fn only<'b, 's>(body: &'b Body<'s>) -> Option<&'b Part<'s>> {
     }
 }
 
-/// Whether a part may be repeated without bound, and is required at most once.
+/// Whether a part has no upper bound and must occur at most once.
 fn part_repeats(part: &Part<'_>) -> bool {
     part.max.is_none() && part.min <= 1
 }

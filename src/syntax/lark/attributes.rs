@@ -6,12 +6,12 @@ use super::scanner::Word;
 use super::tree::{Attributes, Item, is_terminal};
 use crate::error::Result;
 
-/// The supported attributes.
+/// The supported attributes, as a list for messages.
 pub(super) const ALLOWED: &str = "lazy, suffix=\"…\", stop=\"…\", max_tokens=N, max_chars=N, capture, capture=\"name\", \
      stop_capture=\"name\", temperature=N";
 
 impl<'s> Parser<'s> {
-    /// Parses the attributes after a name, if there are any.
+    /// Parses the attributes in brackets after the name of a definition. Without `[` there are none.
     pub(super) fn attributes(&mut self) -> Result<Attributes<'s>> {
         let mut read = Attributes::default();
         if !self.takes("[") {
@@ -59,6 +59,7 @@ impl<'s> Parser<'s> {
         Ok(read)
     }
 
+    /// Parses the bound of `max_chars` or `max_tokens`; `has_value` says whether `=` was read.
     fn most(&mut self, name: &str, has_value: bool) -> Result<u32> {
         match self.peek() {
             Some(Word::Number(_)) if has_value => self.number(),
@@ -66,7 +67,8 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Parses the text, pattern, terminal or token that ends a rule.
+    /// Parses the value of `suffix` or `stop`: a literal that is not empty, a pattern, a terminal or a token. Returns
+    /// it with its offset.
     fn end(&mut self, name: &str) -> Result<(usize, Item<'s>)> {
         let at = self.offset();
         let item = match self.peek().cloned() {
@@ -84,6 +86,7 @@ impl<'s> Parser<'s> {
         Ok((at, item))
     }
 
+    /// Checks and skips the name of a capture.
     fn capture(&mut self, name: &str) -> Result<()> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         match self.peek() {
@@ -98,6 +101,7 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// Checks and skips the value of `temperature`, a finite number of at least 0.
     fn temperature(&mut self, name: &str) -> Result<()> {
         let at = self.offset();
         let rest = self.source.get(at..).unwrap_or("");

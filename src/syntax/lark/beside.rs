@@ -1,4 +1,4 @@
-//! The lazy rules that may begin at the same place as something else.
+//! Computes which lazy rules may begin at the same place as another part.
 
 use super::bytes::{Bytes, Facts};
 use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
@@ -6,25 +6,28 @@ use super::worklist::{until_nothing_changes, users};
 use crate::grammar::ExprId;
 use rustc_hash::FxHashMap;
 
-/// A lazy rule, which may prevent other lexemes from continuing.
+/// A lazy rule, with which other lexemes compete. `at` is the offset of its name.
 pub(super) struct Lazy<'s> {
     pub(super) at: usize,
     pub(super) name: &'s str,
-    /// The expression of its words and of all longer texts.
+    /// The expression of the rule's words and of all longer texts that its body and end allow.
     pub(super) part: ExprId,
-    /// The ending string, if the rule is any text up to it.
+    /// The string up to which the rule is any text; `None` for other rules.
     pub(super) trigger: Option<String>,
+    /// The bytes of the rule's words.
     pub(super) bytes: Bytes,
 }
 
-/// A lexeme that a lazy rule may compete with.
+/// The form of a lexeme with which a lazy rule may compete.
 pub(super) enum Lexeme<'t> {
+    /// The lexeme matches every text.
     AnyText,
+    /// The lexeme matches only this text.
     Text(&'t str),
     Other,
 }
 
-/// Numbers of lazy rules, ascending.
+/// Numbers of lazy rules, in ascending order without duplicates.
 pub(super) type Set = Vec<u32>;
 
 /// The union of two sets.
@@ -35,10 +38,11 @@ pub(super) fn union(one: &[u32], other: &[u32]) -> Set {
     all
 }
 
-/// The lazy rules that something may begin with, and whether it may be empty.
+/// The lazy rules with which a part may begin, and whether the part may be empty.
 type First = (Set, bool);
 
-/// The lazy rules that may begin at the end of something that may continue: in all cases, and in some cases.
+/// The lazy rules that may begin at the end of a word of a part because the part may continue there: `always` after
+/// each word, `sometimes` after at least one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ends {
     pub(super) always: Set,
@@ -46,14 +50,14 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Adds rules that may begin in all cases.
+    /// Adds lazy rules that may begin after each word.
     fn with(mut self, begun: &[u32]) -> Ends {
         self.always = union(&self.always, begun);
         self.sometimes = union(&self.sometimes, begun);
         self
     }
 
-    /// Combines two cases; `None` is a case that is not known yet.
+    /// Combines the sets of two alternatives. `None` is an alternative that has no words or is not known yet.
     fn either(one: Option<Ends>, other: Option<Ends>) -> Option<Ends> {
         match (one, other) {
             (Some(mut one), Some(other)) => {
@@ -66,11 +70,15 @@ impl Ends {
     }
 }
 
-/// What each rule may begin with, and what may begin at its end. Empty for grammars without numbered lazy rules.
+/// The lazy rules with which each rule may begin, and those that may begin at its end. Empty for a grammar without lazy
+/// rules that have numbers.
 #[derive(Default)]
 pub(super) struct Firsts<'s, 'p> {
+    /// By the name of a rule: the lazy rules with which it may begin, and whether it may be empty.
     of: FxHashMap<&'s str, First>,
+    /// By the name of a rule: the lazy rules that may begin at its end; `None` while that is not known.
     ends: FxHashMap<&'s str, Option<Ends>>,
+    /// The numbers of the lazy rules, by name.
     numbers: FxHashMap<&'s str, u32>,
     pub(super) facts: Facts<'s, 'p>,
 }
@@ -89,7 +97,7 @@ impl<'s, 'p> Firsts<'s, 'p> {
         let rules: Vec<&Definition<'s>> =
             parsed.definitions.iter().filter(|it| !is_terminal(it.name) && !it.attributes.is_lazy).collect();
         let users = users(&rules);
-        // sets only grow, or only shrink after they become known, so this ends
+        // the iteration ends, since sets only grow, or only shrink once they are known
         until_nothing_changes(&users, |rule| {
             let Definition { name, body, .. } = rules[rule];
             let first = firsts.body(body);
@@ -103,7 +111,7 @@ impl<'s, 'p> Firsts<'s, 'p> {
         firsts
     }
 
-    /// Whether the grammar has no lazy rules with a number. Lazy rules whose words end in a token have none.
+    /// Whether no lazy rule has a number. Lazy rules whose words end in a token have none.
     pub(super) fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
@@ -149,7 +157,8 @@ impl<'s, 'p> Firsts<'s, 'p> {
         }
     }
 
-    /// The lazy rules that may begin at the end of a non-empty part.
+    /// The lazy rules that may begin at the end of a non-empty word of a part, because the part may continue there.
+    /// `None` if the part has no word or that is not known yet.
     pub(super) fn ends(&self, part: &Part<'s>) -> Option<Ends> {
         let ends = match &part.item {
             Item::Group(body) => self.ends_of_body(body),

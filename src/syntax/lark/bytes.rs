@@ -1,4 +1,4 @@
-//! Upper bounds on the bytes that the words of a part begin with, end with and contain.
+//! Computes supersets of the bytes with which the words of a part begin and end, and which they contain.
 
 use super::common;
 use super::tree::{Body, Definition, Item, Parsed, Part};
@@ -8,20 +8,24 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 use rustc_hash::FxHashMap;
 
-/// Supersets of the bytes of all words.
+/// Supersets of the bytes of the words of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bytes {
     /// Whether the empty text may be a word.
     pub(super) is_empty: bool,
+    /// The bytes with which a word may begin.
     pub(super) first: ByteSet,
+    /// The bytes with which a word may end.
     pub(super) last: ByteSet,
+    /// The bytes that a word may contain.
     pub(super) all: ByteSet,
 }
 
 impl Bytes {
+    /// The bytes of the empty text.
     const EMPTY: Bytes = Bytes { is_empty: true, ..Bytes::of(ByteSet::from_words([0; 4])) };
 
-    /// Single bytes from a set.
+    /// The bytes of the words that consist of one byte of a set.
     const fn of(all: ByteSet) -> Bytes {
         Bytes { is_empty: false, first: all, last: all, all }
     }
@@ -30,7 +34,8 @@ impl Bytes {
         text.iter().fold(Bytes::EMPTY, |before, &byte| before.then(&Bytes::of(ByteSet::range(byte, byte))))
     }
 
-    /// Single characters. Those outside ASCII count as all bytes from 0x80.
+    /// The bytes of single characters in ranges of code points, both ends included. A character outside ASCII counts as
+    /// any byte from 0x80.
     fn characters(ranges: impl IntoIterator<Item = (u32, u32)>) -> Bytes {
         let mut all = ByteSet::default();
         for (low, high) in ranges {
@@ -62,6 +67,7 @@ impl Bytes {
         }
     }
 
+    /// The bytes of at least `min` and at most `max` repetitions; `None` means no bound.
     fn repeated(self, min: u32, max: Option<u32>) -> Bytes {
         if max == Some(0) { Bytes::EMPTY } else { Bytes { is_empty: self.is_empty || min == 0, ..self } }
     }
@@ -91,7 +97,7 @@ impl Bytes {
         }
     }
 
-    /// The bytes of a pattern. An invalid pattern may be anything.
+    /// The bytes of a pattern in Rust's dialect. An invalid pattern counts as any bytes.
     fn pattern(pattern: &str, flags: &str) -> Bytes {
         let hir = ParserBuilder::new()
             .utf8(false)
@@ -104,12 +110,14 @@ impl Bytes {
     }
 }
 
-/// The bytes of all definitions.
+/// The bytes of all names, patterns and nested grammars of a grammar.
 #[derive(Default)]
 pub(super) struct Facts<'s, 'p> {
+    /// The bytes of definitions and imported terminals, by name.
     names: FxHashMap<&'s str, Bytes>,
+    /// The bytes of patterns, by their text and flags.
     patterns: FxHashMap<(&'p str, &'s str), Bytes>,
-    /// The bytes of embedded grammars, by their addresses in memory.
+    /// The bytes of nested grammars, by their addresses in memory.
     grammars: FxHashMap<*const Parsed<'s>, Bytes>,
 }
 
@@ -137,7 +145,7 @@ impl<'s, 'p> Facts<'s, 'p> {
         facts
     }
 
-    /// Analyses the patterns and embedded grammars of an item. Recurses into groups and embedded grammars.
+    /// Computes the bytes of the patterns and nested grammars in an item. Recurses into groups and nested grammars.
     fn find(&mut self, item: &'p Item<'s>) {
         match item {
             Item::Pattern { pattern, flags } => {
@@ -152,6 +160,7 @@ impl<'s, 'p> Facts<'s, 'p> {
         }
     }
 
+    /// The bytes of a name; no words for an unknown name.
     pub(super) fn name(&self, name: &str) -> Bytes {
         self.names.get(name).copied().unwrap_or_default()
     }
@@ -176,7 +185,7 @@ impl<'s, 'p> Facts<'s, 'p> {
             }
             Item::Range(low, high) => Bytes::characters([(u32::from(*low), u32::from(*high))]),
             Item::Json(_) => Bytes::of(ByteSet::FULL),
-            // tokens contain no bytes of text
+            // a token terminal contains no bytes of text, and is not empty
             Item::Special(_) | Item::Ids(_) => Bytes::of(ByteSet::default()),
             Item::Lark(parsed) => self.grammars.get(&(&raw const **parsed)).copied().unwrap_or_default(),
             Item::Chunks(chunks) => {

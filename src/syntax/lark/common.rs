@@ -1,5 +1,5 @@
-//! The terminals of `%import common.NAME`, as patterns. Names and meanings are those of the library `common.lark` of
-//! the package Lark; `ESCAPED_STRING` does not span lines.
+//! The terminals that `%import common.NAME` imports, as patterns. Names and meanings are those of the library
+//! `common.lark` of the package Lark; `ESCAPED_STRING` does not span lines.
 
 /// Names and patterns, in Rust's dialect.
 const COMMON: [(&str, &str); 25] = [
@@ -33,7 +33,7 @@ const COMMON: [(&str, &str); 25] = [
     ("_EXP", "[eE][+-]?[0-9]+"),
 ];
 
-/// The pattern of a common terminal.
+/// The pattern of a terminal of the library `common`; `None` if the library has no terminal with this name.
 pub(super) fn pattern(name: &str) -> Option<&'static str> {
     COMMON.iter().find(|(known, _)| *known == name).map(|(_, pattern)| *pattern)
 }

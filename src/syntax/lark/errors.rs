@@ -14,7 +14,7 @@ fn error(
     Error::new(ErrorKind::Grammar, with(Diagnostic::new(code, message).at(Place::in_text(source, offset))))
 }
 
-/// The rest of the current line (an excerpt), or a name for its end or the end of the grammar.
+/// The rest of the line after `offset`, as an excerpt, or words that say that the line or the grammar ends there.
 fn next(source: &str, offset: usize) -> String {
     match source.get(offset..).unwrap_or("").lines().next() {
         None => "the end of the grammar".to_owned(),
@@ -257,7 +257,8 @@ pub(super) fn no_start<'s>(source: &str, name: &str, known: impl Iterator<Item =
     })
 }
 
-/// What is wrong with a schema or a pattern, at the place of the grammar where that begins.
+/// Moves an error in a schema or a pattern to `offset`, where the schema or pattern begins in the grammar. The place
+/// within it becomes the cause.
 pub(super) fn inside(cause: Error, source: &str, offset: usize, what: &str) -> Error {
     cause.map(|diagnostic| {
         let within = format!("at {} of {what}", diagnostic.place());
@@ -265,7 +266,7 @@ pub(super) fn inside(cause: Error, source: &str, offset: usize, what: &str) -> E
     })
 }
 
-/// A limit, at the place of a definition.
+/// Gives an error that has no place the place `offset`.
 pub(super) fn at_place(cause: Error, source: &str, offset: usize) -> Error {
     cause.or_at(&Place::in_text(source, offset))
 }

@@ -1,7 +1,7 @@
-//! Rules that end where they can: `lazy`, `suffix` and `stop`.
+//! Lowers lazy rules: those with the attribute `lazy`, `suffix` or `stop`.
 //!
-//! A lazy rule that is any text up to a string becomes [free text](FreeText). Any other is intersected with the
-//! complement of the texts that continue one of its words.
+//! A lazy rule that is any text up to a string becomes [free text](FreeText). Any other lazy rule is intersected with
+//! the complement of the texts that have one of its words as a proper prefix.
 
 use super::beside::{Lazy, Lexeme};
 use super::bytes::Facts;
@@ -13,11 +13,11 @@ use crate::grammar::{ByteSet, ExprId, FreeText};
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Nodes charged for each pair of lazy rules.
+/// Nodes charged to `grammar_nodes` for each ordered pair of lazy rules with numbers.
 const PAIR_NODES: usize = 16;
 
 impl<'s> Lowering<'s, '_, '_> {
-    /// Whether every word of a lazy rule contains a token, and only at its end.
+    /// Whether the form of a lazy rule shows that each of its words ends with a token terminal and contains no other.
     fn ends_in_token(&self, definition: &Definition<'s>) -> bool {
         let is_token = |item: &Item<'s>| matches!(item, Item::Special(_) | Item::Ids(_));
         if let Some((_, end)) = &definition.attributes.end {
@@ -32,7 +32,7 @@ impl<'s> Lowering<'s, '_, '_> {
         })
     }
 
-    /// Whether the parts, or the definitions they name, may contain a token.
+    /// Whether the parts, or the definitions to which they refer, may contain a token terminal.
     fn has_token<'b>(&'b self, parts: impl IntoIterator<Item = &'b Part<'s>>) -> bool {
         let mut open: Vec<&Item<'s>> = parts.into_iter().map(|part| &part.item).collect();
         let mut seen = FxHashSet::default();
@@ -51,11 +51,12 @@ impl<'s> Lowering<'s, '_, '_> {
         false
     }
 
-    /// Registers all lazy rules. Those that are any text up to the same string share one number.
+    /// Registers all lazy rules of the grammar and numbers those with which other parts may compete. Lazy rules that
+    /// are any text up to the same string share one number. Lazy rules whose words end in a token get none.
     ///
     /// # Errors
-    /// The errors of the bodies; `grammar_nodes`: [`PAIR_NODES`] are charged for each pair, since each is separated
-    /// from each.
+    /// The errors of the bodies; `limit/exceeded` if the number of numbered rules, squared, times [`PAIR_NODES`]
+    /// exceeds `grammar_nodes`: each numbered rule is distinguished from each other one.
     pub(super) fn find_lazy(&mut self, facts: &Facts<'s, '_>) -> Result<()> {
         let limit = self.options.json_schema.limits.grammar_nodes;
         let mut triggers: FxHashMap<String, u32> = FxHashMap::default();
@@ -71,7 +72,7 @@ impl<'s> Lowering<'s, '_, '_> {
             if let Some(most) = definition.attributes.max_chars {
                 (part, trigger) = (self.builder.max_chars(part, most), None);
             }
-            // a token ends the rule unambiguously, and no text contains one
+            // text contains no token, so a rule that ends in a token cannot be confused with other parts
             let known = trigger.as_ref().and_then(|trigger| triggers.get(trigger)).copied();
             let number = match (ends_in_token, known) {
                 (true, _) => None,
@@ -95,8 +96,9 @@ impl<'s> Lowering<'s, '_, '_> {
         Ok(())
     }
 
-    /// The words of a lazy rule that competes with others: no proper prefix of them is a word of another. A rule whose
-    /// words end in a token competes with none.
+    /// The words of the lazy rule `name` where it competes with the lazy rules `beside`: its shortest words, except
+    /// those with a proper prefix that is a word of another one. The bounds of the rule apply. A rule whose words end
+    /// in a token competes with none.
     pub(super) fn lazy(&mut self, name: &'s str, beside: &[u32]) -> Result<ExprId> {
         let Some(&(number, part)) = self.lazy_of.get(name) else { return Ok(ExprId::NEVER) };
         let Some(number) = number else { return Ok(self.bounded(name, part)) };
@@ -111,7 +113,7 @@ impl<'s> Lowering<'s, '_, '_> {
             let mut text =
                 FreeText { triggers: vec![(trigger.as_str().into(), ExprId::EMPTY)], ..FreeText::default() };
             for other in self.triggers(others).into_iter().filter(|other| other != trigger) {
-                // where the other trigger ends with this one, both rules end there
+                // if this trigger is a suffix of the other one, both rules end at the same place
                 let end = if other.ends_with(&**trigger) { ExprId::EMPTY } else { ExprId::NEVER };
                 text.triggers.push((other.into(), end));
             }
@@ -133,7 +135,8 @@ impl<'s> Lowering<'s, '_, '_> {
         Ok(self.bounded(name, words))
     }
 
-    /// The words of a lexeme that have no prefix which is a word of a competing lazy rule.
+    /// Restricts a lexeme to the words that neither are nor begin with a word of one of the lazy rules `beside`, which
+    /// may begin where the lexeme begins.
     pub(super) fn beside(&mut self, made: ExprId, lexeme: &Lexeme<'_>, beside: &[u32]) -> ExprId {
         if beside.is_empty() {
             return made;
@@ -169,7 +172,7 @@ impl<'s> Lowering<'s, '_, '_> {
         self.builder.without_beginnings(words, others)
     }
 
-    /// The strings up to which these lazy rules are any text, without duplicates.
+    /// The strings up to which lazy rules of these numbers are any text, sorted and without duplicates.
     fn triggers(&self, lazies: &[u32]) -> Vec<String> {
         let mut triggers: Vec<String> =
             lazies.iter().filter_map(|&lazy| self.lazies[lazy as usize].trigger.clone()).collect();
@@ -178,7 +181,7 @@ impl<'s> Lowering<'s, '_, '_> {
         triggers
     }
 
-    /// The expression of a free text; equal texts share one.
+    /// Returns the expression of a free text. Equal texts share one expression.
     fn text(&mut self, text: FreeText) -> ExprId {
         if let Some((_, known)) = self.texts.iter().find(|(known, _)| *known == text) {
             return *known;
@@ -188,7 +191,7 @@ impl<'s> Lowering<'s, '_, '_> {
         made
     }
 
-    /// Any bytes up to and including `trigger`, if there is one; otherwise `part`.
+    /// Any bytes that end with `trigger`, if there is one; otherwise `part`.
     fn begun_by(&mut self, part: ExprId, trigger: Option<String>) -> ExprId {
         let Some(trigger) = trigger else { return part };
         let any = self.builder.byte_set(ByteSet::FULL);
@@ -197,7 +200,7 @@ impl<'s> Lowering<'s, '_, '_> {
         self.builder.sequence([any, trigger])
     }
 
-    /// The words of a definition, restricted by its own bounds.
+    /// Restricts the words of a definition by its attributes `max_chars` and `max_tokens`.
     pub(super) fn bounded(&mut self, name: &str, mut body: ExprId) -> ExprId {
         let Some(definition) = self.definition(name) else { return body };
         let (max_chars, max_tokens) = (definition.attributes.max_chars, definition.attributes.max_tokens);

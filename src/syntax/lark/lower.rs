@@ -1,6 +1,7 @@
-//! Definitions -> expressions.
+//! Lowers definitions to expressions.
 //!
-//! Recurses over groups and nested grammars, whose depth the parser bounds.
+//! Recursion follows groups and nested grammars, whose depth the parser bounds. In this file, a lazy rule is given by
+//! its number, an index into [`Lowering::lazies`].
 
 use super::adjacent::{Crossed, Shape, Shapes, may_hold};
 use super::any_text::Names;
@@ -18,44 +19,53 @@ use crate::syntax::{json_schema, regex};
 use rustc_hash::FxHashMap;
 use std::mem::take;
 
-/// An expression, and how lexemes may follow each other in it. Without lazy rules all shapes are empty.
+/// An expression, and the shape that says how lexemes may follow each other in it. Shapes have a meaning only if the
+/// grammar has lazy rules with numbers.
 pub(super) type Made = (ExprId, Shape);
 
+/// The state of lowering one grammar, the whole or a nested one.
 pub(super) struct Lowering<'s, 'p, 'o> {
     pub(super) source: &'s str,
     pub(super) options: &'o Options,
     pub(super) parsed: &'p Parsed<'s>,
     pub(super) builder: GrammarBuilder,
+    /// The rules of definitions and imported terminals, by name.
     rules: FxHashMap<&'s str, RuleId>,
-    /// By the name of a definition: its place in the grammar, and its shape where no lazy rule competes with it.
+    /// By the name of a definition: its index in the parsed grammar, and the shape of the version with which no lazy
+    /// rule competes.
     places: FxHashMap<&'s str, (usize, Shape)>,
     pub(super) names: Names<'s, 'p>,
-    /// Rules that are reserved but not yet defined, each with the lazy rules that may begin where it begins and where
+    /// The declared versions of definitions, in the order in which they are defined. Each has the index of its
+    /// definition, its rule, its shape, the lazy rules that may begin where it begins, and those that may begin where
     /// it ends.
     open: Vec<(usize, RuleId, Shape, Set, Set)>,
-    versions: FxHashMap<(&'s str, Set, Set), (RuleId, Shape)>,
-    pub(super) lazies: Vec<Lazy<'s>>,
-    /// By the name of a lazy rule: its number, if it has one, and the expression of its body before laziness applies
-    /// (its words and longer texts).
-    pub(super) lazy_of: FxHashMap<&'s str, (Option<u32>, ExprId)>,
-    /// The words of a lazy rule that competes with others, by its number and theirs; without its `max_tokens`.
-    pub(super) lazy_words: FxHashMap<(u32, Set), ExprId>,
-    /// Single parts by their address in memory, each for the lazy rules that may begin where it begins and where it
+    /// The other versions of rules: by name, and by the lazy rules that may begin where the rule begins and where it
     /// ends.
+    versions: FxHashMap<(&'s str, Set, Set), (RuleId, Shape)>,
+    /// The lazy rules with a number, by number.
+    pub(super) lazies: Vec<Lazy<'s>>,
+    /// By the name of a lazy rule: its number, if it has one, and the expression of its body and end before laziness
+    /// applies, which describes its words and longer texts.
+    pub(super) lazy_of: FxHashMap<&'s str, (Option<u32>, ExprId)>,
+    /// The words of a lazy rule that competes with others, by its number and the numbers of the others. `max_tokens` is
+    /// not applied.
+    pub(super) lazy_words: FxHashMap<(u32, Set), ExprId>,
+    /// One occurrence of each part outside terminals, by the address of its item, and by the lazy rules that may begin
+    /// where the part begins and where it ends. Empty without lazy rules that have numbers.
     elements: FxHashMap<(*const Item<'s>, Set, Set), Made>,
-    /// The free texts made so far.
+    /// The free texts built so far, each with its expression.
     pub(super) texts: Vec<(FreeText, ExprId)>,
     firsts: Firsts<'s, 'p>,
     shapes: Shapes,
-    /// What `%ignore` allows after a terminal in a rule.
+    /// The text of `%ignore` that is allowed after a lexeme in a rule; `None` without `%ignore`.
     skipped: Option<Made>,
     warnings: Vec<Diagnostic>,
 }
 
-/// Compiles a parsed grammar.
+/// Lowers a parsed grammar.
 ///
 /// # Errors
-/// `lark/…`; the errors of schemas and patterns; limits.
+/// `lark/…`; the errors of schemas and patterns; `grammar/…` if the grammar cannot be built; `limit/exceeded`.
 pub(super) fn lower(source: &str, parsed: &Parsed<'_>, options: &Options) -> Result<Compiled> {
     let mut builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
     let mut warnings = Vec::new();
@@ -63,7 +73,8 @@ pub(super) fn lower(source: &str, parsed: &Parsed<'_>, options: &Options) -> Res
     Ok(Compiled { grammar: builder.build(start)?, warnings })
 }
 
-/// Lowers all rules of one grammar, the whole or a nested one, and returns its start rule.
+/// Lowers all rules of one grammar, the whole or a nested one, into `builder`, and returns its start rule. After an
+/// error, `builder` and `warnings` keep what was added before.
 fn grammar<'s>(
     source: &'s str,
     parsed: &Parsed<'s>,
@@ -127,7 +138,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         self.find_skipped(&facts)?;
         let numbers = self.lazy_of.iter().filter_map(|(&name, &(number, _))| Some((name, number?))).collect();
         self.firsts = Firsts::new(parsed, numbers, facts);
-        // new versions of rules are appended while the earlier ones are being defined
+        // defining a rule may append new versions of rules, so the length is not fixed
         let mut next = 0;
         while let Some((place, rule, shape, begins, ends)) = self.open.get_mut(next) {
             let (place, rule, shape, begins, ends) = (*place, *rule, *shape, take(begins), take(ends));
@@ -147,8 +158,10 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(first)
     }
 
-    /// Finds the shape of the ignored text, which may occur where any lazy rule may begin. Fails if ignored text may
-    /// contain a word of a lazy rule.
+    /// Sets the shape of the ignored text. Any lazy rule may begin where ignored text may occur.
+    ///
+    /// # Errors
+    /// `lark/lazy-ignored` if ignored text may contain a word of a lazy rule.
     fn find_skipped(&mut self, facts: &Facts<'s, 'p>) -> Result<()> {
         let Some((_, shape)) = &mut self.skipped else { return Ok(()) };
         let ignored = self.parsed.ignored.iter().map(|body| facts.body(body));
@@ -163,6 +176,10 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(())
     }
 
+    /// Declares the rule of a definition or an imported terminal.
+    ///
+    /// # Errors
+    /// `lark/defined-twice` if the name is declared already.
     fn declare(&mut self, name: &'s str, at: usize) -> Result<RuleId> {
         if self.rules.contains_key(name) {
             return Err(errors::defined_twice(self.source, at, name));
@@ -172,11 +189,12 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(rule)
     }
 
-    /// Looks up the definition of a name.
+    /// The definition of a name in this grammar; `None` for imported and unknown names.
     pub(super) fn definition(&self, name: &str) -> Option<&'p Definition<'s>> {
         self.names.definition(name)
     }
 
+    /// Defines one version of a definition, given the lazy rules that may begin where it begins and where it ends.
     fn define(
         &mut self,
         definition: &Definition<'s>,
@@ -198,7 +216,9 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         }
     }
 
-    /// Lowers alternatives, given the lazy rules that may begin where they begin and where they end.
+    /// Lowers alternatives, given the lazy rules that may begin where the alternatives begin and where they end.
+    /// `in_terminal` says whether the body belongs to a terminal, a lazy rule or `%ignore`. In such a body nothing is
+    /// ignored and no lazy rule competes.
     pub(super) fn body(
         &mut self,
         body: &Body<'s>,
@@ -228,10 +248,10 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok((self.builder.choice(alternatives), shape))
     }
 
-    /// Lowers parts in sequence. An optional part is split from the rest where the next part would compete with other
-    /// lazy rules without it than after it.
+    /// Lowers parts in sequence. If the lazy rules that compete with the next part depend on whether an optional part
+    /// is present, both cases become alternatives.
     fn sequence(&mut self, parts: &[Part<'s>], begins: &[u32], ends: &[u32]) -> Result<Made> {
-        // by part: the lazy rules that it and the parts after it begin with, or those that follow the sequence
+        // by part, and for the end: the lazy rules that may begin where the part begins, in it or in what follows it
         let mut follows = vec![ends.to_vec()];
         for part in parts.iter().rev() {
             let (first, is_empty) = self.firsts.part(part);
@@ -239,7 +259,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             follows.push(if is_empty { union(&first, last) } else { first });
         }
         follows.reverse();
-        // by part: the lazy rules it competes with if the part before it is present
+        // by part: the lazy rules that compete with it if the part before it is present
         let mut after = vec![begins.to_vec()];
         for (part, follows) in parts.iter().zip(&follows[1..]) {
             let ends = self.firsts.ends(part).unwrap_or_default();
@@ -251,7 +271,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             }
             after.push(beside);
         }
-        // by part: it and the parts after it, if the part before it is present
+        // by part: the lowered rest of the sequence from that part on, if the part before it is present
         let mut come = vec![(ExprId::EMPTY, Shape::EMPTY); parts.len() + 1];
         for first in (0..=parts.len()).rev() {
             let begins = &after[first];
@@ -275,7 +295,8 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
                 }
                 let (mut made, shape) = self.part(part, min, false, begins, &follows[at + 1])?;
                 if is_text && may_miss {
-                    // without this part, the next one competes with other lazy rules
+                    // an empty word of this part is handled as an absent part, since the next part then competes with
+                    // other lazy rules
                     let bytes = self.builder.byte_set(ByteSet::FULL);
                     let bytes = self.builder.plus(bytes);
                     made = self.builder.intersection([made, bytes]);
@@ -297,6 +318,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(come[0])
     }
 
+    /// Lowers a part with its repetition; `min` replaces the minimum of the part.
     fn part(
         &mut self,
         part: &Part<'s>,
@@ -318,7 +340,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         if let Some(&lazy) = own.sometimes.iter().find(|lazy| !again.contains(lazy)) {
             return Err(errors::lazy_ambiguous(self.source, part.at, self.lazies[lazy as usize].name));
         }
-        // an empty first turn lets the second begin where the first does
+        // an empty first repetition lets the second one begin where the first one does
         let differs = |lazy: &&u32| !again.contains(lazy) || !begins.contains(lazy);
         if self.firsts.item(&part.item).1
             && let Some(&lazy) = begins.iter().chain(&again).find(differs)
@@ -338,16 +360,16 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok((if min == 0 { self.builder.optional(all) } else { all }, shape))
     }
 
-    /// Lowers one occurrence of a part, followed by the ignored terminals.
+    /// Lowers one occurrence of a part. If it is a lexeme outside a terminal, ignored text may follow.
     fn element(&mut self, part: &Part<'s>, in_terminal: bool, begins: &[u32], ends: &[u32]) -> Result<Made> {
         let is_lexeme = match &part.item {
             Item::Group(_) | Item::Lark(_) | Item::Beside(_) => false,
-            // ignored text is part of any text, so nothing needs to be skipped after it
+            // any text includes the ignored text, so nothing needs to be skipped after it
             item if !self.firsts.is_empty() && self.names.is_any_text(item) => false,
             Item::Name(name) => is_terminal(name) || self.lazy_of.contains_key(name),
             _ => true,
         };
-        // a repeated group is lowered twice, so nested groups would grow exponentially without this map
+        // a repeated group is lowered twice, so the work for nested groups would grow exponentially without this map
         let key = (!self.firsts.is_empty() && !in_terminal)
             .then(|| (&raw const part.item, begins.to_vec(), ends.to_vec()));
         if let Some(known) = key.as_ref().and_then(|key| self.elements.get(key)) {
@@ -364,6 +386,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(made)
     }
 
+    /// Lowers an item without its repetition and without ignored text after it.
     pub(super) fn item(
         &mut self,
         item: &Item<'s>,
@@ -408,7 +431,8 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(self.lexeme(made, item, &lexeme, begins))
     }
 
-    /// Restricts a lexeme that begins where these lazy rules may begin to words without a prefix in one of the rules.
+    /// Restricts a lexeme to the words that neither are nor begin with a word of a lazy rule in `begins`, the lazy
+    /// rules that may begin where the lexeme begins. Returns the restricted expression with its shape.
     fn lexeme(&mut self, made: ExprId, item: &Item<'s>, lexeme: &Lexeme<'_>, begins: &[u32]) -> Made {
         if begins.is_empty() {
             return (made, self.closed(item));
@@ -418,7 +442,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         (made, self.shapes.open(&bytes, lexeme, &self.lazies, begins.iter().copied()))
     }
 
-    /// The shape of a lazy lexeme, or of a lexeme without competing lazy rules.
+    /// The shape of an item that is a lazy rule, or with which no lazy rule competes.
     fn closed(&mut self, item: &Item<'s>) -> Shape {
         if self.firsts.is_empty() {
             return Shape::EMPTY;
@@ -427,7 +451,11 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         self.shapes.closed(&bytes)
     }
 
-    /// Lowers a reference to a name.
+    /// Lowers a reference to a name. A rule is lowered to the version for the lazy rules that may begin where it begins
+    /// and where it ends; the version is declared if it is new.
+    ///
+    /// # Errors
+    /// `lark/undefined` for an unknown name, and `lark/rule-in-terminal` for a rule in a terminal.
     fn name(
         &mut self,
         name: &'s str,
@@ -474,6 +502,9 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
     }
 
     /// Checks that no lazy rule may begin where a nested grammar or a schema begins.
+    ///
+    /// # Errors
+    /// `lark/lazy-ambiguous` if `begins` is not empty.
     fn check_alone(&self, at: usize, begins: &[u32]) -> Result<()> {
         match begins.first() {
             Some(&lazy) => Err(errors::lazy_ambiguous(self.source, at, self.lazies[lazy as usize].name)),
@@ -481,6 +512,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         }
     }
 
+    /// Lowers a pattern in Rust's dialect with the flags `i`, `s`, `x` and `u`.
     fn pattern(&mut self, pattern: &str, flags: &str, at: usize) -> Result<ExprId> {
         let mut options = regex::Options::default().limits(self.options.json_schema.limits.clone());
         let mut extended = false;
@@ -500,6 +532,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             .map_err(|error| errors::inside(error, self.source, at, "this pattern"))
     }
 
+    /// Lowers a JSON Schema, given as text.
     fn json(&mut self, text: &str, at: usize) -> Result<ExprId> {
         let schema = serde_json::from_str(text).map_err(|cause| errors::not_json(self.source, at, &cause))?;
         let compiled = json_schema::compile_value(&schema, &self.options.json_schema)
@@ -508,7 +541,8 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(self.builder.import(&compiled.grammar))
     }
 
-    /// Parses token ids: `5,7-9`, `^5` or `*`.
+    /// Parses a list of token ids: `5,7-9` selects the listed ids, `^5` all other tokens, `*` all tokens.
+    /// End-of-sequence tokens are selected only if they are listed.
     fn ids(&self, ids: &str, at: usize) -> Result<TokenTerminal> {
         let (scope, listed) = match ids.strip_prefix('^') {
             Some(others) => (TokenScope::AllBut, others),

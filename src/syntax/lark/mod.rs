@@ -1,4 +1,4 @@
-//! Reads Lark, the grammar notation of the Python package of that name.
+//! Compiles Lark, the grammar notation of the Python package of that name.
 //!
 //! Supported: rules and terminals, `"literals"` with the flag `i`, `/patterns/` with flags, ranges `"a".."z"`, groups,
 //! `[optional]`, `? * +`, `~3` and `~2..4`, aliases (`-> name`, ignored here), `%ignore`, `%import common.NAME`, JSON
@@ -8,11 +8,13 @@
 //!
 //! The language is that of the rules as written: a terminal is an expression like any other, and there is no longest
 //! match as in a lexer. Texts that a lexer would refuse because a keyword looks like a name are accepted. Text that
-//! `%ignore` describes may occur any number of times between two terminals of rules, and also after the last one.
+//! `%ignore` describes may occur any number of times between two terminals of rules, and after the last one; before the
+//! first one only with `allow_initial_skip`.
 //!
-//! A lazy rule is the exception: it takes its shortest word, so it ends as soon as it can. Where it may begin, no other
-//! part contains a word of it, alone or together with the parts after it. The module `runs` merges adjacent texts, and
-//! the module `adjacent` refuses grammars for which this cannot be decided.
+//! Lazy rules are the exception. A lazy rule takes its shortest word: it ends as soon as it can. Where a lazy rule may
+//! begin, no other part has a word of the rule as a prefix, and no word of the rule begins with another part and ends
+//! in a later one. The module `runs` merges adjacent parts that match any text, and the module `adjacent` refuses
+//! grammars for which these conditions cannot be decided.
 //!
 //! ```
 //! use grammata::syntax::lark::{Options, compile};
@@ -44,7 +46,7 @@ use crate::grammar::Grammar;
 use crate::limits::Limits;
 use crate::syntax::json_schema;
 
-/// Options for reading a Lark grammar.
+/// Options for compiling a Lark grammar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -53,9 +55,9 @@ use crate::syntax::json_schema;
 )]
 #[non_exhaustive]
 pub struct Options {
-    /// The rule to start from. Default: `start`.
+    /// The name of the start rule. Default: `start`.
     pub start: String,
-    /// Options for the schemas in `%json`. Their limits apply to the whole grammar.
+    /// Options for the schemas in `%json`. The limits apply to the whole grammar, and to each schema and pattern in it.
     pub json_schema: json_schema::Options,
 }
 
@@ -68,7 +70,7 @@ impl Default for Options {
 grammata_base::setters!(Options { start: String, json_schema: json_schema::Options });
 
 impl Options {
-    /// Sets the limits on the source and the grammar.
+    /// Sets the limits on the source, its schemas and patterns, and the grammar: the `limits` of `json_schema`.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Options {
         self.json_schema.limits = limits;
@@ -76,29 +78,31 @@ impl Options {
     }
 }
 
-/// A compiled grammar with its warnings.
+/// The result of compiling a Lark grammar.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compiled {
-    /// The compiled grammar.
+    /// The grammar, with all rules and terminals of the source, including unreachable ones.
     pub grammar: Grammar,
-    /// Warnings about the schemas in the grammar.
+    /// Warnings about the schemas in the grammar; their places are those in the schema.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// Compiles the Lark grammar `source`.
 ///
 /// # Errors
-/// `lark/…` with line and column; an error in a schema or pattern, at the place in `source` where the schema or pattern
-/// begins; `limit/exceeded`.
+/// - `lark/…` with line and column: the first error of the source.
+/// - The errors of a schema or pattern, at the place in `source` where the schema or pattern begins.
+/// - `grammar/…`: an attribute has a value that the grammar cannot have, such as `max_tokens=0`.
+/// - `limit/exceeded`.
 pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
     options.json_schema.limits.check_source(source)?;
     let read = || lower::lower(source, &parser::parse(source)?, options);
     read().map_err(|error| error.in_source(&Source::new(source, Notation::Text)))
 }
 
-/// Whether a text looks like a grammar in this notation rather than in GBNF: it begins with a directive or with a rule
-/// whose name is followed by a colon.
+/// Whether a text looks like a Lark grammar rather than GBNF. The first line that is neither empty nor a comment
+/// decides: in Lark it begins with `%`, or its first colon does not begin `::=`.
 pub(crate) fn is_lark(source: &str) -> bool {
     let mut lines = source.lines().map(str::trim_start);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with(['#']) && !line.starts_with("//"));

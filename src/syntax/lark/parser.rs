@@ -1,33 +1,34 @@
-//! Words -> definitions.
+//! The parser of Lark: reads words into definitions.
 
 use super::errors;
 use super::scanner::{Placed, Word, scan};
 use super::tree::{Body, Definition, Import, Item, Parsed, Part};
 use crate::error::Result;
 
-/// How deep groups and nested grammars together may be nested.
+/// Maximum number of groups and nested grammars that contain a place.
 const MAX_DEPTH: usize = 128;
 
+/// The state of the parser. `at` is the index of the next word.
 pub(super) struct Parser<'s> {
     pub(super) source: &'s str,
     words: Vec<Placed<'s>>,
     at: usize,
-    /// The number of open groups.
+    /// The number of open groups in the current grammar, the nested or the whole one.
     depth: usize,
-    /// For a nested grammar, the number of groups and braces open around it; 0 for the whole grammar.
+    /// For a nested grammar, the number of groups and braces that are open around it; 0 for the whole grammar.
     outside: usize,
 }
 
 /// Parses the text of a grammar.
 ///
 /// # Errors
-/// `lark/…` with the place.
+/// `lark/…` with line and column: the first error.
 pub(super) fn parse(source: &str) -> Result<Parsed<'_>> {
     Parser { source, words: scan(source)?, at: 0, depth: 0, outside: 0 }.grammar()
 }
 
 impl<'s> Parser<'s> {
-    /// Parses a grammar up to its end; a nested one ends before `}`.
+    /// Parses a grammar: the whole one up to the end of the source, a nested one up to its `}`, which is not consumed.
     fn grammar(&mut self) -> Result<Parsed<'s>> {
         let mut parsed = Parsed::default();
         while let Some(word) = self.peek().cloned() {
@@ -58,7 +59,7 @@ impl<'s> Parser<'s> {
         Ok(parsed)
     }
 
-    /// Parses a nested grammar in braces.
+    /// Parses a nested grammar with its braces.
     fn nested(&mut self) -> Result<Parsed<'s>> {
         let open = self.offset();
         self.expect("{")?;
@@ -79,22 +80,24 @@ impl<'s> Parser<'s> {
         self.words.get(self.at).map(|(_, word)| word)
     }
 
+    /// The offset of the next word; the length of the source if there is none.
     pub(super) fn offset(&self) -> usize {
         self.words.get(self.at).map_or(self.source.len(), |(at, _)| *at)
     }
 
+    /// Skips `mark` if it is the next word, and returns whether it is.
     pub(super) fn takes(&mut self, mark: &str) -> bool {
         let is = matches!(self.peek(), Some(Word::Mark(found)) if *found == mark);
         self.at += usize::from(is);
         is
     }
 
-    /// Advances by one word.
+    /// Skips one word.
     pub(super) fn step(&mut self) {
         self.at += 1;
     }
 
-    /// Advances past all words that begin before a place.
+    /// Skips all words that begin before `offset`.
     pub(super) fn skip_to(&mut self, offset: usize) {
         while self.at < self.words.len() && self.offset() < offset {
             self.at += 1;
@@ -128,6 +131,7 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// Skips a line end, which must come next unless the grammar ends.
     fn line_end(&mut self) -> Result<()> {
         match self.peek() {
             None => Ok(()),
@@ -140,7 +144,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Parses the rest of an import: `common.NAME -> ALIAS` or `common (A, B)`.
+    /// Parses an import after `%import`: `common.NAME`, `common.NAME -> ALIAS` or `common (A, B)`.
     fn import(&mut self, imports: &mut Vec<Import<'s>>) -> Result<()> {
         let at = self.offset();
         self.takes(".");
@@ -166,8 +170,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// Reads the options of llguidance from a JSON object. `no_forcing` concerns forced tokens and does not change the
-    /// language.
+    /// Reads the options of llguidance from a JSON object. `no_forcing` concerns forced tokens only, so it is ignored.
     fn options(&mut self, parsed: &mut Parsed<'s>) -> Result<()> {
         let at = self.offset();
         let Some(Word::Json(text)) = self.peek().cloned() else {
@@ -186,7 +189,7 @@ impl<'s> Parser<'s> {
     }
 
     fn definition(&mut self) -> Result<Definition<'s>> {
-        // these marks shape the tree that a Lark parser builds, not the language
+        // these marks affect the syntax tree that the package Lark builds, not the language
         while self.takes("?") || self.takes("!") {}
         let at = self.offset();
         let name = self.name()?;
@@ -200,7 +203,8 @@ impl<'s> Parser<'s> {
         Ok(Definition { at, name, attributes, body })
     }
 
-    /// Parses alternatives: a line that begins with `|` continues them; within brackets line ends are ignored.
+    /// Parses alternatives. A line that begins with `|` continues them. Within parentheses or brackets, line ends are
+    /// ignored.
     fn body(&mut self) -> Result<Body<'s>> {
         let mut body = vec![self.sequence()?];
         loop {
@@ -239,6 +243,8 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// Parses an item without its repetition, and returns it with the number of its occurrences: 0 or 1 in brackets,
+    /// otherwise 1. `None` if the next word cannot begin an item.
     fn item(&mut self) -> Result<Option<(Item<'s>, u32, Option<u32>)>> {
         let once = |item| Ok(Some((item, 1, Some(1))));
         let Some(word) = self.peek().cloned() else { return Ok(None) };
@@ -318,7 +324,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Parses the value of `%regex`.
+    /// Parses the value of `%regex`: returns the chunks, or the characters of `substring_chars`.
     fn chunks(&mut self) -> Result<Vec<String>> {
         let at = self.offset();
         let Some(Word::Json(text)) = self.peek().cloned() else {
@@ -340,7 +346,8 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Parses a repetition: `?`, `*`, `+`, `~3`, `~2..4` or `{2,4}`. No mark means once.
+    /// Parses a repetition: `?`, `*`, `+`, `~3`, `~2..4`, `{3}`, `{2,}`, `{,4}` or `{2,4}`. Without one, the result is
+    /// once. Returns the minimum, and the maximum or `None` for no bound.
     fn times(&mut self) -> Result<(u32, Option<u32>)> {
         let at = self.offset();
         let (min, max) = if self.takes("?") {

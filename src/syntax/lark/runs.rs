@@ -1,7 +1,7 @@
-//! Merges adjacent "any text" parts into one.
+//! Merges adjacent parts that match any text.
 //!
-//! Where a lazy rule may begin, any text extends as far as possible: it is followed neither by any text nor by a lazy
-//! rule that is any text up to a string, since those would be part of the same text. The language does not change,
+//! Where a lazy rule may begin, any text extends as far as possible. So it is followed neither by any text nor by a
+//! lazy rule that is any text up to a string: those would be part of the same text. The rewriting keeps the language,
 //! because any text may be empty:
 //!
 //! | written | read |
@@ -13,24 +13,25 @@
 //! | `(call \| TEXT \| other)*` | `(call \| TEXT? other)* TEXT?` |
 //! | `(call TEXT)*` | `(call+ TEXT?)?` |
 //!
-//! Here `call` always begins with such a lazy rule. What follows a text still begins where `call` may begin; an
-//! [`Item::Beside`] records this. Other grammars stay as they are; [`Shapes`](super::adjacent::Shapes) refuses those in
-//! which text follows text. Recurses over groups, whose depth the parser bounds.
+//! Here `call` always begins with a lazy rule that is any text up to a string. After a rewriting, `call` no longer
+//! follows the text, but what does follow the text still begins where `call` may begin; an [`Item::Beside`] records
+//! this. Other grammars are unchanged; [`Shapes`](super::adjacent::Shapes) refuses those in which text follows text.
+//! Recurses over groups, whose depth the parser bounds.
 
 use super::any_text::Names;
 use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Maximum length of a chain of names that are expanded one after another.
+/// Maximum length of a chain of names, each expanded within the previous one.
 const MAX_NAMES: usize = 64;
 
-/// How many parts of rules may be copied into the places where the rules are repeated.
+/// Maximum number of parts that are copied from rules into the places where the rules are repeated.
 const MAX_COPIED: usize = 1 << 16;
 
-/// How many parts after a text may be optional.
+/// Maximum number of consecutive optional calls after a text that are rewritten. With more, the text is unchanged.
 const MAX_MISSING: usize = 8;
 
-/// Returns the grammar with merged texts, or `None` if it has no lazy rule that is any text up to a string.
+/// Returns the grammar with merged texts. `None` if it has no lazy rule that is any text up to a string.
 pub(super) fn joined<'s>(parsed: &Parsed<'s>) -> Option<Parsed<'s>> {
     let names = Names::new(parsed);
     let lazies = parsed.definitions.iter().filter(|it| it.attributes.is_lazy && names.trigger(it).is_some());
@@ -47,6 +48,7 @@ pub(super) fn joined<'s>(parsed: &Parsed<'s>) -> Option<Parsed<'s>> {
     Some(joined)
 }
 
+/// Whether a definition is a rule that is not lazy.
 fn is_rule(definition: &Definition<'_>) -> bool {
     !is_terminal(definition.name) && !definition.attributes.is_lazy
 }
@@ -59,26 +61,28 @@ fn group<'s>(at: usize, body: Body<'s>, min: u32, max: Option<u32>) -> Part<'s> 
     Part { at, item: Item::Group(body), min, max }
 }
 
-/// A part that matches nothing and records that these alternatives may begin here.
+/// A part that adds no text, and records that the lazy rules with which these alternatives begin may begin at its
+/// place.
 fn beside_of<'s>(at: usize, body: Body<'s>) -> Part<'s> {
     Part { at, item: Item::Beside(body), min: 0, max: Some(1) }
 }
 
+/// The state of merging the texts of a grammar.
 struct Runs<'s, 'p> {
     names: Names<'s, 'p>,
-    /// By name: whether it always begins with a lazy rule that is any text up to a string.
+    /// By the name of a rule: whether each of its words begins with a lazy rule that is any text up to a string.
     calls: FxHashMap<&'s str, bool>,
-    /// Names that have no text to merge where they are repeated.
+    /// The names of rules whose unbounded repetitions are known to stay unchanged.
     plain: FxHashSet<&'s str>,
-    /// The number of names and repetitions being expanded.
+    /// The number of names and repetitions that are being expanded.
     depth: usize,
     /// The number of parts that may still be copied.
     budget: usize,
 }
 
 impl<'s> Names<'s, '_> {
-    /// The alternatives of an item, with rules and groups that are mere alternatives expanded; and whether their texts
-    /// are already merged.
+    /// Adds the alternatives of an item to `ways`. An alternative that is only a rule or a group is replaced by the
+    /// alternatives of the rule or group. The flag of an alternative says whether its texts are already merged.
     fn ways<'b>(
         &'b self,
         item: &'b Item<'s>,
@@ -89,7 +93,7 @@ impl<'s> Names<'s, '_> {
     ) {
         let (body, is_raw) = match item {
             Item::Group(body) => (body, is_rule_body),
-            // a repeated alternative adds nothing to the language
+            // expanding a name again would add only alternatives that are in the list
             Item::Name(name) if seen.insert(name) => match self.definition(name) {
                 Some(it) => (&it.body, true),
                 None => return,
@@ -106,7 +110,8 @@ impl<'s> Names<'s, '_> {
         }
     }
 
-    /// Whether an item stands for alternatives that may be expanded in its place.
+    /// Whether an item is a group or a rule whose alternatives may replace it: it is not any text, and a rule has no
+    /// attributes.
     fn has_ways(&self, item: &Item<'s>) -> bool {
         let is_plain = match item {
             Item::Group(_) => true,
@@ -124,7 +129,8 @@ impl<'s> Runs<'s, '_> {
         part.max != Some(0) && self.names.is_any_text(&part.item)
     }
 
-    /// Whether an item always begins with a lazy rule that is any text up to a string.
+    /// Whether each word of an item begins with a lazy rule that is any text up to a string. `false` if this is not
+    /// known.
     fn is_call(&mut self, item: &Item<'s>) -> bool {
         match item {
             Item::Group(body) => self.are_calls(body),
@@ -135,7 +141,7 @@ impl<'s> Runs<'s, '_> {
                 }
                 let definition = self.names.definition(name).filter(|it| is_rule(it));
                 let Some(definition) = definition.filter(|_| self.depth < MAX_NAMES) else { return false };
-                // assume `false` while looking: a left-recursive rule does not begin with a call
+                // `false` is assumed meanwhile: a left-recursive rule does not begin with a call
                 self.calls.insert(name, false);
                 self.depth += 1;
                 let found = self.are_calls(&definition.body);
@@ -172,11 +178,11 @@ impl<'s> Runs<'s, '_> {
         self.join(all)
     }
 
-    /// Merges the texts of a sequence whose parts are already merged within themselves.
+    /// Merges the texts of a sequence. Within each part, texts are already merged.
     fn join(&mut self, mut parts: Vec<Part<'s>>) -> Vec<Part<'s>> {
         parts.dedup_by(|next, before| self.is_text(before) && self.is_text(next));
         let mut joined: Vec<Part<'s>> = Vec::with_capacity(parts.len());
-        // from the end, so that what follows a text is merged already
+        // from the end, so that the parts after a text are already merged
         for part in parts.into_iter().rev() {
             if !self.is_text(&part) {
                 joined.push(part);
@@ -224,8 +230,8 @@ impl<'s> Runs<'s, '_> {
         self.repeated(&same).unwrap_or(same)
     }
 
-    /// Rewrites an unbounded repetition of alternatives, if an alternative ends in text. `None` if the part stays as it
-    /// is.
+    /// Rewrites an unbounded repetition of alternatives, if an alternative ends in any text. `None` if the part is to
+    /// stay unchanged.
     fn repeated(&mut self, part: &Part<'s>) -> Option<Part<'s>> {
         if part.max.is_some() || self.depth >= MAX_NAMES || !self.names.has_ways(&part.item) {
             return None;
@@ -264,11 +270,11 @@ impl<'s> Runs<'s, '_> {
         }
     }
 
-    /// Rewrites `(call | text | other)*`.
+    /// Rewrites `(call | text | other)*`, where `ways` are the alternatives other than the text.
     fn with_text(&mut self, at: usize, text: Part<'s>, mut ways: Body<'s>) -> Part<'s> {
         let text = Part { min: 0, max: Some(1), ..text };
         for parts in &mut ways {
-            // this text is covered by the optional text of the next turn
+            // the optional text of the next repetition, or after the last one, covers this text
             parts.pop_if(|last| self.is_text(last));
         }
         if ways.is_empty() {
@@ -284,7 +290,8 @@ impl<'s> Runs<'s, '_> {
         group(at, vec![vec![group(at, ways, 0, None), text, beside]], 1, Some(1))
     }
 
-    /// Rewrites `(call text)*`, where each alternative begins with a call.
+    /// Rewrites `(call text)*`, where each alternative begins with a call. `None` unless each alternative ends in any
+    /// text and has parts before it.
     fn calls_with_text(&mut self, part: &Part<'s>, ways: Body<'s>) -> Option<Part<'s>> {
         let (mut calls, mut text) = (Body::new(), None);
         for mut parts in ways {

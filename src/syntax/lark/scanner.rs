@@ -1,4 +1,4 @@
-//! Splits Lark text into words, each with the place where it begins.
+//! Lexical analysis: splits a Lark grammar into words, each with the offset where it begins.
 
 use super::errors;
 use crate::error::Result;
@@ -6,13 +6,13 @@ use crate::error::Result;
 /// A word of the notation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word<'s> {
-    /// The name of a rule (lower case) or a terminal (upper case).
+    /// The name of a terminal, if its first letter is upper case; otherwise of a rule.
     Name(&'s str),
-    /// A literal with its escapes resolved, and whether letters match in either case.
+    /// A literal with its escapes resolved, and whether it has the flag `i`: letters match in either case.
     Text(String, bool),
-    /// The raw text of a pattern between its slashes, and its flags.
+    /// The text of a pattern between its slashes, with `\/` replaced by `/`, and its flags.
     Pattern(String, &'s str),
-    /// A number without a sign.
+    /// A number in decimal digits, at most 4294967295.
     Number(u32),
     /// A directive such as `%ignore`, `%import`, `%json` or `%llguidance`, with the percent sign.
     Directive(&'s str),
@@ -20,7 +20,7 @@ pub(super) enum Word<'s> {
     Special(&'s str),
     /// The raw list of token ids between `<[` and `]>`.
     Ids(&'s str),
-    /// A JSON value.
+    /// The text of a JSON array or object after `%json`, `%regex`, `%llguidance` or `%grammar_options`.
     Json(&'s str),
     /// One of `: | ( ) [ ] { } ? * + ~ .. -> , = . ! &`.
     Mark(&'static str),
@@ -30,21 +30,21 @@ pub(super) enum Word<'s> {
 /// A word and the offset of its first byte.
 pub(super) type Placed<'s> = (usize, Word<'s>);
 
-/// The marks, those of two characters first so that they win.
+/// The marks. Those of two characters are first, because the first mark that matches is taken.
 const MARKS: [&str; 19] =
     ["..", "->", ":", "|", "(", ")", "[", "]", "{", "}", "?", "*", "+", "~", ",", "=", ".", "!", "&"];
 
 /// Splits a text into words.
 ///
 /// # Errors
-/// `lark/…` with the place.
+/// `lark/…` with line and column, for the first place that cannot be read.
 pub(super) fn scan(source: &str) -> Result<Vec<Placed<'_>>> {
     let mut words: Vec<Placed<'_>> = Vec::new();
     let mut at = 0;
     while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
         let (length, word) = match rest.as_bytes() {
             [b' ' | b'\t' | b'\r', ..] => (1, None),
-            // the JSON value of a directive may begin on a line of its own
+            // the JSON value of a directive may begin on a later line than the directive
             [b'\n', ..] if follows_json(&words) => (1, None),
             [b'\n', ..] => (1, Some(Word::LineEnd)),
             [b'/', b'/', ..] | [b'#', ..] => (rest.find('\n').unwrap_or(rest.len()), None),
@@ -87,6 +87,7 @@ pub(super) fn scan(source: &str) -> Result<Vec<Placed<'_>>> {
     Ok(words)
 }
 
+/// Whether the last word is a directive that a JSON value follows.
 fn follows_json(words: &[Placed<'_>]) -> bool {
     matches!(
         words.last(),
@@ -94,8 +95,8 @@ fn follows_json(words: &[Placed<'_>]) -> bool {
     )
 }
 
-/// The length in bytes of the name at the start of a text. As in llguidance, a hyphen belongs to it if a letter, digit
-/// or underscore follows.
+/// The length in bytes of the name at the start of a text; 0 if there is none. A name consists of ASCII letters, digits
+/// and underscores. As in llguidance, it may also contain hyphens, if a letter, digit or underscore follows each.
 fn name_length(text: &str) -> usize {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let bytes = text.as_bytes();
@@ -105,7 +106,7 @@ fn name_length(text: &str) -> usize {
         .count()
 }
 
-/// Scans a literal; returns its length in bytes with quotes and flag.
+/// Scans the literal at offset `at`. Returns its length in bytes, with quotes and flag, and its word.
 fn text(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
     let rest = source.get(at..).unwrap_or_default();
     let mut out = String::new();
@@ -147,7 +148,7 @@ fn text(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
     Err(errors::unclosed(source, at, "\"", "\""))
 }
 
-/// Scans a pattern; returns its length in bytes with slashes and flags.
+/// Scans the pattern at offset `at`. Returns its length in bytes, with slashes and flags, and its word.
 fn pattern(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
     let rest = source.get(at..).unwrap_or_default();
     let mut out = String::new();

@@ -1,9 +1,10 @@
-//! Propagation of facts from definitions to the definitions that refer to them.
+//! Propagation of facts from definitions to the definitions that refer to them, until a fixed point is reached.
 
 use super::tree::{Definition, Item, Part};
 use rustc_hash::FxHashMap;
 
-/// Lists, for each rule, the rules that refer to it.
+/// Lists, for each rule, the rules that refer to it, in ascending order without duplicates. A rule is an index into
+/// `rules`; nested grammars do not count, since they have names of their own.
 pub(super) fn users(rules: &[&Definition<'_>]) -> Vec<Vec<usize>> {
     let numbers: FxHashMap<&str, usize> =
         rules.iter().enumerate().map(|(rule, it)| (it.name, rule)).collect();
@@ -34,9 +35,10 @@ pub(super) fn users(rules: &[&Definition<'_>]) -> Vec<Vec<usize>> {
     users
 }
 
-/// Calls `look` for each rule, and again for the users of a rule whose facts changed (`look` returned true).
+/// Calls `look` for each rule, and again for the users of each rule for which `look` returned true: its facts have
+/// changed.
 pub(super) fn until_nothing_changes(users: &[Vec<usize>], mut look: impl FnMut(usize) -> bool) {
-    // start with the last rule: rules are often used before they are defined
+    // the last rule is looked at first: rules are often used before they are defined
     let mut open: Vec<usize> = (0..users.len()).collect();
     let mut is_open = vec![true; users.len()];
     while let Some(rule) = open.pop() {

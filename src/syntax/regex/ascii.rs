@@ -1,10 +1,10 @@
-//! Turns `\d`, `\w` and `\s` into ASCII classes; their negations still match all other characters.
+//! Restricts `\d`, `\w` and `\s` to ASCII. Their negations match all other characters, those outside ASCII included.
 
 use regex_syntax::ast::{
     Ast, ClassAscii, ClassAsciiKind, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem,
 };
 
-/// Replaces every such class in place, without recursion.
+/// Replaces every `\d`, `\w` and `\s` of a pattern, and their negations, in place. Does not recurse.
 pub(super) fn narrow(ast: &mut Ast) {
     let mut todo = vec![ast];
     while let Some(ast) = todo.pop() {
@@ -24,6 +24,7 @@ pub(super) fn narrow(ast: &mut Ast) {
     }
 }
 
+/// Replaces every `\d`, `\w` and `\s` within a class, and their negations, in place. Does not recurse.
 fn narrow_set(set: &mut ClassSet) {
     let mut sets = vec![set];
     let mut items: Vec<&mut ClassSetItem> = Vec::new();
@@ -47,6 +48,7 @@ fn narrow_set(set: &mut ClassSet) {
     }
 }
 
+/// The ASCII class that corresponds to `\d`, `\w` or `\s`, or to its negation.
 fn ascii(class: &ClassPerl) -> ClassAscii {
     let kind = match class.kind {
         ClassPerlKind::Digit => ClassAsciiKind::Digit,

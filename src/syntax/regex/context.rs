@@ -1,35 +1,36 @@
-//! Parts of a pattern by context, so that anchors are exact.
+//! The languages of a part of a pattern by context, so that anchors are exact.
 //!
-//! The language of a part can depend on whether it begins at the start of the whole string and whether it ends at its
-//! end. So a part has one language for each of the four contexts. An anchor only ever allows *more* in a context (there
-//! is no "not at the start"), and so does every part that contains anchors: the language in a context contains the
-//! language in a context with fewer ends. This keeps sequences small: in `ab` at the start, `b` is at the start only if
-//! `a` matched nothing; letting `b` match what it matches elsewhere is right in either case. So only the nullability of
-//! `a` is needed, never the "non-empty part of `a`".
+//! The language of a part can depend on whether the part begins at the start of the whole string and whether it ends at
+//! the end of the string. So a part has one language for each of the four contexts. An anchor allows *more* in a
+//! context at an end, never less: there is no anchor "not at the start". The same holds for every part that contains
+//! anchors: its language in a context includes its language in each context with fewer ends. This keeps sequences
+//! small. Take `ab` at the start: `b` is at the start only if `a` matched nothing, and its language elsewhere is right
+//! in either case. So only the nullability of `a` is needed, never the non-empty words of `a` separately.
 //!
-//! Parts without anchors are the same in all contexts and cost nothing extra; every other part costs a bounded number
-//! of expressions, which share their subexpressions.
+//! A part without anchors has the same language in all contexts and needs no further expressions. Every other part
+//! needs a bounded number of further expressions, which share their subexpressions.
 
 use crate::grammar::{ExprId, GrammarBuilder};
 
-/// The language of a part in one context.
+/// The language of a part in one context, and whether it contains the empty text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Language {
     pub(super) expression: ExprId,
     pub(super) nullable: bool,
 }
 
-/// The language of a part, by context.
+/// The languages of a part in all four contexts. `plain` says that they are equal.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     by_context: [Language; 4],
     plain: bool,
 }
 
+/// All contexts: whether the part begins at the start of the string, and whether it ends at its end.
 const CONTEXTS: [(bool, bool); 4] = [(false, false), (false, true), (true, false), (true, true)];
 
 impl Part {
-    /// A part that is the same in all contexts.
+    /// A part that has the same language in all contexts.
     pub(super) fn plain(expression: ExprId, nullable: bool) -> Part {
         Part { by_context: [Language { expression, nullable }; 4], plain: true }
     }
@@ -52,12 +53,13 @@ impl Part {
         Part { by_context: CONTEXTS.map(|(start, end)| make(start, end)), plain: false }
     }
 
-    /// Whether the part is the same in all contexts.
+    /// Whether the part is known to have the same language in all contexts.
     pub(super) fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// The language in one context.
+    /// The language in one context: whether the part begins at the start of the whole string, and whether it ends at
+    /// its end.
     pub(super) fn at(&self, start: bool, end: bool) -> Language {
         self.by_context[usize::from(start) * 2 + usize::from(end)]
     }
@@ -73,15 +75,15 @@ impl Part {
         Part::each(|start, end| {
             let (first, second) = (a.at(start, false), b.at(false, end));
             let mut ways = vec![builder.sequence([first.expression, second.expression])];
-            // the first part matches nothing, so the second is at the start too
+            // if the first part matches nothing, the second is at the start too
             if start && first.nullable && b.at(true, end) != second {
                 ways.push(b.at(true, end).expression);
             }
-            // the second part matches nothing, so the first is at the end too
+            // if the second part matches nothing, the first is at the end too
             if end && second.nullable && a.at(start, true) != first {
                 ways.push(a.at(start, true).expression);
             }
-            // both match nothing, which may be allowed only if the start and the end coincide
+            // both may match nothing only where the start and the end coincide: the empty string
             let nullable = a.at(start, end).nullable && b.at(start, end).nullable;
             let covered =
                 first.nullable && b.at(start, end).nullable || second.nullable && a.at(start, end).nullable;
@@ -105,7 +107,7 @@ impl Part {
         Part::each(in_context)
     }
 
-    /// Repeats the part `min` to `max` times; `None` means without an upper bound.
+    /// Repeats the part at least `min` and at most `max` times; `None` means no bound.
     pub(super) fn repeat(&self, min: u32, max: Option<u32>, builder: &mut GrammarBuilder) -> Part {
         let inner = self.at(false, false);
         if self.plain {
@@ -121,7 +123,7 @@ impl Part {
                 return Language { expression, nullable: min == 0 || inner.nullable };
             }
             let (alone, first, last) = (self.at(start, end), self.at(start, false), self.at(false, end));
-            // rounds at the start or the end that match nothing can make up for missing ones
+            // repetitions that match nothing at the start or the end can replace missing ones
             let min_filled = if first.nullable || last.nullable { min.min(1) } else { min };
             let inner_rounds = |less: u32, builder: &mut GrammarBuilder| {
                 builder.repeat(inner.expression, min_filled.max(less) - less, at_most(less))

@@ -1,8 +1,8 @@
 //! Translates ECMA-262 patterns to the syntax of regex-syntax.
 //!
-//! One pass over the characters. Every construct is written in a form with the same meaning there, together with its
-//! place, so that errors point into the original pattern. Group names are dropped, since nothing here can refer to
-//! them. Look-arounds become named groups.
+//! The translation is one pass over the characters. Every construct is written in a form that has the same meaning in
+//! regex-syntax, together with its place, so that errors point into the original pattern. Group names are dropped,
+//! since backreferences are not supported. Look-arounds become named groups.
 
 use super::ecma_class;
 use super::errors;
@@ -10,13 +10,15 @@ use super::source::Source;
 use crate::error::{Error, Result};
 use std::fmt::Write;
 
-/// `\s` of ECMA-262: white space and line terminators.
+/// The content of the class `\s` of ECMA-262: white space and line terminators.
 pub(super) const SPACE: &str =
     r"\t\n\x0B\x0C\r \xA0\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
+/// The content of the class `\w` of ECMA-262.
 pub(super) const WORD: &str = "0-9A-Za-z_";
+/// The content of the class `\d` of ECMA-262.
 pub(super) const DIGIT: &str = "0-9";
 
-/// Translates a pattern, with a map of places. `dot_all` is the flag `s`.
+/// Translates a pattern. `dot_all` is the flag `s`: `.` also matches line breaks.
 pub(super) fn translate(pattern: &str, dot_all: bool) -> Result<Source<'_>> {
     let mut translator = Translator {
         pattern,
@@ -35,7 +37,8 @@ pub(super) fn translate(pattern: &str, dot_all: bool) -> Result<Source<'_>> {
     Ok(Source::rewritten(pattern, translator.out, translator.map))
 }
 
-/// Each look-around becomes a group whose name carries a number that makes it unique; no other group keeps its name.
+/// The beginnings of look-arounds, with the names of the groups that replace them. A number after the name makes it
+/// unique. No other group of a translated pattern has a name.
 const LOOK_AROUND: &[(&str, &str)] =
     &[("(?=", AHEAD), ("(?!", NOT_AHEAD), ("(?<=", BEHIND), ("(?<!", NOT_BEHIND)];
 pub(super) const AHEAD: &str = "ahead";
@@ -43,37 +46,42 @@ pub(super) const NOT_AHEAD: &str = "not_ahead";
 pub(super) const BEHIND: &str = "behind";
 pub(super) const NOT_BEHIND: &str = "not_behind";
 
-/// The operand that a quantifier would apply to.
+/// What the last construct is to a quantifier after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Repeatable {
+    /// Not an operand: the beginning of a branch, flags, an anchor or a look-around.
     Nothing,
+    /// An operand.
     Atom,
-    /// A quantifier precedes it already.
+    /// A repetition, which cannot be repeated again without a group.
     Repeat,
 }
 
-/// An escape outside or inside a class.
+/// The meaning of an escape outside or inside a class.
 pub(super) enum Escape {
     Char(char),
-    /// Half of a surrogate pair.
+    /// The code of an unpaired surrogate, half of a surrogate pair.
     Surrogate(u16),
     /// The content of a class (without brackets), and whether it is negated.
     Class(&'static str, bool),
-    /// `\p{…}` or `\P{…}`, copied unchanged.
+    /// `\p{…}` or `\P{…}`, which is copied unchanged.
     Property,
-    /// `\b` or `\B`.
+    /// `\b` or `\B`, by its letter.
     Boundary(char),
 }
 
+/// The state of the translation. `offset` is the position in `pattern`; `out` is the output so far.
 pub(super) struct Translator<'p> {
     pub(super) pattern: &'p str,
     pub(super) offset: usize,
     pub(super) out: String,
+    /// Pairs of byte offsets (output, pattern), one for the beginning of each construct.
     map: Vec<(usize, usize)>,
-    /// For each open group, the flag `s` and whether the group is a look-around.
+    /// For the whole pattern and for each open group: the flag `s`, and whether the group is a look-around.
     dot_all: Vec<(bool, bool)>,
     /// The number of look-arounds so far.
     looks: usize,
+    /// What precedes the current position, as the operand of a quantifier there.
     repeatable: Repeatable,
 }
 
@@ -90,17 +98,18 @@ impl<'p> Translator<'p> {
         self.offset += bytes;
     }
 
+    /// An error about the pattern from offset `from` up to the current position.
     pub(super) fn error(&self, from: usize, code: &'static str, message: &str, help: &str) -> Error {
         let length = self.offset.saturating_sub(from).max(1);
         errors::at_offset(self.pattern, from, length, code, message, help)
     }
 
-    /// Records that the next output stands for the next input.
+    /// Records that the output after its current end translates the pattern after the current position.
     pub(super) fn mark(&mut self) {
         self.map.push((self.out.len(), self.offset));
     }
 
-    /// Writes a literal character, escaped if needed.
+    /// Writes a literal character: a letter or digit as it is, any other character as `\x{…}`.
     pub(super) fn literal(&mut self, c: char) {
         if c.is_alphanumeric() {
             self.out.push(c);
@@ -221,7 +230,7 @@ impl<'p> Translator<'p> {
             self.advance(2 + length + 1);
             self.out.push_str(&self.pattern[start..self.offset]);
             if after.starts_with(')') {
-                // the flag holds until the enclosing group ends
+                // the flags hold until the enclosing group ends
                 if let Some(last) = self.dot_all.last_mut() {
                     last.0 = dot_all;
                 }
@@ -261,13 +270,13 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// The error for half of a surrogate pair that was just read.
+    /// The error for an unpaired surrogate that was just read, from offset `start` on.
     pub(super) fn lone_surrogate(&self, start: usize) -> Error {
         let help = "half of a surrogate pair is not a character; write `\\u{…}` with the character's number";
         self.error(start, "regex/lone-surrogate", "an unpaired surrogate", help)
     }
 
-    /// Reads one escape.
+    /// Reads one escape at the current position, except backreferences.
     pub(super) fn escape(&mut self) -> Result<Escape> {
         let start = self.offset;
         self.advance(1);
@@ -325,7 +334,7 @@ impl<'p> Translator<'p> {
             let hex = rest.get(..digits).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
             let code = hex.and_then(|hex| {
                 u32::from_str_radix(hex.trim_start_matches('0'), 16).ok().or(
-                    // zero has no digits left
+                    // zero has no digits left without its leading zeros
                     (!hex.is_empty() && hex.bytes().all(|b| b == b'0')).then_some(0),
                 )
             });
@@ -352,6 +361,7 @@ impl<'p> Translator<'p> {
         Ok(Escape::Surrogate(code as u16))
     }
 
+    /// Reads `count` hexadecimal digits; `None`, with nothing consumed, if fewer come next.
     fn hex_digits(&mut self, count: usize) -> Option<u32> {
         let digits = self.rest().get(..count)?;
         if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {

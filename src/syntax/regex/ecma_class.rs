@@ -3,19 +3,19 @@
 use super::ecma::{Escape, Translator};
 use crate::error::Result;
 
-/// The class of no characters and the class of all; regex-syntax has no shorter form for either.
+/// The class of no characters. regex-syntax has no shorter form for it, and none for the class of all characters.
 const NONE: &str = r"[^\x00-\x{10FFFF}]";
 const ALL: &str = r"[\x00-\x{10FFFF}]";
 
-/// One member of a class.
+/// A member of a class, or an end of a range.
 enum Atom {
     Char(char),
     Surrogate(u16),
-    /// A class, which cannot be an end of a range.
+    /// A class, which has been written already. It cannot be an end of a range.
     Set,
 }
 
-/// Translates the class at the current position.
+/// Translates the class at the current position, up to and including `]`.
 pub(super) fn translate(t: &mut Translator<'_>) -> Result<()> {
     let start = t.offset;
     t.advance(1);
@@ -53,7 +53,7 @@ pub(super) fn translate(t: &mut Translator<'_>) -> Result<()> {
             continue;
         }
         t.advance(1);
-        // a class at the upper end is written immediately; the order within a class does not matter
+        // a class in place of the upper end is written immediately; the order within a class does not matter
         let high = atom(t)?;
         match (low, high) {
             (Atom::Char(c), Atom::Set) => {
@@ -68,7 +68,7 @@ pub(super) fn translate(t: &mut Translator<'_>) -> Result<()> {
         }
     }
     if t.out.len() == empty {
-        // a text contains only characters, so a class of nothing but surrogates must be a mistake
+        // a text contains only characters, so a class of surrogates alone must be a mistake
         if let Some((from, to)) = surrogates
             && !negated
         {
@@ -83,7 +83,7 @@ pub(super) fn translate(t: &mut Translator<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Reads one member. Writes it if it is a class, but not if it is a character.
+/// Reads one member of a class. A member that is itself a class is written; a character is not.
 fn atom(t: &mut Translator<'_>) -> Result<Atom> {
     let start = t.offset;
     match t.peek() {
@@ -123,7 +123,7 @@ fn atom(t: &mut Translator<'_>) -> Result<Atom> {
 }
 
 /// Writes a range without its surrogates, which are not characters. A range of surrogates alone is not written; its
-/// place is kept in `surrogates`.
+/// place is stored in `surrogates`, if that is empty.
 fn range(
     t: &mut Translator<'_>,
     from: usize,

@@ -17,7 +17,8 @@ fn at_span(source: &Source<'_>, span: &Span, code: &'static str, message: impl I
     if found.is_empty() { diagnostic } else { diagnostic.found(found) }
 }
 
-/// An error at a byte offset of the original pattern.
+/// An error with the code `code` at a byte offset of the original pattern. The error shows `length` bytes from there,
+/// and the rest of the last character.
 pub(super) fn at_offset(
     pattern: &str,
     offset: usize,
@@ -52,8 +53,8 @@ pub(super) fn ahead_in_behind(pattern: &str) -> Error {
     error(Diagnostic::new("regex/look-around", message).found(pattern).help(help))
 }
 
-/// The error for a pattern whose program or automaton needs more than `limit` of `what`. `offset` is the byte offset of
-/// the pattern's first assertion.
+/// The error for a pattern whose program or automaton needs more than `limit` of `what`, for example `states`. `offset`
+/// is the byte offset of the pattern's first assertion.
 pub(super) fn too_complex(pattern: &str, offset: usize, what: &str, limit: usize) -> Error {
     let message = format!("the pattern's look-around, word boundaries or line anchors need too many {what}");
     let diagnostic = Diagnostic::new("limit/exceeded", message)

@@ -10,12 +10,12 @@ use regex_syntax::hir::translate::TranslatorBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Returns the expression for a set of characters.
+/// A function that returns the expression of a set of characters.
 pub(super) type Hook<'h> = dyn FnMut(&mut GrammarBuilder, &CharClass) -> ExprId + 'h;
 
-/// The most bytes of a class of characters with set operations or nested classes. Such a class goes to regex-syntax,
-/// which sorts it again for each of its items and so takes quadratic time. Other classes of characters are assembled
-/// here, at any size.
+/// Maximum length in bytes of a class of characters with set operations or nested classes. regex-syntax translates such
+/// a class and sorts it again for each of its items, which takes quadratic time. Other classes of characters are
+/// assembled here, at any length.
 const MAX_NESTED_CLASS_BYTES: usize = 1 << 14;
 
 /// The flags that can change the meaning of a leaf.
@@ -26,7 +26,8 @@ pub(super) struct Flags {
     dot_matches_newline: bool,
     pub(super) unicode: bool,
     pub(super) crlf: bool,
-    /// Already applied by the parser, but part of the key: equal texts mean the same only under equal flags.
+    /// The flag `x`. The parser has applied it, but it is part of the key of `by_text`: equal texts mean the same only
+    /// under equal flags.
     verbose: bool,
 }
 
@@ -42,7 +43,7 @@ impl Flags {
         }
     }
 
-    /// These flags, changed as in `(?i-s)`.
+    /// These flags, changed by flags as in `(?i-s)`.
     pub(super) fn with(mut self, changes: &ast::Flags) -> Flags {
         let mut on = true;
         for item in &changes.items {
@@ -62,12 +63,15 @@ impl Flags {
     }
 }
 
+/// The lowered leaves of a pattern: literals, dots and classes.
 pub(super) struct Leaves<'p, 'h, 'f> {
     source: &'p Source<'p>,
     hook: Option<&'h mut Hook<'f>>,
+    /// The expressions that the hook returned for single characters.
     chars: FxHashMap<char, ExprId>,
+    /// The expressions of other leaves, by their flags and their text.
     by_text: FxHashMap<(Flags, &'p str), ExprId>,
-    /// The ranges of nested classes, since patterns repeat the same few.
+    /// The characters of named classes within classes, by their flags and their text. Patterns repeat the same few.
     parts: FxHashMap<(Flags, &'p str), ClassUnicode>,
 }
 
@@ -86,7 +90,7 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
         self.source.text.get(span.start.offset..span.end.offset).unwrap_or("")
     }
 
-    /// Lowers a literal character.
+    /// Lowers a character; with a hook, the hook is called once for each different character.
     fn char(&mut self, builder: &mut GrammarBuilder, c: char) -> ExprId {
         match (self.chars.get(&c), &mut self.hook) {
             (Some(&id), _) => id,
@@ -99,6 +103,7 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
         }
     }
 
+    /// Lowers a set of characters; an empty one to the builder's `never`, without the hook.
     fn class(&mut self, builder: &mut GrammarBuilder, class: CharClass) -> ExprId {
         match &mut self.hook {
             _ if class.is_empty() => builder.never(),
@@ -117,7 +122,7 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
         builder.star(one)
     }
 
-    /// Lowers a literal, a dot or a class.
+    /// Lowers a literal, a dot or a class under the given flags.
     pub(super) fn lower(&mut self, builder: &mut GrammarBuilder, ast: &Ast, flags: Flags) -> Result<ExprId> {
         if let Ast::Literal(literal) = ast
             && flags.unicode
@@ -137,14 +142,14 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
         Ok(id)
     }
 
-    /// Lowers a leaf by way of regex-syntax.
+    /// Lowers a leaf from its translation by regex-syntax.
     fn translated(&mut self, builder: &mut GrammarBuilder, ast: &Ast, flags: Flags) -> Result<ExprId> {
         let hir = self.translate(ast, flags)?;
         let bytes = match hir.kind() {
             HirKind::Literal(literal) => &literal.0,
             HirKind::Class(Class::Unicode(class)) => return Ok(self.class(builder, char_class(class))),
             HirKind::Class(Class::Bytes(class)) if self.hook.is_some() => {
-                // with a hook only ASCII gets here, see `translate`
+                // with a hook, regex-syntax refuses bytes outside ASCII, see `translate`
                 let ranges = class.ranges().iter().map(|r| (char::from(r.start()), char::from(r.end())));
                 let class = CharClass::new(ranges);
                 return Ok(self.class(builder, class));
@@ -175,6 +180,8 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
             .map_err(|e| errors::from_hir(self.source, &e))
     }
 
+    /// Lowers a class in brackets. One with set operations or nested classes is translated by regex-syntax and may have
+    /// at most [`MAX_NESTED_CLASS_BYTES`].
     fn bracketed(
         &mut self,
         builder: &mut GrammarBuilder,
@@ -228,7 +235,7 @@ impl<'p, 'h, 'f> Leaves<'p, 'h, 'f> {
         Ok(self.class(builder, char_class(&all)))
     }
 
-    /// The characters of a named class within a class.
+    /// The characters of a named class, such as `\d` or `[:alpha:]`, within a class; `text` is its text.
     fn part(&mut self, item: &ClassSetItem, text: &'p str, flags: Flags) -> Result<&ClassUnicode> {
         if !self.parts.contains_key(&(flags, text)) {
             let span = *item.span();

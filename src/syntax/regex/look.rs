@@ -1,11 +1,11 @@
-//! Turns programs with look-around into deterministic automata and those into expressions.
+//! Converts programs with look-around to deterministic automata, and the automata to expressions.
 //!
-//! After a prefix, the set of possible continuations is a disjunction of *terms*: conjunctions of instructions that
-//! read a character, each possibly negated (for a look-ahead that must fail). Reading a character replaces each
-//! instruction by its successors, as in an alternating automaton; the disjunctions without redundant terms are the
-//! states. Whatever look-behinds, word boundaries and line starts need to know of the prefix is known when they are
-//! reached, because each look-behind runs along from every position. So the construction is exact, and no intersection
-//! remains.
+//! After a prefix, the set of possible suffixes is described by a disjunction of *terms*. A term is a conjunction of
+//! instructions that read a character or require the end; an instruction may be negated (in a look-ahead that must
+//! fail). Reading a character replaces each instruction by its successors, as in an alternating automaton. The states
+//! are these disjunctions, without redundant terms, together with the facts about the prefix on which instructions
+//! depend: each look-behind is simulated from every position, so its result is known when an instruction asks for it.
+//! So the construction is exact, and no intersection remains.
 
 use super::errors;
 use super::leaf::Hook;
@@ -17,33 +17,43 @@ use crate::syntax::deterministic::Automaton;
 use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The most states of the deterministic automaton.
+/// Maximum number of states of the deterministic automaton.
 const MAX_STATES: usize = 20_000;
-/// The most terms with more than one literal in one state. Bounds on intermediate terms are derived from it.
+/// Maximum number of terms with more than one literal in one state. Bounds on intermediate terms are derived from it.
 const MAX_TERMS: usize = 1_000;
-/// The number of character ranges, or of pairs of terms, that count as one step of work.
+/// Number of character ranges, or of tests of a class, that count as one step of work. Of pairs of terms, four times as
+/// many do.
 const CHEAP: usize = 16;
-/// How deep look-aheads may be nested.
+/// Maximum depth of look-aheads inside each other.
 const MAX_DEPTH: usize = 32;
 
 /// Twice the place of an instruction that reads a character or requires the end, plus one if it must fail.
 type Literal = u32;
-/// A conjunction of literals, sorted.
+/// A conjunction of literals, sorted and without duplicates.
 type Term = Vec<Literal>;
-/// A disjunction of terms, sorted; no term contains all literals of another.
+/// A disjunction of terms, sorted by length and then by literals; no term contains all literals of another one.
 type State = Vec<Term>;
 
 /// The facts about the text before a position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Before {
+    /// Whether the position is the start of the text.
     starts: bool,
+    /// Whether a word character precedes the position.
     after_word: bool,
+    /// Whether the position is the start of the text, or a line terminator precedes it.
     after_line: bool,
-    /// For each look-behind, the instructions that wait for the next character, and whether it holds here.
+    /// For each look-behind, the instructions of its simulation that read the next character, and whether it matches
+    /// here.
     behinds: Vec<(Vec<Place>, bool)>,
 }
 
-/// Lowers a program to the expression of the texts that it accepts; `hook` makes the expressions of its classes.
+/// Lowers a program to the expression of the texts that it accepts. `hook`, if there is one, returns the expressions of
+/// sets of characters.
+///
+/// # Errors
+/// `limit/exceeded` if a bound of this file or the work of the builder's budget is exceeded; `regex/look-around` if a
+/// look-behind reaches an assertion about the following text.
 pub(super) fn lower(
     builder: &mut GrammarBuilder,
     program: &Program,
@@ -70,16 +80,17 @@ pub(super) fn lower(
     }))
 }
 
-/// A partition of the characters that no class of the program splits further.
+/// A partition of the characters into symbols. Each class of the program is a union of symbols.
 struct Alphabet {
+    /// The characters of each symbol.
     classes: Vec<CharClass>,
-    /// By class of the program: for each symbol, whether the class contains it.
+    /// For each class of the program and each symbol, whether the class contains the symbol.
     inside: Vec<Vec<bool>>,
 }
 
 impl Alphabet {
     fn of(classes: &[CharClass], work: &Budget) -> Result<Alphabet> {
-        // a symbol begins where some class begins or has just ended
+        // a range of a symbol begins where a range of some class begins or has just ended
         let mut starts: Vec<u32> = vec![0, 0xE000];
         for &(low, high) in classes.iter().flat_map(|class| class.ranges()) {
             starts.extend([u32::from(low), u32::from(high) + 1]);
@@ -107,14 +118,15 @@ impl Alphabet {
     }
 }
 
+/// The construction of the automaton of a program.
 struct Maker<'m> {
     program: &'m Program,
     pattern: &'m str,
     alphabet: &'m Alphabet,
     work: &'m Budget,
-    /// Whether some instruction depends on whether a word character, or (`asks_for_lines`) a line end, precedes a
-    /// position.
+    /// Whether some instruction depends on whether a word character precedes a position.
     asks_for_words: bool,
+    /// Whether some instruction depends on whether a line terminator precedes a position.
     asks_for_lines: bool,
 }
 
@@ -138,7 +150,7 @@ impl Maker<'_> {
         let mut automaton = Automaton::new(self.alphabet.classes.len());
         while automaton.len() < states.len() {
             let (state, before) = states.get(automaton.len() as u32).clone();
-            // the character classes of its transitions are built
+            // building the character classes of the transitions of a state takes work
             self.spend(ranges / CHEAP)?;
             let mut next = Vec::with_capacity(self.alphabet.classes.len());
             for symbol in 0..self.alphabet.classes.len() {
@@ -159,6 +171,7 @@ impl Maker<'_> {
         Ok(automaton)
     }
 
+    /// The instruction after `place` if it reads `symbol`; otherwise `None`.
     fn reads(&self, place: Place, symbol: usize) -> Option<Place> {
         match self.program.instructions[place as usize] {
             Instruction::Char(class, next) => self.alphabet.inside[class as usize][symbol].then_some(next),
@@ -166,6 +179,7 @@ impl Maker<'_> {
         }
     }
 
+    /// The state and the facts after `symbol` is read.
     fn step(&self, state: &State, before: &Before, symbol: usize) -> Result<(State, Before)> {
         let is = |place: Place| self.reads(place, symbol).is_some();
         let mut after = Before {
@@ -188,19 +202,23 @@ impl Maker<'_> {
             }
             all.extend(product);
         }
-        // forget facts that no instruction needs, to keep the states few
+        // facts that no instruction needs are forgotten, so that there are fewer states
         after.after_word &= self.asks_for_words;
         after.after_line &= self.asks_for_lines;
         let state = self.simplified(all)?;
         if state.iter().all(Vec::is_empty) && !state.is_empty() {
-            // any text is accepted from here
+            // any text is accepted, so facts about the prefix do not matter any more
             after = Before { starts: false, after_word: false, after_line: false, behinds: Vec::new() };
             after.behinds = vec![(Vec::new(), false); self.program.behinds.len()];
         }
         Ok((state, after))
     }
 
-    /// Advances all look-behinds by one character, and starts each of them again here.
+    /// Advances the simulation of each look-behind by `symbol`, if there is one, and begins each look-behind again at
+    /// this position.
+    ///
+    /// # Errors
+    /// `regex/look-around` if a look-behind reaches an assertion about the following text.
     fn run_behinds(&self, before: &mut Before, symbol: Option<usize>) -> Result<()> {
         for index in 0..self.program.behinds.len() {
             self.spend(1 + before.behinds[index].0.len())?;
@@ -241,7 +259,8 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// The condition that a program places on the following text.
+    /// The condition on the following text under which the program at `start` accepts, given the facts about the text
+    /// before. `depth` is the number of look-aheads that contain `start`.
     fn close(&self, start: Place, before: &Before, depth: usize) -> Result<State> {
         if depth > MAX_DEPTH {
             return Err(self.too_complex("look-aheads inside each other", MAX_DEPTH));
@@ -317,12 +336,12 @@ impl Maker<'_> {
         self.simplified(pairs.collect())
     }
 
-    /// Sorts a state and drops every term that contains all literals of another.
+    /// Sorts a state and drops every term that contains all literals of another one.
     fn simplified(&self, mut state: State) -> Result<State> {
         self.spend(2 * (1 + state.len()))?;
         state.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
         state.dedup();
-        // terms of one literal cannot contain each other
+        // different terms of one literal do not contain each other
         let singles: FxHashSet<Literal> = state
             .iter()
             .filter_map(|term| <[Literal; 1]>::try_from(term.as_slice()).ok())
@@ -350,7 +369,7 @@ impl Maker<'_> {
     }
 }
 
-/// The conjunction of two terms; `None` if they contradict each other.
+/// The conjunction of two terms; `None` if it can never hold.
 fn joined(a: &[Literal], b: &[Literal]) -> Option<Term> {
     let mut term = [a, b].concat();
     term.sort_unstable();

@@ -9,6 +9,11 @@ use crate::error::Result;
 use crate::grammar::{ExprId, GrammarBuilder};
 use regex_syntax::ast::{Assertion, AssertionKind, Ast, GroupKind, RepetitionKind, RepetitionRange};
 
+/// Lowers a pattern without assertions that need a program.
+///
+/// # Errors
+/// `regex/word-boundary` and `regex/line-anchor` for other assertions than the ends of the text; the errors of leaves;
+/// the first error of the builder.
 pub(super) fn lower(
     builder: &mut GrammarBuilder,
     source: &Source<'_>,
@@ -36,10 +41,11 @@ pub(super) fn lower(
     Ok(part.at(true, true).expression)
 }
 
+/// The next step of the traversal.
 enum Step<'a> {
     /// Lower this node next.
     Down(&'a Ast),
-    /// The result of the node lowered last.
+    /// The last node is lowered; this is the result.
     Up(Part),
 }
 
@@ -51,7 +57,8 @@ enum Frame<'a> {
     Alternation { rest: std::slice::Iter<'a, Ast>, branches: Vec<Part> },
 }
 
-/// A concatenation in progress. Runs of plain parts are joined immediately, since only anchored parts cost more.
+/// A concatenation in progress. Consecutive plain parts are collected in `run` and joined in one step, since only a
+/// part with anchors must be combined in each context.
 #[derive(Default)]
 struct Sequence {
     done: Option<Part>,
@@ -71,6 +78,7 @@ impl Sequence {
         }
     }
 
+    /// Appends the collected plain parts, if there are any.
     fn end_run(&mut self, builder: &mut GrammarBuilder) {
         if !self.run.is_empty() {
             let expression = builder.sequence(self.run.drain(..));
@@ -100,6 +108,7 @@ struct Lowering<'a, 'p, 'h, 'f> {
 }
 
 impl<'a> Lowering<'a, '_, '_, '_> {
+    /// Begins to lower a node.
     fn enter(&mut self, ast: &'a Ast) -> Result<Step<'a>> {
         if let Some(error) = self.builder.error() {
             return Err(error.clone());
@@ -142,6 +151,7 @@ impl<'a> Lowering<'a, '_, '_, '_> {
         })
     }
 
+    /// Continues a node after its child was lowered to `part`.
     fn resume(&mut self, frame: Frame<'a>, part: Part) -> Step<'a> {
         match frame {
             Frame::Repeat { min, max } => Step::Up(part.repeat(min, max, self.builder)),

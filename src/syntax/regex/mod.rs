@@ -1,15 +1,15 @@
-//! Regular expressions.
+//! Compiles regular expressions.
 //!
 //! The crate regex-syntax parses the pattern (an ECMA-262 pattern is translated to its syntax first), and the module
 //! `lower` lowers the syntax tree with an explicit stack. The language is exact:
 //!
-//! - a pattern describes whole strings ([`Options::search`] makes it a search);
-//! - `^`, `$`, `\A` and `\z` mean the ends of the whole string at any position in the pattern: every part is lowered
-//!   for each of the contexts "at the start or not" and "at the end or not" in which it differs (see the module
-//!   `context`);
+//! - a pattern describes whole strings; with [`Options::search`], any text may precede and follow the match;
+//! - `^`, `$`, `\A` and `\z` mean the ends of the whole string (without multi-line mode) at any position in the
+//!   pattern: every part is lowered for each of the contexts "at the start or not" and "at the end or not" in which its
+//!   language differs (see the module `context`);
 //! - bounded repeats stay repeats; greedy and lazy repeats have the same language;
 //! - look-ahead and look-behind (in ECMA-262), word boundaries and line anchors become deterministic automata (see the
-//!   modules `program` and `look`); in patterns over bytes they are errors;
+//!   modules `program` and `look`); word boundaries and line anchors in patterns over bytes are errors;
 //! - a construct that is not regular or not supported (backreferences, look-ahead in look-behind) is an error that
 //!   names the construct and its place.
 //!
@@ -52,7 +52,7 @@ pub enum Dialect {
     Ecma262,
 }
 
-/// Options for reading a pattern.
+/// Options for compiling a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -63,15 +63,17 @@ pub enum Dialect {
 pub struct Options {
     /// The dialect. Default: Rust.
     pub dialect: Dialect,
-    /// Whether classes and `.` match characters; otherwise they match bytes (Rust's `(?-u)`). Default: true.
+    /// Whether classes and `.` match characters; otherwise they match bytes, as with Rust's `(?-u)`. Default: true.
     pub unicode: bool,
-    /// Whether letters match regardless of case (`(?i)`). Default: false.
+    /// Whether letters match regardless of case, as with `(?i)`. Default: false.
     pub case_insensitive: bool,
-    /// Whether `.` also matches line breaks (`(?s)`). Default: false.
+    /// Whether `.` also matches line breaks, as with `(?s)`. Default: false.
     pub dot_matches_newline: bool,
-    /// Whether `\d`, `\w` and `\s` are limited to ASCII. In ECMA-262 they always follow that standard. Default: false.
+    /// Whether `\d`, `\w` and `\s` match only ASCII. In ECMA-262 they always match what that standard says. Default:
+    /// false.
     pub ascii_classes: bool,
-    /// Whether any text may precede and follow the match. Default: false.
+    /// Whether any text may precede and follow the match; otherwise the pattern describes the whole text. Default:
+    /// false.
     pub search: bool,
     /// Limits on the pattern and the grammar. [`lower_into`] uses the limits of its builder instead.
     pub limits: Limits,
@@ -104,7 +106,9 @@ grammata_base::setters!(Options {
 /// Compiles `pattern` to the grammar of the strings that it matches as a whole.
 ///
 /// # Errors
-/// `regex/…` with the line and column in the pattern; `regex/empty-language` if no string matches; `limit/exceeded`.
+/// - `regex/…` with the line and column in the pattern: the pattern is invalid or unsupported.
+/// - `regex/empty-language`: the pattern is found to match no string.
+/// - `limit/exceeded`.
 pub fn compile(pattern: &str, options: &Options) -> Result<Grammar> {
     // an error about the pattern as a whole is placed at its first character
     let start = Place::LineColumn { line: 1, column: 1 };
@@ -126,14 +130,15 @@ fn whole(pattern: &str, options: &Options) -> Result<Grammar> {
     builder.build(root)
 }
 
-/// Lowers `pattern` into `builder`; `classes` makes the expression for every set of characters. This serves languages
-/// that write some characters differently, such as the escapes in JSON strings. Literals go through `classes` character
-/// by character; `classes` must not make nullable expressions. The result may be the builder's
-/// [`never`](GrammarBuilder::never).
+/// Lowers `pattern` into `builder` and returns the expression of the strings that it matches. `classes` returns the
+/// expression of a set of characters. It is called for every class, and for every character of a literal. This serves
+/// languages that write some characters differently, such as the escapes in JSON strings. `classes` must not return
+/// nullable expressions. The result may be the builder's [`never`](GrammarBuilder::never).
 ///
 /// # Errors
-/// `regex/…` with the line and column in the pattern; `regex/not-utf8` for classes of bytes that are not characters;
-/// `limit/exceeded`.
+/// - `regex/…` with the line and column in the pattern: the pattern is invalid or unsupported.
+/// - `regex/not-utf8`: the pattern matches bytes that are not characters.
+/// - `limit/exceeded`.
 pub fn lower_into(
     builder: &mut GrammarBuilder,
     pattern: &str,
@@ -143,11 +148,11 @@ pub fn lower_into(
     lower_with(builder, pattern, options, Some(classes))
 }
 
-/// Steps of work allowed for checking whether one text is a pattern.
+/// Maximum number of steps of work to check whether one text is a pattern.
 const TEXT_WORK: usize = 100_000;
 
-/// Whether a text is an ECMA-262 pattern. `None` for a pattern that is unsupported or exceeds a limit, since it is not
-/// checked completely.
+/// Whether a text is an ECMA-262 pattern. `None` if this is not known: the pattern is unsupported, exceeds a limit, or
+/// may use notation of other dialects, such as `(?P<name>…)` or `(?i)`.
 pub(crate) fn is_pattern(text: &str, limits: &Limits) -> Option<bool> {
     // a schema may list any number of texts, so each gets a small limit
     let limits = limits.clone().compile_work(limits.compile_work.min(TEXT_WORK));
@@ -155,7 +160,7 @@ pub(crate) fn is_pattern(text: &str, limits: &Limits) -> Option<bool> {
         Options { dialect: Dialect::Ecma262, search: true, limits: limits.clone(), ..Options::default() };
     let mut builder = GrammarBuilder::with_limits(limits);
     match lower_with(&mut builder, text, &options, None) {
-        // the parser also accepts some notations of other dialects
+        // the parser also accepts some notation of other dialects
         Ok(_) => {
             let is_other = |rest: &str| {
                 rest.starts_with("P<") || rest.trim_start_matches(['i', 'm', 's', '-']).starts_with(')')

@@ -6,10 +6,14 @@ use crate::error::Result;
 use crate::limits::Limits;
 use regex_syntax::ast::{Ast, parse};
 
-/// The most named groups: regex-syntax keeps the names in a sorted list, where the nth insertion takes time n.
+/// Maximum number of named groups. It is bounded because regex-syntax keeps the names in a sorted list, in which the
+/// nth insertion takes time proportional to n.
 const MAX_NAMED_GROUPS: usize = 10_000;
 
-/// A pattern that regex-syntax reads unchanged.
+/// Wraps a pattern that regex-syntax reads unchanged.
+///
+/// # Errors
+/// `limit/exceeded` if the pattern has more than [`MAX_NAMED_GROUPS`] named groups.
 pub(super) fn verbatim(pattern: &str) -> Result<Source<'_>> {
     let names = pattern.matches("(?P<").count() + pattern.matches("(?<").count();
     if names > MAX_NAMED_GROUPS {
@@ -18,7 +22,10 @@ pub(super) fn verbatim(pattern: &str) -> Result<Source<'_>> {
     Ok(Source::verbatim(pattern))
 }
 
-/// Parses a pattern to its syntax tree; nesting deeper than `source_depth` is an error.
+/// Parses a pattern to its syntax tree.
+///
+/// # Errors
+/// `regex/…` for an invalid pattern; `limit/exceeded` if groups are nested deeper than `source_depth`.
 pub(super) fn parse(source: &Source<'_>, limits: &Limits) -> Result<Ast> {
     let depth = u32::try_from(limits.source_depth).unwrap_or(u32::MAX);
     let mut parser = parse::ParserBuilder::new().nest_limit(depth).build();

@@ -1,5 +1,5 @@
-//! Programs for patterns with look-around, word boundaries or line anchors: instructions that read a character, branch,
-//! or test the position between two characters.
+//! Compiles patterns with look-around, word boundaries or line anchors to programs: instructions that read a character,
+//! branch, or test the position between two characters.
 
 use super::ecma::{AHEAD, BEHIND, NOT_AHEAD, NOT_BEHIND, WORD};
 use super::errors;
@@ -12,40 +12,44 @@ use crate::work::Budget;
 use regex_syntax::ast::{AssertionKind, Ast, GroupKind, RepetitionKind, RepetitionRange, Span};
 use rustc_hash::FxHashMap;
 
-/// The most instructions of one program, with repeats unrolled.
+/// Maximum number of instructions of one program, with repeats unrolled.
 const MAX_INSTRUCTIONS: usize = 50_000;
 
-/// The index of an instruction.
+/// The index of an instruction in its program.
 pub(super) type Place = u32;
 
-/// Accepts any following text.
+/// The instruction that accepts any following text.
 pub(super) const YES: Place = 0;
-/// Accepts only at the end of the text.
+/// The instruction that accepts only at the end of the text.
 pub(super) const END: Place = 1;
-/// Requires that the next character is a word character.
+/// The instruction that requires a word character next, and then accepts any text.
 pub(super) const WORD_FOLLOWS: Place = 2;
-/// Requires that the next character ends a line.
+/// The instruction that requires a line terminator next, and then accepts any text.
 pub(super) const LINE_ENDS: Place = 3;
 
+/// An instruction. A `Place` is that of the next instruction, unless described otherwise.
 #[derive(Clone, Debug)]
 pub(super) enum Instruction {
+    /// Accepts any following text.
     Yes,
+    /// Accepts only at the end of the text.
     End,
-    /// Reads a character of a class.
+    /// Reads a character of the class with this index.
     Char(u32, Place),
+    /// Continues at each of these instructions: the alternatives.
     AnyOf(Vec<Place>),
-    /// Requires that the following text begins with a match of the program at the first place, or, if negated, that it
-    /// does not; then continues at the second.
+    /// Requires that the following text begins with a match of the program at the first place, or, if the flag is set,
+    /// that it does not. Then continues at the second place.
     Ahead(Place, bool, Place),
-    /// Requires that the preceding text ends with a match of the look-behind of this number, or, if negated, that it
-    /// does not.
+    /// Requires that the preceding text ends with a match of the look-behind with this index, or, if the flag is set,
+    /// that it does not.
     Behind(usize, bool, Place),
-    /// Requires the start of the text, or of a line.
+    /// Requires the start of the text or, if `line` is set, of a line.
     Start {
         line: bool,
         next: Place,
     },
-    /// Requires the end of the text, or of a line.
+    /// Requires the end of the text or, if `line` is set, of a line.
     Finish {
         line: bool,
         next: Place,
@@ -54,17 +58,22 @@ pub(super) enum Instruction {
     Boundary(bool, Place),
 }
 
+/// A compiled pattern.
 pub(super) struct Program {
     pub(super) instructions: Vec<Instruction>,
+    /// The classes of characters that instructions read, by index.
     pub(super) classes: Vec<CharClass>,
-    /// The programs of the look-behinds, each ending in [`YES`]; nested ones come first.
+    /// The first instructions of the look-behinds, by index. The program of each ends in [`YES`]; a look-behind comes
+    /// after those inside it.
     pub(super) behinds: Vec<Place>,
+    /// The first instruction of the pattern.
     pub(super) start: Place,
     /// The byte offset of the first assertion in the original pattern.
     pub(super) first_assertion: usize,
 }
 
-/// The byte offset in the parsed text of the first assertion that needs a program; `None` if there is none.
+/// The byte offset, in the text that was parsed, of the first assertion that needs a program: a look-around, `\b` or
+/// `\B`; or a line anchor, if some flag of the pattern turns multi-line mode on. `None` if there is none.
 pub(super) fn first_assertion(ast: &Ast, options: &Options) -> Option<usize> {
     let mut todo = vec![ast];
     let mut line_flag = false;
@@ -95,7 +104,8 @@ pub(super) fn first_assertion(ast: &Ast, options: &Options) -> Option<usize> {
     others.into_iter().chain(line_anchors).min()
 }
 
-/// The kind of look-around of a group: whether it looks behind and whether it is negated; `None` for other groups.
+/// The kind of look-around of a group in a translated ECMA-262 pattern: whether it looks behind, and whether it is
+/// negated. `None` for other groups.
 fn look_around(kind: &GroupKind, options: &Options) -> Option<(bool, bool)> {
     let GroupKind::CaptureName { name, .. } = kind else { return None };
     if options.dialect != Dialect::Ecma262 {
@@ -111,7 +121,12 @@ fn look_around(kind: &GroupKind, options: &Options) -> Option<(bool, bool)> {
     })
 }
 
-/// Compiles a pattern. With `search`, any text may surround the match. `first` is the place of its first assertion.
+/// Compiles a pattern. With `search`, any text may surround the match. `first` is the byte offset, in the text that was
+/// parsed, of the first assertion.
+///
+/// # Errors
+/// `limit/exceeded` for more than [`MAX_INSTRUCTIONS`] instructions, or more work than `work` has left;
+/// `regex/word-boundary` and `regex/line-anchor` for unsupported assertions; the errors of leaves.
 pub(super) fn compile(
     ast: &Ast,
     source: &Source<'_>,
@@ -157,7 +172,7 @@ pub(super) fn compile(
     let after = if options.search { YES } else { END };
     compiler.tasks.push(Task::Build(ast, after));
     compiler.run(&mut scratch)?;
-    // a builder past its limits returns empty classes
+    // a builder that has exceeded a limit returns expressions without characters
     if let Some(error) = scratch.error() {
         return Err(error.clone());
     }
@@ -179,6 +194,7 @@ pub(super) fn ascii_word() -> CharClass {
     CharClass::new([('0', '9'), ('A', 'Z'), ('a', 'z'), ('_', '_')])
 }
 
+/// The word characters of Unicode, `\w` in Rust's dialect.
 fn unicode_word() -> CharClass {
     match regex_syntax::parse(r"\w").map(regex_syntax::hir::Hir::into_kind) {
         Ok(regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(class))) => {
@@ -188,28 +204,32 @@ fn unicode_word() -> CharClass {
     }
 }
 
+/// A step of the compilation. Programs are built from their ends. Places of finished parts are on the stack `results`;
+/// "the result" is the topmost one.
 enum Task<'a> {
-    /// Compiles a part followed by the instruction at this place; the result is the place of the part.
+    /// Compiles a part that the instruction at this place follows, and pushes the place of the part.
     Build(&'a Ast, Place),
-    /// Compiles this many of the first parts, in front of the result.
+    /// Compiles this many of the first parts before the result, which is replaced.
     Chain(&'a [Ast], usize),
-    /// Combines this number of results into alternatives.
+    /// Replaces this number of results by a choice of them.
     Join(usize),
-    /// Compiles this many copies of a part in front of the result.
+    /// Compiles this many copies of a part before the result, which is replaced.
     Copies(&'a Ast, u32),
-    /// Compiles up to this many optional copies of a part in front of the result; the place is the instruction after
-    /// all of them.
+    /// Compiles up to this many optional copies of a part before the result, which is replaced. The place is the
+    /// instruction after all copies.
     Optional(&'a Ast, u32, Place),
-    /// Closes a loop, given its place and the place that follows it.
+    /// Completes the branch of a loop at the first place: it continues at the result, the body of the loop, or at the
+    /// second place, which follows the loop.
     Loop(Place, Place),
-    /// Makes the result a look-around: whether it looks behind, whether it is negated, and the place that follows it.
+    /// Replaces the result, the content of a look-around, by an instruction that tests it: whether it looks behind,
+    /// whether it is negated, and the place that follows.
     Look(bool, bool, Place),
 }
 
 struct Compiler<'a, 'p, 'h, 'f> {
     source: &'p Source<'p>,
     options: &'p Options,
-    /// The flags in force at each leaf and assertion.
+    /// The flags that apply to each leaf and assertion.
     flags: FxHashMap<*const Ast, Flags>,
     leaves: Leaves<'p, 'h, 'f>,
     class_ids: FxHashMap<CharClass, u32>,
@@ -220,7 +240,8 @@ struct Compiler<'a, 'p, 'h, 'f> {
 }
 
 impl<'a> Compiler<'a, '_, '_, '_> {
-    /// Records flags in source order, since programs are built from their ends.
+    /// Records the flags of all leaves and assertions. A separate pass in the order of the source is needed, since
+    /// programs are built from their ends.
     fn find_flags(&mut self, ast: &'a Ast) {
         enum Step<'a> {
             Into(&'a Ast),
@@ -267,6 +288,7 @@ impl<'a> Compiler<'a, '_, '_, '_> {
         errors::too_complex(self.source.original, self.program.first_assertion, what, limit)
     }
 
+    /// The index of a class, which is added if it is new.
     fn class(&mut self, class: CharClass) -> u32 {
         *self.class_ids.entry(class).or_insert_with_key(|class| {
             self.program.classes.push(class.clone());
@@ -276,7 +298,7 @@ impl<'a> Compiler<'a, '_, '_, '_> {
 
     fn run(&mut self, scratch: &mut GrammarBuilder) -> Result<()> {
         while let Some(task) = self.tasks.pop() {
-            // an empty part can be repeated without any instruction, so each task counts as work
+            // an empty part can be repeated without any instruction, so each task counts as a step of work
             self.work.spend(1).map_err(|_| self.too_complex("steps of work", self.work.limit()))?;
             match task {
                 Task::Build(ast, next) => self.build(ast, next, scratch)?,
@@ -403,6 +425,11 @@ impl<'a> Compiler<'a, '_, '_, '_> {
         known.unwrap_or_else(|| Flags::new(self.options))
     }
 
+    /// The instruction of an assertion with these flags.
+    ///
+    /// # Errors
+    /// `regex/word-boundary` for the start or end of a word, and for boundaries over bytes in Rust's dialect without
+    /// `ascii_classes`; `regex/line-anchor` for multi-line anchors with the flag `R`.
     fn assertion(&self, kind: &AssertionKind, span: &Span, flags: Flags, next: Place) -> Result<Instruction> {
         let boundary = matches!(kind, AssertionKind::WordBoundary | AssertionKind::NotWordBoundary);
         if boundary && !flags.unicode && self.options.dialect == Dialect::Rust && !self.options.ascii_classes
@@ -425,7 +452,7 @@ impl<'a> Compiler<'a, '_, '_, '_> {
     }
 }
 
-/// The classes of the characters that a leaf reads in sequence.
+/// The classes of the characters that a leaf reads, one after the other.
 fn characters(expression: &Expression) -> Vec<CharClass> {
     match expression {
         Expression::Class(class) => vec![class.clone()],

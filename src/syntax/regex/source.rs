@@ -1,14 +1,16 @@
-//! A pattern in its original form and as regex-syntax reads it, with the map of places between the two.
+//! A pattern in its original form and as regex-syntax reads it, with a map from offsets in the second to offsets in the
+//! first.
 
 use crate::diagnostic::Place;
 use regex_syntax::ast::Span;
 use std::borrow::Cow;
 
+/// A pattern. `text` is what regex-syntax reads: the original pattern, or its translation.
 pub(super) struct Source<'p> {
     pub(super) original: &'p str,
     pub(super) text: Cow<'p, str>,
-    /// Pairs of byte offsets (rewritten, original) in increasing order. Offsets between two pairs belong to the
-    /// construct that begins at the first.
+    /// Pairs of byte offsets (translated, original) in increasing order, empty if the pattern is not translated.
+    /// Offsets between two pairs belong to the construct that begins at the first.
     map: Vec<(usize, usize)>,
 }
 
@@ -21,12 +23,12 @@ impl<'p> Source<'p> {
         Source { original, text: Cow::Owned(text), map }
     }
 
-    /// The place in the original pattern of a byte offset in the rewritten text.
+    /// The place in the original pattern of a byte offset in the translated text.
     pub(super) fn place(&self, offset: usize) -> Place {
         Place::in_text(self.original, self.original_offset(offset))
     }
 
-    /// The text of a span in the original pattern.
+    /// The part of the original pattern that a span of the translated text came from.
     pub(super) fn written(&self, span: &Span) -> &'p str {
         if let Cow::Borrowed(text) = self.text {
             return text.get(span.start.offset..span.end.offset).unwrap_or("");
@@ -37,7 +39,8 @@ impl<'p> Source<'p> {
         self.original.get(start..end.max(start)).unwrap_or("")
     }
 
-    /// Converts a byte offset in the rewritten text to one in the original pattern.
+    /// Converts a byte offset in the translated text to the offset of its construct in the original pattern. The result
+    /// is exact if the pattern is not translated.
     pub(super) fn original_offset(&self, offset: usize) -> usize {
         if matches!(self.text, Cow::Borrowed(_)) {
             return offset;

@@ -14,7 +14,7 @@ fn at(pointer: &str) -> Place {
     Place::Pointer(pointer.to_owned())
 }
 
-/// A JSON value for display, shortened if it is long.
+/// A JSON value for display: at most 80 characters of its text, with control characters escaped.
 fn shown(value: &Value) -> String {
     excerpt(&value.to_string())
 }
@@ -216,13 +216,14 @@ pub(super) fn unknown_grammar<'n>(
     )
 }
 
-/// The most names that an error lists.
+/// The maximum number of grammar names that the error for an unknown grammar lists; the others are only counted.
 const MOST_NAMES: usize = 16;
 
-/// Wraps an error in a nested pattern or grammar with the pointer of its format.
+/// Moves each diagnostic of an error in a nested pattern or grammar to `pointer`, the JSON Pointer of the nested text.
+/// If the diagnostic has a place in that text but no snippet, its place becomes its cause.
 pub(super) fn inside(pointer: &str, cause: Error) -> Error {
     cause.map(|diagnostic| {
-        // an excerpt of the text is more useful than its place
+        // a snippet shows the place within the nested text better than numbers do
         let within = match diagnostic.place() {
             Place::Whole => None,
             _ if diagnostic.snippet().is_some() => None,
@@ -236,7 +237,9 @@ pub(super) fn inside(pointer: &str, cause: Error) -> Error {
     })
 }
 
-/// Wraps a diagnostic about a nested schema with the pointer of that schema.
+/// Moves a diagnostic about a nested schema to its place in the structural tag. `pointer` is the JSON Pointer of the
+/// schema. It is put before a pointer within the schema, and replaces a place that is not a pointer. A pointer into
+/// another document, which begins with its URI, is unchanged.
 pub(super) fn in_schema(pointer: &str, diagnostic: Diagnostic) -> Diagnostic {
     let place = match diagnostic.place() {
         Place::Pointer(inner) if inner.is_empty() || inner.starts_with('/') => format!("{pointer}{inner}"),

@@ -3,7 +3,7 @@
 use crate::syntax::json_schema::Elements;
 use serde_json::Value;
 
-/// A format with its place.
+/// A format with its place in the structural tag.
 #[derive(Debug)]
 pub(super) struct Format<'v> {
     /// The JSON Pointer of its object.
@@ -11,7 +11,7 @@ pub(super) struct Format<'v> {
     pub(super) kind: Kind<'v>,
 }
 
-/// The kinds of formats. Lists of strings contain no empty string.
+/// The kinds of formats. Triggers and excluded strings are not empty.
 #[derive(Debug)]
 pub(super) enum Kind<'v> {
     ConstString(&'v str),
@@ -21,16 +21,16 @@ pub(super) enum Kind<'v> {
         excludes: Vec<&'v str>,
     },
     Grammar(&'v str),
-    /// A grammar supplied by the caller, by its name.
+    /// The name of a grammar that the caller supplies in [`Options::grammars`](super::Options).
     NamedGrammar(&'v str),
     AnyText {
         excludes: Vec<&'v str>,
         max_tokens: Option<u32>,
         max_chars: Option<u32>,
     },
-    /// One token of a set.
+    /// One token with this id, or one of the tokens that this name selects.
     Token(Token<'v>),
-    /// One token that is not in a set.
+    /// One token that is not listed and is not an end-of-sequence token.
     ExcludeToken(Vec<Token<'v>>),
     AnyTokens {
         excludes: Vec<Token<'v>>,
@@ -38,7 +38,8 @@ pub(super) enum Kind<'v> {
     },
     Sequence(Vec<Format<'v>>),
     Or(Vec<Format<'v>>),
-    /// The formats `optional`, `plus`, `star` and `repeat`.
+    /// `content` at least `min` and at most `max` times, `None` meaning unbounded: the formats `optional`, `plus`,
+    /// `star` and `repeat`.
     Repeat {
         content: Box<Format<'v>>,
         min: u32,
@@ -74,20 +75,20 @@ pub(super) enum Kind<'v> {
     },
 }
 
-/// A JSON Schema, and the notation of its values.
+/// A JSON Schema, and how its values are written.
 #[derive(Debug)]
 pub(super) struct Schema<'v> {
     pub(super) schema: &'v Value,
     /// The JSON Pointer of the schema.
     pub(super) at: String,
-    /// The style of the values; `None` is JSON.
+    /// The style in which an object's members are written as elements; `None` for JSON.
     pub(super) style: Option<Elements>,
     pub(super) any_order: bool,
     pub(super) excludes: Vec<&'v str>,
     pub(super) max_whitespace: Option<u32>,
 }
 
-/// A tag: a beginning, content, and one of several ends.
+/// A tag: a beginning, content and an end. `at` is the JSON Pointer of its object.
 #[derive(Debug)]
 pub(super) struct Tag<'v> {
     pub(super) at: String,
@@ -96,29 +97,31 @@ pub(super) struct Tag<'v> {
     pub(super) end: End<'v>,
 }
 
-/// The beginning of a tag.
+/// The beginning of a tag: a text or a token.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mark<'v> {
     Text(&'v str),
     Token(Token<'v>),
 }
 
-/// The end of a tag.
+/// The end of a tag: one of several texts, or a token.
 #[derive(Debug)]
 pub(super) enum End<'v> {
-    /// Any one of these strings; some may be empty.
+    /// Exactly one of these strings. There is at least one; a string may be empty.
     Texts(Vec<&'v str>),
     Token(Token<'v>),
 }
 
-/// A token, by id or by text.
+/// A token by its id; or by its text, which selects the special token of that name, or, if there is none, the ordinary
+/// tokens with that text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'v> {
     Id(u32),
     Name(&'v str),
 }
 
-/// The number of tags.
+/// Bounds on the number of tags in a format: at least one, or any number; at most one, or any number. If both flags are
+/// set, there is exactly one tag.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) at_least_one: bool,
@@ -126,7 +129,8 @@ pub(super) struct Times {
 }
 
 impl Format<'_> {
-    /// Whether the format may be empty, judged without looking into schemas, patterns and grammars.
+    /// Whether the format is known to allow the empty text. Schemas, patterns, grammars and tags are not examined and
+    /// count as not allowing it.
     pub(super) fn is_optional(&self) -> bool {
         match &self.kind {
             Kind::ConstString(text) => text.is_empty(),

@@ -1,6 +1,7 @@
 //! Lowers formats to expressions.
 //!
-//! Recurses over formats, which must be nested at most 128 levels deep.
+//! Recursion follows the nesting of formats, which [`compile_value`](super::compile_value) limits to 127 levels of
+//! JSON.
 
 use super::Compiled;
 use super::errors;
@@ -11,7 +12,8 @@ use crate::error::Result;
 use crate::grammar::{ExprId, FreeText, GrammarBuilder, TokenScope, TokenSelector, TokenTerminal};
 use crate::syntax::{gbnf, json_schema, lark, regex};
 
-/// The ends of the tag around a format, if the format is last in its content: text there must not contain them.
+/// The ends of the innermost tag around a format. Both fields are empty unless the format may be the last part of that
+/// tag's content. Text and tokens of the format must not contain the ends.
 #[derive(Clone, Copy, Debug, Default)]
 struct Around<'a, 'v> {
     texts: &'a [&'v str],
@@ -25,10 +27,11 @@ struct Lowering<'o> {
     warnings: Vec<Diagnostic>,
 }
 
-/// Lowers a format to its grammar.
+/// Lowers the format of a structural tag to a grammar.
 ///
 /// # Errors
-/// `structural-tag/…`, and the errors of schemas, patterns and grammars, with their places; limits.
+/// `structural-tag/…`; the errors of schemas, patterns and nested grammars, placed in the structural tag; `grammar/…`
+/// if a grammar cannot be built; `limit/exceeded`.
 pub(super) fn lower(format: &Format<'_>, options: &super::Options) -> Result<Compiled> {
     let builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
     let mut lowering = Lowering { builder, options, warnings: Vec::new() };
@@ -121,7 +124,7 @@ impl Lowering<'_> {
         let mut is_last = true;
         for part in parts.iter().rev() {
             made.push(self.format(part, if is_last { around } else { Around::default() })?);
-            // if what follows may be empty, this part may be the last one
+            // the part before this one may be the last of the text if this one and all after it may be empty
             is_last &= part.is_optional();
         }
         made.reverse();
@@ -196,7 +199,7 @@ impl Lowering<'_> {
         max_tokens.map_or(text, |most| self.builder.max_tokens(text, most))
     }
 
-    /// The texts that contain none of these strings.
+    /// The texts in UTF-8 that contain none of the `forbidden` strings.
     fn text_without(&mut self, forbidden: Vec<Box<str>>) -> ExprId {
         let end = Some(self.builder.empty());
         self.builder.free_text(&FreeText { triggers: Vec::new(), forbidden, end })
@@ -206,13 +209,13 @@ impl Lowering<'_> {
         self.builder.token(TokenTerminal::new(TokenScope::Listed, [selector(token)]))
     }
 
-    /// One token, but none of these.
+    /// One token that is not in `excludes` and is not an end-of-sequence token.
     fn other_token<'v>(&mut self, excludes: impl IntoIterator<Item = Token<'v>>) -> ExprId {
         let excludes: Vec<TokenSelector> = excludes.into_iter().map(selector).collect();
         self.builder.token(TokenTerminal::new(TokenScope::AllBut, excludes))
     }
 
-    /// The rest of a tag after the first `read` bytes of its beginning.
+    /// The rest of a tag after the first `read` bytes of its beginning. A beginning that is a token is always included.
     fn tag_after(&mut self, tag: &Tag<'_>, read: usize) -> Result<ExprId> {
         let begin = match tag.begin {
             Mark::Text(text) => self.builder.text(text.get(read..).unwrap_or("")),
@@ -296,8 +299,9 @@ impl Lowering<'_> {
         Ok(self.tags_among_tokens(tag, excluded, times))
     }
 
-    /// Tags with any number of tokens before, between and after them, except the `excluded` ones. With `at_least_one`
-    /// the text begins with a tag; with `stop_after_first` it ends after one.
+    /// Any number of tags, with any number of tokens before, between and after them. `tag` describes one tag;
+    /// `excluded` tokens and end-of-sequence tokens are not among the other tokens. With `at_least_one` the text begins
+    /// with a tag; with `stop_after_first` there is at most one tag, and the text ends after it.
     fn tags_among_tokens<'v>(
         &mut self,
         tag: ExprId,
@@ -329,7 +333,8 @@ fn selector(token: Token<'_>) -> TokenSelector {
     }
 }
 
-/// The strings that text must not contain: those its format excludes, and the ends of the tag around it.
+/// The strings that a format's text must not contain: those that the format excludes, and the ends of the tag around
+/// it. Sorted and deduplicated.
 fn forbidden(excludes: &[&str], around: Around<'_, '_>) -> Vec<Box<str>> {
     let mut all: Vec<Box<str>> = excludes.iter().chain(around.texts).map(|text| Box::from(*text)).collect();
     all.sort_unstable();
@@ -337,7 +342,11 @@ fn forbidden(excludes: &[&str], around: Around<'_, '_>) -> Vec<Box<str>> {
     all
 }
 
-/// The index of the one trigger that a tag begins with.
+/// The index of the only trigger that is a prefix of the tag's beginning.
+///
+/// # Errors
+/// `structural-tag/token-trigger` if the tag begins with a token; `structural-tag/no-trigger` and
+/// `structural-tag/many-triggers` if no trigger, or more than one, is a prefix.
 fn trigger_of(tag: &Tag<'_>, triggers: &[&str]) -> Result<usize> {
     let at = || format!("{}/begin", tag.at);
     let Mark::Text(begin) = tag.begin else { return Err(errors::token_in_text(&at())) };

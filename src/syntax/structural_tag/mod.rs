@@ -1,8 +1,9 @@
-//! Reads structural tags: the JSON in which servers describe tool calls, reasoning and the text around them.
+//! Compiles structural tags: JSON descriptions of tool calls, reasoning and the text around them, as inference servers
+//! receive them.
 //!
 //! A structural tag is an object `{"type": "structural_tag", "format": …}`. A format is an object with its own `type`:
 //! a string, a JSON Schema, text without certain strings, a tag with content between a beginning and an end, text with
-//! tags introduced by triggers, and so on. XGrammar defined the notation; vLLM and SGLang send it.
+//! tags introduced by triggers, and so on. XGrammar defined the notation; vLLM and SGLang use it.
 //! `docs/structural-tags.md` lists the formats, and the constraints that this front end keeps but XGrammar drops. The
 //! older form, `{"structures": [{"begin": …, "schema": …, "end": …}], "triggers": […]}`, is accepted too.
 //!
@@ -33,7 +34,7 @@ use crate::syntax::json_schema;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// Options for reading a structural tag.
+/// Options for compiling a structural tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -42,13 +43,15 @@ use std::hash::{Hash, Hasher};
 )]
 #[non_exhaustive]
 pub struct Options {
-    /// Options for the schemas: white space, numbers, formats. Settings of a format itself (order of members, white
-    /// space, style, excluded texts) take precedence. The limits apply to the whole tag. Default: the usual defaults,
-    /// except that members which a schema does not declare are refused
-    /// ([`Undeclared::Refused`](json_schema::Undeclared)), as the notation requires.
+    /// Options for the schemas in the tag: white space, numbers, formats. A setting of a format itself (order of
+    /// members, white space, style) takes precedence; excluded texts of a format are added to those here. The limits
+    /// apply to the whole tag, and to each schema, pattern and grammar in it. Default: the usual defaults, except that
+    /// members which a schema does not declare are refused ([`Undeclared::Refused`](json_schema::Undeclared)), as the
+    /// notation requires.
     pub json_schema: json_schema::Options,
-    /// Compiled grammars of any front end, by name: `{"type": "grammar", "name": "…"}` stands for the words of one. The
-    /// limits of the tag apply to the whole.
+    /// Compiled grammars of any front end, by name. The format `{"type": "grammar", "name": "…"}` describes the words
+    /// of the grammar with that name. The limits of the tag apply to the tag's grammar with the named grammars
+    /// included. Default: none.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub grammars: BTreeMap<String, Grammar>,
 }
@@ -67,13 +70,13 @@ impl Default for Options {
 impl Hash for Options {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.json_schema.hash(state);
-        // equal options have equal names of grammars, so hashing the names is enough
+        // equal options have equal names of grammars, so hashing only the names gives them equal hashes
         self.grammars.keys().for_each(|name| name.hash(state));
     }
 }
 
 impl Options {
-    /// Sets the limits on the source and the grammar.
+    /// Sets the limits on the source, on each nested source and on the grammar: the `limits` of `json_schema`.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Options {
         self.json_schema.limits = limits;
@@ -81,21 +84,26 @@ impl Options {
     }
 }
 
-/// A compiled grammar with its warnings.
+/// The result of compiling a structural tag.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compiled {
-    /// The compiled grammar.
+    /// The grammar of the texts that the structural tag describes.
     pub grammar: Grammar,
-    /// Warnings about schemas, and about triggers that no tag begins with.
+    /// Warnings about schemas and nested grammars, and about triggers that no tag begins with.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// Compiles a structural tag given as JSON text.
 ///
 /// # Errors
-/// `structural-tag/…` with the JSON Pointer of the place (line and column if the text is not JSON); an error in a
-/// schema, pattern or grammar, with the pointer of that part; `limit/exceeded`.
+/// - `structural-tag/…`: the tag is invalid.
+/// - The errors of a nested schema, pattern or grammar, at the JSON Pointer of the nested text; for a schema, usually
+///   at a place within it.
+/// - `grammar/…`: the grammar of a format cannot be built; for example, a trigger contains another one.
+/// - `limit/exceeded`: a limit of `options` was exceeded.
+///
+/// Errors have the JSON Pointer of their place, or line and column if the text is not JSON.
 pub fn compile(tag: &str, options: &Options) -> Result<Compiled> {
     let source = diagnostic::Source::new(tag, diagnostic::Notation::Json);
     compile_text(tag, options).map_err(|error| match error.kind() {
@@ -106,7 +114,7 @@ pub fn compile(tag: &str, options: &Options) -> Result<Compiled> {
 
 fn compile_text(tag: &str, options: &Options) -> Result<Compiled> {
     options.json_schema.limits.check_source(tag)?;
-    // the JSON reader refuses values nested 128 or more levels deep as not JSON
+    // the JSON reader refuses values that are nested more than 127 levels deep, with `structural-tag/not-json`
     let value = serde_json::from_str(tag).map_err(|cause| errors::not_json(&cause))?;
     compile_value(&value, options)
 }
@@ -114,7 +122,8 @@ fn compile_text(tag: &str, options: &Options) -> Result<Compiled> {
 /// Compiles a structural tag given as a JSON value.
 ///
 /// # Errors
-/// The same errors as [`compile`]. A value nested deeper than `limits.source_depth` is `limit/exceeded`.
+/// The errors of [`compile`], except those about text that is not JSON or too long. Also `limit/exceeded` if arrays and
+/// objects are nested deeper than `limits.source_depth` or deeper than 127 levels.
 pub fn compile_value(tag: &serde_json::Value, options: &Options) -> Result<Compiled> {
     let limits = &options.json_schema.limits;
     json_schema::check_depth(tag, limits, errors::too_deep)?;

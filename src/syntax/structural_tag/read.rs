@@ -1,6 +1,6 @@
-//! Parses JSON into formats.
+//! Reads a JSON value as a structural tag.
 //!
-//! Recurses over values, whose nesting [`compile_value`](super::compile_value) limits.
+//! Recursion follows the nesting of the value, which [`compile_value`](super::compile_value) limits.
 
 use super::errors;
 use super::format::{End, Format, Kind, Mark, Schema, Tag, Times, Token};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::syntax::json_schema::Elements;
 use serde_json::{Map, Value};
 
-/// The types of formats, with the fields that each has in addition to `type`.
+/// The names of the formats, each with its allowed fields in addition to `type`.
 const FORMATS: &[(&str, &[&str])] = &[
     ("const_string", &["value"]),
     ("json_schema", &["json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"]),
@@ -36,19 +36,25 @@ const FORMATS: &[(&str, &[&str])] = &[
     ("token_dispatch", &["rules", "loop", "exclude_tokens"]),
 ];
 
+/// The allowed fields of a tag, in addition to `type`.
 const TAG: &[&str] = &["begin", "content", "end"];
 
-/// A JSON object of the source, read field by field.
+/// A JSON object of the structural tag, for reading its fields.
 #[derive(Clone, Copy)]
 struct Object<'v, 'p> {
+    /// The JSON Pointer of the object.
     at: &'p str,
-    /// The name of this kind of object, for messages.
+    /// The name of this kind of object in messages: the type of a format, for example.
     name: &'p str,
     fields: &'v Map<String, Value>,
 }
 
 impl<'v, 'p> Object<'v, 'p> {
-    /// An object whose only fields are these and `type`.
+    /// Wraps a value.
+    ///
+    /// # Errors
+    /// `structural-tag/wrong-type` if the value is not an object; `structural-tag/unknown-field` if it has a field that
+    /// is neither `type` nor in `fields`.
     fn new(value: &'v Value, at: &'p str, name: &'p str, fields: &[&str]) -> Result<Object<'v, 'p>> {
         let Value::Object(map) = value else { return Err(errors::wrong_type(at, value, "an object")) };
         let unknown = map.keys().find(|key| *key != "type" && !fields.contains(&key.as_str()));
@@ -93,17 +99,17 @@ impl<'v, 'p> Object<'v, 'p> {
         }
     }
 
-    /// Reads a required list element by element.
+    /// Reads each element of a required list. `read` gets the element and its JSON Pointer.
     fn list<T>(&self, field: &str, read: impl Fn(&'v Value, &str) -> Result<T>) -> Result<Vec<T>> {
         list(self.required(field)?, &self.pointer(field), read)
     }
 
-    /// Like [`list`](Self::list), but empty if the field is missing.
+    /// Like [`list`](Self::list), but empty if the field is missing or `null`.
     fn optional_list<T>(&self, field: &str, read: impl Fn(&'v Value, &str) -> Result<T>) -> Result<Vec<T>> {
         self.optional(field).map_or_else(|| Ok(Vec::new()), |value| list(value, &self.pointer(field), read))
     }
 
-    /// Reads a required list of at least one element.
+    /// Reads a required list, which must not be empty. `what` is the name of the elements in messages.
     fn some<T>(
         &self,
         field: &str,
@@ -168,7 +174,8 @@ fn token<'v>(value: &'v Value, at: &str) -> Result<Token<'v>> {
     }
 }
 
-/// Reads a `token` format, which a tag may have in place of a string.
+/// Reads a format `token`, which a tag may have as its beginning or end in place of a string. Its `type` may be
+/// missing.
 fn token_format<'v>(value: &'v Value, at: &str) -> Result<Token<'v>> {
     let object = Object::new(value, at, "token", &["token"])?;
     match object.optional("type") {
@@ -179,10 +186,10 @@ fn token_format<'v>(value: &'v Value, at: &str) -> Result<Token<'v>> {
     token(object.required("token")?, &object.pointer("token"))
 }
 
-/// Reads a structural tag of either form.
+/// Reads a structural tag of the current or the older form.
 ///
 /// # Errors
-/// `structural-tag/…` with the place.
+/// `structural-tag/…` with the JSON Pointer of the invalid value.
 pub(super) fn structural_tag(value: &Value) -> Result<Format<'_>> {
     let Value::Object(map) = value else { return Err(errors::not_a_tag(value)) };
     if map.contains_key("structures") {
@@ -190,7 +197,7 @@ pub(super) fn structural_tag(value: &Value) -> Result<Format<'_>> {
     }
     let is_tag = match map.get("type") {
         Some(kind) => kind == "structural_tag",
-        // some clients wrap the tag in an object with a type of its own and leave out the tag's `type`
+        // some clients put the tag into another object, whose `type` they set, and then leave out the tag's own `type`
         None => map.get("format").is_some_and(Value::is_object),
     };
     if !is_tag {
@@ -200,7 +207,7 @@ pub(super) fn structural_tag(value: &Value) -> Result<Format<'_>> {
     format(object.required("format")?, "/format")
 }
 
-/// Reads the older form: `{"structures": [{"begin", "schema", "end"}], "triggers": […]}`.
+/// Reads the older form, `{"structures": [{"begin", "schema", "end"}], "triggers": […]}`, as `triggered_tags`.
 fn older_form(value: &Value) -> Result<Format<'_>> {
     let object = Object::new(value, "", "structural_tag", &["structures", "triggers"])?;
     let structure = |value, at: &str| {
@@ -264,7 +271,7 @@ fn schema<'v>(object: &Object<'v, '_>) -> Result<Schema<'v>> {
     })
 }
 
-/// Reads the name of an argument style; `None` is JSON.
+/// Reads the name of a style of arguments; `None` for `json`.
 fn named_style(name: &Value, at: &str) -> Result<Option<Elements>> {
     match text(name, at)? {
         "json" => Ok(None),
@@ -272,7 +279,8 @@ fn named_style(name: &Value, at: &str) -> Result<Option<Elements>> {
     }
 }
 
-/// Reads a rule of a dispatch: a pair of the trigger and its content.
+/// Reads a rule of `dispatch` or `token_dispatch`: a list of two elements, the trigger and the format of its content.
+/// `begin` reads the trigger.
 fn rule<'v, T>(
     value: &'v Value,
     at: &str,
@@ -312,7 +320,7 @@ fn format<'v>(value: &'v Value, at: &str) -> Result<Format<'v>> {
     let kind = match name {
         "const_string" => Ok(Kind::ConstString(object.text("value")?)),
         "json_schema" => Ok(Kind::JsonSchema(schema(&object)?)),
-        // an older spelling of the style
+        // an older name of `json_schema` with the style `qwen_xml`
         "qwen_xml_parameter" => {
             Ok(Kind::JsonSchema(Schema { style: Some(Elements::Qwen), ..schema(&object)? }))
         }
