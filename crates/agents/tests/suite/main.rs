@@ -1,4 +1,4 @@
-//! The tests of tools, plans, retrieval, procedures and flows, one module a topic.
+//! The tests of tools, plans, retrieval, procedures and flows: one module for each topic.
 
 mod byte_encoder;
 mod flow_arguments;
@@ -64,7 +64,7 @@ mod shipped;
 #[allow(dead_code)] // the tests of decoding use more of it
 mod models;
 
-/// The example `travel`, which is tested here.
+/// The example `travel`, whose parts are tested here.
 #[path = "../../../../examples/travel/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)] // written for a program of its own
 mod trips;
@@ -79,12 +79,13 @@ mod openagi;
 #[allow(dead_code, unreachable_pub)] // written for a library
 mod arm;
 
-/// The judge of sessions of the laboratory, as an oracle.
+/// The laboratory's judge of sessions, which serves as an oracle.
 #[path = "../../../../labs/src/procedures/judge.rs"]
 #[allow(dead_code, unreachable_pub)] // written for a library
 mod judge;
 
-/// The measures of plans of the laboratory, as an oracle: no dependency, as the product does not know the laboratory.
+/// The laboratory's measures of plans, which serve as an oracle. The file is included because the product does not
+/// depend on the laboratory.
 #[path = "../../../../labs/src/flow_metrics.rs"]
 #[allow(dead_code, unreachable_pub)] // written for a library
 mod flow_metrics;
