@@ -1,4 +1,4 @@
-//! The tests of decoding, one module a topic.
+//! The tests of decoding: one module for each topic.
 
 mod chat_template;
 mod decode_batches;
