@@ -1,4 +1,4 @@
-//! Objects written as elements, against a reader that takes every way to read a text, and a validator.
+//! Objects written as elements, compared with a reader that tries every way to read a text, and with a validator.
 
 use crate::language::Language;
 use grammata::syntax::json_schema::{Elements, Options, PropertyOrder, Spelling, compile_value};
@@ -265,7 +265,7 @@ fn random_value(draw: &mut Choices<'_>, schema: &Value) -> Value {
     }
 }
 
-/// Whether the members are in the order of their declaration.
+/// Returns whether the members of all objects in a value are in the order of their declarations.
 fn is_ordered(schema: &Value, value: &Value) -> bool {
     match value {
         Value::Object(members) => {
@@ -279,7 +279,7 @@ fn is_ordered(schema: &Value, value: &Value) -> bool {
     }
 }
 
-/// A text with a small change.
+/// Returns a text in which one character is removed, inserted or swapped with another one. An empty text becomes `x`.
 fn changed(draw: &mut Choices<'_>, text: &str) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     if chars.is_empty() {
