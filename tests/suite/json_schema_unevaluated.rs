@@ -36,7 +36,7 @@ fn in_place() -> impl Strategy<Value = Value> {
     })
 }
 
-/// One schema with the keywords of both.
+/// Returns a schema with the keywords of both. If both have a keyword, that of `other` counts.
 fn beside(one: Value, other: Value) -> Value {
     match (one, other) {
         (Value::Object(mut one), Value::Object(other)) => {

@@ -1,4 +1,4 @@
-//! The test suite: one module a topic, data under `tests/cases` and `tests/diagnostics`.
+//! The test suite: one module for each topic, with data under `tests/cases` and `tests/diagnostics`.
 
 mod argument_styles;
 mod automaton_spec;
