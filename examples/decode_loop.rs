@@ -188,7 +188,7 @@ fn limits_of_a_server() -> Limits {
     Limits::default().source_bytes(200_000).compile_work(2_000_000).mask_work(2_000_000).cache_bytes(64 << 20)
 }
 
-/// A vocabulary that is not in a file.
+/// Builds a vocabulary without a tokenizer file, and checks a mask.
 fn own_vocabulary() -> Result<()> {
     let end = TokenId::new(4);
     let vocabulary =

@@ -20,7 +20,7 @@ mod modalities;
 
 const ROUNDS: usize = 400;
 const RATE: f64 = 0.5;
-/// Maximum number of choices of a plan; an unfinished plan is then given up.
+/// The most choices of a plan. A plan that is not finished by then is given up.
 const LONGEST: usize = 24;
 
 /// What the words of a task ask for, each with the tool that does it.
@@ -59,7 +59,8 @@ impl Policy {
     }
 }
 
-/// What a plan was made of: at each choice the context, the actions, and the one taken.
+/// The choices of a plan, each with the context, the actions and the action taken; and the reward, `None` if the plan
+/// is not valid.
 struct Run {
     choices: Vec<(String, Vec<usize>, usize)>,
     reward: Option<f64>,
@@ -101,7 +102,7 @@ fn tasks() -> grammata::Result<Vec<Task>> {
     Ok(tasks)
 }
 
-/// The mean reward and the share of valid plans of each round.
+/// Trains a policy. Returns the mean reward and the share of valid plans of each round.
 fn train(guaranteed: bool) -> grammata::Result<(Vec<f64>, Vec<f64>)> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let (mut tasks, mut policy) = (tasks()?, Policy::default());
@@ -159,7 +160,7 @@ fn run(task: &mut Task, policy: &Policy, guaranteed: bool, random: &mut ChaCha8R
         choices.push((context, actions, taken));
         match successors.iter().find(|successor| successor.action == taken) {
             Some(successor) if choices.len() < LONGEST => walk.push(Step::of(taken), successor.to),
-            // not a plan, and not learnt from
+            // the plan is not valid, and is not learnt from
             _ => return Ok(Run { choices, reward: None }),
         }
     }
@@ -170,7 +171,7 @@ fn run(task: &mut Task, policy: &Policy, guaranteed: bool, random: &mut ChaCha8R
     Ok(Run { choices, reward: Some(done - 0.1 * tools) })
 }
 
-/// The curves as a picture.
+/// Draws the reward curves as SVG.
 fn draw(curves: &[Vec<f64>]) -> String {
     let (width, height) = (640, 320);
     let most = curves.iter().flatten().copied().fold(1.0, f64::max);
