@@ -1,5 +1,5 @@
-//! Free generation with a chat template: `cargo run --profile quick --features ort --example decode_smoke -- "Why is the sky blue?"`
-//! (after `cargo xtask setup`).
+//! Free generation with a chat template (after `cargo xtask setup`):
+//! `cargo run --profile quick --features ort --example decode_smoke -- "Why is the sky blue?"`.
 #![allow(clippy::print_stdout)]
 
 use grammata::Limits;

@@ -1,9 +1,10 @@
-//! Trains a small softmax policy with REINFORCE on the choices of the OpenAGI tasks, once with the automaton's guarantee
-//! and once without, and draws the reward curves: `cargo run --profile quick --example plan_policy -- docs/plan-policy.svg`.
+//! Trains a small softmax policy with REINFORCE on the choices of the OpenAGI tasks, once with the automaton's
+//! guarantee and once without, and draws the reward curves: `cargo run --profile quick --example plan_policy --
+//! docs/plan-policy.svg`.
 //!
-//! The reward is synthetic, and stated here: a plan starts at 0; each thing that the task asks for and the plan does
-//! (denoise a noisy image, translate into German, …) is worth 1, and each tool costs 0.1. A plan that the automaton does
-//! not allow is worth 0 and is not learnt from, as RLTF has it.
+//! The reward is synthetic. A plan gets 1 for each thing that the task asks for and the plan does (denoise a noisy
+//! image, translate into German, …), and loses 0.1 for each tool. A plan that the automaton does not allow is worth 0
+//! and is not learnt from, as in RLTF (the reinforcement learning of OpenAGI).
 
 #![allow(clippy::print_stdout)] // an example says what it does
 

@@ -1,8 +1,10 @@
-//! Indexes of many vectors: `cargo run --profile quick --features hnsw --example retrieval_scale -- COUNT [M,C,E...] INDEX...`
+//! Indexes of many vectors: `cargo run --profile quick --features hnsw --example retrieval_scale -- COUNT [M,C,E...]
+//! INDEX...`
 //!
-//! Makes COUNT unit vectors, each a row of the INDEX files (`grammata retrieve index`) with Gaussian noise of norm 0.3, and
-//! measures the exact and the approximate index: time to build, memory, time of a query, recall@11. M,C,E are the neighbours of a
-//! graph, its candidates while it is built, and those of a search; 24,200,64 if there is none.
+//! Makes COUNT unit vectors, each a row of the INDEX files (`grammata retrieve index`) with Gaussian noise of norm 0.3.
+//! Measures the exact index, the index of words and approximate indexes: time to build, memory and time of a query, and
+//! for approximate ones recall@11. M,C,E describe an approximate index: the neighbours of a node in its graph, the
+//! candidates while it is built, and those of a search; the default is 24,200,64.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::Limits;

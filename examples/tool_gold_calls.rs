@@ -1,9 +1,10 @@
 //! Which published answers are words of the grammars: `cargo run --profile quick --example tool_gold_calls -- TASKS
 //! [OPENAPI]`
 //!
-//! Of BFCL (JSON lines, each question with its tools): the first alternative of each value of a gold call, rendered and held to the
-//! grammar of its tools, and to the crate `jsonschema`. Of RestBench: each gold endpoint as it stands, and with the names of its
-//! parameters as the document has them.
+//! TASKS is a file of BFCL (JSON lines, each a question with its tools) or, with OPENAPI, of RestBench. In BFCL each
+//! gold call is rendered with the first alternative of each value, and tested with the grammar of its tools and with
+//! the crate `jsonschema`. In RestBench each gold endpoint is tested as it is, and with the names of its parameters as
+//! the OpenAPI document has them.
 #![allow(clippy::print_stdout)] // an example talks to its user
 
 use grammata::vocabulary::VocabularyBuilder;

@@ -1,10 +1,10 @@
 //! MaskBench: how long masks take and whether they are right, over thousands of JSON schemas with tests.
 //!
 //! The protocol is that of the JSONSchemaBench project's MaskBench (arXiv:2501.10868), without a model and on one
-//! thread. For each schema: compile it and take the first mask (TTFM). For each of its tests: a fresh matcher; the
-//! instance in tokens, without special tokens; for each token the mask into a buffer, a look at the token's
-//! bit, and the token accepted (TBM is the time of all three). A valid instance must be allowed to its end,
-//! an invalid one must be refused at some token or at its end.
+//! thread. Each schema is compiled and its first mask computed (TTFM, time to first mask). Each of its tests gets a new
+//! matcher and its instance as tokens, without special tokens. For each token the mask is written to a buffer, the
+//! token's bit is tested and the token is accepted; TBM (time between masks) is the time of all three. A valid instance
+//! must be allowed to its end, an invalid one must be refused at some token or at its end.
 //!
 //! `cargo bench --bench maskbench -- --help` prints the options and the source of the data.
 //!

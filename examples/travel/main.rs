@@ -1,5 +1,6 @@
-//! Trips in the formats of the TravelPlanner benchmark: `cargo run --profile quick --example travel -- grammars/travel/tables
-//! --queries grammars/travel/queries.jsonl`. `docs/plans.md` shows more.
+//! Trips in the formats of the TravelPlanner benchmark, planned and measured. `docs/plans.md` shows more.
+//!
+//! `cargo run --profile quick --example travel -- grammars/travel/tables --queries grammars/travel/queries.jsonl`
 
 use std::process::ExitCode;
 

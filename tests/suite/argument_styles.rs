@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 const BLANKS: [char; 4] = [' ', '\n', '\t', '\r'];
 
 /// A style's notation of an element: the texts before and after the name and before the value, the words of the kinds
-/// (text, number, boolean, null, array, object), the text after the value, and whether the name is repeated.
+/// (text, number, boolean, null, array, object), the text after the value, and whether the name is repeated. If lists
+/// are written as elements, `item` begins each of their items.
 struct Written {
     before: &'static str,
     after: &'static str,

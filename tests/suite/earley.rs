@@ -97,7 +97,7 @@ impl Enumeration<'_> {
                 let body = sub(*body);
                 let mut power = (0..*min).fold(epsilon, |words, _| self.cat(&words, &body));
                 let mut words = power.clone();
-                // without the empty word, which adds nothing after `min`, powers die out
+                // the empty word adds nothing after `min`; without it the words get longer each round, so the loop ends
                 let longer: Words = body.into_iter().filter(|word| !word.is_empty()).collect();
                 for _ in *min..max.unwrap_or(u32::MAX) {
                     power = self.cat(&power, &longer);

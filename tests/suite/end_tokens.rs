@@ -98,7 +98,7 @@ fn a_given_token_that_is_text_ends_a_text_and_nothing_else() {
     matcher.accept_token(TokenId::new(2)).unwrap();
     assert!(matcher.is_finished());
     assert_eq!(matcher.bytes(), b"ab");
-    // `b` cannot be spelled now
+    // token 1 now ends a text, so no token spells `b`, which is a warning
     assert_eq!(given.warnings().len(), 1);
     let mut again = given.with_end_tokens(ids(&[4])).unwrap().matcher();
     assert_eq!(allowed(&mut again), [0, 2]);

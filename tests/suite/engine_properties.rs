@@ -49,8 +49,8 @@ pub(crate) fn hold_on_bytes(
     let counts = counts.into_inner();
     let count = |outcome| counts.get(&outcome).copied().unwrap_or(0);
     assert!(count(Outcome::Undecided) * 100 <= undecided * cases as usize, "too many undecided: {counts:?}");
-    // Half of the grammars of some shapes have no words. A quarter is six standard deviations below what any shape gives, so chance alone
-    // fails no run.
+    // Half of the grammars of some shapes have no words. A quarter is six standard deviations below what any shape
+    // gives, so chance alone fails no run.
     assert!(count(Outcome::Agreed) * 4 > cases as usize, "too few cases say something: {counts:?}");
     eprintln!("{counts:?}");
 }

@@ -250,7 +250,7 @@ impl Policy for Asked {
     }
 }
 
-// ---- a person
+// ---- a policy that asks a person
 
 fn ask(input: &str) -> (Result<usize>, String) {
     let source = "kind = 'cfg'\nsymbols = ['tea', 'milk', 'cup']\nstart = 's'\nrules = { s = ['x x'], x = ['tea', 'milk', 'cup'] }";
@@ -277,7 +277,7 @@ fn a_person_answers_quits_or_leaves() {
     assert_eq!(error.unwrap_err().code(), "plan/quit");
 }
 
-// ---- a model
+// ---- a policy that asks a language model
 
 #[test]
 fn a_model_chooses_as_its_sampling_says() {

@@ -488,7 +488,7 @@ fn an_observer_is_told_of_each_batch() {
     }
 }
 
-/// A set is written as numbers in every mode, in one order.
+/// In every mode, a question for a set is answered with numbers, in the one order in which the options are listed.
 #[test]
 fn a_set_is_written_and_its_probability_known() {
     for mode in ALL {

@@ -108,7 +108,7 @@ fn token_by_token_gives_the_same() {
         assert_close(&model.step(&[token]).unwrap(), &logits[i], 1e-4);
         assert_eq!(model.length(), i + 1);
     }
-    // pieces of several tokens give the same logits
+    // feeding several tokens at once gives the same logits as feeding one by one
     model.truncate(0).unwrap();
     for (start, end) in [(0, 4), (4, 5), (5, 9), (9, 10)] {
         assert_close(&model.step(&tokens[start..end]).unwrap(), &logits[end - 1], 1e-4);
