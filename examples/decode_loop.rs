@@ -1,7 +1,7 @@
 //! A decode loop of your own, and other uses of a matcher: `cargo run --example decode_loop`.
 //!
 //! A random number generator replaces the model, so the output is a random word of the grammar.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::serve::{GrammarCache, accept_tokens, fill_masks};
 use grammata::syntax::{Source, gbnf, json_schema};

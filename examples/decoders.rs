@@ -1,7 +1,7 @@
 //! A language model of one's own, and the ways to generate with it: `cargo run --example decoders`.
 //!
 //! The model counts pairs of letters in a sentence, so everything here runs without a file.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::syntax::regex;
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};

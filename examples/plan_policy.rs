@@ -6,7 +6,7 @@
 //! image, translate into German, …), and loses 0.1 for each tool. A plan that the automaton does not allow is worth 0
 //! and is not learnt from, as in RLTF (the reinforcement learning of OpenAGI).
 
-#![allow(clippy::print_stdout)] // an example says what it does
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata_agents::plan::{PartialPlan, PlanAutomaton, Step, Successor};
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 #[path = "openagi/modalities.rs"]
-#[allow(dead_code, unreachable_pub)] // the example `openagi` uses more of it
+#[allow(dead_code, unreachable_pub)] // the example `openagi` uses more of this module
 mod modalities;
 
 const ROUNDS: usize = 400;

@@ -1,5 +1,5 @@
 //! Tools on a Qdrant server: `cargo run --features qdrant --example retrieval_qdrant -- http://127.0.0.1:6333`.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::Limits;
 use grammata_agents::retrieval::index::qdrant::{HttpOptions, HttpTransport};

@@ -5,7 +5,7 @@
 //! Measures the exact index, the index of words and approximate indexes: time to build, memory and time of a query, and
 //! for approximate ones recall@11. M,C,E describe an approximate index: the neighbours of a node in its graph, the
 //! candidates while it is built, and those of a search; the default is 24,200,64.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::Limits;
 use grammata_agents::retrieval::index::{

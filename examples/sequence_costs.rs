@@ -1,6 +1,6 @@
 //! The costs of forks, truncations, batches and drafts on a model: `cargo run --profile quick --features ort --example
 //! sequence_costs` (after `cargo xtask setup`; another model's folder may be named).
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};

@@ -5,7 +5,7 @@
 //! gold call is rendered with the first alternative of each value, and tested with the grammar of its tools and with
 //! the crate `jsonschema`. In RestBench each gold endpoint is tested as it is, and with the names of its parameters as
 //! the OpenAPI document has them.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{CompiledGrammar, Compiler, TokenId};

@@ -2,7 +2,7 @@
 //!
 //! Each session is a turn with random tools, format, vocabulary and subset. At each step its mask is compared with that
 //! of the grammar of the whole turn (`testing::tool_sessions`).
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata_testing::tool_sessions::session_agrees;
 use rand::{Rng, SeedableRng};

@@ -5,7 +5,7 @@
 //! the median of five: reading; compiling; masks before, within and after a name; a subset of 20 tools (first with
 //! names that are not in the machine's caches, then the same again); memory. Durations over 20 ms are CPU time on
 //! Linux, so that other programs do not count.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::vocabulary::Vocabulary;
 use grammata::{Compiler, Limits};

@@ -53,7 +53,7 @@ pub(crate) fn pack(vocabulary: Arc<Vocabulary>, folder: &Path, to: &Path) -> Res
     text.push_str(&format!("  sections of the archive, MiB: {}\n", shares(&mut sizes.into_iter())));
     // all but the first of these measurements find the files in the system's cache
     let map = |path: &Path| {
-        #[allow(unsafe_code)] // the files are this program's own
+        #[allow(unsafe_code)] // safe, because only this program writes the files
         let mapped = unsafe { MaskFile::map(path, &limits) };
         mapped.map(drop)
     };
@@ -63,7 +63,7 @@ pub(crate) fn pack(vocabulary: Arc<Vocabulary>, folder: &Path, to: &Path) -> Res
         "open the archive, µs",
         times(&[(); 100], |()| MaskArchive::open(to, &limits).map(drop))?,
     ));
-    #[allow(unsafe_code)] // the file is this program's own
+    #[allow(unsafe_code)] // safe, because only this program writes the file
     let map_archive = || unsafe { MaskArchive::map(to, &limits) };
     text.push_str(&row("map the archive, µs", times(&[(); 100], |()| map_archive().map(drop))?));
     let names: Vec<String> = MaskArchive::open(to, &limits)?.names().collect::<Result<_>>()?;

@@ -89,7 +89,7 @@ impl Engine for Grammata {
         let begin = Instant::now();
         if let Some(path) = self.file(schema).filter(|path| path.exists()) {
             let limits = &self.options.limits;
-            #[allow(unsafe_code)] // who says `mapped` promises that nobody changes the files in place
+            #[allow(unsafe_code)] // whoever calls `mapped` promises that nobody changes the files in place
             let mapped = self.mapped.then(|| unsafe { MaskFile::map(&path, limits) });
             let file = mapped.unwrap_or_else(|| MaskFile::open(&path, limits)).map_err(|e| refusal(&e))?;
             let first_part = (if self.mapped { "map_us" } else { "open_us" }, begin.elapsed());

@@ -69,7 +69,7 @@ pub(crate) use engine::Meter;
 
 /// The system's allocator, counted per thread.
 #[cfg(feature = "attribution")]
-#[allow(dead_code)] // the tests of the runner keep the allocator that they have
+#[allow(dead_code)] // the tests of the runner keep their own allocator
 pub(crate) mod counting {
     use std::alloc::{GlobalAlloc, Layout, System};
     use std::cell::Cell;
@@ -112,7 +112,7 @@ pub(crate) mod counting {
 
     pub(crate) struct Counting;
 
-    #[allow(unsafe_code)] // every call is handed on to the system's allocator as it is
+    #[allow(unsafe_code)] // each call is passed on to the system's allocator unchanged
     unsafe impl GlobalAlloc for Counting {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             counted(1, layout.size(), || unsafe { System.alloc(layout) })
@@ -146,7 +146,7 @@ mod system {
 
     impl Thread {
         #[cfg(target_os = "linux")]
-        #[allow(unsafe_code)] // `getrusage` fills a structure of numbers
+        #[allow(unsafe_code)] // `getrusage` fills a structure of plain numbers
         pub(super) fn now() -> Thread {
             let usage = unsafe {
                 let mut usage: libc::rusage = std::mem::zeroed();

@@ -4,9 +4,9 @@
 //! form that `grammata plan run grammars/openagi --tasks tasks.jsonl` reads. Its output for the shipped descriptions is
 //! `grammars/openagi/tasks.jsonl`.
 
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
-#[allow(unreachable_pub)] // shared with a test and another example
+#[allow(unreachable_pub)] // a test and another example also include this file
 mod modalities;
 
 use std::path::Path;

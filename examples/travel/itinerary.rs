@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One day of a trip. A field without a value is `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)] // fields of the benchmark's format
+#[allow(missing_docs)] // the fields are those of the benchmark's format
 pub struct Day {
     #[serde(alias = "day")]
     pub days: usize,

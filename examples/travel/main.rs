@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 #[path = "mod.rs"]
-#[allow(dead_code, unused_imports, unreachable_pub)] // the tests use more of it
+#[allow(dead_code, unused_imports, unreachable_pub)] // the tests, which include this module, use more of it
 mod travel;
 
 fn main() -> ExitCode {

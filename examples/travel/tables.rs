@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// A flight between two cities on one date.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // columns of the benchmark's table
+#[allow(missing_docs)] // the fields are the columns of the benchmark's table
 pub struct Flight {
     pub number: String,
     pub price: u64,
@@ -22,7 +22,7 @@ pub struct Flight {
 
 /// The distance between two cities over land.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // columns of the benchmark's table
+#[allow(missing_docs)] // the fields are the columns of the benchmark's table
 pub struct Distance {
     pub origin: String,
     pub destination: String,
@@ -32,7 +32,7 @@ pub struct Distance {
 
 /// A restaurant, with its cost and cuisines.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // columns of the benchmark's table
+#[allow(missing_docs)] // the fields are the columns of the benchmark's table
 pub struct Restaurant {
     pub name: String,
     pub city: String,
@@ -43,7 +43,7 @@ pub struct Restaurant {
 
 /// An attraction, and the city that it is in.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // columns of the benchmark's table
+#[allow(missing_docs)] // the fields are the columns of the benchmark's table
 pub struct Attraction {
     pub name: String,
     pub city: String,
@@ -51,7 +51,7 @@ pub struct Attraction {
 
 /// An accommodation, with its price and its rules.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // columns of the benchmark's table
+#[allow(missing_docs)] // the fields are the columns of the benchmark's table
 pub struct Accommodation {
     pub name: String,
     pub city: String,
@@ -65,7 +65,7 @@ pub struct Accommodation {
 
 /// All tables of candidates.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)] // one field a table
+#[allow(missing_docs)] // each table is one field
 pub struct TravelTables {
     pub flights: Vec<Flight>,
     pub distances: Vec<Distance>,

@@ -71,7 +71,7 @@ fn on_disk(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
 /// Reads an archive in each way: from bytes in memory, from disk, and mapped.
 fn each_way(bytes: &[u8], path: &Path) -> [Result<MaskArchive>; 3] {
     let limits = Limits::default();
-    #[allow(unsafe_code)] // no other process changes the file
+    #[allow(unsafe_code)] // safe, because nobody changes the file while it is mapped
     let mapped = unsafe { MaskArchive::map(path, &limits) };
     [MaskArchive::from_bytes(bytes), MaskArchive::open(path, &limits), mapped]
 }

@@ -179,7 +179,7 @@ fn a_damaged_block_of_a_mapped_file_changes_no_mask() {
         bytes[at] ^= 0x40;
         std::fs::write(&path, &bytes).unwrap();
         assert_eq!(MaskFile::open(&path, &limits).unwrap_err().code(), "mask-file/damaged");
-        #[allow(unsafe_code)] // no other process changes the file
+        #[allow(unsafe_code)] // safe, because nobody changes the file while it is mapped
         let mapped = unsafe { MaskFile::map(&path, &limits) }.unwrap();
         noticed += usize::from(mapped.check().is_err());
         let copied = mapped.with_token_index(&[]).map(|_| "a copy");
@@ -216,7 +216,7 @@ fn what_is_no_regular_file_is_refused() {
     let empty = folder.path().join("empty");
     std::fs::write(&empty, b"").unwrap();
     assert_eq!(code(MaskFile::open(&empty, &limits)), "mask-file/no-mask-file");
-    #[allow(unsafe_code)] // no other process changes the file
+    #[allow(unsafe_code)] // safe, because nobody changes the file while it is mapped
     let mapped = unsafe { MaskFile::map(&empty, &limits) };
     assert_eq!(code(mapped), "mask-file/no-mask-file");
     assert_eq!(code(MaskFile::open(folder.path().join("none"), &limits)), "io/file");

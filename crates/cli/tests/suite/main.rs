@@ -24,12 +24,12 @@ mod silence;
 
 /// A chat server on loopback, shared with the tests of the client of chat servers.
 #[path = "../../../endpoint/tests/suite/stand_in.rs"]
-#[allow(dead_code)] // the tests of the client use more of it
+#[allow(dead_code)] // the tests of the client of chat servers use more of it
 mod stand_in;
 
 /// The example `travel`, which commands in the documentation run.
 #[path = "../../../../examples/travel/mod.rs"]
-#[allow(dead_code, unreachable_pub)] // written for a program of its own
+#[allow(dead_code, unreachable_pub)] // the test uses only a part of the example
 mod trips;
 
 /// The root of the repository, where the program is run.

@@ -186,7 +186,7 @@ fn what_is_no_archive_is_refused() {
     assert_eq!(code(&path("half.gmasks")), "mask-file/damaged-header");
     assert!(Command::new("mkfifo").arg(path("pipe.gmasks")).status().unwrap().success());
     assert_eq!(code(&path("pipe.gmasks")), "io/no-file");
-    #[allow(unsafe_code)] // no other process changes the file
+    #[allow(unsafe_code)] // safe, because nobody changes the file while it is mapped
     let mapped = unsafe { MaskArchive::map(path("empty.gmasks"), &limits) };
     assert_eq!(mapped.unwrap_err().code(), "mask-file/no-archive");
 }
