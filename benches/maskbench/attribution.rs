@@ -157,7 +157,7 @@ impl Attribution {
         preempted.filter(|record| is_mask(record.work)).collect()
     }
 
-    /// Returns the slowest masks, the slowest first, at most [`WORST`].
+    /// Returns the slowest masks that were not preempted, the slowest first, at most [`WORST`].
     pub(crate) fn worst(&self) -> Vec<&Record> {
         self.sorted(is_mask).into_iter().rev().take(WORST).collect()
     }

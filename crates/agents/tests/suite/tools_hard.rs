@@ -236,7 +236,7 @@ fn budget_failures(case: &Value, whole: &CompiledGrammar) -> Vec<String> {
         return wrong;
     }
     let least = least_budget(&mut whole.matcher());
-    // always the first, and always the last of the allowed tokens
+    // one walk always takes the first allowed token, another one always the last
     for is_last in [false, true] {
         let mut matcher = whole.matcher();
         let mut left = least + 1;

@@ -63,7 +63,7 @@ fn a_batch_equals_feeding_one_by_one() {
             let expected: Vec<Vec<f32>> = expected.iter().flat_map(|e| e[start..end].to_vec()).collect();
             assert_close(&found, &expected, 1e-5);
         }
-        // a batch of other sequences in another order, some with more tokens than others
+        // a batch of three of the sequences in another order, one of them with more tokens than the others
         let found = all(
             &mut model,
             &[(ids[3], &texts[3][9..10]), (ids[0], &texts[0][9..12]), (ids[1], &texts[1][9..10])],
