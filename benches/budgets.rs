@@ -46,7 +46,7 @@ impl Sums {
         self.asked.push(micros(asked));
     }
 
-    /// Ends the masks of one schema.
+    /// Ends the masks of one schema: adds its sum and its ratio, unless it has no masks.
     fn end_schema(&mut self, name: &str) {
         let sum = |times: &[f64]| times.iter().sum::<f64>();
         if self.counted < self.plain.len() {

@@ -44,7 +44,8 @@ fn main() {
     }
 }
 
-/// An object of strings that need long runs of letters of any script: masks that are wide, slow and many.
+/// Returns the schema of an object of strings that need long runs of letters of any script: its masks are wide, slow
+/// and many.
 fn slow(number: usize) -> String {
     let property = |n: usize| {
         let pattern = format!("^(\\\\p{{L}}{{2,{}}}[ -]){{1,9}}\\\\p{{Lu}}[a-z{n}]{{3,}}$", 8 + n);
@@ -59,7 +60,7 @@ fn compile(compiler: &Compiler, schema: &str) -> Result<CompiledGrammar> {
     compiler.compile(&json_schema::compile(schema, &options)?.grammar)
 }
 
-/// Numbers by xorshift (Marsaglia 2003).
+/// Draws a pseudo-random number by xorshift (Marsaglia 2003).
 fn draw(state: &mut u64) -> usize {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -67,7 +68,7 @@ fn draw(state: &mut u64) -> usize {
     *state as usize
 }
 
-/// Draws a random text and computes its masks. Returns its tokens without the end token.
+/// Draws a random text of at most [`TOKENS`] tokens and computes its masks. Returns its tokens without the end token.
 fn explore(compiled: &CompiledGrammar, state: &mut u64, masks: &AtomicUsize) -> Result<Vec<TokenId>> {
     let mut matcher = compiled.matcher();
     let mut tokens = Vec::new();
@@ -86,7 +87,7 @@ fn explore(compiled: &CompiledGrammar, state: &mut u64, masks: &AtomicUsize) -> 
 /// A sequence and the tokens that it accepts again and again.
 type Warm = (Matcher, Vec<TokenId>);
 
-/// Returns the time of each mask in nanoseconds, sorted.
+/// Requests the masks of the sequences in turn for some time. Returns the time of each mask in nanoseconds, sorted.
 fn ask(warm: &mut [Warm], time: Duration) -> Result<Vec<u64>> {
     let mut words = vec![0; warm[0].0.compiled().vocabulary().mask_words()];
     let (mut took, begin) = (Vec::new(), Instant::now());
@@ -111,7 +112,7 @@ fn wait(compiled: &CompiledGrammar, time: Duration) -> Vec<u64> {
     let (mut took, begin) = (Vec::new(), Instant::now());
     while begin.elapsed() < time {
         let start = Instant::now();
-        // it takes the lock as a sequence does
+        // the call takes the lock of the grammar as a sequence does
         black_box(compiled.statistics());
         took.push(start.elapsed().as_nanos() as u64);
         let pause = Instant::now();
@@ -123,7 +124,7 @@ fn wait(compiled: &CompiledGrammar, time: Duration) -> Vec<u64> {
     took
 }
 
-/// An object like those of most schemas.
+/// Returns the schema of an object like those of most schemas.
 fn ordinary(number: usize) -> String {
     format!(
         r#"{{"type": "object", "required": ["id{number}", "name"], "properties": {{"id{number}": {{"type": "integer"}},
@@ -133,8 +134,8 @@ fn ordinary(number: usize) -> String {
     )
 }
 
-/// Measures the waits alone, during warming up, and with another sequence: one grammar each, which is compiled again
-/// when it is explored.
+/// Measures the waits alone, during warming up, and with another sequence. Each part of 50 milliseconds has a newly
+/// compiled grammar.
 fn waits(compiler: &Compiler, time: Duration) -> Result<Table> {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
@@ -183,7 +184,8 @@ fn waits(compiler: &Compiler, time: Duration) -> Result<Table> {
     Ok(table)
 }
 
-/// One round of the work of a thread next to the sequences. It gets a number and counts its masks.
+/// One round of the work of a thread that runs next to the sequences. It gets the number of the round, and counts the
+/// masks that it computes.
 type Beside<'a> = &'a (dyn Fn(usize, &AtomicUsize) -> Result<()> + Sync);
 
 fn run(tokenizer: &Path, time: Duration) -> Result<()> {

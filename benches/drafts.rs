@@ -12,8 +12,8 @@ const NODES: usize = 64;
 const SCHEMA: &str = r#"{"type": "object", "required": ["name", "tags"], "additionalProperties": false, "properties":
     {"name": {"type": "string", "maxLength": 80}, "tags": {"type": "array", "items": {"enum": ["new", "next", "old"]}}}}"#;
 
-/// A tree in which each node has up to three children, all of them allowed: the arrays of `DraftTree::new`, and the
-/// parents.
+/// Grows a random tree in which each node has up to three children, all of them allowed. Returns the arrays of
+/// `DraftTree::new` (first children, next siblings, tokens), and the parent of each node.
 fn grown(matcher: &Matcher) -> ([Vec<i64>; 3], Vec<usize>) {
     let (mut child, mut sibling, mut tokens) = (vec![-1; NODES], vec![-1; NODES], vec![0; NODES]);
     let (mut parents, mut forks) = (vec![0; NODES], vec![matcher.fork()]);

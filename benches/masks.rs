@@ -27,7 +27,7 @@ fn main() {
                 tokenizer = arguments.next().map(PathBuf::from).expect("a path after --tokenizer")
             }
             "--grammars" => grammars = arguments.next().map(PathBuf::from).expect("a path after --grammars"),
-            // what `cargo bench` itself adds
+            // `cargo bench` adds this argument
             "--bench" => {}
             other => panic!("unknown argument `{other}`: there are --tokenizer and --grammars"),
         }

@@ -1,15 +1,17 @@
-"""Masks of real schemas from Python beside other engines, by MaskBench's protocol: one thread, one engine after the other.
+"""Compares this engine with other engines from Python on real schemas: the time of masks and of the first mask.
 
     python benches/python_peers.py --data dev.jsonl.gz --tokenizer tokenizer.json --eos 128009 --schemas 300 --engines grammata,llguidance
 
-Each line of the data is a schema with texts that are valid or not. A schema is compiled and its first mask taken (TTFM: both
-together); then for each text and each of its tokens the mask is written to a buffer that was made once, its bit is looked at, and
-the token is committed (the time of a mask is that of both). Engines that can write to a bound buffer do. Times are of the schemas
-that all engines of the run compile.
+The protocol is MaskBench's; everything runs on one thread, one engine after another. Each line of the data is a schema
+with valid and invalid texts. TTFM (time to first mask) is the time to compile a schema and to compute its first mask.
+Then, for each text and each token of it, the mask is written to a buffer that was allocated once, the token's bit is
+tested and the token is committed; the time of a mask includes the commit. Engines that can write to a registered buffer
+do so. Times are given for the schemas that all engines of the run can compile.
 
-With --cpu, times are those of the processor: of the thread for masks, of the process for TTFM (an engine may compile on threads of its
-own). On a machine that does something else meanwhile, wall time has the pauses of it. With --seconds, an engine that has taken that
-long takes no more schemas; they are drawn in a fixed random order, so that those it took are a sample.
+With --cpu, times are CPU times: of the thread for masks, of the process for TTFM, because an engine may compile on
+other threads. Unlike wall time, they leave out the pauses on a machine that runs other programs. With --seconds, an
+engine gets no more schemas once it has run for that long. The schemas come in a fixed random order, so that the
+measured ones are a random sample.
 """
 
 import argparse
@@ -105,7 +107,7 @@ class Xgrammar:
         return self.library.GrammarMatcher(grammar)
 
     def fill(self, matcher: Any) -> None:
-        # False: every token may come, and the buffer is left as it is
+        # it returns False if every token is allowed, and then does not write the buffer
         if not matcher.fill_next_token_bitmask(self.tensor):
             self.words.fill(-1)
 
@@ -114,7 +116,7 @@ class Xgrammar:
 
 
 class Glrmask:
-    """https://pypi.org/project/glrmask, with static masks."""
+    """https://pypi.org/project/glrmask, with its mask strategy `PARSER_DWA`, the static masks."""
 
     def __init__(self, path: str, tokenizer: Tokenizer, eos: int) -> None:
         import glrmask
@@ -139,7 +141,7 @@ class Glrmask:
         matcher.commit_token(token)
 
     def may_end(self, matcher: Any) -> bool:
-        # ids without bytes are in no mask
+        # the id of the end of the sequence has no bytes here, and its masks contain no such id
         return matcher.is_accepting()
 
 
@@ -152,7 +154,7 @@ ENGINES: dict[str, Callable[[str, Tokenizer, int], Any]] = {
 
 
 def schemas(path: str, count: int) -> list[dict[str, Any]]:
-    """Schemas of a file, evenly spread over it, in a fixed random order."""
+    """Reads `count` schemas, evenly spread over a file, and returns them in a fixed random order."""
     with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as file:
         lines = file.readlines()
     step = max(1, len(lines) // count)
@@ -181,7 +183,7 @@ def measure(
         try:
             grammar = engine.compile(task["schema"])
             engine.fill(engine.begin(grammar))
-        except Exception as error:  # each engine has its own
+        except Exception as error:  # each engine raises its own types of errors
             yield {"id": task["id"], "error": str(error).splitlines()[0] if str(error) else repr(error)}
             continue
         found = {"id": task["id"], "ttfm": clock_of_all() - begun, "masks": [], "accepted_invalid": 0, "rejected_valid": 0}
@@ -197,7 +199,7 @@ def measure(
                 engine.commit(matcher, token)
                 found["masks"].append(clock() - start)
             if is_accepted:
-                # an invalid text that is only a prefix is refused by its end
+                # an invalid text may be the beginning of a valid one: then only its end is refused
                 is_accepted = may_end(engine, matcher)
             found["accepted_invalid"] += is_accepted and not test["valid"]
             found["rejected_valid"] += test["valid"] and not is_accepted

@@ -1,8 +1,9 @@
-"""What calls from Python cost beside the work, and threads on shared grammars: masks a second against threads, and memory.
+"""Measures the overhead of calls from Python, masks per second for each number of threads, and memory.
 
     python benches/python_threads.py --tokenizer tokenizer.json --seconds 5 --minutes 5
 
-Each thread follows texts of its own under grammars that all share: a mask into memory that was bound once, and one token, in turn.
+The threads share the grammars, and each follows texts with its own matchers. For each token it computes the mask into
+memory that was registered once, and then accepts the token.
 """
 
 import argparse
@@ -36,12 +37,12 @@ TEXTS = [
 
 
 def resident() -> int:
-    """Bytes in memory."""
+    """The resident memory of this process in bytes (Linux)."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 class Sequences:
-    """What threads do, until they are told to stop."""
+    """Grammars with the tokens of texts, and loops over them that count the masks."""
 
     def __init__(self, compiler: grammata.Compiler) -> None:
         vocabulary = compiler.vocabulary
@@ -66,7 +67,7 @@ class Sequences:
         counts[place] = masks
 
     def run(self, threads: int, seconds: float, watch: list[int] | None = None) -> float:
-        """Masks a second of all threads together."""
+        """The masks per second of all threads together; `watch` gets the resident memory every 5 seconds."""
         self.stop.clear()
         counts = [0] * threads
         running = [threading.Thread(target=self.follow, args=(counts, place)) for place in range(threads)]
@@ -84,7 +85,7 @@ class Sequences:
 
 
     def batches(self, count: int, seconds: float) -> float:
-        """Masks a second of one thread that has the package's threads do batches."""
+        """The masks per second of one Python thread that calls the batch functions; these use the package's threads."""
         sequences = [self.pairs[place % len(self.pairs)] for place in range(count)]
         matchers = [grammar.matcher() for grammar, _ in sequences]
         shortest = min(len(tokens) for _, tokens in sequences)
@@ -102,7 +103,7 @@ class Sequences:
 
 
 def each(name: str, call: object, times: int = 200_000) -> None:
-    """The best of seven loops, in nanoseconds a call."""
+    """Prints the nanoseconds per call in the fastest of seven loops."""
     best = float("inf")
     for _ in range(7):
         begun = time.perf_counter_ns()
@@ -113,7 +114,7 @@ def each(name: str, call: object, times: int = 200_000) -> None:
 
 
 def costs(compiler: grammata.Compiler) -> None:
-    """Calls whose work is known already, so that little but the call is left."""
+    """Prints the durations of calls whose result is cached, so that little more than the call itself is measured."""
     letters = grammata.Vocabulary.from_tokens([bytes([byte]) for byte in range(32)])
     few = grammata.Compiler(letters).compile_regex("[\\x00-\\x1f]*").matcher()
     many = compiler.compile_json_schema(SCHEMAS[0]).matcher()

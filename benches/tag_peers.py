@@ -1,12 +1,13 @@
-"""One structural tag with many functions, from Python beside XGrammar and llguidance.
+"""Compares this engine with XGrammar and llguidance from Python, on one structural tag with many functions.
 
     python benches/tag_peers.py --tokenizer tests/data/smollm2/tokenizer.json --eos 2 400 10000
 
-The tag is text in which `<tool_call>` begins a call of one of N functions, each with a schema of its own: XGrammar and Grammata read the same
-JSON, llguidance a `StructTag` for each function. All engines walk the same texts with the same tokens: sentences, and calls of
-functions of the beginning, the middle and the end. One process, engines one after another, a fresh compiler for each of --runs runs; medians of
-runs. Compiling is to the compiled grammar, the first mask apart; masks are those of all tokens of a walk, cold for the first walk
-of a run and warm for the second, with the commit of the token apart.
+The tag is text in which `<tool_call>` begins a call of one of N functions, each with its own schema. XGrammar and
+Grammata read the same JSON, llguidance one `StructTag` for each function. All engines follow the same tokens of the
+same texts: sentences, with calls of the first, the middle and the last function. The engines run in one process, one
+after another, with a new compiler for each of --runs runs; the table has the medians of the runs. The time to compile
+does not include the first mask, and the time of a mask does not include the commit of the token. The masks of all
+tokens are measured: cold when a run follows the texts for the first time, warm for the second time.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from tokenizers import Tokenizer
 
 
 def functions(count: int) -> list[dict[str, Any]]:
-    """Functions with a few parameters each; no two schemas are equal."""
+    """Makes functions with a few parameters each; no two of their schemas are equal."""
     made = []
     for place in range(count):
         parameters = {
@@ -51,7 +52,7 @@ def texts(count: int) -> list[str]:
 
 
 class Grammata(python_peers.Grammata):
-    """This engine, on the same tag as XGrammar."""
+    """This engine, which compiles the same tag as XGrammar."""
 
     def compile(self, tools: list[dict[str, Any]]) -> Any:
         return self.compiler.compile_structural_tag(tools_peers.tag(tools))
@@ -71,7 +72,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def walk(engine: Any, compiled: Any, tokens: list[int]) -> tuple[list[float], list[float], int]:
-    """Times of masks and of commits in seconds, and how many tokens the masks forbade."""
+    """Follows the tokens; returns the seconds of masks and of commits, and how many tokens were not in the mask."""
     matcher = engine.begin(compiled)
     masks, commits, forbidden = [], [], 0
     for token in tokens:

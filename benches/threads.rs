@@ -22,14 +22,14 @@ const ROUNDS: usize = 5;
 /// Sequences in a batch.
 const BATCH: usize = 256;
 
-/// A grammar with an example in tokens.
+/// A compiled grammar, and the tokens of an example that it accepts.
 struct Work {
     name: String,
     compiled: CompiledGrammar,
     tokens: Vec<TokenId>,
 }
 
-/// Masks per second over some work on a number of threads.
+/// Returns the masks per second over some work on a number of threads.
 type Measure<'a> = &'a dyn Fn(&[&Work], usize) -> f64;
 
 fn main() {
@@ -61,7 +61,7 @@ fn run(tokenizer: &Path, most: usize, time: Duration) -> Result<()> {
     {
         let compiled = compiler.detached().compile(&parse(&source)?.grammar)?;
         for example in examples {
-            // also makes all masks once
+            // the walk also computes all masks once
             walk(&compiled, &example, &mut vec![0; vocabulary.mask_words()], |matcher, words| {
                 matcher.fill_mask(words)
             })?;

@@ -1,14 +1,16 @@
-"""Calls of many tools from Python beside other engines: one grammar of all tools, as their documents describe it.
+"""Measures other engines from Python on calls of many tools, with one grammar for all tools of OpenAPI documents.
 
     grammata tools list --output-format json catalogues/services/openapi.json > tools.json
     python benches/tools_peers.py --tools tools.json --tokenizer tokenizer.json --eos 128009 --engines llguidance,xgrammar 10 100 1000
 
-A call is text, then `<tool_call>`, the object with name and arguments, `</tool_call>`: in XGrammar triggered tags, in llguidance
-a structural tag for each tool (`StructTag`), or one `anyOf` of JSON Schema (`llguidance-anyof`, without text before the call). Of N tools more than the documents have are copies
-under other names, as in `examples/tools_scale.rs`, which measures this engine. One engine, one size, one process: the parent kills
-what takes longer than --limit seconds. Times are medians of --runs, in microseconds: compiling; the first mask; the mask where a name begins, first and
-again; where it ends; where the arguments begin; another set of 20 of the tools with its first mask. What takes longer than 20 ms is counted in
-time of the processor. Memory is what the process grew by.
+A turn is text, then `<tool_call>`, the object with name and arguments, and `</tool_call>`. XGrammar reads it as
+triggered tags, llguidance as a structural tag for each tool (`StructTag`) or as one `anyOf` of JSON Schema
+(`llguidance-anyof`, without the text and the tags). If the file has fewer than N tools, the remaining ones are copies
+with other names, as in `examples/tools_scale.rs`, which measures this engine. Each process measures one engine with one
+number of tools, and the parent kills it after --limit seconds. Times are medians of --runs runs, in microseconds: of
+compiling; of the first mask; of the mask where a name begins, and of the same mask again; where the name ends; where
+the arguments begin; of compiling 20 of the tools with their first mask. Durations over 20 ms are CPU time. Memory is
+the growth of the process in the first run.
 """
 
 import argparse
@@ -24,14 +26,14 @@ import numpy as np
 import python_peers
 from tokenizers import Tokenizer
 
-# what takes more seconds is counted in time of the processor, so that other programs do not count
+# a duration of more seconds is given as CPU time, so that other programs do not count
 LONG = 0.02
 BEGIN = '<tool_call>\n{"name": "'
 END = "}\n</tool_call>"
 
 
 def tag(tools: list[dict[str, Any]]) -> dict[str, Any]:
-    """The structural tag of text in which calls of the tools come."""
+    """Returns the structural tag of text in which the tools may be called."""
     tags = [
         {
             "type": "tag",
@@ -46,7 +48,7 @@ def tag(tools: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 class Llguidance(python_peers.Llguidance):
-    """https://github.com/guidance-ai/llguidance, a structural tag for each tool."""
+    """https://github.com/guidance-ai/llguidance with a structural tag for each tool."""
 
     text = "Well.\n"
 
@@ -80,7 +82,7 @@ class Llguidance(python_peers.Llguidance):
 
 
 class LlguidanceAnyOf(Llguidance):
-    """The same with one JSON Schema; a turn is a call."""
+    """llguidance with one JSON Schema for all tools; a turn is only the object of the call, without text and tags."""
 
     text = ""
 
@@ -98,7 +100,7 @@ class LlguidanceAnyOf(Llguidance):
 
 
 class Xgrammar(python_peers.Xgrammar):
-    """https://github.com/mlc-ai/xgrammar, triggered tags."""
+    """https://github.com/mlc-ai/xgrammar with triggered tags."""
 
     text = "Well.\n"
 

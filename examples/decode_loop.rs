@@ -1,7 +1,7 @@
 //! A decode loop of your own, and other uses of a matcher: `cargo run --example decode_loop`.
 //!
 //! A random number generator replaces the model, so the output is a random word of the grammar.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::serve::{GrammarCache, accept_tokens, fill_masks};
 use grammata::syntax::{Source, gbnf, json_schema};
@@ -188,7 +188,7 @@ fn limits_of_a_server() -> Limits {
     Limits::default().source_bytes(200_000).compile_work(2_000_000).mask_work(2_000_000).cache_bytes(64 << 20)
 }
 
-/// A vocabulary that is not in a file.
+/// Builds a vocabulary without a tokenizer file, and checks a mask.
 fn own_vocabulary() -> Result<()> {
     let end = TokenId::new(4);
     let vocabulary =

@@ -1,5 +1,5 @@
-//! Free generation with a chat template: `cargo run --profile quick --features ort --example decode_smoke -- "Why is the sky blue?"`
-//! (after `cargo xtask setup`).
+//! Free generation with a chat template (after `cargo xtask setup`):
+//! `cargo run --profile quick --features ort --example decode_smoke -- "Why is the sky blue?"`.
 #![allow(clippy::print_stdout)]
 
 use grammata::Limits;
@@ -11,7 +11,7 @@ use grammata_decode::{
 use std::io::Write;
 use std::path::Path;
 
-/// Token bytes of a byte-level tokenizer, where each character stands for a byte.
+/// The bytes of the tokens of a byte-level tokenizer, in whose token texts each character represents a byte.
 struct ByteLevel(Vec<Vec<u8>>);
 
 impl ByteLevel {
@@ -30,7 +30,8 @@ impl ByteLevel {
     }
 }
 
-/// GPT-2's table: printable Latin-1 stands for itself, the rest was moved up from 256.
+/// Returns the byte that a character represents in GPT-2's table. Printable Latin-1 characters represent themselves;
+/// the other bytes are represented by the characters from U+0100 on, in order.
 fn byte_of(c: char) -> Option<u8> {
     let printable = |b: u32| matches!(b, 33..=126 | 161..=172 | 174..=255);
     match c as u32 {

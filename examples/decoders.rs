@@ -1,7 +1,7 @@
-//! A language model of one's own, and the ways to drive it: `cargo run --example decoders`.
+//! A language model of one's own, and the ways to generate with it: `cargo run --example decoders`.
 //!
 //! The model counts pairs of letters in a sentence, so everything here runs without a file.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::syntax::regex;
 use grammata::vocabulary::{TokenId, Vocabulary, VocabularyBuilder};
@@ -33,9 +33,10 @@ fn main() -> Result<()> {
     serve(&mut model, &vocabulary, &matcher, &prompt)
 }
 
-/// A model: the state of each sequence, here its tokens; a transformer keeps its caches there.
+/// A model that counts pairs of letters. The state of a sequence is its tokens; a transformer would keep its caches
+/// there.
 struct Letters {
-    /// how often each token follows each
+    /// How often each token follows each token.
     pairs: Vec<Vec<f32>>,
     sequences: Sequences<Vec<u32>>,
     rows: Vec<Vec<f32>>,
@@ -134,7 +135,8 @@ fn several(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, pr
     Ok(())
 }
 
-/// Outputs with the probabilities that the model gives them, given that they are words of the grammar.
+/// Samples outputs with the probabilities that the model gives them under the condition that they are words of the
+/// grammar.
 fn exactly(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prompt: &[u32]) -> Result<()> {
     let sampling = SamplingParams::default().temperature(1.0).seed(7);
     let options = GenerationOptions::default().sampling(sampling).end_tokens(vec![END]);
@@ -167,7 +169,7 @@ fn schedule(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, p
     Ok(())
 }
 
-/// A loop of one's own: decoders come and go, and all that wait for logits share one batch.
+/// A serving loop of one's own: decoders join and leave, and all decoders that wait for logits share one batch.
 fn serve(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prompt: &[u32]) -> Result<()> {
     let mut decoders: Vec<Decoder<'_>> = Vec::new();
     for seed in 0..4 {
@@ -182,7 +184,7 @@ fn serve(model: &mut dyn Model, vocabulary: &Vocabulary, matcher: &Matcher, prom
             let reason = loop {
                 match decoder.poll()? {
                     Poll::Feed => break None,
-                    Poll::Rewind => decoder.rewind(model)?, // with exact sampling alone
+                    Poll::Rewind => decoder.rewind(model)?, // only with exact sampling
                     Poll::Event(Event::Finished(reason)) => break Some(reason),
                     Poll::Event(_) => {} // to the client of this decoder
                 }

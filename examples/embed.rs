@@ -1,6 +1,6 @@
 //! Sentence embeddings: the text of a list that is nearest to a question.
 //! `cargo run --profile quick --features ort --example embed` (after `cargo xtask setup`).
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::Limits;
 use grammata_decode::ort::{EmbedderOptions, OrtEmbedder};

@@ -1,6 +1,6 @@
 //! A language model on ONNX Runtime under a grammar: `cargo run --profile quick --features ort --example generate`
 //! (after `cargo xtask setup`).
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::syntax::regex;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};

@@ -1,7 +1,7 @@
 //! Loads a tokenizer file and prints how long that takes and what is in it.
 //!
 //! `cargo run --profile quick --example load_vocabulary -- FILE [EOS_ID...]`
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::vocabulary::{LoadOptions, TokenId, TokenTrie, Vocabulary};
 use std::time::Instant;

@@ -1,5 +1,5 @@
 //! Masks that are computed ahead of time: `cargo run --example mask_files`.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::explore::ExploreBudget;
 use grammata::grammar::Grammar;

@@ -153,7 +153,7 @@ fn measure(
     Ok(())
 }
 
-/// A question in the words of the library's own template.
+/// Returns a question in the words of the library's own template.
 fn question(task: &str, options: &[&str], form: AnswerForm) -> Result<Question> {
     let choice = |label: &&str| Choice {
         successor: None,
@@ -182,7 +182,7 @@ fn question(task: &str, options: &[&str], form: AnswerForm) -> Result<Question> 
     Question::new(options.iter().map(choice).collect(), None, form, Arc::new(wording))
 }
 
-/// The time to one choice among many actions.
+/// Measures the time to one choice among many actions, and prints it for each prompt mode.
 fn among(loaded: &mut Loaded, actions: usize) -> Result<()> {
     const VERBS: [&str; 8] = ["open", "close", "check", "copy", "send", "print", "delete", "rename"];
     const OBJECTS: [&str; 5] = ["the order", "the invoice", "the account", "the parcel", "the contract"];
@@ -205,7 +205,8 @@ fn among(loaded: &mut Loaded, actions: usize) -> Result<()> {
     Ok(())
 }
 
-/// How often the option with the best score is right, without a list, for scores of several normalisations.
+/// Prints how often the option with the best score is right, for scores of several normalisations. The options are not
+/// listed in the question.
 fn normalisations(loaded: &mut Loaded, cases: &[Case]) -> Result<()> {
     let length =
         |encoder: &Encoder, text: &str| encoder.tokenizer.encode(text, false).map(|all| all.len() as f64);

@@ -2,7 +2,7 @@
 //!
 //! The planner says what may come, a policy chooses (here at random; a language model is asked the same way), and an
 //! environment of one's own carries each step out.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata_agents::plan::policy::RandomPolicy;

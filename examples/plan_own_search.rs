@@ -1,5 +1,5 @@
 //! A search of one's own: `cargo run --example plan_own_search`.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata_agents::plan::policy::RandomPolicy;

@@ -1,11 +1,12 @@
-//! Trains a small softmax policy with REINFORCE on the choices of the OpenAGI tasks, once with the automaton's guarantee
-//! and once without, and draws the reward curves: `cargo run --profile quick --example plan_policy -- docs/plan-policy.svg`.
+//! Trains a small softmax policy with REINFORCE on the choices of the OpenAGI tasks, once with the automaton's
+//! guarantee and once without, and draws the reward curves: `cargo run --profile quick --example plan_policy --
+//! docs/plan-policy.svg`.
 //!
-//! The reward is synthetic, and stated here: a plan starts at 0; each thing that the task asks for and the plan does
-//! (denoise a noisy image, translate into German, …) is worth 1, and each tool costs 0.1. A plan that the automaton does
-//! not allow is worth 0 and is not learnt from, as RLTF has it.
+//! The reward is synthetic. A plan gets 1 for each thing that the task asks for and the plan does (denoise a noisy
+//! image, translate into German, …), and loses 0.1 for each tool. A plan that the automaton does not allow is worth 0
+//! and is not learnt from, as in RLTF (the reinforcement learning of OpenAGI).
 
-#![allow(clippy::print_stdout)] // an example says what it does
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata_agents::plan::{PartialPlan, PlanAutomaton, Step, Successor};
@@ -15,12 +16,12 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 #[path = "openagi/modalities.rs"]
-#[allow(dead_code, unreachable_pub)] // the example `openagi` uses more of it
+#[allow(dead_code, unreachable_pub)] // the example `openagi` uses more of this module
 mod modalities;
 
 const ROUNDS: usize = 400;
 const RATE: f64 = 0.5;
-/// Maximum number of choices of a plan; an unfinished plan is then given up.
+/// The most choices of a plan. A plan that is not finished by then is given up.
 const LONGEST: usize = 24;
 
 /// What the words of a task ask for, each with the tool that does it.
@@ -59,7 +60,8 @@ impl Policy {
     }
 }
 
-/// What a plan was made of: at each choice the context, the actions, and the one taken.
+/// The choices of a plan, each with the context, the actions and the action taken; and the reward, `None` if the plan
+/// is not valid.
 struct Run {
     choices: Vec<(String, Vec<usize>, usize)>,
     reward: Option<f64>,
@@ -101,7 +103,7 @@ fn tasks() -> grammata::Result<Vec<Task>> {
     Ok(tasks)
 }
 
-/// The mean reward and the share of valid plans of each round.
+/// Trains a policy. Returns the mean reward and the share of valid plans of each round.
 fn train(guaranteed: bool) -> grammata::Result<(Vec<f64>, Vec<f64>)> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let (mut tasks, mut policy) = (tasks()?, Policy::default());
@@ -159,7 +161,7 @@ fn run(task: &mut Task, policy: &Policy, guaranteed: bool, random: &mut ChaCha8R
         choices.push((context, actions, taken));
         match successors.iter().find(|successor| successor.action == taken) {
             Some(successor) if choices.len() < LONGEST => walk.push(Step::of(taken), successor.to),
-            // not a plan, and not learnt from
+            // the plan is not valid, and is not learnt from
             _ => return Ok(Run { choices, reward: None }),
         }
     }
@@ -170,7 +172,7 @@ fn run(task: &mut Task, policy: &Policy, guaranteed: bool, random: &mut ChaCha8R
     Ok(Run { choices, reward: Some(done - 0.1 * tools) })
 }
 
-/// The curves as a picture.
+/// Draws the reward curves as SVG.
 fn draw(curves: &[Vec<f64>]) -> String {
     let (width, height) = (640, 320);
     let most = curves.iter().flatten().copied().fold(1.0, f64::max);

@@ -1,5 +1,5 @@
 //! A JSON Schema becomes masks for a tokenizer: `cargo run --example quick_start`.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, Vocabulary};

@@ -1,5 +1,5 @@
 //! Tools on a Qdrant server: `cargo run --features qdrant --example retrieval_qdrant -- http://127.0.0.1:6333`.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::Limits;
 use grammata_agents::retrieval::index::qdrant::{HttpOptions, HttpTransport};
@@ -19,7 +19,7 @@ fn main() -> grammata::Result<()> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "http://127.0.0.1:6333".to_owned());
     let catalogue = Catalogue::from_json_lines(TOOLS, &limits)?;
     let documents = catalogue.documents(Template::Description);
-    // in place of a model (`OrtEmbedder`)
+    // a table of vectors in place of a model (`OrtEmbedder`)
     let mut rows: Vec<(&str, [f32; 3])> = documents
         .iter()
         .map(String::as_str)

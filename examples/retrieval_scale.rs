@@ -1,9 +1,11 @@
-//! Indexes of many vectors: `cargo run --profile quick --features hnsw --example retrieval_scale -- COUNT [M,C,E...] INDEX...`
+//! Indexes of many vectors: `cargo run --profile quick --features hnsw --example retrieval_scale -- COUNT [M,C,E...]
+//! INDEX...`
 //!
-//! Makes COUNT unit vectors, each a row of the INDEX files (`grammata retrieve index`) with Gaussian noise of norm 0.3, and
-//! measures the exact and the approximate index: time to build, memory, time of a query, recall@11. M,C,E are the neighbours of a
-//! graph, its candidates while it is built, and those of a search; 24,200,64 if there is none.
-#![allow(clippy::print_stdout)] // an example talks to its user
+//! Makes COUNT unit vectors, each a row of the INDEX files (`grammata retrieve index`) with Gaussian noise of norm 0.3.
+//! Measures the exact index, the index of words and approximate indexes: time to build, memory and time of a query, and
+//! for approximate ones recall@11. M,C,E describe an approximate index: the neighbours of a node in its graph, the
+//! candidates while it is built, and those of a search; the default is 24,200,64.
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::Limits;
 use grammata_agents::retrieval::index::{
@@ -17,7 +19,7 @@ use std::time::{Duration, Instant};
 const QUERIES: usize = 500;
 const NOISE: f32 = 0.3;
 
-/// The row with Gaussian noise (Box and Muller 1958) of norm 0.3, of unit length again.
+/// Returns a row with Gaussian noise (Box and Muller 1958) of norm 0.3, scaled to unit length again.
 fn noisy(row: &[f32], random: &mut ChaCha8Rng) -> Vec<f32> {
     let mut normal = || {
         let (u, v): (f32, f32) = (random.random_range(f32::MIN_POSITIVE..1.0), random.random());
@@ -34,7 +36,7 @@ fn norm(row: &[f32]) -> f32 {
     row.iter().map(|x| x * x).sum::<f32>().sqrt()
 }
 
-/// Resident memory in megabytes (Linux; 0 elsewhere).
+/// Returns the resident memory in megabytes (Linux; 0 elsewhere).
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4_096 / 1_000_000
@@ -99,7 +101,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Builds the index and searches it with one query after the other.
+/// Builds the index, searches it with one query after the other, and prints times and memory. Returns the ids that each
+/// query found.
 fn measure(
     name: &str,
     index: &mut dyn ToolIndex,

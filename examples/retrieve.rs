@@ -1,5 +1,5 @@
 //! The tools that a request needs, by the words of its sentences: `cargo run --profile quick --example retrieve`.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::Limits;
 use grammata_agents::retrieval::retriever::Utterance;

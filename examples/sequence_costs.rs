@@ -1,6 +1,6 @@
-//! What forks, cuts, batches and drafts cost on a model: `cargo run --profile quick --features ort --example sequence_costs`
-//! (after `cargo xtask setup`; another model's folder may be named).
-#![allow(clippy::print_stdout)] // an example talks to its user
+//! The costs of forks, truncations, batches and drafts on a model: `cargo run --profile quick --features ort --example
+//! sequence_costs` (after `cargo xtask setup`; another model's folder may be named).
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
@@ -71,7 +71,8 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// Forks fed one token each: in one batch that stays together, in one whose order changes, and one by one.
+/// Measures forks that are fed one token each: in a batch of constant order, in a batch whose order changes, and one by
+/// one.
 fn batches(model: &mut OrtModel, first: SequenceId) -> Result<()> {
     for count in [1, 2, 4, 8] {
         let mut forks = (0..count).map(|_| model.fork(first)).collect::<Result<Vec<_>>>()?;
@@ -100,7 +101,7 @@ fn batches(model: &mut OrtModel, first: SequenceId) -> Result<()> {
     Ok(())
 }
 
-/// A JSON text with and without drafts.
+/// Generates a JSON text with and without drafts, and prints the times.
 fn drafts(model: &mut OrtModel, folder: &ModelFolder) -> Result<()> {
     let limits = Limits::default();
     let tokenizer = PromptTokenizer::from_file(&folder.tokenizer, &limits)?;

@@ -1,4 +1,4 @@
-//! Threads, small tables, forks, rollbacks and dropped matchers, against a twin that has room for everything:
+//! Threads, small tables, forks, rollbacks and dropped matchers, compared with a twin that has memory for all tables:
 //! `cargo xtask soak --minutes N`.
 
 #![allow(clippy::print_stdout)]

@@ -1,5 +1,5 @@
 //! Tokens by their ids: a thought between special tokens, then an answer. `cargo run --example token_terminals`.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::syntax::gbnf;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};

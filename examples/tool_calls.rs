@@ -12,7 +12,7 @@ fn main() -> grammata::Result<()> {
     let turns = format.grammar(&set, &options)?;
     assert_eq!(turns.tools, ["add"]);
 
-    // `turns.grammar` is what a `Compiler` compiles; a turn that a model wrote under its masks reads back
+    // a `Compiler` compiles `turns.grammar`; a turn that a model writes under its masks is read back as calls
     let turn = "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1, \"b\": 2}}\n</tool_call>";
     let turn = format.read(turn, &set)?;
     assert_eq!(turn.calls[0].arguments["b"], 2);

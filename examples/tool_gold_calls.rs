@@ -1,9 +1,11 @@
-//! Which published answers are words: `cargo run --profile quick --example tool_gold_calls -- TASKS [OPENAPI]`
+//! Which published answers are words of the grammars: `cargo run --profile quick --example tool_gold_calls -- TASKS
+//! [OPENAPI]`
 //!
-//! Of BFCL (JSON lines, each question with its tools): the first alternative of each value of a gold call, rendered and held to the
-//! grammar of its tools, and to the crate `jsonschema`. Of RestBench: each gold endpoint as it stands, and with the names of its
-//! parameters as the document has them.
-#![allow(clippy::print_stdout)] // an example talks to its user
+//! TASKS is a file of BFCL (JSON lines, each a question with its tools) or, with OPENAPI, of RestBench. In BFCL each
+//! gold call is rendered with the first alternative of each value, and tested with the grammar of its tools and with
+//! the crate `jsonschema`. In RestBench each gold endpoint is tested as it is, and with the names of its parameters as
+//! the OpenAPI document has them.
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{CompiledGrammar, Compiler, TokenId};
@@ -27,7 +29,7 @@ fn is_word(compiled: &CompiledGrammar, text: &str) -> bool {
     matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting()
 }
 
-/// The first alternative of each member; one whose first is `""` is left out.
+/// Returns the first alternative of each member. A member whose first alternative is `""` is left out.
 fn first_alternatives(members: &Value) -> Map<String, Value> {
     let mut made = Map::new();
     for (name, alternatives) in members.as_object().into_iter().flatten() {
@@ -42,7 +44,7 @@ fn first_alternatives(members: &Value) -> Map<String, Value> {
     made
 }
 
-/// Objects within values have alternatives too.
+/// Replaces objects within a value by their first alternatives, if all their members are lists.
 fn inner(value: &Value) -> Value {
     match value {
         Value::Object(members) if members.values().all(Value::is_array) => {
@@ -96,7 +98,7 @@ fn questions(text: &str) -> Result<(), Failure> {
         let format = CallFormat::named("json").ok_or("no format")?;
         let compiled = match format.grammar(&set, &options) {
             Ok(made) => compiler.compile(&made.grammar)?,
-            // each of its tools is refused, which is said of the first call
+            // all tools are refused, which the verdict on the first call reports
             Err(_) => {
                 compiler.compile(&format.grammar(&set, &options.clone().choice(Choice::None))?.grammar)?
             }
@@ -115,7 +117,7 @@ fn questions(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An endpoint without the names of its parameters.
+/// Returns an endpoint without the names of its parameters.
 fn bare(endpoint: &str) -> String {
     let mut made = String::new();
     let mut is_name = false;

@@ -1,4 +1,4 @@
-//! A conversation with tools: one compiled set, a subset for each turn, and what a turn says as it comes.
+//! A conversation with tools: one compiled set, a subset for each turn, and the events of a turn as they occur.
 
 use grammata::Compiler;
 use grammata::vocabulary::Vocabulary;
@@ -12,7 +12,7 @@ fn main() -> grammata::Result<()> {
     let set = Arc::new(read([Document { label: "music", text }], &ReadOptions::default())?);
     let vocabulary = Vocabulary::from_file("tests/data/smollm2/tokenizer.json", &Default::default())?;
 
-    // once for each vocabulary, set and format: names, and what stands around them
+    // once for each vocabulary, set and format: the names of tools and the texts around calls are compiled
     let compiler = ToolCompiler::new(Compiler::new(Arc::new(vocabulary)));
     let format = CallFormat::named("hermes").expect("a name of CallFormat::names");
     let tools = compiler.compile(set, format, &GrammarOptions::default())?;
@@ -23,12 +23,12 @@ fn main() -> grammata::Result<()> {
     let options = TurnOptions { choice: Choice::Required, subset: Some(subset), ..TurnOptions::default() };
     let mut session = Session::new(&tools, options)?;
 
-    // tokens of a model go to `accept_token` under the masks of `mask`; here the host writes, as if it were one
+    // a model's tokens would go to `accept_token` under the masks of `mask`; here the host writes bytes instead
     assert_eq!(session.accept_bytes(b"Here.<tool_call>\n")?, [Event::Text("Here.".to_owned())]);
     let forced = session.forced_bytes()?;
     assert_eq!(forced, br#"{"#);
     session.accept_bytes(br#"{"name": "play_album""#)?;
-    assert_eq!(compiler.len(), 1); // its arguments are compiled now, and stay so for other sets
+    assert_eq!(compiler.len(), 1); // arguments are compiled on demand, and kept for other sets
     session.accept_bytes(br#", "arguments": {"id": "7"}}"#)?;
     session.accept_bytes(b"\n</tool_call>")?;
     let events = session.finish()?;

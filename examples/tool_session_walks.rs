@@ -1,8 +1,8 @@
 //! Many random sessions with tools: `cargo run --profile quick --example tool_session_walks -- FIRST COUNT`
 //!
-//! Each walks through a turn of random tools, format, vocabulary and subset, and compares the masks with those of the grammar of the
-//! whole turn at each step (`testing::tool_sessions`).
-#![allow(clippy::print_stdout)] // an example talks to its user
+//! Each session is a turn with random tools, format, vocabulary and subset. At each step its mask is compared with that
+//! of the grammar of the whole turn (`testing::tool_sessions`).
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata_testing::tool_sessions::session_agrees;
 use rand::{Rng, SeedableRng};

@@ -5,7 +5,7 @@
 //! the median of five: reading; compiling; masks before, within and after a name; a subset of 20 tools (first with
 //! names that are not in the machine's caches, then the same again); memory. Durations over 20 ms are CPU time on
 //! Linux, so that other programs do not count.
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::vocabulary::Vocabulary;
 use grammata::{Compiler, Limits};
@@ -21,7 +21,7 @@ type Failure = Box<dyn std::error::Error>;
 
 const RUNS: usize = 5;
 
-/// Resident memory in bytes (Linux; 0 elsewhere).
+/// Returns the resident memory in bytes (Linux; 0 elsewhere).
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4_096
@@ -32,16 +32,18 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// Microseconds that this thread was on a processor, in steps of some milliseconds (Linux; 0 elsewhere).
+/// Returns the CPU time of this thread in microseconds, which advances in steps of some milliseconds (Linux; 0
+/// elsewhere).
 fn on_processor() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split(' ').next().and_then(|nanoseconds| nanoseconds.parse::<f64>().ok()).unwrap_or(0.0) / 1e3
 }
 
-/// From this many microseconds on the time of the processor is exact enough.
+/// From this many microseconds on, CPU time is exact enough.
 const LONG: f64 = 20_000.0;
 
-/// Microseconds of a piece of work.
+/// Runs a piece of work. Returns its result and its time in microseconds: CPU time if it took longer than [`LONG`],
+/// otherwise elapsed time.
 fn timed<R>(work: impl FnOnce() -> grammata::Result<R>) -> grammata::Result<(R, f64)> {
     let (busy, start) = (on_processor(), Instant::now());
     let made = work()?;
@@ -49,7 +51,8 @@ fn timed<R>(work: impl FnOnce() -> grammata::Result<R>) -> grammata::Result<(R, 
     Ok((made, if elapsed > LONG && busy > 0.0 { busy } else { elapsed }))
 }
 
-/// A document of `count` tools: those of the documents, then copies under labels. With `different`, no two have the same schema.
+/// Returns a document of `count` tools: those of the documents, then copies under labels. With `different`, no two
+/// copies have the same schema.
 fn document(tools: &[Tool], count: usize, different: bool) -> String {
     let list = (0..count).map(|index| {
         let tool = &tools[index % tools.len()];
@@ -82,7 +85,7 @@ struct Row {
 
 fn measure(set: &Arc<ToolSet>, compiler: &Compiler, row: &mut Row) -> grammata::Result<(usize, usize)> {
     let format = CallFormat::named("hermes").unwrap_or_else(|| unreachable!("a preset"));
-    // nothing that another run has found out
+    // a compiler without the results of other runs
     let tools = ToolCompiler::new(compiler.detached());
     let before = resident();
     let (compiled, compile) = timed(|| tools.compile(Arc::clone(set), format, &GrammarOptions::default()))?;
@@ -107,7 +110,7 @@ fn measure(set: &Arc<ToolSet>, compiler: &Compiler, row: &mut Row) -> grammata::
     row.lowering.push(timed(|| call(&mut turn))?.1);
     turn.accept_bytes(b", \"arguments\": {")?;
     row.arguments.push(timed(|| turn.mask())?.1);
-    // names as a request has them
+    // the names are new strings, as in a request
     let some: Vec<String> = (0..20).map(|n| names[n * names.len() / 20].to_owned()).collect();
     let (subset, time) = timed(|| compiled.subset(some.iter().map(String::as_str)))?;
     row.subset.push(time);

@@ -1,10 +1,11 @@
-"""A second reader of mask files, from docs/mask-file-format.md alone, in pure Python.
+"""A second, independent reader of mask files in pure Python, written after docs/mask-file-format.md.
 
-usage: mask_file_reader.py FILE HEX...   one line for each text, given as hexadecimal bytes: what the file says after it
+usage: mask_file_reader.py FILE HEX...   prints one line for each text, given as hexadecimal bytes (also as xHEX)
 
-    unexplored                             where it leads was not explored, or has no mask
-    dead                                   no word begins so
-    accepting=0|1 tokens=COUNT crc=CRC     how many tokens may come, and CRC-32 of the mask's words
+    unexplored                             the state after the text was not explored, or has no mask
+    dead                                   no word of the language begins with the text
+    accepting=0|1 tokens=COUNT crc=CRC     whether the text is a word, how many tokens are allowed after it, and the
+                                           CRC-32 of the mask's words
 """
 
 import struct
@@ -46,7 +47,7 @@ class MaskFile:
         return self.words(STATES, 4 * number, 4)
 
     def after(self, number, byte):
-        """Where a byte leads: a state, DEAD or UNEXPLORED."""
+        """Returns what follows state `number` with a byte: a state, DEAD or UNEXPLORED."""
         bits, following, _, _ = self.state(number)
         if bits & 16:
             return following if bits >> 8 & 255 == byte else DEAD
@@ -67,7 +68,7 @@ class MaskFile:
         return at
 
     def mask(self, number):
-        """The mask of a state as words; None if there is none."""
+        """Returns the mask of state `number` as 32-bit words, or None if the file has no mask for it."""
         _, _, mask, _ = self.state(number)
         if mask == NONE:
             return None

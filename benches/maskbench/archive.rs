@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 /// The number of grammars that are loaded from the archive to measure memory.
 const LOADED: usize = 1_000;
-/// The number of masks of a loaded grammar that are requested, along the first token that each allows.
+/// The number of masks of a loaded grammar that are requested. The walk follows the first token that each mask allows.
 const STEPS: usize = 20;
 
-/// Packs the mask files of a folder into an archive, and returns a report.
+/// Packs the mask files of a folder into an archive. Returns a report of sizes, times and memory.
 pub(crate) fn pack(vocabulary: Arc<Vocabulary>, folder: &Path, to: &Path) -> Result<String> {
     let limits = Limits::default();
     let io = |cause: std::io::Error| grammata::Error::io(folder, &cause);
@@ -51,9 +51,9 @@ pub(crate) fn pack(vocabulary: Arc<Vocabulary>, folder: &Path, to: &Path) -> Res
     let contents = MaskArchive::open(to, &limits)?.contents();
     let sizes = contents.sections.iter().map(|section| (section.name, section.bytes));
     text.push_str(&format!("  sections of the archive, MiB: {}\n", shares(&mut sizes.into_iter())));
-    // all but the first of these find the files in the cache of the system
+    // all but the first of these measurements find the files in the system's cache
     let map = |path: &Path| {
-        #[allow(unsafe_code)] // the files are this program's own
+        #[allow(unsafe_code)] // safe, because only this program writes the files
         let mapped = unsafe { MaskFile::map(path, &limits) };
         mapped.map(drop)
     };
@@ -63,7 +63,7 @@ pub(crate) fn pack(vocabulary: Arc<Vocabulary>, folder: &Path, to: &Path) -> Res
         "open the archive, µs",
         times(&[(); 100], |()| MaskArchive::open(to, &limits).map(drop))?,
     ));
-    #[allow(unsafe_code)] // the file is this program's own
+    #[allow(unsafe_code)] // safe, because only this program writes the file
     let map_archive = || unsafe { MaskArchive::map(to, &limits) };
     text.push_str(&row("map the archive, µs", times(&[(); 100], |()| map_archive().map(drop))?));
     let names: Vec<String> = MaskArchive::open(to, &limits)?.names().collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the runner: its usage, and how it is read.
 
 use super::arms::Regime;
 use grammata::explore::ExploreBudget;
@@ -54,14 +54,14 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
 The data is not part of this repository. MaskBench is in the JSONSchemaBench project on GitHub,
 guidance-ai/jsonschemabench, in the folder maskbench/data; it is described in arXiv:2501.10868.";
 
-/// The orders of an object's members, by name.
+/// The orders of an object's members, by the value of `--order`.
 pub(crate) const ORDERS: &[(&str, PropertyOrder)] =
     &[("declared", PropertyOrder::Declared), ("any", PropertyOrder::Any)];
 
-/// The instances that mask files are explored along.
+/// The instances that mask files are explored along, in addition to those that the schema suggests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Given {
-    /// None: only those that the schema suggests.
+    /// No instances.
     None,
     /// All valid instances.
     All,
@@ -69,70 +69,70 @@ pub(crate) enum Given {
     Half,
 }
 
-/// The values of [`Given`] by name.
+/// The values of [`Given`], by the value of `--given`.
 const GIVEN: &[(&str, Given)] = &[("none", Given::None), ("all", Given::All), ("half", Given::Half)];
 
-/// The command line.
+/// The arguments of the command line. [`USAGE`] explains the options.
 #[derive(Debug)]
 pub(crate) struct Arguments {
     pub(crate) data: PathBuf,
     pub(crate) tokenizer: PathBuf,
-    /// End-of-sequence ids; empty: those with known names.
+    /// Ids of the end-of-sequence tokens. If there are none, tokens with known names are used.
     pub(crate) eos: Vec<u32>,
     pub(crate) out: Option<PathBuf>,
-    /// The file to write the digests of masks to.
+    /// The file for the digests of the masks.
     pub(crate) digest: Option<PathBuf>,
-    /// Whether to report each schema.
+    /// Whether the report has a line for each schema.
     pub(crate) each: bool,
-    /// The folder for plots.
+    /// The folder for the plots.
     pub(crate) plot: Option<PathBuf>,
-    /// The page that has the tables of the latest run.
+    /// The page that the tables are written into.
     pub(crate) page: Option<PathBuf>,
-    /// Whether llguidance runs as well.
+    /// Whether llguidance runs, too.
     pub(crate) peer: bool,
-    /// Whether this crate is left out.
+    /// Whether only llguidance runs.
     pub(crate) peer_alone: bool,
-    /// Ids and keywords; empty: all schemas.
+    /// Ids of the schemas to run, and keywords that they have. If there are none, all schemas run.
     pub(crate) only: Vec<String>,
     pub(crate) limit: usize,
-    /// One schema of this many is run, from 1.
+    /// One in this many schemas runs; at least 1.
     pub(crate) every: usize,
-    /// The index of the first schema to run.
+    /// The number of schemas to skip at the beginning.
     pub(crate) offset: usize,
-    /// Passes over the tests, from 1.
+    /// The number of passes over the tests; at least 1.
     pub(crate) repeat: usize,
-    /// Whether to sleep between schemas.
+    /// Whether to sleep between schemas, for a tenth of the time.
     pub(crate) rest: bool,
     pub(crate) isolate: bool,
-    /// The folder of mask files.
+    /// The folder of the mask files.
     pub(crate) mask_files: Option<PathBuf>,
-    /// The archive to make of the mask files.
+    /// The archive that all mask files are packed into.
     pub(crate) archive: Option<PathBuf>,
     pub(crate) given: Given,
     pub(crate) states: Option<usize>,
     pub(crate) work: Option<u64>,
     pub(crate) warm: Option<Duration>,
-    /// MiB read before each mask.
+    /// MiB of memory that are read before each mask.
     pub(crate) sweep: usize,
-    /// Regimes to compare, if this is not a plain run.
+    /// The regimes to compare; empty in a plain run.
     pub(crate) arms: Vec<Regime>,
-    /// Random documents a schema.
+    /// The number of random documents for each schema.
     pub(crate) random: usize,
-    /// Whether to do no more than write mask files.
+    /// Whether to stop after mask files were written.
     pub(crate) write: bool,
-    /// The page of causes.
+    /// The page that shows what the time of masks is spent on.
     pub(crate) attribution: Option<PathBuf>,
-    /// Further runs of the schemas with the slowest masks.
+    /// How many more times the schemas with the slowest masks run.
     pub(crate) again: usize,
     pub(crate) order: PropertyOrder,
     pub(crate) time_limit: Duration,
 }
 
 impl Arguments {
-    /// Reads the arguments after the program's name; `None` if there are none (a plain `cargo bench`), or
-    /// help is asked for.
+    /// Reads the arguments after the program's name. Returns `None` if there are none (a plain `cargo bench`), or with
+    /// `--help`; an error names the argument that is wrong.
     pub(crate) fn read(arguments: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
-        // what `cargo bench` itself adds
+        // `cargo bench` adds this argument
         let mut arguments = arguments.filter(|argument| argument != "--bench").peekable();
         if arguments.peek().is_none() {
             return Ok(None);
@@ -226,7 +226,7 @@ impl Arguments {
         Ok(Some(read))
     }
 
-    /// How far mask files are explored.
+    /// Returns how far mask files are explored.
     pub(crate) fn budget(&self) -> ExploreBudget {
         let mut budget = ExploreBudget::default();
         budget.states = self.states.unwrap_or(budget.states);

@@ -1,10 +1,10 @@
-//! A comparison of regimes: nothing prepared, warmed up for some time, and mask files mapped by a process that has not
-//! written them.
+//! A comparison of regimes: nothing prepared, warmed up for some time, and mask files that are mapped by a process that
+//! has not written them.
 //!
-//! Each regime walks over up to three sets of documents: those that are *given*, all tests of a schema, along whose
-//! valid ones its file is explored; those *held out*, every other valid document, where the file is explored along the
-//! others; and *random* ones, drawn from masks. Every regime has its own engine for each set, so that none finds what
-//! another has computed; all share the index of the vocabulary. The regimes take turns in going first.
+//! Each regime walks over up to three sets of documents. *Given* documents are all tests of a schema; the mask file is
+//! explored along the valid ones. *Held out* is every other valid document; the mask file is explored along the others.
+//! *Random* documents are drawn from masks. Every regime has its own engine for each set, so that no regime finds what
+//! another has computed; all engines share the index of the vocabulary. The regimes take turns in running first.
 
 use super::data::Schema;
 use super::engine::{Engine, Written};
@@ -23,7 +23,7 @@ use std::time::Duration;
 /// The most tokens of a random document.
 const TOKENS: usize = 100;
 
-/// The documents that are walked over.
+/// A set of documents to walk over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Set {
     Given,
@@ -48,19 +48,19 @@ impl Set {
     }
 }
 
-/// The start of an engine.
+/// The preparation of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Regime {
-    /// Without preparation.
+    /// No preparation.
     None,
-    /// Warmed up for this time.
+    /// Warming up for this time.
     Warm(Duration),
-    /// With a mapped mask file.
+    /// A mapped mask file.
     Files,
 }
 
 impl Regime {
-    /// Reads `none`, `warmN` (milliseconds) or `files`.
+    /// Reads `none`, `warmN` (N in milliseconds) or `files`. Returns `None` for other names.
     pub(crate) fn read(name: &str) -> Option<Regime> {
         match name {
             "none" => Some(Regime::None),
@@ -82,14 +82,15 @@ impl Regime {
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) regimes: Vec<Regime>,
-    /// Random documents a schema.
+    /// The number of random documents for each schema.
     pub(crate) random: usize,
-    /// The folder of mask files, and how far they are explored.
+    /// The folder of the mask files; `budget` says how far they are explored.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) budget: ExploreBudget,
 }
 
-/// A step: its time, and the memory of the matcher before it.
+/// A step of a walk: its time in nanoseconds, whether the mask file had explored it, and what the matcher remembered
+/// before it.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     time: u64,
@@ -97,7 +98,7 @@ struct Step {
     remembered: Remembered,
 }
 
-/// What a matcher remembers at a place: the names of an object so far, the items so far of a list whose items must
+/// What a matcher remembers at a place: the names of an object that were used, or the items of a list whose items must
 /// differ.
 #[derive(Clone, Copy, Debug, Default)]
 struct Remembered {
@@ -105,7 +106,7 @@ struct Remembered {
     items: bool,
 }
 
-/// An engine on a set of documents, with its results so far.
+/// An engine for one set of documents, with its results so far.
 struct Arm {
     set: Set,
     name: String,
@@ -115,10 +116,10 @@ struct Arm {
     is_ours: bool,
     words: Vec<u32>,
     steps: Vec<Step>,
-    /// Nanoseconds of compiling or loading, and of its first part, mapping a file.
+    /// Nanoseconds of compiling or loading each schema; `first_part` has those of mapping a file.
     compile: Vec<u64>,
     first_part: Vec<u64>,
-    /// Schemas whose outcome or masks are not those of the first arm.
+    /// The ids of the schemas whose outcome or masks differ from those of the first arm.
     different: Vec<String>,
 }
 
@@ -154,7 +155,7 @@ pub(crate) fn write(
                 continue;
             };
             count += 1;
-            // in one piece: other processes write to the same file
+            // in one call, because other processes write to the same file
             let line = format!("{}\t{}\t{bytes}\t{states}\n", schema.id, time.as_nanos());
             journal.write_all(line.as_bytes()).map_err(|e| e.to_string())?;
         }
@@ -184,9 +185,9 @@ fn halves(tests: &[Tokens]) -> (Vec<Vec<u32>>, Vec<Tokens>) {
 /// All arms, and their common data.
 pub(crate) struct Arms {
     arms: Vec<Arm>,
-    /// Draws documents and tells the memory of matchers.
+    /// Draws documents, and knows what matchers remember.
     base: Grammata,
-    /// Tokens that structure texts, as bits.
+    /// The tokens that contain a structural character of JSON, as a bit set.
     marks: Vec<u32>,
     plan: Plan,
     digests: Option<Box<dyn Write>>,
@@ -373,9 +374,9 @@ fn remembered(compiled: &CompiledGrammar, test: &Tokens) -> Vec<Remembered> {
     all
 }
 
-/// Draws random documents. Each token is one that the mask allows, all equally likely; every other token is drawn from
+/// Draws random documents. Each token is one that the mask allows, all equally likely. Every other token is drawn from
 /// the marks among them, because texts would otherwise rarely leave their first string. Where the text may end, it ends
-/// in half of all cases. Documents that are cut off count as invalid, because they may not end there.
+/// in half of all cases. Truncated documents count as invalid, because they may not end there.
 fn drawn(compiled: &CompiledGrammar, id: &str, count: usize, marks: &[u32]) -> Vec<Tokens> {
     let vocabulary = compiled.vocabulary();
     let seed = sha2::Sha256::digest(id);
@@ -425,7 +426,7 @@ fn draw(compiled: &CompiledGrammar, (words, marks): (&mut [u32], &[u32]), state:
     Tokens { valid: matcher.is_accepting(), tokens }
 }
 
-/// Summarises the journals of the folders of mask files.
+/// Returns a summary of the journals in the folders of mask files.
 fn written(folder: &Path) -> Result<String, String> {
     let mut text = String::new();
     for set in [Set::Given, Set::HeldOut] {
@@ -448,7 +449,7 @@ fn written(folder: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// Mean and percentiles of values, each scaled.
+/// Returns the mean and percentiles of values, each scaled, as text; `none` if there are no values.
 fn spread(values: &[u64], scaled: impl Fn(f64) -> f64) -> String {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();

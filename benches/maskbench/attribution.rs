@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measured {
     pub(crate) total: u64,
-    /// The causes with some time, each without the causes inside it. The rest of the total is unmarked.
+    /// The causes that took some time, each without the causes inside it. The rest of the total is unmarked.
     pub(crate) causes: Box<[(Cause, u64)]>,
     /// The parts of the causes' times that were wasted.
     pub(crate) in_vain: Box<[(Cause, u64)]>,
@@ -24,7 +24,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// The time of a cause.
+    /// Returns the time of a cause. The time of `Unmarked` is the rest of the total.
     pub(crate) fn of(&self, cause: Cause) -> u64 {
         match cause {
             Cause::Unmarked => self.total - self.causes.iter().map(|&(_, time)| time).sum::<u64>(),
@@ -41,11 +41,11 @@ impl Measured {
 /// The kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Work {
-    /// A compiled grammar.
+    /// Compiling a grammar.
     Compile,
-    /// The mask at the start of a grammar just compiled.
+    /// The first mask of a grammar that was just compiled.
     FirstMask,
-    /// The mask of a token of a test, and the step over the token.
+    /// The mask before token `at` of a test, and accepting the token.
     Mask { test: usize, at: usize },
 }
 
@@ -68,20 +68,20 @@ pub(crate) const BANDS: [(&str, usize, usize); 6] = [
     ("p99.9–max", 999, 1000),
 ];
 
-/// The part of a sorted list between two thousandths, by nearest rank.
+/// Returns the part of a sorted list between two thousandths, by nearest rank.
 pub(crate) fn band<T>(sorted: &[T], (from, to): (usize, usize)) -> &[T] {
     let rank = |thousandths: usize| (sorted.len() * thousandths).div_ceil(1000);
     &sorted[rank(from)..rank(to)]
 }
 
-/// One quantity over some records.
+/// The distribution of one quantity over some records.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Row {
-    /// The part of the records' total.
+    /// The sum of the quantity, divided by the sum of the records' total times.
     pub(crate) share: f64,
-    /// How many records have some of it.
+    /// The number of records in which the quantity is not 0.
     pub(crate) records: usize,
-    /// Over all records, those without it included.
+    /// The mean over all records, including those in which the quantity is 0.
     pub(crate) mean: f64,
     pub(crate) p99: u64,
     pub(crate) p999: u64,
@@ -89,7 +89,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Sums up a quantity; `None` without records.
+    /// Computes the distribution of a quantity; `None` if there are no records.
     pub(crate) fn of(records: &[&Record], quantity: impl Fn(&Measured) -> u64) -> Option<Row> {
         let mut values: Vec<u64> = records.iter().map(|record| quantity(&record.measured)).collect();
         values.sort_unstable();
@@ -106,7 +106,7 @@ impl Row {
     }
 }
 
-/// How many of the slowest masks are shown.
+/// The number of the slowest masks that are listed.
 pub(crate) const WORST: usize = 50;
 
 /// All records of a run.
@@ -115,9 +115,9 @@ pub(crate) struct Attribution {
     records: Vec<Record>,
     /// The names of the schemas, by number.
     schemas: Vec<String>,
-    /// The shortest of the repeated measurements.
+    /// The shortest of the repeated measurements of each piece of work, in nanoseconds.
     again: HashMap<(usize, Work), u64>,
-    /// Nanoseconds of a page fault.
+    /// The time of a page fault, in nanoseconds.
     pub(crate) fault: f64,
 }
 
@@ -135,7 +135,7 @@ impl Attribution {
         self.records.extend(records);
     }
 
-    /// Adds measurements of a schema that is run once more.
+    /// Adds the measurements of a schema that was run again.
     pub(crate) fn add_again(&mut self, schema: usize, measured: Vec<(Work, Measured)>) {
         for (work, Measured { total, .. }) in measured {
             let shortest = self.again.entry((schema, work)).or_insert(total);
@@ -143,7 +143,7 @@ impl Attribution {
         }
     }
 
-    /// The records of one kind, the fastest first, without those that were preempted.
+    /// Returns the records whose work satisfies `is`, the fastest first. Records that were preempted are left out.
     pub(crate) fn sorted(&self, is: impl Fn(Work) -> bool) -> Vec<&Record> {
         let records = self.records.iter().filter(|record| is(record.work));
         let mut sorted: Vec<&Record> = records.filter(|record| record.measured.preemptions == 0).collect();
@@ -151,34 +151,34 @@ impl Attribution {
         sorted
     }
 
-    /// The masks that were preempted.
+    /// Returns the masks that were preempted.
     pub(crate) fn preempted(&self) -> Vec<&Record> {
         let preempted = self.records.iter().filter(|record| record.measured.preemptions > 0);
         preempted.filter(|record| is_mask(record.work)).collect()
     }
 
-    /// The slowest masks, the slowest first.
+    /// Returns the slowest masks that were not preempted, the slowest first, at most [`WORST`].
     pub(crate) fn worst(&self) -> Vec<&Record> {
         self.sorted(is_mask).into_iter().rev().take(WORST).collect()
     }
 
-    /// The numbers of the schemas that have the slowest masks.
+    /// Returns the numbers of the schemas that have the slowest masks.
     pub(crate) fn worst_schemas(&self) -> BTreeSet<usize> {
         self.worst().iter().map(|record| record.schema).collect()
     }
 
-    /// The name of a schema.
+    /// Returns the name of a record's schema.
     pub(crate) fn schema(&self, record: &Record) -> &str {
         &self.schemas[record.schema]
     }
 
-    /// The shortest of the repeated measurements of what a record measures.
+    /// Returns the shortest of the repeated measurements of a record's work; `None` if there are none.
     pub(crate) fn again(&self, record: &Record) -> Option<u64> {
         self.again.get(&(record.schema, record.work)).copied()
     }
 }
 
-/// Whether something is a mask of a test.
+/// Returns whether a piece of work is a mask of a test.
 pub(crate) fn is_mask(work: Work) -> bool {
     matches!(work, Work::Mask { .. })
 }

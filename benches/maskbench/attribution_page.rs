@@ -4,7 +4,7 @@ use super::attribution::{Attribution, BANDS, Measured, Record, Row, Work, band, 
 use grammata::attribution::Cause;
 use std::fmt::Write;
 
-/// The page.
+/// Returns the whole page.
 pub(crate) fn page(all: &Attribution) -> String {
     let mut page =
         "# What masks' time is spent on\n\nTimes in µs. Causes exclude each other and add up to the whole; \
@@ -36,7 +36,7 @@ pub(crate) fn page(all: &Attribution) -> String {
     page
 }
 
-/// The share of each cause in each band.
+/// Writes the table with the share of each cause in each band.
 fn shares(page: &mut String, masks: &[&Record]) {
     let _ = writeln!(page, "## Shares\n\n| | {} |", BANDS.map(|band| band.0).join(" | "));
     let _ = writeln!(page, "|---|{}", "--:|".repeat(BANDS.len()));
@@ -53,7 +53,7 @@ fn shares(page: &mut String, masks: &[&Record]) {
     page.push('\n');
 }
 
-/// The table of some records.
+/// Writes the tables of some records under a title; nothing if there are no records.
 fn section(page: &mut String, title: &str, records: &[&Record], fault: f64) {
     let Some(whole) = Row::of(records, |measured| measured.total) else { return };
     let _ = writeln!(page, "## {title}\n\n{} measured\n", records.len());
@@ -107,7 +107,7 @@ fn section(page: &mut String, title: &str, records: &[&Record], fault: f64) {
     page.push('\n');
 }
 
-/// The slowest masks.
+/// Writes the table of the slowest masks.
 fn worst(page: &mut String, all: &Attribution) {
     page.push_str(
         "## The slowest masks\n\n`again`: the shortest of the repeated runs, which share nothing with other schemas.\n\n\
@@ -135,7 +135,7 @@ fn worst(page: &mut String, all: &Attribution) {
     }
 }
 
-/// The causes of a hundredth of the time or more, the largest first.
+/// Returns the causes that took at least a hundredth of the time, the largest first.
 fn causes(measured: &Measured) -> String {
     let mut causes: Vec<(u64, Cause)> = Cause::ALL.map(|cause| (measured.of(cause), cause)).to_vec();
     causes.retain(|&(time, _)| time * 100 >= measured.total.max(1));

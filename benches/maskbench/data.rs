@@ -1,4 +1,4 @@
-//! Reading schemas and their tests: MaskBench's folder of JSON files, or one schema a line.
+//! Reads schemas and their tests: MaskBench's folder of JSON files, or a file with one schema a line.
 //!
 //! A schema is an object with `id` (in a folder: the file's name), `schema` (the schema itself or its text) and
 //! `tests`, each with `valid` and `data` (a value) or `text` (the value as it is to be written).
@@ -25,7 +25,7 @@ pub(crate) struct Test {
     pub(crate) text: String,
 }
 
-/// The schemas at `path`, one after the other.
+/// Returns the schemas at `path`, which are read one after the other.
 pub(crate) fn read(path: &Path) -> Result<Box<dyn Iterator<Item = Result<Schema, String>>>, String> {
     if path.is_dir() {
         return Ok(Box::new(files(path)?.into_iter().map(|file| {
@@ -58,7 +58,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     if paths.is_empty() { Err(failure(folder, "no .json files in this folder")) } else { Ok(paths) }
 }
 
-/// A schema and its tests from JSON text.
+/// Reads a schema and its tests from JSON text. `id` is used instead of the member `id` if it is given.
 pub(crate) fn schema(text: &str, id: Option<String>) -> Result<Schema, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let id = id.or_else(|| value["id"].as_str().map(str::to_owned)).ok_or("no `id`")?;
@@ -78,8 +78,8 @@ pub(crate) fn schema(text: &str, id: Option<String>) -> Result<Schema, String> {
     Ok(Schema { id, text, tests: tests.collect::<Result<_, _>>()? })
 }
 
-/// Writes a blank after each comma and colon, as Python's `json.dumps` does, whose output MaskBench feeds to
-/// the engines.
+/// A JSON formatter that writes a blank after each comma and colon. MaskBench feeds such text to the engines, because
+/// Python's `json.dumps` writes it.
 struct Spaced;
 
 impl Formatter for Spaced {

@@ -3,16 +3,16 @@
 use serde_json::Value;
 use std::time::Duration;
 
-/// Turns schemas into masks.
+/// An engine under measurement, which turns schemas into masks.
 pub(crate) trait Engine {
-    /// The name in reports.
+    /// Returns the name in reports.
     fn name(&self) -> &'static str;
 
-    /// 32-bit words of a mask.
+    /// Returns the number of 32-bit words of a mask.
     fn mask_words(&self) -> usize;
 
-    /// Writes the mask file of a schema, explored along some texts in tokens, unless there is one or the engine has
-    /// none.
+    /// Writes the mask file of a schema, which is explored along some texts as tokens. Returns `None` if the file
+    /// exists already or the engine has no mask files.
     fn write_masks(&self, _schema: &str, _known: &[Vec<u32>]) -> Option<Written> {
         None
     }
@@ -30,10 +30,10 @@ pub(crate) struct Written {
     pub(crate) states: usize,
 }
 
-/// A compiled schema, and how long the first part of compiling took.
+/// A compiled schema, and the time of the first part of compiling.
 pub(crate) struct Compilation {
     pub(crate) compiled: Box<dyn Compiled>,
-    /// What the first part is, as the name of a field in the report, and its time.
+    /// The name of the first part, which is a field in the report, and its time.
     pub(crate) first_part: (&'static str, Duration),
 }
 
@@ -50,19 +50,19 @@ pub(crate) struct Refusal {
 
 /// A compiled schema.
 pub(crate) trait Compiled {
-    /// A walk at the beginning of a text.
+    /// Begins a walk at the beginning of a text.
     fn session(&self) -> Box<dyn Session>;
 
-    /// Computes ahead for some time, if the engine does such things.
+    /// Computes masks ahead for some time, if the engine can do so.
     fn warm(&self, _time: Duration) {}
 
-    /// Sizes and counts, for the report.
+    /// Returns sizes and counts for the report.
     fn statistics(&self) -> Value;
 }
 
 /// One walk. Errors are the engine's own texts.
 pub(crate) trait Session {
-    /// Whether the next mask was computed by another process.
+    /// Returns whether the next mask was computed by another process.
     fn is_explored(&self) -> bool {
         false
     }
@@ -73,7 +73,7 @@ pub(crate) trait Session {
     /// Accepts a token that the mask allows.
     fn accept(&mut self, token: u32) -> Result<(), String>;
 
-    /// Whether the text may end here.
+    /// Returns whether the text may end here.
     fn is_accepting(&mut self) -> Result<bool, String>;
 
     /// Explains to a person why a token is not allowed here.

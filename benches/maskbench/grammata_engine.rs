@@ -10,13 +10,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The engine under measurement. The compiler, with everything that depends only on the vocabulary, is made once, as in
-/// a server.
+/// The engine under measurement. The compiler, with everything that depends only on the vocabulary, is built once, as
+/// in a server.
 pub(crate) struct Grammata {
     compiler: Compiler,
     mask_words: usize,
     options: json_schema::Options,
-    /// The folder of mask files, if the engine begins with such, and how far they are explored.
+    /// The folder of mask files, and how far they are explored; `None` without mask files.
     files: Option<(PathBuf, ExploreBudget)>,
     /// Whether mask files are mapped instead of read.
     mapped: bool,
@@ -35,12 +35,11 @@ impl Grammata {
         Grammata { compiler: self.compiler.detached(), options: self.options.clone(), files: None, ..*self }
     }
 
-    /// The vocabulary.
     pub(crate) fn vocabulary(&self) -> &Vocabulary {
         self.compiler.vocabulary()
     }
 
-    /// Compiles a schema without a file, for questions outside of the measurements.
+    /// Compiles a schema without a mask file, outside of the measurements; `None` if it is refused.
     pub(crate) fn compiled(&self, schema: &str) -> Option<CompiledGrammar> {
         let grammar = json_schema::compile(schema, &self.options).ok()?.grammar;
         self.compiler.compile(&grammar).ok()
@@ -56,7 +55,7 @@ impl Grammata {
         Grammata { mapped: true, ..self }
     }
 
-    /// The mask file of a schema.
+    /// Returns the path of the mask file of a schema, for the current order of members; `None` without a folder.
     fn file(&self, schema: &str) -> Option<PathBuf> {
         let hash = Sha256::digest(format!("{:?} {schema}", self.options.property_order));
         let name: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
@@ -90,7 +89,7 @@ impl Engine for Grammata {
         let begin = Instant::now();
         if let Some(path) = self.file(schema).filter(|path| path.exists()) {
             let limits = &self.options.limits;
-            #[allow(unsafe_code)] // who says `mapped` promises that nobody changes the files in place
+            #[allow(unsafe_code)] // whoever calls `mapped` promises that nobody changes the files in place
             let mapped = self.mapped.then(|| unsafe { MaskFile::map(&path, limits) });
             let file = mapped.unwrap_or_else(|| MaskFile::open(&path, limits)).map_err(|e| refusal(&e))?;
             let first_part = (if self.mapped { "map_us" } else { "open_us" }, begin.elapsed());
@@ -157,7 +156,7 @@ impl Session for Matcher {
     fn explain(&mut self, token: u32) -> String {
         match self.accept_token(TokenId::new(token)) {
             Err(error) => error.to_string(),
-            // the mask forbids what the matcher accepts: that is worth knowing
+            // a token that the mask forbids and the matcher accepts is a fault of the engine
             Ok(()) => "the matcher accepts this token, but the mask did not allow it".to_owned(),
         }
     }

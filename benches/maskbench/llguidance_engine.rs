@@ -1,4 +1,4 @@
-//! The peer: llguidance, called as its documentation says for servers, with its default slices.
+//! The peer llguidance, used as its documentation recommends for servers, with its default slices.
 
 use super::engine::{Compilation, Compiled, Engine, Refusal, Session};
 use llguidance::api::TopLevelGrammar;
@@ -10,14 +10,14 @@ use std::path::Path;
 use std::time::Instant;
 use toktrie_hf_tokenizers::ByteTokenizer;
 
-/// llguidance with a tokenizer.
+/// The engine llguidance for one tokenizer.
 pub(crate) struct Llguidance {
     factory: ParserFactory,
     environment: TokEnv,
 }
 
 impl Llguidance {
-    /// Loads a tokenizer. The end-of-sequence ids are the tokenizer's own where none are given.
+    /// Loads a tokenizer. If `eos` is empty, the tokenizer's own end-of-sequence ids are used.
     pub(crate) fn new(tokenizer: &Path, eos: &[u32]) -> Result<Llguidance, String> {
         let mut bytes = ByteTokenizer::from_file(tokenizer).map_err(|e| e.to_string())?;
         if !eos.is_empty() {
@@ -55,14 +55,14 @@ impl Engine for Llguidance {
     }
 }
 
-/// Its errors have no codes; the text before details distinguishes them.
+/// Makes a refusal of an error message. llguidance's errors have no codes; the first 60 characters distinguish them.
 fn refusal(message: String) -> Refusal {
     let line = message.lines().next().unwrap_or_default();
     let keyword = line.chars().take(60).collect();
     Refusal { code: "llguidance".to_owned(), keyword, message }
 }
 
-/// A matcher that is only cloned. A deep clone has lexer tables of its own.
+/// A matcher from which the walks are cloned. A deep clone has its own lexer tables.
 struct Template {
     matcher: Matcher,
     environment: TokEnv,

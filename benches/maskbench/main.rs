@@ -1,12 +1,12 @@
 //! MaskBench: how long masks take and whether they are right, over thousands of JSON schemas with tests.
 //!
 //! The protocol is that of the JSONSchemaBench project's MaskBench (arXiv:2501.10868), without a model and on one
-//! thread. For each schema: compile it and take the first mask (TTFM). For each of its tests: a fresh matcher; the
-//! instance in tokens, without special tokens; for each token the mask into a buffer, a look at the token's
-//! bit, and the token accepted (TBM is the time of all three). A valid instance must be allowed to its end,
-//! an invalid one must be refused at some token or at its end.
+//! thread. Each schema is compiled and its first mask computed (TTFM, time to first mask). Each of its tests gets a new
+//! matcher and its instance as tokens, without special tokens. For each token the mask is written to a buffer, the
+//! token's bit is tested and the token is accepted; TBM (time between masks) is the time of all three. A valid instance
+//! must be allowed to its end, an invalid one must be refused at some token or at its end.
 //!
-//! `cargo bench --bench maskbench -- --help` tells the options and where the data is.
+//! `cargo bench --bench maskbench -- --help` prints the options and the source of the data.
 //!
 //! State that an engine shares between the tests of a schema is part of the measurement: this crate's matchers share
 //! tables and masks, so a later test finds what an earlier one has computed. `--isolate` removes this effect.
@@ -49,7 +49,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use summary::Tally;
 
-/// Counts what each thread allocates.
+/// The allocator, which counts what each thread allocates.
 #[cfg(feature = "attribution")]
 #[global_allocator]
 static ALLOCATOR: meter::counting::Counting = meter::counting::Counting;
@@ -181,7 +181,7 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// The schemas to run.
+/// Returns the schemas to run, as the arguments select them.
 fn schemas_of(arguments: &Arguments) -> Result<impl Iterator<Item = Result<Schema, String>> + '_, String> {
     let all: Box<dyn Iterator<Item = _>> = match arguments.data.to_str() {
         Some("special") => Box::new(special::all().into_iter().map(Ok)),
@@ -194,7 +194,7 @@ fn schemas_of(arguments: &Arguments) -> Result<impl Iterator<Item = Result<Schem
     Ok(some.filter(wanted).take(arguments.limit))
 }
 
-/// The tests of a schema in tokens.
+/// Returns the tests of a schema as tokens.
 fn tokens_of(tokenizer: &tokenizers::Tokenizer, schema: &Schema) -> Result<Vec<Tokens>, String> {
     let tests = schema.tests.iter().map(|test| {
         let encoding = tokenizer.encode_fast(test.text.as_str(), false);
@@ -204,7 +204,7 @@ fn tokens_of(tokenizer: &tokenizers::Tokenizer, schema: &Schema) -> Result<Vec<T
     tests.collect()
 }
 
-/// Compares regimes.
+/// Compares regimes. Missing mask files are written first; if there were any, a new process does the comparison.
 fn compare(
     arguments: &Arguments,
     base: &Grammata,
@@ -249,7 +249,7 @@ fn compare(
     Ok(())
 }
 
-/// A file to write to, if there is a path.
+/// Creates a file to write to, if there is a path.
 fn create(path: &Option<PathBuf>) -> Result<Option<BufWriter<File>>, String> {
     let create = |path: &PathBuf| File::create(path).map_err(|e| format!("`{}`: {e}", path.display()));
     Ok(path.as_ref().map(create).transpose()?.map(BufWriter::new))
@@ -266,13 +266,13 @@ fn peer(_: &Arguments) -> Result<Box<dyn Engine>, String> {
     Err("`--peer` needs the peers: cargo bench --bench maskbench --features peers".to_owned())
 }
 
-/// Whether `--only` names the schema, or a keyword in it.
+/// Returns whether `--only` names the schema, or a keyword in its text.
 fn wanted(schema: &Schema, only: &[String]) -> bool {
     only.is_empty()
         || only.iter().any(|word| schema.id == *word || schema.text.contains(&format!("\"{word}\"")))
 }
 
-/// A line of `/proc/self/status`, in KiB; 0 where there is no such file.
+/// Returns a value of `/proc/self/status`, in KiB; 0 if it is not available.
 fn memory(key: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
@@ -282,7 +282,7 @@ fn memory(key: &str) -> u64 {
 /// The engines and their results so far.
 struct Bench {
     engines: Vec<Box<dyn Engine>>,
-    /// A buffer for masks and a tally for each engine.
+    /// For each engine a buffer for masks; `tallies` has their results.
     words: Vec<Vec<u32>>,
     tallies: Vec<Tally>,
     tokenizer: tokenizers::Tokenizer,
@@ -293,11 +293,11 @@ struct Bench {
     attribution: Attribution,
     order: PropertyOrder,
     given: Given,
-    /// Mask files that were written.
+    /// The times and sizes of the mask files that were written.
     written: Vec<Written>,
 }
 
-/// Reports the times and sizes of mask files.
+/// Returns a report of the times and sizes of mask files.
 fn written(all: &[Written]) -> String {
     let of = |field: &dyn Fn(&Written) -> u64| {
         let mut values: Vec<u64> = all.iter().map(field).collect();
@@ -318,7 +318,7 @@ fn written(all: &[Written]) -> String {
 }
 
 impl Bench {
-    /// Runs the schemas with the slowest masks some more times, each in an engine that has seen no other schema.
+    /// Runs the schemas with the slowest masks again, each in an engine that has seen no other schema.
     fn run_again(&mut self, arguments: &Arguments, alone: &Grammata) -> Result<(), String> {
         let worst = self.attribution.worst_schemas();
         for (number, schema) in
@@ -335,7 +335,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Runs one schema on all engines; each goes first in turn.
+    /// Runs one schema on all engines. Each engine runs first in turn.
     fn schema(&mut self, schema: &Schema, number: usize) -> std::io::Result<Vec<Outcome>> {
         let mut tests = tokens_of(&self.tokenizer, schema).map_err(std::io::Error::other)?;
         let valid = tests.iter().filter(|test| test.valid);

@@ -69,7 +69,7 @@ pub(crate) use engine::Meter;
 
 /// The system's allocator, counted per thread.
 #[cfg(feature = "attribution")]
-#[allow(dead_code)] // the tests of the runner keep the allocator that they have
+#[allow(dead_code)] // the tests of the runner keep their own allocator
 pub(crate) mod counting {
     use std::alloc::{GlobalAlloc, Layout, System};
     use std::cell::Cell;
@@ -82,10 +82,10 @@ pub(crate) mod counting {
         static HEAP: Cell<Heap> = const { Cell::new(Heap { calls: 0, bytes: 0, large: 0 }) };
     }
 
-    /// Allocations of a thread so far.
+    /// The allocations of a thread so far.
     #[derive(Clone, Copy)]
     pub(crate) struct Heap {
-        /// Allocations and reallocations.
+        /// The number of allocations and reallocations.
         pub(crate) calls: u64,
         pub(crate) bytes: u64,
         /// Nanoseconds of allocating and freeing large blocks.
@@ -98,7 +98,7 @@ pub(crate) mod counting {
         }
     }
 
-    /// Counts a call, and times it if it is large.
+    /// Runs a call of the allocator and counts it. The call is timed if `size` is large.
     fn counted<T>(calls: u64, size: usize, call: impl FnOnce() -> T) -> T {
         let start = (size >= LARGE).then(Instant::now);
         let result = call();
@@ -112,7 +112,7 @@ pub(crate) mod counting {
 
     pub(crate) struct Counting;
 
-    #[allow(unsafe_code)] // every call is handed on to the system's allocator as it is
+    #[allow(unsafe_code)] // each call is passed on to the system's allocator unchanged
     unsafe impl GlobalAlloc for Counting {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             counted(1, layout.size(), || unsafe { System.alloc(layout) })
@@ -135,18 +135,18 @@ pub(crate) mod counting {
 /// The system's counts of a thread.
 #[cfg(feature = "attribution")]
 mod system {
-    /// Counts of a thread so far; zero if the system does not tell.
+    /// Counts of a thread so far; 0 if the system does not report them.
     #[derive(Clone, Copy, Default)]
     pub(super) struct Thread {
-        /// Page faults without reading from a disk.
+        /// Page faults that needed no disk access.
         pub(super) faults: u64,
-        /// Context switches that the thread did not ask for.
+        /// Involuntary context switches.
         pub(super) preemptions: u64,
     }
 
     impl Thread {
         #[cfg(target_os = "linux")]
-        #[allow(unsafe_code)] // `getrusage` fills a structure of numbers
+        #[allow(unsafe_code)] // `getrusage` fills a structure of plain numbers
         pub(super) fn now() -> Thread {
             let usage = unsafe {
                 let mut usage: libc::rusage = std::mem::zeroed();
@@ -163,7 +163,7 @@ mod system {
     }
 }
 
-/// Nanoseconds that one page fault takes: memory that is touched for the first time, page by page.
+/// Returns the nanoseconds of one page fault, measured on memory that is touched for the first time, page by page.
 pub(crate) fn fault_cost() -> f64 {
     const PAGES: usize = 4096;
     let mut memory: Vec<u8> = Vec::with_capacity(PAGES << 12);

@@ -1,4 +1,4 @@
-//! Distributions as SVG.
+//! Draws distributions of times as SVG.
 
 use plotters::prelude::*;
 use std::error::Error;
@@ -10,13 +10,14 @@ pub(crate) type Curve = (String, Vec<u64>);
 const COLOURS: [RGBColor; 4] =
     [RGBColor(31, 119, 180), RGBColor(214, 39, 40), RGBColor(44, 160, 44), RGBColor(148, 103, 189)];
 
-/// No curve needs more points than this.
+/// The number of steps between the points of a curve.
 const POINTS: usize = 400;
 
-/// Draws the share of values above each time, both axes logarithmic: the tail is as easy to read as the middle.
+/// Draws the share of values above each time. Both axes are logarithmic, so that the tail is as easy to read as the
+/// middle.
 ///
 /// # Errors
-/// Errors of writing the file.
+/// Fails if the file cannot be written.
 pub(crate) fn tails(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Box<dyn Error>> {
     let microseconds = |nanoseconds: u64| (nanoseconds.max(1) as f64) / 1000.0;
     let ends = || curves.iter().filter_map(|curve| Some((*curve.1.first()?, *curve.1.last()?)));
@@ -41,7 +42,7 @@ pub(crate) fn tails(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Bo
         .draw()?;
     for ((name, values), colour) in curves.iter().zip(COLOURS.iter().cycle()) {
         let count = values.len();
-        // evenly in the logarithm of the share
+        // the points are evenly spaced in the logarithm of the share
         let ranks = (0..=POINTS).map(|n| ((count as f64).powf(1.0 - n as f64 / POINTS as f64)) as usize);
         let mut points: Vec<(f64, f64)> = ranks
             .filter(|&above| (1..=count).contains(&above))

@@ -1,4 +1,4 @@
-//! One JSON line a schema and engine. Times are in microseconds.
+//! The records of a run: one JSON line for each schema and engine. Times are in microseconds.
 
 use super::data::Schema;
 use super::run::{Failure, Outcome, Status, Times, Tokens};
@@ -10,10 +10,10 @@ use std::fmt::Write;
 const BEFORE: usize = 24;
 const AFTER: usize = 6;
 
-/// How many of the slowest masks are shown with their places.
+/// The number of the slowest masks that are shown with their places.
 const SLOWEST: usize = 3;
 
-/// The line for one outcome. `decode` turns tokens into text.
+/// Returns the JSON line of one outcome. `decode` turns tokens into text.
 pub(crate) fn line(
     engine: &str,
     schema: &Schema,
@@ -64,7 +64,8 @@ pub(crate) fn line(
     line
 }
 
-/// The line for the digest of one outcome; a schema without masks has the digest of no bytes.
+/// Returns the line with the digest of one outcome, separated by tabs. A schema without masks has the digest of no
+/// bytes.
 pub(crate) fn digest(engine: &str, schema: &Schema, order: &str, outcome: &Outcome) -> String {
     let mut line = format!("{}\t{engine}\t{order}\t{}\t", schema.id, outcome.status.name());
     for byte in outcome.digest.clone().unwrap_or_default().finalize() {
@@ -73,7 +74,7 @@ pub(crate) fn digest(engine: &str, schema: &Schema, order: &str, outcome: &Outco
     line
 }
 
-/// The slowest masks of the first pass: where they were, and what had been written by then.
+/// Returns the slowest masks of the first pass, with their places and the text before them.
 fn slowest(tests: &[Tokens], outcome: &Outcome, decode: &dyn Fn(&[u32]) -> String) -> Value {
     let places = outcome.walked.iter().enumerate();
     let places = places.flat_map(|(test, &count)| (0..count).map(move |at| (test, at)));

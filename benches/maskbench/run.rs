@@ -1,4 +1,4 @@
-//! The protocol, for one schema and one engine, on one thread.
+//! The protocol of MaskBench, for one schema and one engine, on one thread.
 
 use super::attribution::{Measured, Work};
 use super::engine::{Compiled, Engine, Refusal, Session};
@@ -12,24 +12,24 @@ use std::time::{Duration, Instant};
 /// The outcome of a schema, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Status {
-    /// It compiles and all its tests pass.
+    /// The schema compiles, and all its tests pass.
     Pass,
-    /// The engine says that no value satisfies it, and no instance is valid: that is right as well.
+    /// The engine reports that no value satisfies the schema, and no instance is valid: that is right, too.
     Unsatisfiable,
-    /// The engine refuses it.
+    /// The engine refuses the schema.
     CompileError,
-    /// A token of a valid instance is not allowed, or its end is not; also if the engine fails there with an error.
+    /// A token of a valid instance, or its end, is not allowed, or the engine fails there with an error.
     ValidRejected,
-    /// It took longer than the time limit.
+    /// The schema took longer than the time limit.
     Timeout,
     /// The engine panicked.
     Crash,
-    /// All tokens of an invalid instance are allowed, and its end is.
+    /// All tokens of an invalid instance are allowed, and its end is allowed, too.
     InvalidAccepted,
 }
 
 impl Status {
-    /// All of them, in the order of the report.
+    /// All statuses, in the order of the report.
     pub(crate) const ALL: [Status; 7] = [
         Status::Pass,
         Status::Unsatisfiable,
@@ -54,38 +54,38 @@ impl Status {
     }
 }
 
-/// An instance in tokens.
+/// An instance as tokens, and whether the schema admits it.
 #[derive(Clone, Debug)]
 pub(crate) struct Tokens {
     pub(crate) valid: bool,
     pub(crate) tokens: Vec<u32>,
 }
 
-/// How to run.
+/// The settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    /// Passes over the tests, from 1.
+    /// The number of passes over the tests; at least 1.
     pub(crate) repeat: usize,
     /// Whether the grammar is compiled again for each test.
     pub(crate) isolate: bool,
     /// Whether the masks of the first pass are digested.
     pub(crate) digest: bool,
-    /// Computing ahead before the first mask, not timed.
+    /// How long masks are computed ahead before the first mask, not timed.
     pub(crate) warm: Option<Duration>,
     /// MiB of memory that are read before each mask, not timed.
     pub(crate) sweep: usize,
-    /// Whether the first pass is attributed to causes.
+    /// Whether the time of the first pass is attributed to causes.
     pub(crate) attribution: bool,
-    /// The longest that a schema may take; looked at between masks.
+    /// The longest time that a schema may take; it is checked between masks.
     pub(crate) time_limit: Duration,
 }
 
 /// The times of one token, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
-    /// The mask, in the caller's buffer.
+    /// The time to write the mask into the caller's buffer.
     pub(crate) mask: u64,
-    /// Looking at the token's bit, and accepting the token if it is set.
+    /// The time to check the token's bit, and to accept the token if the bit is set.
     pub(crate) commit: u64,
     /// Whether another process had computed the mask.
     pub(crate) explored: bool,
@@ -94,10 +94,10 @@ pub(crate) struct Times {
 /// A failed test.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    /// Its place among the schema's tests.
+    /// The index among the schema's tests.
     pub(crate) test: usize,
     pub(crate) status: Status,
-    /// The token at which it happened: its place, or the number of tokens for the end.
+    /// The index of the token at which the test failed; for the end, the number of tokens.
     pub(crate) at: usize,
     pub(crate) message: String,
 }
@@ -110,18 +110,18 @@ pub(crate) struct Outcome {
     pub(crate) first_part: Option<(&'static str, Duration)>,
     pub(crate) compile: Duration,
     pub(crate) first_mask: Duration,
-    /// Making a fresh matcher, in nanoseconds, one for each test.
+    /// The times to make a fresh matcher for each test of the first pass, in nanoseconds.
     pub(crate) resets: Vec<u64>,
-    /// The first pass over the tests.
+    /// The times of the tokens in the first pass over the tests.
     pub(crate) times: Vec<Times>,
-    /// The number of tokens of each test in that pass.
+    /// The number of tokens of each test that were walked over in the first pass.
     pub(crate) walked: Vec<usize>,
-    /// The passes after the first.
+    /// The times of the tokens in the later passes.
     pub(crate) warm: Vec<Times>,
     pub(crate) failures: Vec<Failure>,
     /// Numbers of tests of the first pass that passed: invalid instances, then valid ones.
     pub(crate) right: [usize; 2],
-    /// Invalid instances of which only the end was refused.
+    /// The number of invalid instances whose tokens were all allowed, and whose end was refused.
     pub(crate) end_refused: usize,
     pub(crate) first_mask_error: Option<String>,
     pub(crate) statistics: Value,
@@ -158,7 +158,7 @@ impl Outcome {
         self.refusal.is_none() && self.first_part.is_some()
     }
 
-    /// Time to the first mask.
+    /// Returns the time to the first mask: compiling and computing the mask.
     pub(crate) fn ttfm(&self) -> Duration {
         self.compile + self.first_mask
     }
@@ -255,7 +255,7 @@ fn protocol(
     outcome.statistics = compiled.statistics();
 }
 
-/// The walk over one test.
+/// The state of the walks over the tests of one schema.
 struct Walk<'a> {
     compiled: &'a dyn Compiled,
     deadline: Instant,
@@ -274,7 +274,7 @@ fn sweep(mib: usize) {
 }
 
 impl Walk<'_> {
-    /// Returns false if the time is up.
+    /// Walks over one test. Returns false if the time limit is exceeded.
     fn run(&mut self, pass: usize, test: usize, tokens: &Tokens) -> bool {
         let begin = Instant::now();
         let mut session = self.compiled.session();
@@ -290,7 +290,7 @@ impl Walk<'_> {
             if stepped == Ok(true) {
                 continue;
             }
-            // results are judged in the first pass
+            // only the first pass is judged
             if pass == 0 && tokens.valid {
                 let message = stepped.err().unwrap_or_else(|| session.explain(token));
                 self.outcome.fail(test, Status::ValidRejected, at, message);
@@ -305,7 +305,8 @@ impl Walk<'_> {
         true
     }
 
-    /// Mask and commit of one token; returns whether the mask allows it.
+    /// Computes the mask before one token, and accepts the token if the mask allows it. Returns whether the mask allows
+    /// it.
     fn step(
         &mut self,
         session: &mut dyn Session,
@@ -335,7 +336,7 @@ impl Walk<'_> {
         filled.and(accepted).map(|()| allowed)
     }
 
-    /// All tokens were allowed: a valid instance may end there, an invalid one may not.
+    /// Judges a test whose tokens were all allowed: a valid instance may end there, an invalid one may not.
     fn judge_end(&mut self, session: &mut dyn Session, test: usize, tokens: &Tokens) {
         let at = tokens.tokens.len();
         let accepting = match session.is_accepting() {

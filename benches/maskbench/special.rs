@@ -3,7 +3,7 @@
 use super::data::{Schema, Test};
 use serde_json::{Map, Value, json};
 
-/// All schemas, each with one valid instance and most with an invalid one.
+/// Returns all schemas, each with one valid instance and most with an invalid one.
 pub(crate) fn all() -> Vec<Schema> {
     let mut all = Vec::new();
     for length in [100, 1_000, 10_000, 100_000] {
@@ -18,7 +18,7 @@ pub(crate) fn all() -> Vec<Schema> {
     for count in [2, 8, 32, 128] {
         all.push(tools(count));
     }
-    // some 1 KB, 16 KB, 256 KB and 4 MB
+    // about 1 KB, 16 KB, 256 KB and 4 MB
     for count in [10, 160, 2_560, 40_960] {
         all.push(members(count));
     }
@@ -65,7 +65,7 @@ fn enumeration(values: usize) -> Schema {
     schema("enum", values, &json!({"enum": all}), &json!(last), Some(&json!(value(values))))
 }
 
-/// A call of one of `count` tools.
+/// Returns the schema of a call of one of `count` tools.
 fn tools(count: usize) -> Schema {
     let tool = |n: usize| {
         json!({
@@ -100,7 +100,7 @@ fn tools(count: usize) -> Schema {
     schema("tools", count, &json!({"anyOf": all}), &call(count - 1), Some(&call(count)))
 }
 
-/// An object of `count` members, some of them required.
+/// Returns the schema of an object of `count` members, some of them required.
 fn members(count: usize) -> Schema {
     let kinds = [
         json!({"type": "string", "maxLength": 64}),
@@ -120,7 +120,7 @@ fn members(count: usize) -> Schema {
     schema("members", count, &text, &Value::Object(instance), Some(&json!({"member_000000": 1})))
 }
 
-/// Objects within arrays within objects, `levels` levels of each.
+/// Returns the schema of objects within arrays within objects, `levels` levels of each.
 fn depth(levels: usize) -> Schema {
     let (mut inner, mut instance) = (json!({"type": "integer"}), json!(1));
     for _ in 0..levels {

@@ -1,4 +1,4 @@
-//! The tables at the end.
+//! The tables at the end of a run.
 
 use super::data::Schema;
 use super::run::{Outcome, Status};
@@ -45,25 +45,25 @@ impl Samples {
     }
 }
 
-/// The sums for one engine.
+/// The results of one engine over all schemas.
 #[derive(Debug)]
 pub(crate) struct Tally {
     name: &'static str,
     statuses: Vec<Status>,
     refusals: Vec<(String, String)>,
-    /// Wrong verdicts: valid instances rejected, invalid ones accepted.
+    /// The number of valid instances that were rejected, and of invalid ones that were accepted.
     wrong: [usize; 2],
     /// Ids of the schemas with wrong results, except compile errors.
     ids: Vec<(Status, String)>,
     /// How often each of the engine's strategies computed tokens of masks, in the engine's order, if it says so.
     strategies: Vec<(String, u64)>,
-    /// Schemas that all engines compile, and the others that this one compiles.
+    /// Times of the schemas that all engines compile; `alone` has those of the other schemas that this engine compiles.
     common: Samples,
     alone: Samples,
 }
 
 impl Tally {
-    /// An empty tally for an engine.
+    /// Returns an empty tally for an engine.
     pub(crate) fn new(name: &'static str) -> Tally {
         Tally {
             name,
@@ -107,12 +107,12 @@ impl Tally {
     }
 }
 
-/// A line for each schema and engine.
+/// The report with a line for each schema and engine.
 #[derive(Debug, Default)]
 pub(crate) struct Each(Vec<Vec<String>>);
 
 impl Each {
-    /// Adds a schema.
+    /// Adds the line of a schema and an engine.
     pub(crate) fn add(&mut self, engine: &str, schema: &Schema, outcome: &Outcome) {
         let times: Vec<u64> = outcome.times.iter().map(|times| times.mask + times.commit).collect();
         let times = sorted(&times, &[]);
@@ -144,7 +144,8 @@ impl fmt::Display for Each {
     }
 }
 
-/// The times of the schemas that all engines compile, an engine a curve: those between masks, those to the first.
+/// Returns the times of the schemas that all engines compile, one curve for each engine: the times of tokens, and the
+/// times to the first mask.
 pub(crate) fn curves(tallies: &[Tally]) -> [Vec<(String, Vec<u64>)>; 2] {
     let of = |times: fn(&Samples) -> &Vec<u64>| {
         tallies.iter().map(|tally| (tally.name.to_owned(), sorted(times(&tally.common), &[]))).collect()
@@ -152,7 +153,7 @@ pub(crate) fn curves(tallies: &[Tally]) -> [Vec<(String, Vec<u64>)>; 2] {
     [of(|samples| &samples.tbm), of(|samples| &samples.ttfm)]
 }
 
-/// All tables as text.
+/// Returns all tables as text.
 pub(crate) fn show(tallies: &[Tally]) -> String {
     let mut text = format!("{}\n", statuses(tallies));
     for tally in tallies {
@@ -200,7 +201,8 @@ pub(crate) fn page(tallies: &[Tally]) -> String {
     format!("{}\n\n{}", statuses(tallies), common(tallies))
 }
 
-/// The times of the schemas that all engines compile, and those of others in proportion to the first engine's.
+/// Returns the times of the schemas that all engines compile, and the ratios of the other engines' times to the first
+/// engine's.
 fn common(tallies: &[Tally]) -> String {
     let mut common = table();
     for tally in tallies {
@@ -262,7 +264,7 @@ fn refusals(tally: &Tally) -> Table {
     table
 }
 
-/// Of the residuals and configurations whose tokens were computed, how many by each strategy.
+/// Returns the table of how often each strategy computed the tokens of a residual or configuration.
 fn strategies(tally: &Tally) -> Table {
     let all: u64 = tally.strategies.iter().map(|strategy| strategy.1).sum();
     let mut table = empty_table();
@@ -274,7 +276,7 @@ fn strategies(tally: &Tally) -> Table {
     right_align(table)
 }
 
-/// An empty table of times.
+/// Returns an empty table of times.
 pub(crate) fn table() -> Table {
     let mut table = empty_table();
     let names = PERCENTILES.iter().map(|percentile| percentile.1);
@@ -302,7 +304,7 @@ fn sorted(values: &[u64], more: &[u64]) -> Vec<u64> {
     sorted
 }
 
-/// Adds the distribution of some times in nanoseconds, sorted, if there are any.
+/// Adds a row with the distribution of some times, in nanoseconds and sorted, if there are any.
 pub(crate) fn row(table: &mut Table, name: &str, sorted: &[u64]) {
     let Some(mean) = mean(sorted) else { return };
     let mut cells = vec![name.to_owned(), sorted.len().to_string(), microseconds(mean)];

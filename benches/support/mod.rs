@@ -1,21 +1,21 @@
-//! The shipped grammars, as inputs of benches.
+//! The shipped grammars, which are the inputs of benches.
 
 use grammata::syntax::{Notation, Source};
 use grammata::{CompiledGrammar, Error, Matcher, Result, TokenId, Vocabulary};
 use std::path::{Path, PathBuf};
 
-/// A folder of `grammars/`.
+/// A grammar in a folder of `grammars/`.
 pub(crate) struct Shipped {
     pub(crate) name: String,
     pub(crate) source: Source,
-    /// The texts that it accepts.
+    /// The texts that the grammar accepts.
     pub(crate) examples: Vec<Vec<u8>>,
 }
 
-/// Folders without grammars of texts: domains of flows, procedures, and a spec with outcomes.
+/// Folders without grammars of texts: presets of calls, domains of flows, procedures, and a spec with outcomes.
 const OTHERS: [&str; 4] = ["calls", "flows", "procedures", "customer-service"];
 
-/// All grammars of a folder, by name.
+/// Reads all grammars of a folder, sorted by name.
 pub(crate) fn shipped(grammars: &Path) -> Result<Vec<Shipped>> {
     let is_grammar = |path: &PathBuf| path.is_dir() && !OTHERS.iter().any(|other| path.ends_with(other));
     let folders = files(grammars)?.into_iter().filter(is_grammar);
@@ -50,8 +50,8 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Walks along a text in its longest tokens; `mask` must fill the words with the mask before each. Every token is
-/// checked to be allowed.
+/// Walks along a text in its longest tokens. `mask` must fill the words with the mask before each token. Panics if a
+/// token is not allowed, or the text is not accepted.
 pub(crate) fn walk(
     compiled: &CompiledGrammar,
     text: &[u8],

@@ -1,9 +1,9 @@
-"""A stand-in for a chat server: it answers each request with a value of the JSON Schema or a call of the tools in it.
+"""A stand-in for a chat server: it answers with a random value of the JSON Schema or a random call of the tools.
 
     python3 examples/endpoint/stand_in.py PORT [SEED]
 
-It listens on 127.0.0.1. Values are drawn at random, equal seeds give equal answers. A request without a schema is refused,
-as by a server that knows no other form.
+It listens on 127.0.0.1. Equal seeds give equal answers. It refuses a request that has neither a schema nor tools, like
+a server that supports no other form.
 """
 
 import json
@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 
 def value(schema):
-    """A value that a schema of the simple kind admits."""
+    """Draws a value of a schema; only the keywords that are named here are known, and strings are always the same."""
     if "enum" in schema:
         return draw.choice(schema["enum"])
     if "const" in schema:

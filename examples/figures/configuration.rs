@@ -1,4 +1,4 @@
-//! A configuration, its items and sets of stacks, and the one after a step.
+//! Draws a configuration with its items and stack sets, before and after a step.
 
 use super::example::{BYTE, Example, TEXT};
 use super::svg::{Area, BLUE, GREEN, GREY, LINE, Svg};
@@ -30,10 +30,10 @@ pub(crate) fn draw(example: &Example) -> Result<String> {
     Ok(svg.finish())
 }
 
-/// Draws a configuration from `top` on; gives where it ends.
+/// Draws a configuration from `top` on. Returns the vertical position at which the drawing ends.
 fn panel(svg: &mut Svg, top: i32, title: &str, anatomy: &Anatomy, grammar: &Grammar) -> i32 {
     svg.text(16, top + 12, &format!("`{title}"));
-    // the empty stack is the last set; each other one stands left of those below
+    // the empty stack is the last set; each other set is drawn to the left of the sets below it
     let mut columns = vec![0; anatomy.stacks.len()];
     for (place, set) in anatomy.stacks.iter().enumerate().rev() {
         columns[place] = set.frames.iter().map(|frame| columns[frame.below] + 1).max().unwrap_or(0);
@@ -60,7 +60,7 @@ fn panel(svg: &mut Svg, top: i32, title: &str, anatomy: &Anatomy, grammar: &Gram
         let (set, column) = (&anatomy.stacks[place], columns[place]);
         let x = 16 + ITEM + GAP + (most - column) as i32 * (STACK + GAP);
         let height = (set.frames.len().max(1) as i32) * (2 * LINE + 4) + 6;
-        // beside an item that leads to it past other sets
+        // at the height of the first item with this set, unless the column is taken there
         let beside = items.iter().filter(|item| item.1 == place).map(|item| item.0.y).min();
         let y = ends[column].max(beside.unwrap_or_default());
         let area = Area { x, y, width: if column == 0 { 90 } else { STACK }, height };
@@ -106,7 +106,7 @@ fn label(scope: &Scope, grammar: &Grammar) -> String {
     label.unwrap_or_else(|| grammar.rule(scope.rule).name.to_string())
 }
 
-/// The bytes that a state waits for: one by itself, more by their number.
+/// Returns the bytes that a state reads: a single byte itself, otherwise their number.
 fn bytes(set: &ByteSet) -> String {
     match set.ranges().collect::<Vec<_>>()[..] {
         [(low, high)] if low == high => char::from(low).to_string(),

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A person or a pet. The page has the same text.
+/// The schema of a person or a pet. `docs/architecture.md` shows the same text.
 pub const SCHEMA: &str = r##"{"anyOf": [
    {"type": "object", "required": ["name", "age"], "additionalProperties": false,
     "properties": {"name": {"$ref": "#/$defs/name"}, "age": {"type": "integer", "minimum": 0}}},
@@ -17,10 +17,10 @@ pub const SCHEMA: &str = r##"{"anyOf": [
                    "tags": {"type": "array", "items": {"$ref": "#/$defs/name"}, "maxItems": 3}}}],
  "$defs": {"name": {"type": "string", "maxLength": 200}}}"##;
 
-/// The text so far, after which both alternatives are open.
+/// The text so far. Both alternatives of the schema are still possible after it.
 pub const TEXT: &str = r#"{"name":"A"#;
 
-/// The byte of the step.
+/// The byte of the step that the figures show.
 pub(crate) const BYTE: u8 = b'"';
 
 /// The example, compiled.
@@ -28,7 +28,7 @@ pub(crate) struct Example {
     pub(crate) grammar: Grammar,
     pub(crate) compiled: CompiledGrammar,
     pub(crate) vocabulary: Arc<Vocabulary>,
-    /// Bytes of the longest token. No mask depends on text beyond this length.
+    /// The length of the longest token in bytes. No mask depends on text beyond this length.
     pub(crate) longest: u32,
 }
 

@@ -1,7 +1,7 @@
 //! Draws the figures of `docs/architecture.md` into `docs/figures`: `cargo run --example figures`.
 
 #[path = "mod.rs"]
-#[allow(unused_imports, unreachable_pub)] // the tests use more of it
+#[allow(unused_imports, unreachable_pub)] // the tests, which include this module, use more of it
 mod figures;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

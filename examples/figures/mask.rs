@@ -1,4 +1,4 @@
-//! A mask put together: the tokens of each residual, and what follows where it returns within a token.
+//! Draws how a mask is put together: the tokens of each residual, and those that continue after the residual returns.
 
 use super::example::{Example, TEXT};
 use super::svg::{Area, BLUE, GREEN, GREY, ORANGE, Svg, WHITE, grouped, show};
@@ -10,15 +10,15 @@ use std::collections::BTreeSet;
 
 /// The tokens of a residual, found by trying every token.
 struct Part {
-    /// Tokens that end within it. They are allowed for all stacks below it.
+    /// Tokens that end within the residual. They are allowed for all stacks below the residual.
     inside: BTreeSet<TokenId>,
-    /// Tokens inside which it returns, and whose rest is allowed after the return.
+    /// Tokens within which the residual returns, and whose rest is allowed after the return.
     continued: BTreeSet<TokenId>,
-    /// Tokens inside which it returns, and whose rest is not allowed after the return.
+    /// Tokens within which the residual returns, and whose rest is not allowed after the return.
     refused: BTreeSet<TokenId>,
-    /// The register that stays with it, in words.
+    /// The register of the residual, in words.
     register: String,
-    /// Nodes of the trie where it returns before a token has ended.
+    /// The number of trie nodes at which the residual returns before a token has ended.
     places: usize,
 }
 
@@ -43,7 +43,8 @@ pub(crate) fn draw(example: &Example) -> Result<String> {
     Ok(drawing(example, trie, &parts, mask.len()))
 }
 
-/// Walks the trie and a residual in lockstep.
+/// Walks the trie and a residual in lockstep. `returned` is the configuration after the residual has returned, if it
+/// can.
 fn part(
     lazy: &mut Lazy<'_>,
     trie: &TokenTrie,
@@ -63,7 +64,7 @@ fn part(
     while let Some((node, at)) = open.pop() {
         part.inside.extend(trie.tokens(node));
         if let Some(returned) = returned.filter(|_| lazy.is_accepting(at)) {
-            // a token that ends here ends with the residual
+            // tokens of this node end together with the residual
             let below: Vec<TokenId> = trie
                 .subtree_tokens(node)
                 .iter()
@@ -102,7 +103,7 @@ fn drawing(example: &Example, trie: &TokenTrie, parts: &[Part], allowed: usize) 
         format!("{} tokens", grouped(tokens)),
         format!("{} nodes", grouped(trie.node_count())),
     ];
-    // some of a set, evenly over the vocabulary
+    // up to seven tokens of a set with printable texts, evenly spread over the vocabulary
     let list = |set: &BTreeSet<TokenId>| {
         let texts: Vec<String> = set
             .iter()

@@ -1,5 +1,5 @@
-//! The figures of `docs/architecture.md`, drawn from what the engine makes of one example. The test suite checks that those in
-//! `docs/figures` are current.
+//! The figures of `docs/architecture.md`, drawn from the engine's data on one example. The test suite checks that the
+//! figures in `docs/figures` are current.
 
 mod configuration;
 mod example;
@@ -14,10 +14,10 @@ use example::Example;
 use std::error::Error;
 use std::path::Path;
 
-/// The figures by file name. Shares that were measured are read from `folder`.
+/// Returns the figures by file name. The measured shares of strategies are read from `folder`.
 ///
 /// # Errors
-/// What cannot be read or compiled.
+/// A file cannot be read, or the example does not compile.
 pub fn all(folder: &Path) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let example = Example::new()?;
     let shares = std::fs::read_to_string(folder.join("mask-strategies.tsv"))?;

@@ -1,11 +1,11 @@
-//! Who owns what, and which lock is taken for it.
+//! Draws the owners of the engine's data, and the lock that is taken for each.
 
 use super::example::{Example, TEXT};
 use super::svg::{Area, BLUE, GREEN, GREY, ORANGE, Svg, grouped};
 use grammata::Result;
 
 pub(crate) fn draw(example: &Example) -> Result<String> {
-    // what one sequence makes: the mask after each byte of the text
+    // one sequence computes the mask after each byte of the text
     let mut matcher = example.compiled.matcher();
     for byte in TEXT.bytes() {
         matcher.mask()?;

@@ -5,17 +5,17 @@ use std::error::Error;
 
 /// A row of `docs/figures/mask-strategies.tsv`.
 struct Row<'a> {
-    /// The items that the strategies divide among them: masks, or records that a mask needs.
+    /// The items that are divided among the strategies: masks, or records that a mask needs.
     of: &'a str,
-    /// The question whose answer is yes here; empty: what is left.
+    /// The question that is answered with yes; empty for the remaining items.
     question: &'a str,
     /// The action in this case.
     outcome: &'a str,
-    /// Per cent.
+    /// The share of the items, in per cent.
     share: &'a str,
 }
 
-/// From one row to the next, and the height of a heading.
+/// The distance in pixels from one row to the next; [`HEADING`] is the height of a heading.
 const ROW: i32 = 42;
 const HEADING: i32 = 32;
 

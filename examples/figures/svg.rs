@@ -1,8 +1,8 @@
-//! Boxes, lines of text and arrows as SVG 1.1.
+//! Draws boxes, lines of text and arrows as SVG 1.1.
 
 use std::fmt::Write;
 
-/// Colours of boxes.
+/// The fill colours of boxes.
 pub(crate) const BLUE: &str = "#dbe9f6";
 pub(crate) const GREEN: &str = "#dff0d8";
 pub(crate) const ORANGE: &str = "#fde5cc";
@@ -12,7 +12,7 @@ pub(crate) const WHITE: &str = "white";
 /// The height of a line of text.
 pub(crate) const LINE: i32 = 16;
 
-/// A drawing.
+/// An SVG drawing.
 pub(crate) struct Svg {
     width: i32,
     /// May be set after the content is drawn.
@@ -52,7 +52,8 @@ impl Svg {
         Svg { width, height, body: String::new() }
     }
 
-    /// A box with lines of text; lines that begin with a backquote are in a fixed-width font, those with a star bold.
+    /// Draws a box with lines of text. Lines that begin with a backquote are in a fixed-width font, those that begin
+    /// with a star are bold.
     pub(crate) fn area(&mut self, area: Area, fill: &str, lines: &[String]) {
         let Area { x, y, width, height } = area;
         let _ = writeln!(
@@ -64,7 +65,7 @@ impl Svg {
         }
     }
 
-    /// A line of text; see [`area`](Svg::area) for its first character.
+    /// Draws a line of text. Its first character may choose the font, as in [`area`](Svg::area).
     pub(crate) fn text(&mut self, x: i32, y: i32, line: &str) {
         let (style, line) = match (line.strip_prefix('`'), line.strip_prefix('*')) {
             (Some(code), _) => (r#" font-family="monospace""#, code),
@@ -78,7 +79,7 @@ impl Svg {
         );
     }
 
-    /// Draws an arrow. A dashed arrow does not own its target.
+    /// Draws an arrow. A dashed arrow is a reference that does not own its target.
     pub(crate) fn arrow(&mut self, from: (i32, i32), to: (i32, i32), is_dashed: bool) {
         let dashes = if is_dashed { r#" stroke-dasharray="5 4""# } else { "" };
         let ((x1, y1), (x2, y2)) = (from, to);
@@ -103,12 +104,12 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// ASCII as text, a space as a visible sign.
+/// Returns bytes as ASCII text, with a visible sign for each space.
 pub(crate) fn show(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| if byte == b' ' { '␣' } else { char::from(byte) }).collect()
 }
 
-/// A number with thousands apart.
+/// Returns a number with commas between thousands.
 pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,8 +1,9 @@
-"""An MCP server on standard input and output whose tools are the APIs of a simulation (grammars/procedures/simulations).
+"""An MCP server on standard input and output that simulates the APIs of a procedure.
 
     python3 simulated_server.py SIMULATION.json
 
-It needs the standard library only.
+The tools are the APIs in the member `mock` of the file (as in grammars/procedures/simulations), which has their
+results. The script needs only the standard library.
 """
 
 import json
@@ -10,12 +11,12 @@ import sys
 
 
 def same(left, right):
-    """Whether two values are equal as procedures compare them: without letters' case."""
+    """Whether two values are equal; the case of letters and spaces around the text do not count."""
     return str(left).strip().lower() == str(right).strip().lower()
 
 
 def result(rows, arguments):
-    """The result of the first row whose conditions the arguments have."""
+    """Returns the result of the first row whose conditions the arguments meet; {} if there is none."""
     for wanted, values in rows:
         if all(slot in arguments and same(arguments[slot], value) for slot, value in wanted.items()):
             return values
@@ -23,7 +24,7 @@ def result(rows, arguments):
 
 
 def answer(mock, method, params):
-    """The result of a request."""
+    """Returns the result of an MCP request; {} for a method that is not known."""
     if method == "initialize":
         version = params.get("protocolVersion", "2025-06-18")
         info = {"name": "simulation", "version": "1"}

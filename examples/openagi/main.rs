@@ -1,11 +1,12 @@
 //! The tasks of the OpenAGI benchmark: parameters from the words of a description.
 //!
-//! `cargo run --profile quick --example openagi -- grammars/openagi/tasks.txt > tasks.jsonl` writes the tasks as `grammata plan run
-//! grammars/openagi --tasks tasks.jsonl` reads them; `grammars/openagi/tasks.jsonl` is what it writes.
+//! `cargo run --profile quick --example openagi -- grammars/openagi/tasks.txt > tasks.jsonl` writes the tasks in the
+//! form that `grammata plan run grammars/openagi --tasks tasks.jsonl` reads. Its output for the shipped descriptions is
+//! `grammars/openagi/tasks.jsonl`.
 
-#![allow(clippy::print_stdout)] // an example talks to its user
+#![allow(clippy::print_stdout)] // an example prints its results
 
-#[allow(unreachable_pub)] // shared with a test and another example
+#[allow(unreachable_pub)] // a test and another example also include this file
 mod modalities;
 
 use std::path::Path;

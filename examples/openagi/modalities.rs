@@ -7,7 +7,8 @@
 
 use serde_json::{Value, json};
 
-/// A task as `plan run --tasks` reads it: its description and the parameters of `grammars/openagi`.
+/// Returns a task as `plan run --tasks` reads it: the description, and the parameters of `grammars/openagi`. `None` if
+/// no modalities are found.
 pub fn task(description: &str) -> Option<Value> {
     let Modalities { inputs, output } = modalities(description)?;
     Some(json!({ "task": description, "parameters": { "inputs": inputs.join(","), "output": output } }))
@@ -22,7 +23,7 @@ pub struct Modalities {
     pub output: &'static str,
 }
 
-/// The modalities of a task; `None` if the description does not have the form, or nothing is given.
+/// Returns the modalities of a task; `None` if the description does not have the form, or nothing is given.
 pub fn modalities(description: &str) -> Option<Modalities> {
     let lower = description.to_lowercase();
     let (given, wanted) = lower.split_once(':').or_else(|| lower.split_once("how to"))?;

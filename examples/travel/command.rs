@@ -1,4 +1,4 @@
-//! The command: trips planned and measured.
+//! The command line of the example, which plans and measures trips.
 
 use super::errors;
 use super::{Itinerary, Query, Report, Score, TravelTables, check, travel_spec};
@@ -15,17 +15,17 @@ use std::path::{Path, PathBuf};
 struct Arguments {
     tables: PathBuf,
     queries: PathBuf,
-    /// Only this query of the file, counted from 0.
+    /// The index of the only query to use, counted from 0; `None` for all queries.
     only: Option<usize>,
     /// The most candidates for each meal, night, attraction and transport.
     candidates: usize,
-    /// Choices are made at random with this seed; without it the first choice is taken.
+    /// The seed of random choices. Without it the first choice is taken.
     seed: Option<u64>,
-    /// Write the plan spec of each query instead, in JSON.
+    /// Whether to write the plan spec of each query in JSON, instead of planning.
     spec: bool,
-    /// Measure the trips of this file instead: a JSON array of days a line, `null` for none.
+    /// A file of trips to measure instead of planning: a JSON array of days a line, `null` for no trip.
     evaluate: Option<PathBuf>,
-    /// Write the trips, a JSON array of days a line.
+    /// Whether to write the trips in JSON, an array of days a line.
     json: bool,
 }
 
@@ -58,7 +58,8 @@ impl Arguments {
     }
 }
 
-/// Plans and measures trips as the arguments say. The exit code: 0 if all trips keep everything, 1 if not.
+/// Plans and measures trips as the arguments say. Returns the exit code: 0 if all trips satisfy everything, or if plan
+/// specs are written; otherwise 1.
 pub fn run(arguments: &[String], output: &mut dyn Write) -> Result<u8> {
     let arguments = Arguments::parse(arguments)?;
     let tables = TravelTables::read(&arguments.tables, &Limits::default())?;
@@ -121,7 +122,7 @@ fn plan(arguments: &Arguments, tables: &TravelTables, query: &Query) -> Result<O
     let options = Options::default().format(Format::Json);
     let spec = match Spec::read(&value.to_string(), &options) {
         Ok(spec) => spec,
-        // some slot has no candidate at all
+        // some slot has no candidate
         Err(error) if error.code() == "automaton-spec/empty-language" => return Ok(None),
         Err(error) => return Err(error),
     };

@@ -1,4 +1,4 @@
-//! The errors of trips.
+//! The errors of the example.
 
 use grammata::{Diagnostic, Error, ErrorKind, Place};
 

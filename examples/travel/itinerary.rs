@@ -4,9 +4,9 @@ use grammata::syntax::automaton_spec::Spec;
 use grammata_agents::plan::Plan;
 use serde::{Deserialize, Serialize};
 
-/// One day. What there is none of is `-`.
+/// One day of a trip. A field without a value is `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)] // fields of the benchmark's format
+#[allow(missing_docs)] // the fields are those of the benchmark's format
 pub struct Day {
     #[serde(alias = "day")]
     pub days: usize,
@@ -19,7 +19,7 @@ pub struct Day {
     pub accommodation: String,
 }
 
-/// A trip.
+/// A trip, day by day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Itinerary {
@@ -28,7 +28,7 @@ pub struct Itinerary {
 }
 
 impl Itinerary {
-    /// The trip that a plan of a [`travel_spec`](super::travel_spec) describes.
+    /// Returns the trip that a plan of a [`travel_spec`](super::travel_spec) describes.
     pub fn of(plan: &Plan, spec: &Spec) -> Itinerary {
         let mut trip = Itinerary::default();
         let none = || "-".to_owned();

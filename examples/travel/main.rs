@@ -1,10 +1,11 @@
-//! Trips in the formats of the TravelPlanner benchmark: `cargo run --profile quick --example travel -- grammars/travel/tables
-//! --queries grammars/travel/queries.jsonl`. `docs/plans.md` shows more.
+//! Trips in the formats of the TravelPlanner benchmark, planned and measured. `docs/plans.md` shows more.
+//!
+//! `cargo run --profile quick --example travel -- grammars/travel/tables --queries grammars/travel/queries.jsonl`
 
 use std::process::ExitCode;
 
 #[path = "mod.rs"]
-#[allow(dead_code, unused_imports, unreachable_pub)] // the tests use more of it
+#[allow(dead_code, unused_imports, unreachable_pub)] // the tests, which include this module, use more of it
 mod travel;
 
 fn main() -> ExitCode {

@@ -1,13 +1,14 @@
 //! Trips: plan specs from tables of candidates and a query, in the formats of the TravelPlanner benchmark (Xie et al.
 //! 2024), and the benchmark's measures of the resulting trips.
 //!
-//! The flow is a finite automaton: days in order; on travel days a transport, then breakfast, lunch, an attraction and
-//! dinner each day, and an accommodation for the nights until the next move; home again on the last day. Three days see
-//! one city, five two, seven three. What the benchmark asks of a trip is in the automaton (complete days, the current
-//! city, a closed route, no self-driving together with flights and taxis), in the choice of candidates (room type,
-//! house rules, minimum nights, occupancy, transport; each restaurant and attraction is a candidate for one slot of a
-//! stay only, so that none comes twice), in limits (each city once, each cuisine asked for at least once) and in
-//! `max_cost` (the budget).
+//! A spec is a finite automaton of the days in order. A day on which the city changes begins with a transport. Each day
+//! has breakfast, lunch, an attraction and dinner; an accommodation follows for the nights in a city, and the last day
+//! ends with the way home. A trip of three days has one city, one of five days two, one of seven days three.
+//!
+//! The requirements of the benchmark are in four parts of the spec: the automaton (complete days, the current city, a
+//! closed route, no self-driving together with flights and taxis); the choice of candidates (room type, house rules,
+//! minimum nights, occupancy, transport; each restaurant and attraction is a candidate for only one slot of a stay, so
+//! that none occurs twice); limits (each city once, each wanted cuisine at least once); and `max_cost` (the budget).
 
 mod command;
 mod errors;

@@ -4,38 +4,38 @@ use super::errors;
 use grammata::Result;
 use serde::Deserialize;
 
-/// A query.
+/// A query of the benchmark: where to, when, for whom, and under which constraints.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Query {
-    /// Where the trip starts and ends.
+    /// The city in which the trip starts and ends.
     pub org: String,
-    /// The city to see, or the state whose cities.
+    /// The city to visit, or the state whose cities to visit.
     pub dest: String,
-    /// How many days: 3, 5 or 7.
+    /// The number of days: 3, 5 or 7.
     pub days: usize,
     /// The date of each day.
     pub date: Vec<String>,
-    /// How many people.
+    /// The number of people.
     pub people_number: u64,
     /// Constraints on rooms, food and transport.
     #[serde(default)]
     pub local_constraint: LocalConstraint,
-    /// What the trip may cost in all.
+    /// The most that the trip may cost in total; `None` without a bound.
     pub budget: Option<u64>,
 }
 
 /// The constraints of a query on rooms, food and transport.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct LocalConstraint {
-    /// What must not be forbidden: `parties`, `smoking`, `children under 10`, `visitors`, `pets`.
+    /// What an accommodation must not forbid: `parties`, `smoking`, `children under 10`, `visitors` or `pets`.
     #[serde(rename = "house rule")]
     pub house_rule: Option<String>,
     /// Cuisines, each of which must occur at least once.
     pub cuisine: Option<Vec<String>>,
-    /// `shared room`, `not shared room`, `private room`, `entire room`.
+    /// The wanted room: `shared room`, `not shared room`, `private room` or `entire room`.
     #[serde(rename = "room type")]
     pub room_type: Option<String>,
-    /// `no flight`, `no self-driving`.
+    /// The excluded transport: `no flight` or `no self-driving`.
     pub transportation: Option<String>,
 }
 
@@ -43,7 +43,8 @@ impl Query {
     /// Reads a query in JSON.
     ///
     /// # Errors
-    /// `plan/travel`: it is not one, or not of 3, 5 or 7 days with their dates and some people.
+    /// `plan/travel`: the text is not a query in JSON, or the query does not have 3, 5 or 7 days, one date for each
+    /// day, and 1 to 1,000 people.
     pub fn parse(text: &str) -> Result<Query> {
         let query: Query = serde_json::from_str(text).map_err(|e| errors::travel(&e.to_string()))?;
         if ![3, 5, 7].contains(&query.days) || query.date.len() != query.days {
@@ -55,14 +56,14 @@ impl Query {
         Ok(query)
     }
 
-    /// How many cities are seen.
+    /// Returns the number of cities to visit.
     pub fn cities(&self) -> usize {
         self.days / 2
     }
 }
 
 impl LocalConstraint {
-    /// Whether an accommodation of this type and with these rules will do.
+    /// Returns whether an accommodation of this type and with these rules satisfies the constraints.
     pub(super) fn allows_room(&self, room_type: &str, house_rules: &str) -> bool {
         let kind = room_type.to_lowercase();
         let wanted = match self.room_type.as_deref() {
@@ -74,7 +75,7 @@ impl LocalConstraint {
         wanted && rule.is_none_or(|rule| !house_rules.to_lowercase().contains(&rule))
     }
 
-    /// Whether a mode of transport will do: `flight`, `self-driving`, `taxi`.
+    /// Returns whether a mode of transport is not excluded: `flight`, `self-driving` or `taxi`.
     pub(super) fn allows_transport(&self, mode: &str) -> bool {
         self.transportation.as_ref().is_none_or(|barred| *barred != format!("no {mode}"))
     }

@@ -1,29 +1,29 @@
-//! The benchmark's measures: which constraints a trip keeps, and how many trips keep how many.
+//! The benchmark's measures: which constraints a trip satisfies, and rates over many trips.
 //!
-//! The checks look at a trip as the benchmark writes it and at the tables, and know nothing of plan specs.
+//! The checks use a trip as the benchmark writes it and the tables, but no plan specs.
 
 use super::itinerary::{Day, Itinerary};
 use super::query::Query;
 use super::tables::{Accommodation, Restaurant, TravelTables};
 use std::collections::BTreeSet;
 
-/// One constraint of a trip.
+/// A constraint, and whether a trip satisfies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Its name.
+    /// The name of the constraint.
     pub name: &'static str,
-    /// Whether it is one of those that the query asks for, rather than common sense.
+    /// Whether the query asks for the constraint; otherwise the constraint is common sense.
     pub hard: bool,
-    /// Whether the trip keeps it.
+    /// Whether the trip satisfies the constraint.
     pub kept: bool,
 }
 
-/// What a trip keeps; no checks if none was delivered.
+/// The results of checking a trip.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// The constraints that the query has.
+    /// The checks of common sense, and those of the constraints that the query has.
     pub checks: Vec<Check>,
-    /// Whether there is a trip.
+    /// Whether a trip of at least one day was delivered.
     pub delivered: bool,
 }
 
@@ -33,25 +33,27 @@ impl Score {
     }
 }
 
-/// Rates over trips, from 0 to 1.
+/// Rates over trips, from 0 to 1; 0 if there are no trips or no such checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Trips that were delivered.
+    /// The share of trips that were delivered.
     pub delivery: f64,
-    /// Constraints of common sense that were kept, of all.
+    /// The share of common-sense checks that are satisfied. Those of trips that were not delivered count as not
+    /// satisfied.
     pub commonsense_micro: f64,
-    /// Trips that keep all of them.
+    /// The share of trips that satisfy all common-sense checks.
     pub commonsense_macro: f64,
-    /// Constraints of queries that were kept, of all.
+    /// The share of checks of queries' constraints that are satisfied. Those of trips that were not delivered count as
+    /// not satisfied.
     pub hard_micro: f64,
-    /// Trips that keep all of them.
+    /// The share of trips that satisfy all constraints of their query.
     pub hard_macro: f64,
-    /// Trips that keep everything.
+    /// The share of trips that satisfy all checks.
     pub final_pass: f64,
 }
 
 impl Report {
-    /// The rates over scores.
+    /// Computes the rates over scores.
     pub fn of(scores: &[Score]) -> Report {
         let share = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
         let trips =
@@ -76,7 +78,7 @@ impl Report {
     }
 }
 
-/// Checks a trip; `None` was not delivered.
+/// Checks a trip; `None` is a trip that was not delivered.
 pub fn check(tables: &TravelTables, query: &Query, trip: Option<&Itinerary>) -> Score {
     let days = trip.map(|trip| trip.days.as_slice()).unwrap_or_default();
     let trip = Trip { tables, query, days };
@@ -124,7 +126,7 @@ fn is_diverse<'n>(names: impl Iterator<Item = &'n String>) -> bool {
     names.filter(|name| *name != "-").all(|name| seen.insert(name))
 }
 
-/// The mode of a transport.
+/// Returns the mode of transport that a text names; `None` if it names none.
 fn means(transportation: &str) -> Option<&'static str> {
     let lower = transportation.to_lowercase();
     ["flight", "self-driving", "taxi"].into_iter().find(|mode| lower.contains(mode))
@@ -142,7 +144,7 @@ struct Trip<'t> {
 }
 
 impl<'t> Trip<'t> {
-    /// Where a day begins and ends.
+    /// Returns the city in which a day begins, and the city in which it ends.
     fn ends(day: &Day) -> (&str, &str) {
         match day.current_city.strip_prefix("from ").and_then(|way| way.split_once(" to ")) {
             Some((from, to)) => (from, to),
@@ -176,7 +178,7 @@ impl<'t> Trip<'t> {
         texts.filter(|text| *text != "-").map(|text| self.restaurant(text))
     }
 
-    /// The accommodation of each night.
+    /// Returns the accommodation of each night; `None` if the tables do not have it.
     fn nights(&self) -> impl Iterator<Item = Option<&'t Accommodation>> {
         let texts = self.days.iter().map(|day| &day.accommodation);
         texts.filter(|text| *text != "-").map(|text| self.accommodation(text))
@@ -251,7 +253,7 @@ impl<'t> Trip<'t> {
         true
     }
 
-    /// What a day's transport costs.
+    /// Returns the cost of a day's transport for all people; `None` if the tables do not have the transport.
     fn fare(&self, day: &Day) -> Option<u64> {
         let ((from, to), people) = (Trip::ends(day), self.query.people_number);
         let way = || self.tables.distances.iter().find(|d| d.origin == from && d.destination == to);
@@ -271,7 +273,7 @@ impl<'t> Trip<'t> {
         }
     }
 
-    /// What the trip costs; `None` if something in it is not in the tables.
+    /// Returns the cost of the trip; `None` if the tables do not have something in it.
     fn cost(&self) -> Option<u64> {
         let mut cost = 0;
         for day in self.days.iter().filter(|day| day.transportation != "-") {

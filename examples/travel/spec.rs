@@ -1,4 +1,4 @@
-//! The plan spec of a query.
+//! Builds the plan spec of a query.
 
 use super::errors;
 use super::query::Query;
@@ -10,14 +10,14 @@ use std::collections::BTreeSet;
 /// The slots of a day after its transport.
 const SLOTS: [&str; 4] = ["breakfast", "lunch", "attraction", "dinner"];
 
-/// Maximum number of days of a stay in a city. A city has only one stay. Each day offers the candidates whose index
-/// equals the day modulo this number, so no candidate can be chosen twice.
+/// The most days of a stay in a city. A city has only one stay. Each day offers the candidates whose index equals the
+/// day modulo this number, so no candidate can be chosen twice.
 const STAY: usize = 3;
 
 /// Returns the plan spec of a query over tables, in JSON, with at most `candidates` candidates for each slot.
 ///
 /// # Errors
-/// `plan/travel`: the tables have no city of the query.
+/// `plan/travel`: apart from the start, the tables have no city that is the destination or lies in it.
 pub fn travel_spec(tables: &TravelTables, query: &Query, candidates: usize) -> Result<Value> {
     let cities: Vec<&str> = tables
         .cities
@@ -59,7 +59,7 @@ impl Spec<'_> {
         self.symbols.entry(id).or_insert(symbol);
     }
 
-    /// All that may happen on a day in a city; by `own` means (a car) or `other` ones.
+    /// Adds all steps that are possible on a day in a city, for trips by `own` means (a car) and by `other` means.
     fn day(&mut self, day: usize, city: &str, cities: &[&str]) {
         let moves = day % 2 == 1;
         if moves && day < self.query.days {
@@ -151,7 +151,7 @@ impl Spec<'_> {
             let id = format!("day {day} {name} {origin} to {destination}");
             let symbol =
                 json!({ "text": format!("Day {day}, transportation: {text}"), "cost": cost, "group": group });
-            // the first transport decides what the others may be
+            // the first transport decides which means the others may have
             self.symbol(id, symbol, &from(means), &to(means));
         }
     }
@@ -167,7 +167,7 @@ impl Spec<'_> {
             }
             return;
         }
-        // each restaurant is a candidate for one meal of a stay
+        // each restaurant is a candidate for one meal of one day of a stay
         let meal =
             SLOTS.iter().filter(|slot| **slot != "attraction").position(|own| *own == slot).unwrap_or(0);
         let (place, meals) = ((day % STAY) * 3 + meal, STAY * 3);

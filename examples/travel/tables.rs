@@ -7,9 +7,9 @@ use grammata::{LimitKind, Limits};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// A flight.
+/// A flight between two cities on one date.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // columns of the benchmark's table
+#[allow(missing_docs)] // the fields are the columns of the benchmark's table
 pub struct Flight {
     pub number: String,
     pub price: u64,
@@ -20,9 +20,9 @@ pub struct Flight {
     pub destination: String,
 }
 
-/// The way between two cities on the ground.
+/// The distance between two cities over land.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // columns of the benchmark's table
+#[allow(missing_docs)] // the fields are the columns of the benchmark's table
 pub struct Distance {
     pub origin: String,
     pub destination: String,
@@ -30,32 +30,32 @@ pub struct Distance {
     pub distance: u64,
 }
 
-/// A restaurant.
+/// A restaurant, with its cost and cuisines.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // columns of the benchmark's table
+#[allow(missing_docs)] // the fields are the columns of the benchmark's table
 pub struct Restaurant {
     pub name: String,
     pub city: String,
-    /// What one person pays.
+    /// The cost of a meal for one person.
     pub cost: u64,
     pub cuisines: Vec<String>,
 }
 
-/// An attraction.
+/// An attraction, and the city that it is in.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // columns of the benchmark's table
+#[allow(missing_docs)] // the fields are the columns of the benchmark's table
 pub struct Attraction {
     pub name: String,
     pub city: String,
 }
 
-/// An accommodation.
+/// An accommodation, with its price and its rules.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // columns of the benchmark's table
+#[allow(missing_docs)] // the fields are the columns of the benchmark's table
 pub struct Accommodation {
     pub name: String,
     pub city: String,
-    /// A night in one unit.
+    /// The price of a night in one unit, for up to `occupancy` people.
     pub price: u64,
     pub room_type: String,
     pub house_rules: String,
@@ -63,25 +63,25 @@ pub struct Accommodation {
     pub occupancy: u64,
 }
 
-/// All tables.
+/// All tables of candidates.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)] // one field a table
+#[allow(missing_docs)] // each table is one field
 pub struct TravelTables {
     pub flights: Vec<Flight>,
     pub distances: Vec<Distance>,
     pub restaurants: Vec<Restaurant>,
     pub attractions: Vec<Attraction>,
     pub accommodations: Vec<Accommodation>,
-    /// City and state.
+    /// Each city, and the state that it is in.
     pub cities: Vec<(String, String)>,
 }
 
 impl TravelTables {
-    /// Reads `flights.csv`, `distances.csv`, `restaurants.csv`, `attractions.csv`, `accommodations.csv` and `cities.csv`
-    /// of a folder. The columns are the benchmark's, in any order; columns of other names are passed over.
+    /// Reads `flights.csv`, `distances.csv`, `restaurants.csv`, `attractions.csv`, `accommodations.csv` and
+    /// `cities.csv` of a folder. The columns are the benchmark's, in any order; other columns are ignored.
     ///
     /// # Errors
-    /// A file cannot be read, lacks a column, or has a cell that is not what it must be.
+    /// A file cannot be read, lacks a column, or has an invalid cell.
     pub fn read(folder: &Path, limits: &Limits) -> Result<TravelTables> {
         let table = |name: &'static str| Table::read(folder, name, limits);
         let mut tables = TravelTables::default();
@@ -134,7 +134,7 @@ impl TravelTables {
     }
 }
 
-/// One file.
+/// The rows of one file, and the index of each column by its name.
 struct Table {
     name: &'static str,
     columns: HashMap<String, usize>,
@@ -191,7 +191,7 @@ impl Row<'_> {
         Ok(self.cell(column)?.map(|cell| cell.text.trim().to_owned()).unwrap_or_default())
     }
 
-    /// A number, rounded up; thousands may be marked by commas, and a unit may follow.
+    /// Reads a number and rounds it up. Commas between thousands are allowed, and a unit may follow.
     fn number(&self, column: &str) -> Result<u64> {
         let text = self.text(column)?;
         let digits: String =
@@ -199,7 +199,7 @@ impl Row<'_> {
         match digits.parse::<f64>() {
             Ok(number) if number < 1e12 => Ok(number.ceil() as u64),
             _ => {
-                // a row that ends before the column is too short: its first cell says which it is
+                // a row that ends before the column has no such cell: the place is that of its first cell
                 let row = &self.table.rows[self.number];
                 let place = self.cell(column)?.or(row.first()).map(|cell| cell.place.clone());
                 Err(errors::bad_cell(self.table.name, column, place.unwrap_or(Place::Whole), &text))
@@ -208,12 +208,12 @@ impl Row<'_> {
     }
 }
 
-/// Lines of comma-separated cells; a cell in quotes may hold commas, line ends and doubled quotes (RFC 4180). Lines without
-/// a text are left out.
+/// Splits text into rows of comma-separated cells. A cell in quotes may have commas, line ends and doubled quotes in it
+/// (RFC 4180). Rows without any text are left out.
 fn cells(text: &str) -> Vec<Vec<Cell>> {
     let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
     let mut quoted = false;
-    // the next character, and where the cell begins
+    // the position of the next character; `place` is where the current cell begins
     let (mut line, mut column) = (1, 1);
     let mut place = Place::LineColumn { line, column };
     let mut chars = text.chars().peekable();

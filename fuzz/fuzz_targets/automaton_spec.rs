@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz::automaton_spec`.
+//! Fuzz target for automaton specs in TOML or JSON; see `grammata_testing::fuzz::automaton_spec`.
 
 #![no_main]
 

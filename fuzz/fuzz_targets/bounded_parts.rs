@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz::bounded_parts`.
+//! Fuzz target for grammars with bounded parts; see `grammata_testing::fuzz::bounded_parts`.
 
 #![no_main]
 

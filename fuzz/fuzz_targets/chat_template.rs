@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz_templates::chat_template`.
+//! Fuzz target for chat templates; see `grammata_testing::fuzz_templates::chat_template`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz_endpoint::endpoint`.
+//! Fuzz target for answers of chat servers; see `grammata_testing::fuzz_endpoint::endpoint`.
 
 #![no_main]
 

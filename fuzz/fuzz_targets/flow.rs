@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz_flows::flow`.
+//! Fuzz target for domains of flows and plans that a model wrote; see `grammata_testing::fuzz_flows::flow`.
 
 #![no_main]
 

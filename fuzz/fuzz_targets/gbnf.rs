@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz::gbnf`.
+//! Fuzz target for grammars in GBNF; see `grammata_testing::fuzz::gbnf`.
 
 #![no_main]
 

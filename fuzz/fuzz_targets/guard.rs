@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz_guard::guard`.
+//! Fuzz target for sessions of the guard and logs to continue; see `grammata_testing::fuzz_guard::guard`.
 
 #![no_main]
 

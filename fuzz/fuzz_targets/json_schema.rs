@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz::json_schema`.
+//! Fuzz target for JSON Schemas; see `grammata_testing::fuzz::json_schema`.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Fuzzes `grammata_testing::differential`: schemas of objects against the `jsonschema` crate.
+//! Fuzz target that compares random schemas of objects with the `jsonschema` crate; see
+//! `grammata_testing::differential::json_schema_differential`.
 
 #![no_main]
 

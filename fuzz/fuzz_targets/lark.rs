@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz::lark`.
+//! Fuzz target for Lark grammars; see `grammata_testing::fuzz::lark`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::mask_files::mask_file`.
+//! Fuzz target for mask files, archives and token indices; see `grammata_testing::mask_files::mask_file`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz::matcher_operations`.
+//! Fuzz target that compares a matcher's operations with an oracle; see `grammata_testing::fuzz::matcher_operations`.
 
 #![no_main]
 

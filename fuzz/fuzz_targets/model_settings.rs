@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz_templates::model_settings`.
+//! Fuzz target for the settings in a model's folder; see `grammata_testing::fuzz_templates::model_settings`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz_templates::plan_spec`.
+//! Fuzz target for plan specs and searches for plans; see `grammata_testing::fuzz_templates::plan_spec`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz_procedures::procedure`.
+//! Fuzz target for procedures in YAML and TOML; see `grammata_testing::fuzz_procedures::procedure`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz::regex`.
+//! Fuzz target for regular expressions in both dialects; see `grammata_testing::fuzz::regex`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz_templates::spec_template`.
+//! Fuzz target for the templates of specs; see `grammata_testing::fuzz_templates::spec_template`.
 
 #![no_main]
 

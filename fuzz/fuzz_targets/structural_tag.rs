@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz::structural_tag`.
+//! Fuzz target for structural tags; see `grammata_testing::fuzz::structural_tag`.
 
 #![no_main]
 

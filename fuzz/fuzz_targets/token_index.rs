@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::token_indices::token_index`.
+//! Fuzz target for token indices; see `grammata_testing::token_indices::token_index`.
 
 #![no_main]
 

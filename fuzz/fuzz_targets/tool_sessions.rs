@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::tool_sessions::session`.
+//! Fuzz target for sessions with tools; see `grammata_testing::tool_sessions::session`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz_tools::tools`.
+//! Fuzz target for documents of tools; see `grammata_testing::fuzz_tools::tools`.
 
 #![no_main]
 

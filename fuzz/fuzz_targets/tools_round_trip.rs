@@ -1,4 +1,5 @@
-//! Fuzzes `grammata_testing::round_trips::tools_round_trip`.
+//! Fuzz target for calls of tools that are written and read back; see
+//! `grammata_testing::round_trips::tools_round_trip`.
 
 #![no_main]
 

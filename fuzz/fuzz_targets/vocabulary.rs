@@ -1,4 +1,4 @@
-//! Fuzzes `grammata_testing::fuzz::vocabulary`.
+//! Fuzz target for tokenizer files; see `grammata_testing::fuzz::vocabulary`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Objects written as elements, against a reader that takes every way to read a text, and a validator.
+//! Objects written as elements, compared with a reader that tries every way to read a text, and with a validator.
 
 use crate::language::Language;
 use grammata::syntax::json_schema::{Elements, Options, PropertyOrder, Spelling, compile_value};
@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 const BLANKS: [char; 4] = [' ', '\n', '\t', '\r'];
 
 /// A style's notation of an element: the texts before and after the name and before the value, the words of the kinds
-/// (text, number, boolean, null, array, object), the text after the value, and whether the name is repeated.
+/// (text, number, boolean, null, array, object), the text after the value, and whether the name is repeated. If lists
+/// are written as elements, `item` begins each of their items.
 struct Written {
     before: &'static str,
     after: &'static str,
@@ -265,7 +266,7 @@ fn random_value(draw: &mut Choices<'_>, schema: &Value) -> Value {
     }
 }
 
-/// Whether the members are in the order of their declaration.
+/// Returns whether the members of all objects in a value are in the order of their declarations.
 fn is_ordered(schema: &Value, value: &Value) -> bool {
     match value {
         Value::Object(members) => {
@@ -279,7 +280,7 @@ fn is_ordered(schema: &Value, value: &Value) -> bool {
     }
 }
 
-/// A text with a small change.
+/// Returns a text in which one character is removed, inserted or swapped with another one. An empty text becomes `x`.
 fn changed(draw: &mut Choices<'_>, text: &str) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     if chars.is_empty() {

@@ -1,4 +1,4 @@
-//! Automaton specs: against a direct simulation, case by case, and their diagnostics.
+//! Automaton specs: random ones compared with a direct simulation, single cases, and diagnostics.
 
 use crate::language::{Language, matches};
 use grammata::Limits;
@@ -13,7 +13,7 @@ fn toml(spec: &str) -> grammata::Result<grammata::grammar::Grammar> {
     compile(spec, &Options::default()).map(|compiled| compiled.grammar)
 }
 
-/// All words of at most `length` letters.
+/// Returns all words of at most `length` letters, the shorter ones first.
 fn words(letters: &[char], length: usize) -> Vec<String> {
     let mut all = vec![String::new()];
     let mut from = 0;
@@ -27,7 +27,7 @@ fn words(letters: &[char], length: usize) -> Vec<String> {
     all
 }
 
-/// The words of a spec's language of at most `length` letters, in order of length.
+/// Returns the words of a spec's language that have at most `length` letters, the shorter ones first.
 fn language(spec: &str, letters: &[char], length: usize) -> Vec<String> {
     let grammar = toml(spec).unwrap_or_else(|e| panic!("{e}\n{spec}"));
     words(letters, length).into_iter().filter(|word| matches(&grammar, word.as_bytes())).collect()
@@ -56,7 +56,7 @@ struct Machine {
 }
 
 const STATES: usize = 3;
-/// Texts, one of which is a prefix of the other, whose sequences can be read in only one way.
+/// The texts of the symbols. One is a prefix of the other, yet each text can be split into symbols in only one way.
 const TEXTS: [&str; 2] = ["x", "xy"];
 
 fn machines() -> impl Strategy<Value = Machine> {
@@ -128,7 +128,7 @@ impl Machine {
         out
     }
 
-    /// Whether the word is accepted; `None` if the search had to be cut and has found nothing.
+    /// Returns whether the word is accepted; `None` if the search was truncated and has found nothing.
     fn accepts(&self, word: &[usize]) -> Option<bool> {
         let count = |symbol: usize| word.iter().filter(|&&s| s == symbol).count();
         if self.at_most_once.iter().any(|&s| count(s) > 1) || self.exactly_once.iter().any(|&s| count(s) != 1)
@@ -223,7 +223,7 @@ proptest! {
 
 #[test]
 fn the_simulation_decides_most_words() {
-    // the property above would say nothing if the simulation were always cut
+    // the property would say nothing if the simulation were always truncated
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut decided, mut accepted, mut all) = (0, 0, 0);
     for _ in 0..200 {
@@ -450,7 +450,7 @@ fn templates_cannot_cost_much() {
 
 #[test]
 fn sizes_are_limited() {
-    // n states that push n symbols, all of which pop to all states: cubic without the limit
+    // n states that push n symbols, each of which can be popped on the way to every state: cubic without the limit
     let n = 60;
     let mut spec =
         String::from("kind = \"pda\"\nsymbols = [\"a\"]\nstart = \"q0\"\naccept_by = \"empty-stack\"\n");
@@ -474,7 +474,7 @@ fn sizes_are_limited() {
 // ---- diagnostics, pinned whole ----
 
 /// Each case is `<case>.in`, read as JSON if its name begins with `json`; a line `#! name=value` gives a parameter.
-/// `<case>.out` is the output of compiling it. `UPDATE_DIAGNOSTICS=1` writes the `.out` files.
+/// `<case>.out` is the output of compiling it. `UPDATE_DIAGNOSTICS=1` rewrites the `.out` files.
 #[test]
 fn diagnostics() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics/automaton-spec");

@@ -1,4 +1,5 @@
-//! Parts that are bounded in tokens: against a search through all ways to read, by hand, and on a real tokenizer.
+//! Parts of a text that are bounded in tokens: compared with a search through all ways to read a text, in single cases,
+//! and on a real tokenizer.
 
 use crate::engine_properties::hold_on_bytes;
 use grammata::mask::Distance;
@@ -29,7 +30,7 @@ fn budgets_of_texts_hold_beside_bounds_of_parts_with_token_terminals() {
     hold_on_bytes(|bytes| budgets_beside_bounded_parts_agree(bytes, true), 30, 5);
 }
 
-/// Ordinary tokens with ids from 0; the last of them ends a sequence.
+/// The texts of the tokens, with ids from 0; the last token, `end`, ends a sequence.
 const TOKENS: [&str; 9] = ["a", "b", "ab", "<", ">", "<>", ">b", "ba", "end"];
 
 fn vocabulary() -> Arc<Vocabulary> {
@@ -46,7 +47,7 @@ fn matcher(source: &str) -> Matcher {
     compile(source).unwrap_or_else(|error| panic!("{source}\n{error}")).matcher()
 }
 
-/// The allowed tokens.
+/// Returns the texts of the allowed tokens.
 fn mask(matcher: &mut Matcher) -> Vec<&'static str> {
     matcher.mask().unwrap().iter().map(|token| TOKENS[token.index()]).collect()
 }
@@ -63,7 +64,7 @@ fn a_part_ends_in_time_and_what_follows_it_is_free() {
     accept(&mut matcher, "a");
     assert_eq!(mask(&mut matcher), ["a", "b", "ab", "<", ">", "<>", ">b", "ba"]);
     accept(&mut matcher, "<");
-    // one token is left: with `>b` the part ends as well
+    // one token of the part is left; `>b` is allowed, because the part ends within it
     assert_eq!(mask(&mut matcher), [">", "<>", ">b"]);
     let mut fork = matcher.fork();
     accept(&mut fork, ">b");
@@ -76,7 +77,7 @@ fn a_part_ends_in_time_and_what_follows_it_is_free() {
     let error = matcher.accept_token(TokenId::new(0)).unwrap_err();
     assert_eq!(error.code(), "matcher/part-bound");
     assert!(error.to_string().contains("1 of its 3 tokens are left"), "{error}");
-    // without the bound, too, the text could not end here
+    // even without the bound the text could not end here
     let end = TOKENS.iter().position(|known| *known == "end").unwrap();
     let error = matcher.accept_token(TokenId::new(end as u32)).unwrap_err();
     assert_eq!(error.code(), "matcher/rejected", "{error}");
@@ -116,18 +117,18 @@ fn a_budget_of_the_whole_text_counts_beside_the_bound_of_a_part() {
 
 #[test]
 fn each_reading_of_a_text_counts_for_itself() {
-    // a text of `a` may be in the part or behind it
+    // each `a` may be in the part or after it
     let mut matcher = matcher("root ::= @max_tokens(2, \"a\"*) (\"a\" \"b\" | \"<\")");
     (0..2).for_each(|_| accept(&mut matcher, "a"));
     assert_eq!(mask(&mut matcher), ["a", "b", "ab", "<"]);
     accept(&mut matcher, "a");
-    // the first two are in the part
+    // the first two `a` are in the part
     assert_eq!(mask(&mut matcher), ["b"]);
     accept(&mut matcher, "b");
     assert_eq!(mask(&mut matcher), ["end"]);
 }
 
-/// Asserts which tokens are allowed after others, and that each of them is accepted.
+/// Checks which tokens are allowed after others, and that each allowed token is accepted.
 fn allows(source: &str, tokens: &[&str], after: &[(&[&str], &[&str])]) {
     let id = |token: &str| tokens.iter().position(|known| *known == token).unwrap_or(tokens.len());
     let end = TokenId::new(tokens.len() as u32);
@@ -148,14 +149,14 @@ fn allows(source: &str, tokens: &[&str], after: &[(&[&str], &[&str])]) {
 
 #[test]
 fn the_last_token_of_a_part_may_end_behind_it() {
-    // `bbb` reads `bb` in the part, although no token ends the part with `bb`
+    // `bbb` reads `bb` in the part and `b` after it, although there is no token `bb`
     let part = "root ::= [a-c] @max_tokens(1, \"c\" | \"bb\" | \"aa\") \"b\"*";
     allows(part, &["a", "b", "c", "bbb"], &[(&["a"], &["c", "bbb"]), (&["a", "bbb"], &["b", "bbb", "end"])]);
-    // the same after another token of the part: `acd` reads `ac` in it
+    // after another token of the part, `acd` reads `ac` in it and `d` after it
     let part = "root ::= @max_tokens(2, \"abac\" | \"c\") \"d\"";
     let tokens = ["a", "b", "c", "d", "ab", "acd"];
     allows(part, &tokens, &[(&[], &["c", "ab"]), (&["ab"], &["acd"]), (&["ab", "acd"], &["end"])]);
-    // no token ends the part if it has a text at all
+    // if the part is not empty, no token ends together with it
     let part = "root ::= \"b\"? @max_tokens(1, \"aa\"?) \"a\"";
     let tokens = ["a", "b", "aaa"];
     allows(part, &tokens, &[(&[], &["a", "b", "aaa"]), (&["b"], &["a", "aaa"]), (&["b", "aaa"], &["end"])]);
@@ -171,13 +172,13 @@ fn a_token_may_end_one_part_and_enter_another() {
     let part = "root ::= (@max_tokens(1, \"ca\"*))*";
     let tokens = ["a", "b", "c", "cac"];
     allows(part, &tokens, &[(&[], &["cac", "end"]), (&["cac"], &["a"]), (&["cac", "a"], &["cac", "end"])]);
-    // the part that is entered must be left in time too
+    // the part that is entered within a token must be completed in time, too
     let part = "root ::= @max_tokens(1, \"aa\") @max_tokens(1, \"bb\")";
     let tokens = ["a", "b", "aa", "bb", "aab"];
     allows(part, &tokens, &[(&[], &["aa", "aab"]), (&["aab"], &["b"]), (&["aab", "b"], &["end"])]);
     let part = "root ::= @max_tokens(1, \"aa\") @max_tokens(1, \"bbb\")";
     allows(part, &["a", "b", "aa", "bbb", "aab"], &[(&[], &["aa"])]);
-    // and so on, with one token for each part
+    // several parts in a row, with one token for each
     let part =
         "root ::= \"c\" @max_tokens(1, \"aa\"?) @max_tokens(1, \"aaaa\"?) @max_tokens(1, \"aa\"?) \"b\"";
     let tokens = ["a", "b", "c", "aaa", "aab"];
@@ -261,7 +262,7 @@ fn a_model_that_never_wants_to_stop_thinking_is_stopped_in_time() {
     let source =
         "root ::= \"<think>\" @max_tokens(12, @text(\"</think>\")) \"\\n{\\\"n\\\": \" [0-9]{1,3} \"}\"";
     let grammar = gbnf::compile(source, &gbnf::Options::default()).unwrap().grammar;
-    // tables are dropped on the way too
+    // with the smaller size, tables are dropped during the walk
     for cache_bytes in [Limits::default().cache_bytes, 1 << 20] {
         let mut limits = Limits::default();
         limits.cache_bytes = cache_bytes;
@@ -274,7 +275,7 @@ fn a_model_that_never_wants_to_stop_thinking_is_stopped_in_time() {
             let text = |token: TokenId| vocabulary.bytes(token).unwrap_or_default().to_vec();
             let ends = |token: TokenId| [matcher.bytes(), text(token)].concat().ends_with(b"</think>");
             sizes.push(mask.len());
-            // the first that continues, at another place each time
+            // the first allowed token that does not end the thought, counted from another place each time
             let tokens: Vec<TokenId> = mask.iter().collect();
             let place = step * 7919 % tokens.len();
             let goes_on = tokens[place..].iter().chain(&tokens[..place]).find(|&&token| !ends(token));

@@ -15,7 +15,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Far above what any of these takes, unoptimised and on a busy machine; far below what the square of its size would take.
+/// Far more than any of these tests takes unoptimised on a busy machine; far less than quadratic algorithms would take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn in_time<T>(what: &str, run: impl FnOnce() -> T) -> T {
@@ -33,7 +33,7 @@ fn pattern(source: &str) -> Grammar {
     regex::compile(source, &regex::Options::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// With a budget that is spent in a second.
+/// Compiles a schema with a work budget that is used up in about a second.
 fn schema(source: &str) -> Result<Grammar, Error> {
     let limits = Limits::default().compile_work(3_000_000);
     let options = json_schema::Options::default().limits(limits);
@@ -49,7 +49,7 @@ fn assert_limit(error: &Error, name: &str) {
     assert!(error.to_string().contains(name), "{error}");
 }
 
-/// A rule that begins as any of `count` others.
+/// Returns a grammar whose root has `count` other rules as its alternatives.
 fn alternatives(count: usize) -> String {
     let mut source = String::from("root ::= r0");
     (1..count).for_each(|i| write!(source, " | r{i}").unwrap());
@@ -57,7 +57,8 @@ fn alternatives(count: usize) -> String {
     source + "\n"
 }
 
-/// `count` rules that each begin with the next, the last with the first.
+/// Returns a grammar of `count` rules that each begin with the next one, and the last one with the first. `N` in `rest`
+/// becomes the number of the next rule.
 fn left_recursion(count: usize, rest: &str) -> String {
     let mut source = String::from("root ::= r0\n");
     for i in 0..count - 1 {
@@ -78,7 +79,7 @@ fn alternatives_that_are_rules_cost_linear_time() {
 
 #[test]
 fn callers_of_one_rule_cost_linear_memory() {
-    // each alternative has a stack of its own below the same call
+    // each alternative has its own stack below the same call
     let mut source = String::from("root ::= x \"0\"");
     (1..30_000).for_each(|i| write!(source, " | x \"{i}\"").unwrap());
     in_time("30,000 callers", || {
@@ -139,13 +140,13 @@ fn words_keep_to_their_limits() {
         assert_eq!(error.code(), "automaton/words-undecided");
         assert!(error.diagnostic().found_text().is_some_and(|found| found.contains(name)), "{error}");
     }
-    // the budget is for one word
+    // the budget is for each word, not for the enumeration
     let limits = Limits::default().words_work(10_000);
     let automaton = Automaton::new(&pattern("[a-z]+"), &limits).unwrap();
     assert_eq!(enumerate(&automaton).unwrap().take(5_000).filter_map(Result::ok).count(), 5_000);
 }
 
-/// Tokens of `length` bytes that share few prefixes.
+/// Returns a builder with `count` pseudo-random tokens of `length` bytes, which share few prefixes.
 fn tokens(count: usize, length: usize) -> VocabularyBuilder {
     let mut seed = 1u64;
     VocabularyBuilder::from_tokens((0..count).map(|_| {
@@ -250,7 +251,7 @@ fn assertions_that_are_too_many_have_a_place() {
     assert_eq!(error.diagnostic().place(), &Place::LineColumn { line: 2, column: 1 }, "{error}");
 }
 
-/// A spec with one state, `symbols` symbols, each of which is an action, and the further members `more`.
+/// Returns a spec with one state and `symbols` symbols, each of which is an action, followed by the members `more`.
 fn spec(symbols: usize, more: &str) -> String {
     let list: Vec<String> = (0..symbols).map(|i| format!("\"s{i}.\"")).collect();
     let list = list.join(",");

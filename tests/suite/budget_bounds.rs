@@ -1,4 +1,4 @@
-//! Masks within budgets take bounded time and memory, and are the masks without a budget where the budget is ample.
+//! Masks within budgets of tokens take bounded time and memory, and equal the plain masks if the budget is ample.
 
 use crate::shipped::shipped;
 use grammata::syntax::automaton_spec;
@@ -8,10 +8,10 @@ use serde_json::json;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// No mask takes longer in the profile of the tests. An optimised program takes 2 seconds at most.
+/// The most time that a mask may take in the test profile. An optimised program takes at most 2 seconds.
 const TIME: Duration = Duration::from_secs(60);
 
-/// The most bytes of a grammar after its masks.
+/// The most bytes that a compiled grammar may use after its masks were computed.
 const BYTES: usize = 200 << 20;
 
 fn vocabulary() -> Arc<Vocabulary> {
@@ -26,7 +26,8 @@ fn compiled(schema: &str, order: PropertyOrder) -> CompiledGrammar {
     Compiler::new(vocabulary()).compile(&schema.grammar).unwrap()
 }
 
-/// Requests the masks within some budgets after a text: each exists, or no completion is known.
+/// Computes the masks within some budgets after a text. Each must succeed, or fail because no completion is known, in
+/// bounded time and memory.
 fn are_bounded(schema: &str, order: PropertyOrder, prefix: &str, budgets: &[usize]) {
     let compiled = compiled(schema, order);
     let mut matcher = compiled.matcher();
@@ -43,7 +44,7 @@ fn are_bounded(schema: &str, order: PropertyOrder, prefix: &str, budgets: &[usiz
     }
 }
 
-/// Each took between 2 and 30 seconds once, in an optimised program, or hundreds of megabytes.
+/// Each of these masks once took between 2 and 30 seconds in an optimised program, or hundreds of megabytes.
 #[test]
 fn masks_within_budgets_take_bounded_time_and_memory() {
     let numbers = r#"{"type": "array", "uniqueItems": true, "minItems": 20,
@@ -79,7 +80,8 @@ fn many_names_that_are_required_in_any_order_take_bounded_time() {
     are_bounded(&schema, PropertyOrder::Any, "", &[200, 10_000]);
 }
 
-/// A thought of bounded length, then a call whose arguments may have names that nothing lists.
+/// A thought of bounded length is followed by a call. The mask within the thought does not depend on whether the
+/// arguments may have names that the schema does not list.
 #[test]
 fn a_thought_before_an_open_object_has_all_its_tokens() {
     let spec = |closed: &str| {
@@ -113,7 +115,7 @@ fn a_thought_before_an_open_object_has_all_its_tokens() {
     assert!(allowed[0] > 40_000 && allowed[0] == allowed[1], "{allowed:?}");
 }
 
-/// Within an ample budget each token of the plain mask has a completion in time, and a search finds one.
+/// Within an ample budget, each token of the plain mask leaves time for a completion, and a search finds one.
 #[test]
 fn ample_budgets_leave_time_for_a_completion_after_each_token() {
     let compiler = Compiler::new(vocabulary());

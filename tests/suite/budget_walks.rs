@@ -1,5 +1,5 @@
-//! Random walks under masks within budgets, over JSON Schemas with every kind of register: each ends complete, valid, and
-//! within its budget.
+//! Random walks under masks within budgets, over JSON Schemas with every kind of register. Each walk ends within its
+//! budget with a complete and valid text.
 
 use flate2::read::MultiGzDecoder;
 use grammata::grammar::{FreeText, GrammarBuilder, TokenScope, TokenSelector, TokenTerminal};
@@ -10,7 +10,8 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::sync::{Arc, OnceLock};
 
-/// Schemas that are hard to finish: with counts, conditions, different items and names, patterns, nested requirements.
+/// Schemas that are hard to complete: with counts, conditions, different items and names, patterns, nested
+/// requirements.
 const HARD: &[&str] = &[
     r#"{"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 12}, "uniqueItems": true, "minItems": 9}"#,
     r#"{"type": "array", "items": {"enum": ["a", "b", "ab", "ba"]}, "uniqueItems": true, "minItems": 4}"#,
@@ -44,7 +45,7 @@ fn compiled(schema: &str, limits: Limits) -> CompiledGrammar {
     Compiler::new(vocabulary()).limits(limits).compile(&schema.grammar).unwrap()
 }
 
-/// Numbers below others, from a seed (the linear congruential generator of Knuth's MMIX).
+/// A pseudo-random number generator: the linear congruential generator of Knuth's MMIX.
 struct Random(u64);
 
 impl Random {
@@ -54,7 +55,7 @@ impl Random {
     }
 }
 
-/// Walks to the end within `budget` tokens; the text.
+/// Walks to the end of a text within `budget` tokens, with random tokens of the masks. Returns the text.
 fn walk(matcher: &mut Matcher, budget: usize, random: &mut Random) -> String {
     for left in (0..=budget).rev() {
         let mask = matcher.mask_within(left).unwrap();
@@ -109,7 +110,7 @@ fn walks_end_in_time_where_tables_are_dropped_again_and_again() {
     }
 }
 
-/// A mask within a budget agrees with the answers for single tokens, whatever names were read, on a real vocabulary.
+/// On a real vocabulary, a mask within a budget agrees with the answers for single tokens, after several prefixes.
 #[test]
 fn masks_within_budgets_in_strings_have_the_tokens_that_may_come() {
     let text = r#"{"type": "object", "required": ["a"],
@@ -150,7 +151,8 @@ fn masks_within_budgets_in_strings_have_the_tokens_that_may_come() {
     }
 }
 
-/// A thought of any tokens, or of text, then a special token, then a JSON text of the schema.
+/// Compiles a grammar of a thought, a special token and a JSON text of the schema. The thought is free text if
+/// `of_text`, otherwise any tokens but two special ones.
 fn after_a_thought(schema: &str, of_text: bool) -> CompiledGrammar {
     let schema = json_schema::compile(schema, &json_schema::Options::default()).unwrap();
     let mut g = GrammarBuilder::new();
@@ -214,7 +216,7 @@ fn walks_through_a_thought_to_an_answer_end_in_time() {
 /// file (one JSON object per line, compressed with gzip). `GRAMMATA_WALKS` is the number of walks, 5,000 by default.
 #[test]
 fn walks_over_schemas_of_a_file_end_in_time() {
-    // takes long, and the file is not part of the repository
+    // the test takes long, and the file is not part of the repository
     let Some(path) = std::env::var_os("GRAMMATA_SCHEMAS") else {
         eprintln!("not run: GRAMMATA_SCHEMAS names no file");
         return;
@@ -229,7 +231,7 @@ fn walks_over_schemas_of_a_file_end_in_time() {
     let mut place = 0;
     while schemas < count && place < lines.len() {
         let line: Value = serde_json::from_str(&lines[place]).unwrap();
-        // the next one if this cannot be used
+        // if this schema cannot be used, the next line is tried
         place = place.max(schemas * lines.len() / count) + 1;
         let (id, text) = (line["id"].as_str().unwrap(), line["schema"].as_str().unwrap());
         let document: Value = serde_json::from_str(text).unwrap();

@@ -1,4 +1,4 @@
-//! Counted repeats of ambiguous groups: many numbers of rounds fit a text.
+//! Counted repeats of ambiguous groups: a text may have many numbers of rounds.
 
 use crate::language::Language;
 use crate::masks::check;
@@ -24,7 +24,7 @@ fn schema(source: &str) -> Grammar {
 /// The parts of a text, each with the number of its repetitions.
 type Text<'a> = &'a [(&'a str, usize)];
 
-/// Patterns, texts of many rounds, and a bound on the bytes of the tables after the text.
+/// Patterns, texts of many rounds, and the most bytes that the tables may have after the text.
 const LONG: [(&str, Text<'_>, usize); 12] = [
     ("([a-z]+ ?){1,1000}", &[("wordy ", 1000)], 1 << 20),
     ("([a-z]+ ?){500}", &[("wordy ", 500)], 1 << 20),
@@ -59,7 +59,7 @@ fn tables_stay_small_while_many_numbers_of_rounds_fit() {
     }
 }
 
-/// Random nested counted repeats over two letters.
+/// A node of a random regular expression with nested counted repeats over a few letters.
 #[derive(Debug)]
 enum Node {
     Letter(char),
@@ -91,7 +91,8 @@ impl Node {
         (0..2 + choices.below(2)).map(|_| Node::random(choices, depth - 1, most)).collect()
     }
 
-    /// The places where words end that begin at one of some places: round by round, with one flag a place.
+    /// Returns the places at which words of the node end that begin at one of `starts`. Repeats are computed round by
+    /// round, with one flag for each place.
     fn ends(&self, text: &[u8], starts: &[bool]) -> Vec<bool> {
         let nowhere = || vec![false; starts.len()];
         match self {
@@ -107,7 +108,8 @@ impl Node {
             }
             Node::Repeat(body, min, max) => {
                 let (mut all, mut at) = (nowhere(), starts.to_vec());
-                // the minimum number of rounds, and then one round per place, reach every place that can be reached
+                // the minimum number of rounds, and then at most one round for each place, reach every place that can
+                // be reached
                 for round in 0..=max.unwrap_or(min + text.len() as u32 + 1) {
                     if round >= *min {
                         all = either(&all, &at);
@@ -207,7 +209,7 @@ fn masks_near_the_bounds_are_those_of_each_token() {
         let prefixes: Vec<&[u8]> = prefixes.iter().map(|&end| &words.as_bytes()[..end]).collect();
         check(&pattern(source), &prefixes, source);
     }
-    // a pattern and a length, which are two operands side by side
+    // a pattern and a length are two operands of an intersection
     let cases: [(&str, &[usize]); 3] = [
         (r#"{"type": "string", "pattern": "^([a-z]+ ?){1,30}$", "maxLength": 161}"#, &[10, 130, 148]),
         (r#"{"type": "string", "pattern": "^([a-z ]|[a-z ]{3}){60}$", "minLength": 100}"#, &[1, 70, 98, 120]),
@@ -223,7 +225,7 @@ fn masks_near_the_bounds_are_those_of_each_token() {
     }
 }
 
-/// With a mask after each round the tables stay as small.
+/// The tables also stay small if a mask is computed after each round.
 #[test]
 fn masks_are_few_while_many_numbers_of_rounds_fit() {
     let tokens = ["wordy ", "wordy", " ", "w", "ordy w", "or", "dy", "a", "aaa", "\"", ""];

@@ -1,8 +1,7 @@
 //! The whole text of every error and warning, pinned in `tests/diagnostics/<topic>/<case>.{in,out}`.
 //!
-//! A new pair of files is a new test. With `UPDATE_DIAGNOSTICS=1` the `.out` files are written anew, to be
-//! reviewed as a diff. A topic is one function from the bytes of the input (less one line end at its end) to
-//! the text.
+//! A new pair of files is a new test. `UPDATE_DIAGNOSTICS=1` rewrites the `.out` files, whose diff is then to be
+//! reviewed. A topic is a function from the bytes of the input, without one line end at the end, to the text.
 
 use grammata::automaton::Automaton;
 use grammata::syntax::{gbnf, json_schema, lark, regex, structural_tag};
@@ -91,7 +90,7 @@ fn regex_ecma_texts() {
     check("regex-ecma", |bytes| run_regex(bytes, regex::Dialect::Ecma262));
 }
 
-/// Errors that only lowering a grammar finds: schemas, with a limit of 400 states.
+/// Errors that are found only when a grammar is lowered. The inputs are JSON Schemas, with a limit of 400 states.
 #[test]
 fn engine_texts() {
     check("engine", |bytes| {

@@ -1,5 +1,5 @@
-//! Lists whose items differ: languages against all their words, masks against trying each token alone, and walks
-//! that never get stuck.
+//! Lists whose items must differ: languages compared with all their words, masks with trying each token alone, and
+//! walks that never reach a dead end.
 
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::grammar::{Distinct, Grammar, GrammarBuilder};
@@ -17,7 +17,7 @@ fn grammar(schema: &Value, whitespace: Whitespace) -> Grammar {
     compile_value(schema, &options).unwrap_or_else(|e| panic!("{schema}: {e}")).grammar
 }
 
-/// All words of a list: `items` has the spellings of each value.
+/// Returns all words of a list of `min` to `max` different values; `items` has the spellings of each value.
 fn words(items: &[Vec<String>], min: usize, max: usize) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let mut open: Vec<(Vec<usize>, String)> = vec![(Vec::new(), "[".into())];
@@ -36,7 +36,7 @@ fn words(items: &[Vec<String>], min: usize, max: usize) -> BTreeSet<String> {
     words
 }
 
-/// Walks along all words: a byte is allowed if and only if some word continues with it.
+/// Checks a language along all its words: a byte is allowed if and only if some word continues with it.
 fn check_language(name: &str, schema: &Value, words: &BTreeSet<String>) {
     check_grammar(name, &grammar(schema, Whitespace::Compact), words);
 }
@@ -93,8 +93,8 @@ fn items_that_are_no_json_are_compared_byte_by_byte() {
     }
 }
 
-/// Otherwise each position of a text would be a different configuration, and searches for short completions would visit
-/// all of them.
+/// White space between the parts of an item is not remembered. Otherwise each position of a text would be a different
+/// configuration, and searches for short completions would visit all of them.
 #[test]
 fn white_space_between_the_parts_of_an_item_is_not_remembered() {
     let schema = json!({"type": "array", "uniqueItems": true, "minItems": 2, "items": {"type": "object", "properties":
@@ -114,7 +114,7 @@ fn white_space_between_the_parts_of_an_item_is_not_remembered() {
     assert_eq!(after(&format!("{first}{{ \"x\"\n:1 ,\t\"y\" : ")), plain);
     assert_eq!(after(&format!("{first}\r\n {{\"x\":1,\"y\": ")), plain);
     assert_ne!(after(&format!(r#"{first}{{"x": 2, "y": "#)), plain);
-    // in strings it is part of the value
+    // white space within strings is part of the value
     after(&format!(r#"{first}{{"x": 1, "y": "a  b"}}]"#));
     assert_ne!(
         after(&format!(r#"{first}{{"x": 2, "y": "a "#)),
@@ -154,7 +154,7 @@ fn a_byte_is_allowed_if_some_word_goes_on_with_it() {
     }
 }
 
-/// Schemas that seem to allow infinitely many strings, but allow no item.
+/// Schemas of items that seem to allow infinitely many values, but allow none.
 #[test]
 fn items_that_cannot_be_are_no_way_on() {
     let none = json!({"type": "array", "items": {"type": "number"}, "contains": {"type": "string"}});
@@ -181,7 +181,8 @@ fn items_that_cannot_be_are_no_way_on() {
     }
 }
 
-/// Prefixes of lists: whether the read part of the last item can become a value that differs from the earlier items.
+/// Prefixes of lists, and whether the part of the last item that was read can become a value that differs from the
+/// earlier items.
 #[test]
 fn an_item_goes_on_as_long_as_it_can_differ() {
     let list = |items: Value| json!({"type": "array", "items": items, "uniqueItems": true});
@@ -276,7 +277,7 @@ fn schemas() -> [Value; 15] {
         json!({"type": "array", "uniqueItems": true, "minItems": 1, "items": {"anyOf": [{"const": 1}, {"$ref": "#"}]}}),
         json!({"type": "object", "properties": {"a": list(json!({"enum": ["a", [1], {"a": 1}]})), "b": list(text.clone())},
             "minProperties": 1, "additionalProperties": false}),
-        // not only as a list of different items
+        // lists of different items as alternatives to other lists
         json!({"anyOf": [list(text.clone()), {"type": "array", "items": {"type": "string", "pattern": "^[ab]*$"}}]}),
         json!({"anyOf": [list(json!({"type": ["integer", "string"]})), list(json!({"type": "number"}))], "minItems": 1}),
         json!({"type": "array", "uniqueItems": true, "items": {"type": "integer"}, "minItems": 2, "maxItems": 4}),
@@ -293,7 +294,8 @@ fn schemas() -> [Value; 15] {
     ]
 }
 
-/// Tokens made of pieces of such documents, and all bytes.
+/// Compiles a schema for a vocabulary of single bytes and of pieces of texts that such schemas allow. Returns the
+/// tokens, too.
 fn compiled(schema: &Value, whitespace: Whitespace, limits: Limits) -> (CompiledGrammar, Vec<Vec<u8>>) {
     let texts = [
         r#"["a","a","b","","ab"]"#,
@@ -323,7 +325,7 @@ fn compiled(schema: &Value, whitespace: Whitespace, limits: Limits) -> (Compiled
     (compiler.compile(&grammar(schema, whitespace)).unwrap(), tokens)
 }
 
-/// Each token tried alone, byte by byte.
+/// Returns the allowed tokens, each of which is tried alone, byte by byte.
 fn token_by_token(
     compiled: &CompiledGrammar,
     tables: &mut Cache,
@@ -349,10 +351,10 @@ fn token_by_token(
     allowed
 }
 
-/// Whether two values are the same, whatever their spelling.
+/// Returns whether two values are equal, whatever their spelling.
 fn are_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        // far from the bounds of floats
+        // the numbers of these tests are exact as floats; zeros are never equal here
         (Value::Number(a), Value::Number(b)) => {
             a.as_f64().is_some_and(f64::is_normal) && a.as_f64() == b.as_f64()
         }
@@ -366,13 +368,14 @@ fn are_same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether a text is a whole list with an item twice.
+/// Returns whether a text is a complete list in which an item occurs twice.
 fn has_repeated_item(text: &[u8]) -> bool {
     let Ok(Value::Array(items)) = serde_json::from_slice(text) else { return false };
     (0..items.len()).any(|at| items[..at].iter().any(|before| are_same(before, &items[at])))
 }
 
-/// Walks under the mask, as the choices say, checking every mask.
+/// Walks under the masks as the choices say. Each mask must equal that of single tokens, and no list may repeat an
+/// item.
 fn walk(schema: &Value, compiled: &CompiledGrammar, tokens: &[Vec<u8>], choices: &[u16]) -> Matcher {
     let mut matcher = compiled.matcher();
     let mut tables = Cache::new();
@@ -392,7 +395,7 @@ fn walk(schema: &Value, compiled: &CompiledGrammar, tokens: &[Vec<u8>], choices:
         let extra: Vec<_> = found.iter().filter(|id| !expected.contains(id)).map(|id| name(&id)).collect();
         assert!(found == expected, "after {text}: missing {missing:?}, too many {extra:?}");
         assert!(!found.is_empty(), "stuck after {text}");
-        // long tokens are more telling, as they begin and end items
+        // long tokens are preferred, because they begin and end items
         let long: Vec<u32> = found
             .iter()
             .copied()
@@ -428,7 +431,7 @@ proptest! {
         }
     }
 
-    /// Under a small bound tables are dropped again and again; rollback and forks find their places.
+    /// With a small bound, tables are dropped again and again; masks after rollbacks and in forks stay the same.
     #[test]
     fn masks_do_not_depend_on_what_is_kept(choices in prop::collection::vec(any::<u16>(), 16)) {
         for schema in schemas() {
@@ -451,7 +454,7 @@ proptest! {
     }
 }
 
-/// Masks of a real vocabulary.
+/// Masks of a real vocabulary are exact along lists of different items.
 #[test]
 fn masks_of_a_real_vocabulary() {
     let text = r#"["abc","ab","http://x","http", "a\"b","" ,"x"]"#;

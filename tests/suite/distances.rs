@@ -1,4 +1,4 @@
-//! Distances to the end of a text, and masks within budgets of tokens.
+//! Distances to the end of a text, and masks within budgets of tokens, compared with an exhaustive search.
 
 use crate::engine_properties::{few_letters, hold_on_part, with_locks, with_tokens};
 use grammata::grammar::{GrammarBuilder, WordEdge, WordGraph, WordTarget};
@@ -74,7 +74,8 @@ fn masks_within_budgets_are_those_of_exhaustive_search_with_triggers() {
 
 const END: TokenId = TokenId::new(9);
 
-/// Tokens "a", "b", "ab", "abab", "[", "]", "[[", "c" and the special "<s>", which is not an end token.
+/// Compiles a pattern for the tokens "a", "b", "ab", "abab", "[", "]", "[[", "c" and the special "<s>", which is not an
+/// end token.
 fn compiled(pattern: &str, limits: Limits) -> CompiledGrammar {
     let vocabulary = VocabularyBuilder::from_tokens(["a", "b", "ab", "abab", "[", "]", "[[", "c"])
         .special(TokenId::new(8), "<s>")
@@ -115,7 +116,7 @@ fn a_budget_may_be_nothing_or_more_than_any_text() {
     for budget in [1 << 40, usize::MAX] {
         assert_eq!(matcher.mask_within(budget), matcher.mask());
     }
-    // "a" takes one more
+    // after "a" one more token is needed
     assert_eq!(ids(&matcher.mask_within(1).unwrap()), [2, 3, 9]);
     assert_eq!(ids(&matcher.mask_within(2).unwrap()), [0, 2, 3, 9]);
     matcher.accept_token(TokenId::new(0)).unwrap();
@@ -134,7 +135,7 @@ fn a_text_that_no_tokens_spell_is_unreachable() {
     assert_eq!(matcher.distance(), Ok(Distance::Unreachable));
     assert_eq!(matcher.distance_in_bytes(), Ok(Distance::Exact(2)));
     assert_eq!(matcher.mask_within(100).unwrap_err().code(), "matcher/budget");
-    // the shortest is not spelled, another is
+    // no tokens spell the shortest word, but another one
     let mut matcher = compiled(r"d|\[{3}", Limits::default()).matcher();
     assert_eq!(matcher.distance(), Ok(Distance::Exact(2)));
     assert_eq!(ids(&matcher.mask_within(2).unwrap()), [4, 6]);
@@ -167,7 +168,7 @@ fn what_was_promised_holds_after_a_rollback_and_in_forks() {
     let mut matcher = compiled("(ab){4}c", Limits::default()).matcher();
     let least = matcher.distance().unwrap().known().unwrap();
     let mut ways = 0;
-    // all ways, by going back from each
+    // all walks, with a rollback after each token
     let mut open = vec![(matcher.fork(), least + 1)];
     while let Some((mut at, left)) = open.pop() {
         let mask = at.mask_within(left).unwrap();
@@ -182,11 +183,12 @@ fn what_was_promised_holds_after_a_rollback_and_in_forks() {
             assert_eq!(at.mask_within(left).unwrap(), mask);
         }
     }
-    // abab abab c, and abab ab ab c in three orders
+    // the texts are abab abab c, and abab ab ab c with its tokens in three orders
     assert_eq!(ways, 4);
 }
 
-/// Of the grammar that these bytes draw the shortest word has 8 bytes, "aaê😀". The oracle once found one of 9 first.
+/// The shortest word of the grammar that is drawn from these bytes has 8 bytes, "aaê😀". The oracle once found a word of
+/// 9 bytes first.
 #[test]
 fn a_distance_that_the_oracle_once_took_to_be_longer() {
     #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! Masks of drafts and draft trees.
+//! Masks of drafts and of draft trees, compared with those of forks, and their errors.
 
 use crate::engine_properties::{few_letters, hold_on_part, with_locks, with_tokens};
 use grammata::matcher::DraftTree;
@@ -25,7 +25,7 @@ fn masks_of_draft_trees_are_those_of_forks_with_locksteps() {
     hold_on_part(tree_masks_agree, &with_locks(), 15, 4);
 }
 
-/// `a` 0, `b` 1, `ab` 2, the end 3.
+/// Returns a matcher for the tokens `a` (0), `b` (1), `ab` (2) and the end (3).
 fn matcher(pattern: &str, limits: Limits) -> Matcher {
     let vocabulary = VocabularyBuilder::from_tokens(["a", "b", "ab", ""]).eos([TokenId::new(3)]).build();
     let grammar = regex::compile(pattern, &regex::Options::default()).unwrap();

@@ -1,4 +1,4 @@
-//! The naive recogniser against an even simpler oracle: sets of all words up to some length.
+//! The naive recogniser, compared with an even simpler oracle: the sets of all words up to some length.
 
 use grammata::grammar::{
     ExprId, Expression, Grammar, GrammarBuilder, Member, Members, Order, RuleId, WordTarget,
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Words = BTreeSet<Vec<u8>>;
 
-/// All words of at most `length` bytes of `alphabet` of the expressions of a grammar.
+/// Enumerates the words of at most `length` bytes of `alphabet`, for the expressions of a grammar.
 struct Enumeration<'g> {
     grammar: &'g Grammar,
     alphabet: &'g [u8],
@@ -31,8 +31,8 @@ impl Enumeration<'_> {
         words
     }
 
-    /// The language of `root`: the least fixpoint over the rules that it reaches, where intersections and
-    /// complements are languages of their own.
+    /// Returns the language of `root`: the least fixed point over the rules that it reaches. Intersections and
+    /// complements within it are computed first, each as a language of its own.
     fn language(&self, root: ExprId) -> Words {
         let mut rules: BTreeMap<RuleId, Words> = BTreeMap::new();
         let mut locks: BTreeMap<ExprId, Words> = BTreeMap::new();
@@ -97,7 +97,7 @@ impl Enumeration<'_> {
                 let body = sub(*body);
                 let mut power = (0..*min).fold(epsilon, |words, _| self.cat(&words, &body));
                 let mut words = power.clone();
-                // without the empty word, which adds nothing after `min`, powers die out
+                // the empty word adds nothing after `min`; without it the words get longer each round, so the loop ends
                 let longer: Words = body.into_iter().filter(|word| !word.is_empty()).collect();
                 for _ in *min..max.unwrap_or(u32::MAX) {
                     power = self.cat(&power, &longer);
@@ -148,7 +148,7 @@ impl Enumeration<'_> {
         }
     }
 
-    /// First one, then the other, cut at the length.
+    /// Returns the concatenations of a word of each set that have at most `length` bytes.
     fn cat(&self, first: &Words, second: &Words) -> Words {
         first
             .iter()
@@ -160,7 +160,7 @@ impl Enumeration<'_> {
     }
 }
 
-/// The languages of the parts of [`Members`].
+/// The languages of the parts of [`Members`], up to the length of the enumeration.
 struct MemberWords<'m> {
     members: &'m Members,
     values: Vec<Words>,
@@ -169,7 +169,7 @@ struct MemberWords<'m> {
     separator: Words,
 }
 
-/// A place in a list of [`Members`].
+/// An entry in a list of [`Members`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Key(usize),
@@ -178,8 +178,8 @@ enum Place {
 }
 
 impl MemberWords<'_> {
-    /// Adds the words of all lists that begin with `list`, whose words are `so_far`. Checks a list only when it
-    /// is there as a whole.
+    /// Adds the words of all lists that begin with `list`, whose words are `so_far`. The order and the conditions are
+    /// checked only for complete lists.
     fn lists(&self, all: &Enumeration<'_>, list: &mut Vec<Place>, so_far: &Words, out: &mut Words) {
         let list_of = self.members;
         let named: Vec<usize> =
@@ -248,7 +248,8 @@ fn strings(alphabet: &[u8], length: usize) -> Vec<Vec<u8>> {
     out
 }
 
-/// Compares recogniser and enumeration on all strings up to `length`; true if they could be compared.
+/// Compares recogniser and enumeration on all strings up to `length`. Returns false if the recogniser cannot decide the
+/// grammar.
 fn compare(grammar: &Grammar, alphabet: &[u8], length: usize) -> Result<bool, TestCaseError> {
     let recogniser = match Recogniser::new(grammar) {
         Ok(recogniser) => recogniser,
@@ -313,7 +314,7 @@ proptest! {
     }
 }
 
-/// With intersections and complements a few cases cannot be decided; they are counted, and must be few.
+/// With intersections and complements a few cases cannot be decided. They must be at most one in 20 of the others.
 #[test]
 fn agrees_with_enumeration_with_locks() {
     let mut runner = proptest::test_runner::TestRunner::new(crate::properties::config(256));
@@ -389,7 +390,7 @@ fn unproductive_parts_are_not_viable() {
 #[test]
 fn an_intersection_of_stack_languages_is_followed_exactly() {
     let grammar = text_grammar(|g| {
-        // a^n b^n and a* b b: only aabb
+        // a^n b^n and a* b b have only the word aabb in common
         let (root, nest) = (g.declare("root"), g.declare("nest"));
         let (a, b, inner) = (g.text("a"), g.text("b"), g.rule(nest));
         let (deeper, empty) = (g.sequence([a, inner, b]), g.empty());
@@ -482,8 +483,8 @@ fn members_in_any_order_with_keys_that_are_prefixes() {
     assert_eq!(recogniser.viable_prefix(b"a,ab,aab,"), Some(false));
 }
 
-/// The same words follow "b" and "ccc", and the longer way is examined first, because the length of the intersection,
-/// which continues "ccc" too, is not known.
+/// `tuvwxy` follows both `b` and `ccc`. The longer completion is examined first, because the length of the intersection
+/// after `cccz` is not known. Still the shortest completion is returned.
 #[test]
 fn a_completion_is_a_shortest_where_a_longer_way_is_examined_first() {
     let mut g = GrammarBuilder::new();

@@ -1,4 +1,4 @@
-//! End tokens that matchers are given in place of the vocabulary's.
+//! End tokens that are given to matchers instead of those of the vocabulary.
 
 use grammata::explore::ExploreBudget;
 use grammata::grammar::Grammar;
@@ -7,7 +7,8 @@ use grammata::vocabulary::VocabularyBuilder;
 use grammata::{Compiler, ErrorKind, Matcher, TokenId};
 use std::sync::Arc;
 
-/// `a` 0, `b` 1, `ab` 2, the end 3, a stop token 4, a tool token 5, `<end>` 6 as ordinary text, padding 7.
+/// Returns a compiler for the tokens `a` (0), `b` (1), `ab` (2), the end (3), a stop token (4), a tool token (5),
+/// `<end>` as ordinary text (6), and padding (7).
 fn compiler() -> Compiler {
     let vocabulary = VocabularyBuilder::from_tokens(["a", "b", "ab", "", "", "", "<end>"])
         .special(TokenId::new(4), "<stop>")
@@ -34,7 +35,7 @@ fn matcher(grammar: &Grammar, ends: &[u32]) -> Matcher {
     compiler().compile(grammar).unwrap().with_end_tokens(ids(ends)).unwrap().matcher()
 }
 
-/// The mask, which `fill_mask`, `mask`, `with_mask` and `is_token_allowed` agree on.
+/// Returns the allowed tokens. `fill_mask`, `mask`, `with_mask` and `is_token_allowed` must agree on them.
 fn allowed(matcher: &mut Matcher) -> Vec<u32> {
     let mask = matcher.mask().unwrap();
     let mut words = [u32::MAX; 2];
@@ -79,7 +80,7 @@ fn other_matchers_of_the_grammar_keep_their_end_tokens() {
         matcher.accept_token(TokenId::new(2)).unwrap();
         assert_eq!(allowed(&mut matcher), [0, 2, end]);
     }
-    // the last list holds, whatever was given before
+    // the list that was given last counts
     let both = given.with_end_tokens(ids(&[3, 5])).unwrap();
     let mut matcher = both.matcher();
     matcher.accept_bytes(b"ab").unwrap();
@@ -97,7 +98,7 @@ fn a_given_token_that_is_text_ends_a_text_and_nothing_else() {
     matcher.accept_token(TokenId::new(2)).unwrap();
     assert!(matcher.is_finished());
     assert_eq!(matcher.bytes(), b"ab");
-    // `b` cannot be spelled now
+    // token 1 now ends a text, so no token spells `b`, which is a warning
     assert_eq!(given.warnings().len(), 1);
     let mut again = given.with_end_tokens(ids(&[4])).unwrap().matcher();
     assert_eq!(allowed(&mut again), [0, 2]);
@@ -155,7 +156,7 @@ fn budgets_and_forced_tokens_regard_given_end_tokens() {
         assert_eq!(within(&mut matcher, budget), [5], "{budget}");
     }
     assert_eq!(within(&mut matcher, 4), [4, 5]);
-    // masks within budgets are kept for all matchers
+    // masks within budgets are cached for all matchers of a grammar
     let mut other = compiled.matcher();
     other.accept_token(TokenId::new(0)).unwrap();
     assert_eq!(within(&mut other, 3), [3]);

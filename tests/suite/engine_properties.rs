@@ -1,6 +1,6 @@
-//! The engine against the naive oracles, on random grammars and vocabularies.
+//! The engine, compared with naive oracles on random grammars and vocabularies.
 //!
-//! `GRAMMATA_CASES` sets how many cases each property is tried on (default 500).
+//! `GRAMMATA_CASES` sets the number of cases of each property (default 500).
 
 use grammata::grammar::{GrammarBuilder, Member, Order};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
@@ -17,12 +17,12 @@ use std::collections::BTreeMap;
 
 type Property = fn(&[u8], &GrammarShape) -> Result<Outcome, String>;
 
-/// Tries a property on random cases of a shape. At most `undecided` percent of them may stay undecided.
+/// Tests a property on random cases of a shape. At most `undecided` percent of the cases may stay undecided.
 fn hold(property: Property, shape: &GrammarShape, undecided: usize) {
     hold_on_bytes(|bytes| property(bytes, shape), undecided, 1);
 }
 
-/// The same on one of `part` cases, for properties that take long.
+/// Tests a property as [`hold`] does, on one of `part` cases; for properties that take long.
 pub(crate) fn hold_on_part(property: Property, shape: &GrammarShape, undecided: usize, part: u32) {
     hold_on_bytes(|bytes| property(bytes, shape), undecided, part);
 }
@@ -49,8 +49,8 @@ pub(crate) fn hold_on_bytes(
     let counts = counts.into_inner();
     let count = |outcome| counts.get(&outcome).copied().unwrap_or(0);
     assert!(count(Outcome::Undecided) * 100 <= undecided * cases as usize, "too many undecided: {counts:?}");
-    // Half of the grammars of some shapes have no words. A quarter is six standard deviations below what any shape gives, so chance alone
-    // fails no run.
+    // Half of the grammars of some shapes have no words. A quarter is six standard deviations below what any shape
+    // gives, so chance alone fails no run.
     assert!(count(Outcome::Agreed) * 4 > cases as usize, "too few cases say something: {counts:?}");
     eprintln!("{counts:?}");
 }
@@ -157,7 +157,8 @@ fn operations_agree_with_the_oracle_from_mask_files_with_end_tokens_that_are_giv
     hold_on_part(operations_agree_from_files, &GrammarShape { ends: true, ..GrammarShape::default() }, 2, 4);
 }
 
-/// Free text with triggers: strings, and what follows them; the end of the text is a token terminal in some grammars.
+/// The shape of grammars with free text and triggers: strings, and what follows them. With `tokens`, there are token
+/// terminals, too.
 fn with_triggers(tokens: bool) -> GrammarShape {
     GrammarShape { triggers: true, depth: 3, ..if tokens { with_tokens() } else { few_letters() } }
 }

@@ -1,9 +1,10 @@
-//! Code that reproduces papers or compares methods is in the laboratory, on which no crate of the product depends.
+//! Code that reproduces papers or compares methods belongs to the laboratory. No crate of the product depends on the
+//! laboratory.
 
 use crate::imports::{module_of, named, product};
 use std::path::Path;
 
-/// Modules of the product that still belong to an experiment, each with its importers and the reason. As of 26 November
+/// Modules of the product that still belong to an experiment, each with its importers and the reason, as of 26 November
 /// 2026.
 const REST: &[(&str, &[&str], &str)] = &[
     ("cli::cmd::plan::reward", &["cli::cmd::plan::run"], "`--reward` is an option of `plan run`"),

@@ -1,9 +1,9 @@
-//! The figures of the documentation are what the engine makes.
+//! The figures of the documentation equal those that the engine draws.
 
 use crate::drawings;
 use std::path::Path;
 
-/// With `UPDATE_FIGURES=1` they are written anew.
+/// Each figure equals the committed file. `UPDATE_FIGURES=1` rewrites the files.
 #[test]
 fn figures_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/figures");
@@ -16,7 +16,7 @@ fn figures_are_current() {
     }
 }
 
-/// The page shows the schema and the text of the figures.
+/// The page `docs/architecture.md` shows the schema and the text of the figures.
 #[test]
 fn figures_are_of_the_example_of_the_page() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");

@@ -1,5 +1,5 @@
-//! The formats of strings. Cases are data; they are compared with the grammars, with listed values and, where it reads
-//! the RFCs in the same way, with the `jsonschema` crate.
+//! The formats of strings. Cases are data. They are compared with the grammars, with listed values, and with the
+//! `jsonschema` crate where it reads the RFCs in the same way.
 
 use crate::language::Language;
 use grammata::syntax::json_schema::{self, Formats, compile_value};
@@ -51,10 +51,10 @@ fn listed_values_are_checked() {
     let (gone, unknown) = (Some("json-schema/unsatisfiable"), Some("json-schema/unsupported-combination"));
     let mut failures = String::new();
     for case in cases() {
-        // of international names and patterns, only some are known to be wrong
+        // for international names and patterns, only some values are known to be invalid
         let lax = case.format.starts_with("idn-") || case.format == "regex";
         let gone: &[_] = if lax { &[gone, unknown] } else { &[gone] };
-        // patterns are read as patterns
+        // a pattern that is not generated may be known to be valid
         let other: &[_] = if case.format == "regex" { &[None, unknown] } else { &[unknown] };
         for (list, expected) in
             [(&case.valid, &[None][..]), (&case.invalid, gone), (&case.not_generated, other)]
@@ -75,7 +75,7 @@ fn listed_values_are_checked() {
 #[test]
 fn another_validator_agrees() {
     let mut failures = String::new();
-    // which is built without tables of Unicode
+    // the validator is built without Unicode tables, so international names are skipped
     for case in cases().into_iter().filter(|case| !case.format.starts_with("idn-")) {
         let schema = json!({"format": case.format});
         let validator = jsonschema::options().should_validate_formats(true).build(&schema).expect("a schema");

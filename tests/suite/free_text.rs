@@ -1,4 +1,4 @@
-//! Free text with triggers, against a reader of words that looks for strings by comparing them at each place.
+//! Free text with triggers, compared with a naive reader that looks for the strings at each place.
 
 use crate::language::Language;
 use grammata::grammar::{ExprId, FreeText, Grammar, GrammarBuilder};
@@ -8,7 +8,8 @@ use grammata::{Compiler, Limits, Matcher};
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// The strings of a free text; trigger `i` is followed by `i`, the end by `end` or nothing.
+/// The strings of a free text. Trigger `i` is followed by the digit `i`. `end` follows a text without triggers; if it
+/// is `None`, only a trigger ends a word.
 #[derive(Clone, Debug)]
 struct Strings {
     triggers: Vec<String>,
@@ -30,7 +31,7 @@ impl Strings {
         g.build(root)
     }
 
-    /// The definition, word by word: every way to take the word apart is tried.
+    /// Returns whether a word belongs to the free text by definition: every way to split it is tried.
     fn accepts(&self, word: &str) -> bool {
         let has_any =
             |text: &str, strings: &[String]| strings.iter().any(|string| text.contains(string.as_str()));
@@ -53,7 +54,8 @@ impl Strings {
         by_end || by_trigger
     }
 
-    /// Whether a trigger cannot come, or a string is not allowed.
+    /// Returns whether the free text must be refused: a string is empty, a trigger is given twice, or a trigger can
+    /// never be read to its end.
     fn is_refused(&self) -> bool {
         let all: Vec<&String> = self.triggers.iter().chain(&self.forbidden).collect();
         let hidden = |trigger: &String| {
@@ -68,7 +70,7 @@ impl Strings {
     }
 }
 
-/// Few characters, of all lengths in UTF-8, some with the same first bytes.
+/// Returns random strings of a few characters, which have all lengths in UTF-8, and partly the same first bytes.
 fn string(longest: usize) -> impl Strategy<Value = String> {
     let character = prop::sample::select(vec!['a', 'b', 'é', 'è', '€', '₭', '😀', '😁']);
     prop::collection::vec(character, 0..=longest).prop_map(|chars| chars.into_iter().collect())
@@ -80,7 +82,7 @@ fn strings() -> impl Strategy<Value = Strings> {
         .prop_map(|(triggers, forbidden, end)| Strings { triggers, forbidden, end })
 }
 
-/// Words that come near the strings: pieces of them joined, and what may follow.
+/// Returns random words that are close to the strings: joined beginnings of them, and what may follow.
 fn word(strings: &Strings) -> impl Strategy<Value = String> + use<> {
     let pieces: Vec<String> = strings.triggers.iter().chain(&strings.forbidden).cloned().collect();
     let piece = (0..pieces.len() + 1, string(2), 0..4_usize).prop_map(move |(index, random, left_out)| {
@@ -133,7 +135,7 @@ fn bytes_that_are_no_text_do_not_come() {
     }
 }
 
-/// Text, a call, text again: the notation of GBNF.
+/// In GBNF, text continues after a call.
 #[test]
 fn text_goes_on_after_a_call() {
     let source = "root ::= @text($, \"<call>\" [0-9]+ \"</call>\" root, !\"<end>\")\n";
@@ -161,7 +163,8 @@ fn a_part_of_bounded_length_closes_what_it_opens() {
         matcher.accept_bytes(b"<").unwrap();
         let offered =
             |matcher: &mut Matcher| matcher.mask().unwrap().iter().map(TokenId::get).collect::<Vec<u32>>();
-        // before an item, inside `depth` lists, `left` bytes: one of them closes each list
+        // the tokens that may begin an item inside `depth` lists, if `left` bytes are left: one byte must close each
+        // list
         let items = |depth: usize, left: usize| {
             let rooms = [(1, 2), (4, 1), (5, 2)];
             rooms

@@ -1,4 +1,4 @@
-//! Productive, nullable, reachable.
+//! Analyses of a grammar: productive, nullable and reachable rules.
 
 use grammata::grammar::analysis::{self, Analysis, Property};
 use grammata::grammar::{ExprId, GrammarBuilder, Member, Order};
@@ -52,7 +52,7 @@ fn a_fixpoint_goes_on_from_what_it_is_told() {
 
 #[test]
 fn long_chains_are_linear() {
-    // rule i is rule i + 1: for a pass over the rules in order the worst order there is
+    // rule i refers to rule i + 1, which is the worst order for passes over the rules
     for reversed in [false, true] {
         let mut g = GrammarBuilder::new();
         let count = 500_000;

@@ -1,4 +1,4 @@
-//! Grammars and texts that are made to hurt: deep, large, ambiguous, left-recursive, empty.
+//! Grammars and texts that are built to take much time or memory: deep, large, ambiguous, left-recursive, empty.
 
 use crate::language::{Language, bytes_of, matches};
 use grammata::automaton::words::{Count, count, enumerate};
@@ -42,7 +42,7 @@ fn grammars_nest_a_hundred_thousand_deep() {
 
 #[test]
 fn ambiguity_does_not_multiply_stacks() {
-    // 2^2000 stacks, in one configuration
+    // a text with 2^2000 stacks, all in one configuration
     let choices = grammar(
         r#"
         root ::= "a" a | "a" b | "a"
@@ -55,7 +55,7 @@ fn ambiguity_does_not_multiply_stacks() {
     assert!(language.accepts(format!("{}{ends}", "a".repeat(2000)).as_bytes()));
     assert!(!language.accepts(format!("{}{ends}x", "a".repeat(2000)).as_bytes()));
 
-    // 2^60 ways down to the leaf
+    // 2^60 derivations lead to the leaf
     let mut source = String::from("root ::= a0\n");
     for i in 0..60 {
         source += &format!("a{i} ::= a{} \"x\" | a{} \"y\"\n", i + 1, i + 1);
@@ -123,7 +123,7 @@ fn counters_count_exactly() {
     let language = Language::new(&pattern("(ab|b){30,2000000000}c"));
     assert!(!language.accepts(format!("{}c", "b".repeat(29)).as_bytes()));
     assert!(language.accepts(format!("{}c", "ab".repeat(300)).as_bytes()));
-    // counts that overlap: any number of rounds from 20 to 40 fits forty letters
+    // counts that overlap: any number of rounds from 20 to 40 reads forty letters
     let language = Language::new(&pattern("(a|aa){20,40}"));
     assert!(language.accepts("a".repeat(40).as_bytes()) && language.accepts("a".repeat(80).as_bytes()));
     assert!(!language.accepts("a".repeat(19).as_bytes()) && !language.accepts("a".repeat(81).as_bytes()));
@@ -140,7 +140,7 @@ fn empty_languages_are_refused() {
     let error = Automaton::new(&g.build(root).unwrap(), &Limits::default()).unwrap_err();
     assert_eq!(error.code(), "automaton/empty-language");
 
-    // both sides have words, but none in common
+    // both operands have words, but none in common
     let mut g = GrammarBuilder::new();
     let (a, b, c) = (g.text("a"), g.text("b"), g.text("c"));
     let many = g.star(a);

@@ -19,12 +19,12 @@ const CRATES: &[(&str, &str, Option<&str>)] = &[
     ("grammata_testing", "crates/testing/src", Some("testing")),
 ];
 
-/// The source files of all crates of the product, with their texts.
+/// Returns the source files of all crates of the product, with their texts.
 pub(crate) fn product() -> Vec<(PathBuf, String)> {
     CRATES.iter().flat_map(|(_, folder, _)| sources(folder)).collect()
 }
 
-/// The module of a source file as its segments, and whether the file may have modules below it.
+/// Returns the module of a source file as its segments, and whether the file may have modules below it.
 pub(crate) fn module_of(file: &Path) -> (Vec<String>, bool) {
     let file = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap();
     let found = CRATES.iter().find_map(|(_, folder, root)| Some((file.strip_prefix(folder).ok()?, root)));
@@ -42,15 +42,15 @@ pub(crate) fn module_of(file: &Path) -> (Vec<String>, bool) {
 /// A path that a file names.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// The path from the crate on.
+    /// The segments of the path, from the root of the map on.
     pub(crate) path: Vec<String>,
-    /// Whether it is exported again.
+    /// Whether the file exports the path with `pub use`.
     pub(crate) is_exported: bool,
     /// Whether it begins with a submodule of the file's module.
     pub(crate) is_child: bool,
 }
 
-/// The paths of this crate that a text of a module names. Aliases (`as`) are resolved.
+/// Returns the paths to crates of the product that the text of a module names; names that `use` imports are resolved.
 pub(crate) fn named(module: &[String], is_parent: bool, text: &str) -> Vec<Named> {
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code: String = lines.flat_map(|line| [line, "\n"]).collect();
@@ -103,11 +103,12 @@ pub(crate) fn named(module: &[String], is_parent: bool, text: &str) -> Vec<Named
     found
 }
 
-/// A path from the root of the map on, if it begins with `crate`, `self`, `super` or a crate of the product.
+/// Returns a path from the root of the map on, or `None` if it begins with none of `crate`, `self`, `super` and the
+/// crates of the product.
 pub(crate) fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
     let at_root = |root: Option<&str>| root.map(str::to_owned).into_iter().collect();
     let mut full: Vec<String> = match path[0].as_str() {
-        // only a crate that stands as one module on the map has its root there
+        // only a crate that is one module on the map has its root there
         "crate" => {
             let own = CRATES.iter().find(|(_, _, root)| {
                 root.is_some_and(|root| module.first().is_some_and(|first| first == root))
@@ -127,7 +128,7 @@ pub(crate) fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>
     Some(full)
 }
 
-/// The paths of two segments or more in code.
+/// Returns the paths of at least two segments in code.
 fn within(code: &str) -> Vec<Vec<String>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut paths = Vec::new();

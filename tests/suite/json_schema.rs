@@ -44,7 +44,7 @@ fn options(value: &Value) -> json_schema::Options {
     options
 }
 
-/// Gives the validator the documents of a case.
+/// Serves the documents of a case to the validator.
 struct Documents(Value);
 
 impl jsonschema::Retrieve for Documents {
@@ -85,7 +85,7 @@ fn run_case(case: &Value, failures: &mut String) {
         fail(format!("warnings {warnings:?}"));
     }
     let schema: Value = serde_json::from_str(&source).expect("it was compiled");
-    // which does not know draft 3, and not everything of others
+    // the validator does not know draft 3, and supports other drafts only in part
     let documents = Documents(case["options"]["documents"].clone());
     let validator = (!source.contains("/draft-03/") && case["validator"] != "none").then(|| {
         jsonschema::options()
@@ -97,7 +97,8 @@ fn run_case(case: &Value, failures: &mut String) {
         serde_json::from_str(text).is_ok_and(|value: Value| validator.is_valid(&value))
     };
     let language = Language::new(&compiled.grammar);
-    // whether the grammar accepts, and whether the validator, which computes with binary floats, does
+    // the texts of a case, whether the grammar accepts them, and whether the validator does. The validator computes
+    // with binary floats, so it is not asked about `beyondFloats`.
     for (key, ours, theirs) in [
         ("accept", true, Some(true)),
         ("reject", false, Some(false)),
@@ -128,7 +129,8 @@ fn cases() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// `tests/diagnostics/json-schema/<case>.in` is a schema, `.out` the warnings and the error it makes.
+/// `tests/diagnostics/json-schema/<case>.in` is a schema; `.out` has its warnings or its error. `UPDATE_DIAGNOSTICS=1`
+/// rewrites the `.out` files.
 #[test]
 fn diagnostics() {
     let update = std::env::var_os("UPDATE_DIAGNOSTICS").is_some();
@@ -174,7 +176,7 @@ fn long_chains_of_references_do_not_recurse() {
     assert!(matches(&chain.grammar, b"null"));
     assert!(!matches(&chain.grammar, b"1"));
 
-    // each inside the items of the one before
+    // each definition refers to the next one in its items
     let length = 20_000;
     let mut defs: serde_json::Map<String, Value> =
         (0..length).map(|i| (i.to_string(), json!({"type": "array", "items": link(i + 1)}))).collect();
@@ -182,7 +184,7 @@ fn long_chains_of_references_do_not_recurse() {
     let nested = compact(&json!({"$ref": "#/$defs/0", "$defs": defs.clone()}));
     assert!(nested.grammar.expressions().len() >= length);
 
-    // and a circle of them
+    // the last definition refers to the first one, which makes a circle
     defs.insert(length.to_string(), link(0));
     let circle = compact(&json!({"$ref": "#/$defs/0", "$defs": defs}));
     assert!(matches(&circle.grammar, b"[[[]]]"));
@@ -217,7 +219,7 @@ fn too_many_combinations_are_refused() {
     assert_eq!(error.code(), "json-schema/unsupported-combination");
 }
 
-/// Dependencies that have too many combinations to be taken apart hold all the same, in either order.
+/// Dependencies with too many combinations to expand are still enforced, in either order of members.
 #[test]
 fn thousands_of_combinations_are_conditions() {
     let names: Vec<String> = (0..24).map(|i| format!("n{i}")).collect();
@@ -284,7 +286,7 @@ fn patterns_stay_within_the_limit() {
     assert!(compile_value(&json!({"pattern": "abc"}), &options).is_ok());
 }
 
-/// A chain of documents, each of which refers to the next.
+/// In a chain of documents each refers to the next. The resolver is called at most 1,000 times.
 #[test]
 fn the_resolver_is_called_a_thousand_times_at_most() {
     use std::sync::Arc;
@@ -381,7 +383,7 @@ fn schema() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(crate::properties::config(1500))]
 
-    /// Canonical texts of values are in the language exactly if an independent validator admits the values.
+    /// The canonical text of a value is in the language exactly if an independent validator admits the value.
     #[test]
     fn random_schemas_agree_with_a_validator(
         schema in schema(),
@@ -448,7 +450,7 @@ const KEYWORDS: &[&str] = &[
     "other",
 ];
 
-/// Values that keywords may trip over.
+/// Returns values that may be invalid for a keyword.
 fn odd_value() -> impl Strategy<Value = Value> {
     let numbers =
         ["0", "-0.0", "1e999999999999999999999", "-1e-400", "4294967295", "4294967296", "0.5", "1e3"];

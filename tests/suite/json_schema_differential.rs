@@ -1,10 +1,10 @@
-//! Random schemas of objects against the `jsonschema` crate, both ways and in both orders of members.
+//! Random schemas of objects, compared with the `jsonschema` crate in both directions and in both orders of members.
 
 use grammata_testing::differential::{Tally, objects_agree, validator};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-/// `GRAMMATA_CASES` sets the number of schemas, `GRAMMATA_SEED` where they begin; all that differ are reported.
+/// `GRAMMATA_CASES` sets the number of schemas, `GRAMMATA_SEED` the seed. All schemas that differ are reported.
 #[test]
 fn random_objects_are_judged_as_a_validator_does() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());

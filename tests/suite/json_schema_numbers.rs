@@ -1,5 +1,5 @@
-//! Numbers under a schema: every set of numbers that bounds, divisors and their negations make, in every
-//! spelling, held to arithmetic on big integers.
+//! Sets of numbers that bounds, divisors and their negations describe: each spelling of a number is compared with
+//! arithmetic on big integers.
 
 use crate::language::Language;
 use grammata::syntax::json_schema::{self, Numbers, compile_value};
@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A decimal as an integer times ten to the -40, which is finer than every number tried here.
+/// Returns a decimal as a multiple of 10^-40, which is finer than every number tried here.
 fn scaled(text: &str) -> BigInt {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -17,14 +17,14 @@ fn scaled(text: &str) -> BigInt {
     digits * BigInt::from(10).pow(power)
 }
 
-/// Decimals near each other: few digits, so that equal prefixes are common.
+/// Returns random decimals that are close to each other: with few different digits, so that equal prefixes are common.
 fn decimal() -> impl Strategy<Value = String> {
     let whole = prop_oneof![Just("0".to_owned()), "[1-9][019]{0,3}"];
     (prop_oneof![Just(""), Just("-")], whole, prop_oneof![Just(String::new()), "\\.[0159]{1,4}"])
         .prop_map(|(sign, whole, fraction)| format!("{sign}{whole}{fraction}"))
 }
 
-/// The same number in other spellings that the policy allows.
+/// Returns a number as written, and in other spellings that the language may have.
 fn spellings(text: &str) -> Vec<String> {
     let mut all = vec![text.to_owned()];
     if text.contains('.') {
@@ -60,7 +60,7 @@ fn number(text: &str) -> Value {
     serde_json::from_str(text).expect("a number")
 }
 
-/// Whether a text of a number is one of those that the language has for its set of numbers.
+/// Returns whether the language spells numbers in this way, for the policy and the kind of the set of numbers.
 fn is_spelled(text: &str, integers: bool, divided: bool, numbers: Numbers) -> bool {
     let (mantissa, exponent) = text.split_once(['e', 'E']).map_or((text, None), |(m, e)| (m, Some(e)));
     let fraction = mantissa.split_once('.').map(|(_, fraction)| fraction);
@@ -72,7 +72,7 @@ fn is_spelled(text: &str, integers: bool, divided: bool, numbers: Numbers) -> bo
     }
 }
 
-/// Whether the text is normalised scientific notation of a number between zero and one.
+/// Returns whether a text is the normalised scientific notation of a number whose absolute value is between 0 and 1.
 fn is_small(text: &str) -> bool {
     let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else { return false };
     let mantissa = mantissa.trim_start_matches('-').as_bytes();
@@ -122,12 +122,12 @@ proptest! {
                 && divisors.0.is_none_or(|divisor| is_multiple(&number, divisor))
                 && divisors.1.is_none_or(|divisor| !is_multiple(&number, divisor))
         };
-        // whether the divisors come to one
+        // whether 1 is a multiple of the divisor
         let of_one = |divisor: &str| is_multiple(&scaled("1"), divisor);
         let integers = (integer || divisors.0 == Some("1")) && divisors.0.is_none_or(of_one);
         let divided = divisors.1.is_some() || divisors.0.is_some() && !integers;
         let integers = integers && !divided;
-        // whether some number of the range is negative: near enough to the bound, or -1
+        // whether some number of the range is negative: -1 for integers, otherwise a number close to the bound
         let negative = low.as_ref().is_none_or(|low| {
             let largest = if integers { scaled("-1") } else { BigInt::from(-1) };
             if exclusive.0 && integers { scaled(low) < largest } else { scaled(low) <= largest }
@@ -149,7 +149,7 @@ proptest! {
     }
 }
 
-/// Bounds may have up to 4,096 digits without an exponent.
+/// A bound may have up to 4,096 digits, counted without an exponent.
 #[test]
 fn bounds_have_up_to_4096_digits() {
     let compiled = |bound: &str| {

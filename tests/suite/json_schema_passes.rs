@@ -1,5 +1,6 @@
-//! Each pass over JSON Schemas names all fields of the parts it handles, so that a new field does not compile until each
-//! pass says what becomes of it. This holds only as long as no pass writes `..` in a pattern or goes back to single fields.
+//! Each pass over JSON Schemas names all fields of the parts that it handles. A new field therefore does not compile
+//! until each pass states what to do with it. This holds only as long as no pass writes `..` in a pattern, or reads
+//! single fields instead.
 
 use crate::tidy::sources;
 
@@ -112,13 +113,13 @@ const PASSES: &[(&str, &str, &[&str])] = &[
     ("emit/endless.rs", "is_tested", &["RestShape"]),
 ];
 
-/// The code of a file, without comments.
+/// Returns the code of a file, without comments.
 fn code(text: &str) -> String {
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default().trim_end());
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// What stands between the braces after `name`, wherever these are, with the code before.
+/// Returns the text between the braces after each `name {`, together with the code before it.
 fn braced<'t>(text: &'t str, name: &str) -> Vec<(&'t str, &'t str)> {
     let start = format!("{name} {{");
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -135,13 +136,13 @@ fn braced<'t>(text: &'t str, name: &str) -> Vec<(&'t str, &'t str)> {
     braced.collect()
 }
 
-/// Whether a pattern starts after some code: that of `let`, of `for`, or of the parameters of a closure.
+/// Returns whether the code before a name begins a pattern: with `let`, with `for`, or as the parameters of a closure.
 fn is_pattern(before: &str) -> bool {
     let before = before.trim_end_matches('&');
     ["let ", "for ", "|"].iter().any(|start| before.ends_with(start))
 }
 
-/// The functions of a name in a file, each up to its last brace.
+/// Returns the functions of a name in a file, each without its last brace.
 fn functions<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     let starts = [format!("fn {name}("), format!("fn {name}<")];
     let places = starts.iter().flat_map(|start| text.match_indices(start.as_str()));

@@ -1,4 +1,4 @@
-//! Policies of a schema, chosen by the caller or by the schema itself.
+//! Policies of a schema, which are chosen by the caller or by the schema itself.
 
 use crate::language::Language;
 use grammata::Limits;
@@ -56,7 +56,7 @@ fn what_a_schema_cannot_set_is_an_error() {
         assert_eq!(error.code(), "json-schema/invalid-policy", "{own}");
         assert_eq!(error.diagnostic().message(), message, "{own}");
     }
-    // elsewhere it is a word like any other
+    // in a schema's `properties`, `x-grammata` is a name like any other
     let inner = r#"{"properties": {"x-grammata": {"const": {"colour": "red"}}}}"#;
     assert_eq!(
         json_schema::Options::default().with_policies_of(inner).unwrap(),

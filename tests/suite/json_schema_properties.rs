@@ -26,7 +26,7 @@ fn random_documents_are_judged_as_a_validator_does() {
         let compiled = match compiled {
             Ok(compiled) => compiled,
             Err(error) => {
-                // whether lists in lists of different items can end may not be found out
+                // the search may not be able to decide whether lists in lists of different items can end
                 let searched = error.to_string().contains("lockstep_search");
                 prop_assert!(error.kind() == ErrorKind::Grammar || searched, "{} under {}", error, schema);
                 // a schema may be refused because a part is not supported, or because nothing satisfies it
@@ -59,7 +59,7 @@ fn random_documents_are_judged_as_a_validator_does() {
     eprintln!("{counts}");
 }
 
-/// Masks of a real vocabulary within random documents of random schemas, bit for bit.
+/// Masks of a real vocabulary are exact at random prefixes of valid random documents.
 #[test]
 fn masks_along_random_documents_are_exact() {
     let cases = std::env::var("GRAMMATA_CASES").ok().and_then(|n| n.parse::<u32>().ok()).unwrap_or(500) / 10;
@@ -87,7 +87,8 @@ fn masks_along_random_documents_are_exact() {
     assert!(checked.get() > cases as usize, "{} masks", checked.get());
 }
 
-/// Whether a number has more digits than the validator looks at.
+/// Returns whether a text has a number of more than 12 characters or with an exponent, which the validator may
+/// misjudge.
 fn has_long_number(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric() && !".+-".contains(c)).any(|word| {
         word.starts_with(|c: char| c == '-' || c.is_ascii_digit())
@@ -95,7 +96,8 @@ fn has_long_number(text: &str) -> bool {
     })
 }
 
-/// A document that the matcher makes byte by byte, mostly by choices that soon end it.
+/// Generates a document byte by byte under the masks, mostly with bytes that soon end it. Returns `None` if it does not
+/// end within 300 bytes.
 fn made(matcher: &mut Matcher, choices: &mut Choices<'_>, random: &mut u64) -> Option<String> {
     for length in 0..300 {
         if matcher.is_accepting() && (length > 60 || choices.chance(30)) {
@@ -120,7 +122,7 @@ fn made(matcher: &mut Matcher, choices: &mut Choices<'_>, random: &mut u64) -> O
     None
 }
 
-/// Documents of the matcher are valid and have no name twice. A document with some bytes changed is valid if it is
+/// Generated documents are valid and have no name twice. A generated document with some bytes changed is valid if it is
 /// accepted, and is accepted in its plain spelling if it is valid.
 #[test]
 fn made_documents_are_valid() {
@@ -193,7 +195,7 @@ fn made_documents_are_valid() {
     eprintln!("{counts}");
 }
 
-/// Whatever is made under conditions on the members of an object can be finished, and is valid.
+/// Documents that are generated under conditions on the members of an object are valid.
 #[test]
 fn documents_made_under_conditions_are_valid() {
     let cases: serde_json::Value =

@@ -1,4 +1,4 @@
-//! Spellings other than JSON: excluded texts, and values in percent-encoding.
+//! Spellings other than JSON: texts that are excluded from values, and values in percent-encoding.
 
 use crate::language::Language;
 use grammata::syntax::json_schema::{Elements, Options, PropertyOrder, Spelling, compile_value};
@@ -77,7 +77,7 @@ fn declared_names_are_excluded_as_written() {
     assert!(!with(&schema, Elements::Qwen, "\\n").accepts(text.as_bytes()));
 }
 
-/// A reader would end the element inside such a value.
+/// A value that contains the end of its element is left out, because a reader would end the element there.
 #[test]
 fn listed_values_do_not_contain_the_end_of_their_element() {
     let options = Options::default().spelling(Spelling::Elements(Elements::Qwen));
@@ -104,7 +104,7 @@ fn names_of_listed_objects_are_excluded() {
     }
 }
 
-/// Every byte is encoded, whatever the type of the value.
+/// In values of every type, exactly the bytes outside the set `unencoded` are percent-encoded.
 #[test]
 fn scalars_are_percent_encoded() {
     let cases = [

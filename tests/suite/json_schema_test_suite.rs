@@ -1,5 +1,5 @@
-//! The JSON Schema Test Suite at its commit 44401e0 (2026). Drafts 7 and 2020-12 are in `tests/data`; the record is of all drafts
-//! from 3 on, which a checkout has:
+//! The JSON Schema Test Suite at commit 44401e0 (2026). Drafts 7 and 2020-12 are in `tests/data`. The record covers all
+//! drafts from 3 on, which need a checkout:
 //!
 //! ```sh
 //! git clone https://github.com/json-schema-org/JSON-Schema-Test-Suite && git -C JSON-Schema-Test-Suite checkout 44401e0
@@ -21,13 +21,13 @@ const UNEXPLAINED: &str = "unexplained";
 /// The prefix of the names of tests in which formats are assertions; elsewhere they are annotations.
 const FORMATS: &str = "optional/format";
 
-/// The classes of results of tests, the most harmful first.
+/// The number of tests of each result, the most harmful first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Counts {
     /// An invalid instance is in the language.
     wrong_accept: usize,
-    /// A valid one is not.
+    /// A valid instance is not in the language.
     wrong_reject: usize,
     /// The schema does not compile.
     refused: usize,
@@ -39,16 +39,16 @@ struct Counts {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Draft {
     counts: Counts,
-    /// By reason, `file: group: test`.
+    /// The wrongly rejected tests, as `file: group: test`, by the reason for the rejection.
     wrong_reject: BTreeMap<String, Vec<String>>,
-    /// By the code of the error, `file: group`.
+    /// The groups whose schema does not compile, as `file: group`, by the code of the error.
     refused: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Ratchet {
-    /// By reason, the files of optional behaviour that is not offered.
+    /// The files of optional behaviour that is not supported, by the reason.
     not_run: BTreeMap<String, Vec<String>>,
     drafts: BTreeMap<String, Draft>,
 }
@@ -71,13 +71,13 @@ fn ratchet_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/json_schema_test_suite.json")
 }
 
-/// A checkout of the suite, or the part of it that is here.
+/// Returns the folder of the suite: the checkout that `JSON_SCHEMA_TEST_SUITE` names, or the part in this repository.
 fn checkout() -> PathBuf {
     std::env::var_os("JSON_SCHEMA_TEST_SUITE")
         .map_or_else(|| Path::new(crate::ROOT).join("tests/data/json-schema-test-suite"), PathBuf::from)
 }
 
-/// The documents that the suite expects to be served at `http://localhost:1234/`.
+/// Returns the documents that the suite expects to be served at `http://localhost:1234/`.
 fn remotes() -> Documents {
     let mut documents = Documents::default();
     documents.set_resolver(|uri| {
@@ -94,7 +94,7 @@ fn recorded() -> Ratchet {
     serde_json::from_str(&text).expect("a ratchet")
 }
 
-/// The files of tests below a folder, by name.
+/// Returns the test files below a folder, by their paths without the extension.
 fn files(folder: &Path) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
@@ -112,7 +112,7 @@ fn files(folder: &Path) -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// The `$schema` of a draft's folder.
+/// Returns the `$schema` of a draft from the name of its folder.
 fn dialect(draft: &str) -> String {
     match draft.strip_prefix("draft") {
         Some(number) if number.len() == 1 => format!("http://json-schema.org/draft-0{number}/schema#"),
@@ -121,7 +121,7 @@ fn dialect(draft: &str) -> String {
     }
 }
 
-/// Runs the tests of a draft. Returns the wrong accepts separately.
+/// Runs the tests of a draft. Returns the results, and the wrongly accepted tests separately.
 fn run(folder: &Path, draft: &str, not_run: &[String]) -> (Draft, Vec<String>) {
     let (mut outcome, mut wrong_accepts) = (Draft::default(), Vec::new());
     for (name, path) in files(folder).into_iter().filter(|(name, _)| !not_run.contains(name)) {
@@ -138,7 +138,7 @@ fn run(folder: &Path, draft: &str, not_run: &[String]) -> (Draft, Vec<String>) {
                 .documents(remotes());
             let language = match compile(&schema.to_string(), &options) {
                 Ok(compiled) => Some(Language::new(&compiled.grammar)),
-                // refused, rightly, if nothing is valid
+                // a schema without valid instances is rightly refused
                 Err(error) if error.code() == "json-schema/unsatisfiable" => None,
                 Err(error) => {
                     outcome.counts.refused += tests.len();
@@ -210,7 +210,7 @@ fn the_test_suite_comes_out_as_recorded() {
     }
 }
 
-/// Runs even without the test suite.
+/// The record is consistent. This also runs without the test suite.
 #[test]
 fn the_record_is_complete() {
     let recorded = recorded();

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
 
-/// A schema of a value: assertions, and the schemas that it applies to the same value.
+/// Returns random schemas of a value: assertions, and keywords that apply schemas to the same value.
 fn in_place() -> impl Strategy<Value = Value> {
     let value = || prop_oneof![Just(json!({"const": 1})), Just(json!(true)), Just(json!({"type": "string"}))];
     let keyword = prop_oneof![
@@ -36,7 +36,7 @@ fn in_place() -> impl Strategy<Value = Value> {
     })
 }
 
-/// One schema with the keywords of both.
+/// Returns a schema with the keywords of both. If both have a keyword, that of `other` counts.
 fn beside(one: Value, other: Value) -> Value {
     match (one, other) {
         (Value::Object(mut one), Value::Object(other)) => {

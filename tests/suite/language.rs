@@ -6,16 +6,16 @@ use grammata::grammar::Grammar;
 use grammata::{ErrorKind, Limits, Result};
 use std::cell::RefCell;
 
-/// A word without token terminals.
+/// Returns the bytes of a word; token terminals in it are left out.
 pub(crate) fn bytes_of(word: &[Letter]) -> Vec<u8> {
     word.iter().filter_map(|letter| letter.byte()).collect()
 }
 
-/// A language that many texts are tried against.
+/// The compiled language of a grammar, for tests of many texts.
 pub(crate) struct Language(Option<(Automaton, RefCell<Cache>)>);
 
 impl Language {
-    /// The language of a grammar; one without words accepts nothing.
+    /// Compiles a grammar. If it has no words, the language accepts nothing. Panics on other errors.
     pub(crate) fn new(grammar: &Grammar) -> Language {
         match Language::made(grammar, &Limits::default()) {
             Ok(language) => language,
@@ -23,7 +23,7 @@ impl Language {
         }
     }
 
-    /// The language of a grammar, unless a limit is exceeded.
+    /// Compiles a grammar within some limits; `None` if a limit is exceeded.
     pub(crate) fn within(grammar: &Grammar, limits: &Limits) -> Option<Language> {
         match Language::made(grammar, limits) {
             Ok(language) => Some(language),
@@ -40,12 +40,12 @@ impl Language {
         }
     }
 
-    /// Whether the text is a word.
+    /// Returns whether the text is a word. Panics if a limit is exceeded.
     pub(crate) fn accepts(&self, text: &[u8]) -> bool {
         self.decides(text).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Whether the text is a word, unless a limit is exceeded.
+    /// Returns whether the text is a word, or an error if a limit is exceeded.
     pub(crate) fn decides(&self, text: &[u8]) -> Result<bool> {
         let Some((automaton, tables)) = &self.0 else { return Ok(false) };
         let mut tables = tables.borrow_mut();
@@ -57,7 +57,7 @@ impl Language {
     }
 }
 
-/// Whether one text is a word of a grammar.
+/// Compiles a grammar, and returns whether one text is a word.
 pub(crate) fn matches(grammar: &Grammar, text: &[u8]) -> bool {
     Language::new(grammar).accepts(text)
 }

@@ -1,4 +1,4 @@
-//! Lark grammars: their words from a table, special tokens, and texts without end.
+//! Lark grammars: their words from a table, special tokens, and texts of unbounded length.
 
 use crate::language::Language;
 use grammata::syntax::lark::{Options, compile};
@@ -74,7 +74,7 @@ fn lazy_rules_in_deep_groups_take_little_time() {
     assert!(grammar.rules().len() < 100_000, "{}", grammar.rules().len());
 }
 
-/// All texts of two letters, up to a length.
+/// Returns all texts of the letters a and b that have at most `most` letters.
 fn texts(most: usize) -> Vec<String> {
     let mut all = vec![String::new()];
     let mut at = 0;
@@ -130,7 +130,7 @@ fn parts_of_a_row_are_chunks_that_stand_together() {
     }
 }
 
-/// Where lazy rules may begin is found out in steps that grow with the text, not with its square.
+/// The search for the places where lazy rules may begin takes time that is linear in the length of the source.
 #[test]
 fn a_lazy_rule_may_begin_at_the_end_of_a_long_chain() {
     let count = 20_000;

@@ -1,11 +1,12 @@
-//! Lazy rules of Lark among text and other parts, held to their definition on all short texts.
+//! Lazy rules of Lark among text and other parts, compared with their definition on all short texts.
 //!
-//! A word is a series of lexemes along a path through the grammar. Where a lexeme begins, those lazy rules may begin
-//! that are allowed next on that path.
+//! A word is a series of lexemes along a path through the grammar. At the beginning of a lexeme, those lazy rules may
+//! begin that are allowed next on that path.
 //!
-//! - A lazy rule consumes one of its words that has no prefix which is a word of a lazy rule that may begin there.
-//! - Another lexeme holds no word of such a rule: no word begins with it and ends in it or later. Where the rule is any text
-//!   up to a string, the string does not begin in the lexeme.
+//! - A lazy rule consumes one of its words. No shorter prefix of the word may be a word of a lazy rule that may begin
+//!   there.
+//! - Another lexeme contains no word of such a rule: no such word begins with the lexeme and ends in it or later. If
+//!   the rule is any text up to a string, the string does not begin in the lexeme.
 //! - Any text that competes with a lazy rule is as long as possible: neither any text nor a lazy rule that begins with
 //!   any text follows it.
 
@@ -14,16 +15,16 @@ use crate::random::each;
 use grammata::syntax::lark::{Options, compile};
 use grammata_testing::generate::Choices;
 
-/// The words of a leaf.
+/// A leaf of a grammar, which determines a set of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaf {
     AnyText,
-    /// Any text up to a string, lazily.
+    /// A lazy rule of any text up to a string.
     Until(&'static str),
-    /// A lazy pattern: its name, source and the letters of `x+y`.
+    /// A lazy pattern `x+y`: its name, and the letters x and y.
     Lazy(&'static str, char, char),
     Literal(&'static str),
-    /// Letters, with their minimum number.
+    /// The allowed letters, and the least number of letters.
     Letters(&'static str, usize),
 }
 
@@ -32,7 +33,7 @@ impl Leaf {
         matches!(self, Leaf::Until(_) | Leaf::Lazy(..))
     }
 
-    /// Whether a text is a word, for a lazy rule one without a shorter one.
+    /// Returns whether a text is a word of the leaf. A word of a lazy rule has no shorter prefix that is a word.
     fn is_word(self, text: &str) -> bool {
         match self {
             Leaf::AnyText => true,
@@ -72,7 +73,8 @@ struct Ends {
     is_empty: bool,
 }
 
-/// The leaves of a tree, and which may follow which: the automaton of positions (Glushkov, 1961). The last one is the beginning.
+/// The leaves of a tree, and which leaf may follow which: the position automaton (Glushkov, 1961). The last list of
+/// `follow` is that of the beginning.
 struct Positions {
     leaves: Vec<Leaf>,
     follow: Vec<Vec<usize>>,
@@ -133,7 +135,7 @@ impl Positions {
         }
     }
 
-    /// Whether a leaf may consume `text[from..to]` if these lazy leaves compete with it.
+    /// Returns whether a leaf may consume `text[from..to]` if the lazy leaves `beside` compete with it.
     fn takes(&self, leaf: Leaf, beside: &[Leaf], text: &str, from: usize, to: usize) -> bool {
         if from == to || !leaf.is_word(&text[from..to]) {
             return false;
@@ -145,7 +147,7 @@ impl Positions {
         })
     }
 
-    /// The definition, with all ways to take a text apart.
+    /// Returns whether a text is a word by definition: all ways to split it are tried.
     fn accepts(&self, text: &str) -> bool {
         let start = self.leaves.len();
         let is_text = |leaf: Leaf| matches!(leaf, Leaf::AnyText | Leaf::Until(_));
@@ -172,7 +174,7 @@ impl Positions {
     }
 }
 
-/// Rules for parts of a tree, some of them with names of their own.
+/// The Lark rules for parts of a tree; some parts are written as rules with names.
 struct Source {
     rules: String,
     count: usize,
@@ -236,7 +238,7 @@ const LAZIES: [Leaf; 6] = [
     Leaf::Lazy("bs", 'b', 'c'),
 ];
 
-/// A call: a lazy rule, and a letter.
+/// Returns a call: a lazy rule, followed by a letter.
 fn call(lazy: Leaf, choices: &mut Choices<'_>) -> Tree {
     let letter = *choices.pick(&["a", "c"]);
     Tree::Sequence(vec![Tree::Leaf(lazy), Tree::Leaf(Leaf::Literal(letter))])
@@ -264,7 +266,7 @@ fn tree(choices: &mut Choices<'_>, lazies: &[Leaf], depth: usize) -> Tree {
     }
 }
 
-/// All texts of three letters, up to a length.
+/// Returns all texts of the letters a, b and c that have at most `most` letters.
 fn texts(most: usize) -> Vec<String> {
     let mut all = vec![String::new()];
     let mut at = 0;
@@ -320,12 +322,12 @@ fn repeat(body: Tree, mark: &'static str) -> Tree {
     Tree::Repeat(Box::new(body), mark)
 }
 
-/// A string up to which a call is any text, and the letter that follows it.
+/// Returns a call: any text up to a string, followed by a letter.
 fn until(string: &'static str, letter: &'static str) -> Tree {
     Tree::Sequence(vec![Tree::Leaf(Leaf::Until(string)), literal(letter)])
 }
 
-/// Texts next to texts and to calls are read, unless they stand in rules of their own.
+/// Texts that are next to texts and to calls can be read, unless they are in rules of their own.
 #[test]
 fn texts_next_to_texts_and_calls_are_one() {
     use Tree::{Choice, Sequence};
@@ -358,7 +360,7 @@ fn texts_next_to_texts_and_calls_are_one() {
             let source = source(&tree, &mut Choices::new(&named));
             let grammar = match compile(&source, &Options::default()) {
                 Ok(compiled) => compiled.grammar,
-                // texts in rules that follow each other
+                // a grammar is refused if texts in rules of their own follow each other
                 Err(error) if error.code().starts_with("lark/lazy-") && source.contains("\nr1: ") => continue,
                 Err(error) => panic!("{error}\n{source}"),
             };
@@ -371,8 +373,8 @@ fn texts_next_to_texts_and_calls_are_one() {
     }
 }
 
-/// A word of a lazy rule that may begin in one lexeme and end in the next is an error, unless the bytes of the two tell that it
-/// cannot.
+/// If a word of a lazy rule may begin in one lexeme and end in the next one, the grammar is refused, unless the bytes
+/// of the two lexemes exclude this.
 #[test]
 fn words_of_lazy_rules_across_lexemes_are_errors() {
     let crossed = Err("lark/lazy-crossed");
@@ -406,7 +408,7 @@ fn words_of_lazy_rules_across_lexemes_are_errors() {
     }
 }
 
-/// Texts are joined, and lexemes next to each other are looked at, in steps that grow with the grammar.
+/// Joining texts and comparing adjacent lexemes takes time that is linear in the size of the grammar.
 #[test]
 fn many_parts_beside_a_lazy_rule_take_little_time() {
     let count = 3_000;

@@ -1,4 +1,4 @@
-//! The test suite: one module a topic, data under `tests/cases` and `tests/diagnostics`.
+//! The test suite: one module for each topic, with data under `tests/cases` and `tests/diagnostics`.
 
 mod argument_styles;
 mod automaton_spec;
@@ -63,7 +63,7 @@ mod word_graphs;
 
 /// The figures of the documentation, from the example `figures`.
 #[path = "../../examples/figures/mod.rs"]
-#[allow(dead_code, unreachable_pub, unused_imports)] // written for a program of its own
+#[allow(dead_code, unreachable_pub, unused_imports)] // the test uses only a part of the example
 mod drawings;
 
 /// The root of the repository.

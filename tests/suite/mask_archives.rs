@@ -1,5 +1,5 @@
-//! Archives of mask files: files are extracted as they were added, from memory, from a mapped file and read from disk,
-//! from whole and damaged archives.
+//! Archives of mask files: files are extracted unchanged from memory, from a mapped file and from disk. Damaged
+//! archives are noticed.
 
 use grammata::explore::ExploreBudget;
 use grammata::mask_file::{ArchiveBuilder, MaskArchive, resealed};
@@ -29,7 +29,7 @@ const SCHEMAS: [(&str, &str); 5] = [
 const DOCUMENTS: [&str; 3] =
     [r#"{"name": "Ada", "age": 36}"#, r#"{"name": "Tom", "kind": "cat"}"#, r#"["a", "bc"]"#];
 
-/// All bytes as tokens, and an end.
+/// Returns a compiler for a vocabulary of all bytes and an end token.
 fn bytes_alone() -> Compiler {
     let tokens = (0..=255u8).map(|byte| vec![byte]);
     let end = TokenId::new(256);
@@ -60,7 +60,7 @@ fn pack<'a>(compiler: &Compiler, files: impl IntoIterator<Item = &'a (&'static s
     builder.to_bytes()
 }
 
-/// A folder and an archive in it.
+/// Writes an archive into a new folder. Returns the folder and the path of the archive.
 fn on_disk(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("all.gmasks");
@@ -68,10 +68,10 @@ fn on_disk(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// The archive of these bytes, read in each way.
+/// Reads an archive in each way: from bytes in memory, from disk, and mapped.
 fn each_way(bytes: &[u8], path: &Path) -> [Result<MaskArchive>; 3] {
     let limits = Limits::default();
-    #[allow(unsafe_code)] // nobody else knows the file
+    #[allow(unsafe_code)] // safe, because nobody changes the file while it is mapped
     let mapped = unsafe { MaskArchive::map(path, &limits) };
     [MaskArchive::from_bytes(bytes), MaskArchive::open(path, &limits), mapped]
 }
@@ -110,7 +110,7 @@ fn files_come_out_of_an_archive_as_they_went_in() {
     }
 }
 
-/// A token index is restored from a file and an archive, and makes the same masks as a computed one.
+/// A token index is restored from a file and from an archive, and gives the same masks as a computed index.
 #[test]
 fn a_token_index_comes_back_and_makes_the_same_masks() {
     for compiler in [bytes_alone(), smollm2()] {
@@ -158,7 +158,7 @@ fn a_token_index_comes_back_and_makes_the_same_masks() {
             let archive = archive.unwrap();
             archive.check().unwrap();
             assert!(archive.token_index().unwrap().as_deref() == Some(&*index));
-            // once for all of them
+            // the archive has the index once, so an extracted file does not contain it
             let taken = archive.get(files[0].0).unwrap().unwrap();
             assert!(taken.as_bytes() == alone[0]);
         }
@@ -183,7 +183,7 @@ fn what_is_no_token_index_is_refused() {
         let fresh = bytes_alone();
         assert_eq!(fresh.prepare_from(wrong).unwrap_err().code(), "mask-file/token-index");
         assert!(fresh.token_index().unwrap() == index);
-        // a prepared compiler does not read the index
+        // a compiler that is prepared already does not read the index
         fresh.prepare_from(wrong).unwrap();
     }
     let mut small = Limits::default();
@@ -201,7 +201,7 @@ fn an_archive_is_smaller_than_its_files() {
     let together = pack(&compiler, &files).len();
     eprintln!("{alone} bytes alone, {together} together");
     assert!(together * 10 < alone * 9, "{together} of {alone} bytes");
-    // a second one of the same content costs its row and its name
+    // a second file with the same content adds only its row and its name
     let mut builder = ArchiveBuilder::new(compiler.vocabulary(), &Limits::default());
     builder.add("a", &files[0].1).unwrap();
     let one = builder.to_bytes().len();
@@ -215,7 +215,7 @@ fn the_same_files_make_the_same_archive() {
     let files = files(&compiler, 80);
     let bytes = pack(&compiler, &files);
     assert!(bytes == pack(&compiler, &files));
-    // taken out of one archive, put into another
+    // the files that are extracted from an archive make the same archive again
     let archive = MaskArchive::from_bytes(&bytes[..]).unwrap();
     let again: Vec<(&str, MaskFile)> =
         files.iter().map(|(name, _)| (*name, archive.get(name).unwrap().unwrap())).collect();
@@ -255,7 +255,7 @@ fn what_does_not_go_together_is_refused() {
     let index = vec![0; limits.mask_archive_bytes];
     assert_eq!(builder.set_token_index(index).unwrap_err().code(), "limit/exceeded");
     assert!(builder.to_bytes().len() <= limits.mask_archive_bytes);
-    // neither is the other
+    // an archive is not a mask file, and a mask file is not an archive
     let bytes = pack(&compiler, &files);
     let error = MaskFile::from_bytes(&bytes[..]).unwrap_err();
     assert!(error.code() == "mask-file/no-mask-file" && error.to_string().contains("archive"), "{error}");
@@ -346,12 +346,12 @@ fn a_damaged_block_of_an_archive_changes_no_mask() {
     );
 }
 
-/// Where the rows of an archive begin, which are its first section.
+/// Returns the offset of the rows in an archive, which are its first section.
 fn first_row(archive: &[u8]) -> usize {
     u64::from_le_bytes(archive[128 + 8..128 + 16].try_into().unwrap()) as usize
 }
 
-/// A copy of an archive with a changed number in the first row, and with correct checksums.
+/// Returns a copy of an archive with another number in the first row and with correct checksums.
 fn forged(good: &[u8], field: usize, number: u64) -> MaskArchive {
     let rows = first_row(good);
     let mut bytes = good.to_vec();
@@ -373,7 +373,7 @@ fn rows_that_lie_are_refused() {
             assert!(archive.check().is_err(), "{field}");
         }
     }
-    // the grammar is not the one of the hash
+    // the row has another hash than its grammar
     let archive = forged(&good, 0, 0);
     let found = archive.of_grammar(&grammar(SCHEMAS[2].1));
     assert!(found.is_err() || found.unwrap().is_none());
@@ -405,7 +405,8 @@ fn a_cache_with_an_archive_begins_with_its_files() {
     assert_eq!(other.unwrap_err().code(), "mask-file/other-vocabulary");
 }
 
-/// The body of the fuzz target on files with some words changed and checksums that are right. `GRAMMATA_CASES` sets how many.
+/// Runs the body of the fuzz target on files with some changed words and correct checksums. `GRAMMATA_CASES` sets the
+/// number of files; the default is 400.
 #[test]
 fn files_that_lie_do_no_harm() {
     let cases = std::env::var("GRAMMATA_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(400);

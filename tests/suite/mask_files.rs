@@ -26,7 +26,7 @@ fn smollm2() -> Compiler {
     Compiler::new(Arc::new(vocabulary))
 }
 
-/// All bytes as tokens, and an end.
+/// Returns a compiler for a vocabulary of all bytes and an end token.
 fn bytes_alone() -> Compiler {
     let tokens = (0..=255u8).map(|byte| vec![byte]);
     let end = TokenId::new(256);
@@ -40,7 +40,8 @@ fn explored(compiler: &Compiler, states: usize) -> MaskFile {
     compiled.explore(&ExploreBudget::default().states(states), &[]).unwrap()
 }
 
-/// Walks both matchers along a document, comparing masks; gives how many of the steps were explored.
+/// Walks both matchers along a document, and compares their masks. Returns the number of steps that the file has
+/// explored, and the number of all steps.
 fn walk_beside(file: &mut Matcher, lazy: &mut Matcher, document: &str) -> (usize, usize) {
     let tokens = lazy.compiled().vocabulary().encode_greedy(document.as_bytes()).unwrap();
     let mut hits = 0;
@@ -76,8 +77,8 @@ fn masks_along_documents_are_lazy_ones_however_little_was_explored() {
     assert!(most > 60, "{most} % of the steps were explored");
 }
 
-/// Rejected texts are explained as without a file, distances and forced tokens are the same, and a matcher returns to
-/// the explored part.
+/// Results that a file does not have are computed by the engine: explanations of rejected texts, distances, forced
+/// tokens and masks within budgets are the same. After a rollback the masks are the same, too.
 #[test]
 fn what_is_not_in_a_file_is_found_by_the_engine() {
     let compiler = smollm2();
@@ -160,7 +161,7 @@ fn every_part_of_a_file_that_is_missing_or_changed_is_noticed() {
     }
 }
 
-/// A mapped file is only read when it is needed: the contents of a damaged block count as unexplored.
+/// A mapped file is read only when it is needed. The contents of a damaged block count as unexplored.
 #[test]
 fn a_damaged_block_of_a_mapped_file_changes_no_mask() {
     let folder = tempfile::tempdir().unwrap();
@@ -178,7 +179,7 @@ fn a_damaged_block_of_a_mapped_file_changes_no_mask() {
         bytes[at] ^= 0x40;
         std::fs::write(&path, &bytes).unwrap();
         assert_eq!(MaskFile::open(&path, &limits).unwrap_err().code(), "mask-file/damaged");
-        #[allow(unsafe_code)] // nobody else knows the file
+        #[allow(unsafe_code)] // safe, because nobody changes the file while it is mapped
         let mapped = unsafe { MaskFile::map(&path, &limits) }.unwrap();
         noticed += usize::from(mapped.check().is_err());
         let copied = mapped.with_token_index(&[]).map(|_| "a copy");
@@ -215,7 +216,7 @@ fn what_is_no_regular_file_is_refused() {
     let empty = folder.path().join("empty");
     std::fs::write(&empty, b"").unwrap();
     assert_eq!(code(MaskFile::open(&empty, &limits)), "mask-file/no-mask-file");
-    #[allow(unsafe_code)] // nobody else knows the file
+    #[allow(unsafe_code)] // safe, because nobody changes the file while it is mapped
     let mapped = unsafe { MaskFile::map(&empty, &limits) };
     assert_eq!(code(mapped), "mask-file/no-mask-file");
     assert_eq!(code(MaskFile::open(folder.path().join("none"), &limits)), "io/file");
@@ -268,7 +269,7 @@ fn warming_up_makes_masks_and_stops_when_told() {
     for document in DOCUMENTS {
         walk_beside(&mut compiled.matcher(), &mut lazy.matcher(), document);
     }
-    // while sequences run
+    // a grammar is warmed up while sequences run
     let compiled = compiler.detached().compile(&grammar).unwrap();
     let warm = compiled.warm(ExploreBudget::default().states(1 << 20).work(u64::MAX).bytes(usize::MAX));
     for document in DOCUMENTS {
@@ -282,7 +283,8 @@ fn warming_up_makes_masks_and_stops_when_told() {
     assert!(warm.cancel().0 > 0);
 }
 
-/// The texts that both readers are asked about: all beginnings of documents, and some that lead nowhere.
+/// Returns the texts for both readers: all prefixes of the documents, and some texts that mostly are not prefixes of
+/// words.
 fn texts() -> Vec<Vec<u8>> {
     let beginnings = |document: &&str| {
         let document = document.as_bytes().to_vec();
@@ -292,7 +294,7 @@ fn texts() -> Vec<Vec<u8>> {
     DOCUMENTS.iter().flat_map(beginnings).chain(nowhere.map(<[u8]>::to_vec)).collect()
 }
 
-/// The library's version of the output of `tests/mask_file_reader.py` for a text.
+/// Returns the line that `tests/mask_file_reader.py` should print for a text, as computed by the library.
 fn said(matcher: &mut Matcher, text: &[u8]) -> String {
     if matcher.accept_bytes(text).is_err() {
         return "dead".to_owned();
@@ -307,7 +309,8 @@ fn said(matcher: &mut Matcher, text: &[u8]) -> String {
     format!("accepting={accepting} tokens={tokens} crc={:08x}", crc.sum())
 }
 
-/// The schema without undeclared names of objects, because the format leaves these to its readers.
+/// Returns the grammar of the schema without undeclared names of objects, because the file format leaves these to its
+/// readers.
 fn listed_names() -> grammata::grammar::Grammar {
     let schema = SCHEMA.replace("{\"type\": \"boolean\"}", "false");
     parse(&Source::json_schema(schema)).unwrap().grammar
@@ -346,8 +349,8 @@ fn a_second_reader_reads_the_same() {
     }
 }
 
-/// Files of each released format version can be read, and their masks are right. `UPDATE_MASK_FILES=1` writes the file
-/// of this version.
+/// Files of each released format version can be read, and their masks are right. `UPDATE_MASK_FILES=1` rewrites the
+/// file of this version.
 #[test]
 fn files_of_earlier_versions_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/mask_files");
@@ -387,7 +390,7 @@ fn a_cache_with_a_folder_begins_with_its_files() {
     // a file that is not a mask file is ignored
     std::fs::write(files().next().unwrap(), b"half a file").unwrap();
     assert!(!cache().get(&source).unwrap().compiled.matcher().is_explored());
-    // files beyond the bound are removed
+    // files beyond the folder's limit of bytes are removed
     let small = GrammarCache::new(bytes_alone(), 64 << 20);
     let small = small.with_folder(folder.path().join("small"), budget, 100).unwrap();
     small.get(&source).unwrap();

@@ -1,4 +1,4 @@
-//! The MaskBench runner: its arithmetic, and that it tells right from wrong.
+//! The MaskBench runner: its arithmetic, its records and reports, and how it distinguishes results and failures.
 
 #[path = "../../benches/maskbench/arms.rs"]
 mod arms;
@@ -67,7 +67,7 @@ fn sample() -> Vec<(data::Schema, Value)> {
     data::read(&path).unwrap().map(Result::unwrap).zip(expected).collect()
 }
 
-/// The engine, and the tests' texts in tokens.
+/// The engine of the product, and the vocabulary that encodes the documents of the tests.
 struct Bench {
     engine: Grammata,
     vocabulary: Arc<Vocabulary>,
@@ -350,7 +350,7 @@ fn the_summary_counts_every_schema_once() {
     assert!(page.contains("| pass ") && page.contains("| grammata TBM "), "{page}");
 }
 
-/// An engine that misbehaves while it makes a mask.
+/// An engine whose masks are made by a function that fails, panics or takes long.
 struct Faulty(fn() -> Result<(), String>);
 
 impl Engine for Faulty {
@@ -427,7 +427,7 @@ fn tables_replace_those_of_a_page() {
     assert_eq!(page::with_tables("without marks", "| new |"), None);
 }
 
-/// A measurement of a total and of causes, in nanoseconds.
+/// Returns a measurement of a mask: the total time and the times of its causes, in nanoseconds.
 fn measured(total: u64, causes: &[(Cause, u64)]) -> Measured {
     Measured { total, causes: causes.into(), ..Measured::default() }
 }
@@ -477,7 +477,7 @@ fn causes_are_summed_up_over_all_records() {
     };
     let records: Vec<Record> = totals.iter().map(record).collect();
     let records: Vec<&Record> = records.iter().collect();
-    // cause, share, records with it, mean, largest
+    // cause, share of the time, number of records with the cause, mean, largest
     let cases = [
         (Unmarked, 0.25, 2, 6.25, 15),
         (Lowering, 0.1, 2, 2.5, 5),
@@ -518,7 +518,7 @@ fn the_slowest_masks_are_listed_with_their_causes_and_preempted_ones_apart() {
         "3 masks; 1 more were preempted and are left out: 99.9 % of the time, the longest 9000. A page fault takes 0.50 here.",
         "| short-walk | 21.4 % | 50.0 % | 0.0 % |  |  |  |",
         "| lowering | 60.0 % |  | 1 | 60.0 | 60.0 | 60.0 | 60.0 |",
-        // a cause of less than a hundredth is not named
+        // a cause with less than a hundredth of the time is not named
         "| second | 0, 0 | 4.00 | 2.50 | keys 3.00, unmarked 0.98 | 0, 0 | 0.00 | 0 |",
         "| first | 0, 0 | 2.00 |  | short-walk 1.50, unmarked 0.50 | 0, 0 | 0.00 | 0 |",
     ];
@@ -545,7 +545,7 @@ fn what_is_measured_of_a_mask_is_not_more_than_the_mask() {
             found += usize::from(measured.causes.iter().any(|(cause, _)| *cause == Cause::Assemble));
         }
     }
-    // without its feature the engine says nothing
+    // without the feature `attribution` the engine reports no causes
     assert_eq!(found > 0, cfg!(feature = "attribution"));
     assert!(meter::fault_cost() > 0.0);
 }

@@ -1,5 +1,5 @@
-//! Masks over a real vocabulary, bit for bit against trying each token alone: on loops, where precomputed
-//! parts take the place of the walk, and along the examples of the shipped grammars.
+//! Masks over a real vocabulary, compared bit for bit with trying each token alone: on loops, where precomputed parts
+//! replace the walk, and along the examples of the shipped grammars.
 
 use grammata::automaton::{Cache, ConfigurationId, Lazy};
 use grammata::grammar::{Expression, Grammar};
@@ -17,12 +17,12 @@ static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
 /// The compiler of all tests here, so that tables are shared between grammars.
 static COMPILER: LazyLock<Compiler> = LazyLock::new(|| Compiler::new(Arc::clone(&VOCABULARY)));
 
-/// Whether no word of the grammar has a name twice in an object.
+/// Returns whether the grammar excludes objects in which a name occurs twice.
 pub(crate) fn tells_names_apart(grammar: &Grammar) -> bool {
     grammar.expressions().iter().any(|expression| matches!(expression, Expression::Name(..)))
 }
 
-/// The mask after a prefix, each token tried alone.
+/// Returns the tokens that are allowed after a prefix, each tried alone.
 fn token_by_token(compiled: &CompiledGrammar, prefix: &[u8]) -> Vec<TokenId> {
     let automaton = compiled.automaton();
     let mut tables = Cache::new();
@@ -107,7 +107,7 @@ fn loop_strategies_match_the_trie_walk() {
     let bytes = regex::Options::default().unicode(false);
     let grammar = regex::compile(r"(?s-u)[\x00-\xFF]*", &bytes).unwrap();
     check(&grammar, &[b"", b"\xC3", b"\xFF"], "any bytes");
-    // well-formed but for one state in the middle of a character: not a loop
+    // the characters of three and four bytes are missing, so no loop language has exactly these characters
     let grammar = gbnf::compile(r#"root ::= ([a-z] | [\u0080-\u07ff])* "!""#, &Default::default()).unwrap();
     check(&grammar.grammar, &[b"", b"a", "é".as_bytes()], "two-byte characters");
 }
@@ -139,7 +139,7 @@ fn schemas_give_the_bits_of_the_walk() {
     check(&grammar, &texts.map(str::as_bytes), "schema");
 }
 
-/// If a pattern is searched for, the text before it is a loop that never ends.
+/// If a pattern is searched for, the text before the match is a loop without an end.
 #[test]
 fn what_is_searched_for_gives_the_bits_of_the_walk() {
     let search = regex::Options::default().search(true);
@@ -153,9 +153,9 @@ fn what_is_searched_for_gives_the_bits_of_the_walk() {
     }
     for (pattern, prefixes) in [
         (r#""[^"\\\x00-\x1f]*(foo|bar)[^"\\\x00-\x1f]*"[,}]"#, ["\"", "\"fo", "\"é", "\"foo"]),
-        // some searched texts continue only for a while
+        // some alternatives can continue only for a while
         (r#""([^"\\]*x|[a-z]{3}|[a-z]*foo)y""#, ["\"", "\"ab", "\"abc", "\"x"]),
-        // one way ends with some characters, the other with all others
+        // one alternative ends at some characters, the other at all others
         (r#""([a-m]*foo|[n-z]*bar)""#, ["\"", "\"a", "\"n", "\"ab"]),
         (r#""([^"]*a|[^"b]*)*c""#, ["\"", "\"a", "\"é", "\"b"]),
         (r#""[^"]*a([^"]*|")b""#, ["\"", "\"a", "\"ca\"", "\"ab"]),
@@ -204,7 +204,7 @@ fn completions_that_are_far_away_are_found() {
     assert_eq!(error.code(), "automaton/empty-language", "{error}");
 }
 
-/// More than one mask is needed to find out whether names can run out. This does not affect the masks.
+/// To decide whether names can run out takes more steps than one mask has. The masks are exact even so.
 #[test]
 fn names_of_many_configurations_give_the_bits_of_each_token() {
     for names in ["^[ab]{1,90}$", "^([ab]{90})*$", "^(.{50}x)*$"] {
@@ -245,7 +245,7 @@ fn classes_of_a_pattern_give_the_bits_of_the_walk() {
         let prefixes: Vec<&[u8]> = prefixes.iter().map(|prefix| prefix.as_bytes()).collect();
         check(&grammar, &prefixes, pattern);
     }
-    // words and characters counted together, with the end near and far; a class that a string ends with
+    // words and characters are counted together, close to the end and far from it; and a class that a string ends with
     let schema = r#"{"type": "object", "properties": {
         "words": {"type": "string", "pattern": "^(?:\\S+\\s+){0,7}\\S+$", "maxLength": 60},
         "least": {"type": "string", "pattern": "^(?:\\S+\\s+){3,7}\\S+$", "minLength": 30, "maxLength": 200},
@@ -290,7 +290,7 @@ fn classes_of_a_pattern_give_the_bits_of_the_walk() {
     check(&grammar, &texts.map(str::as_bytes), "words that are searched for");
 }
 
-/// Characters beyond ASCII that a string's pattern tells apart: white space, what ends a line, single ones.
+/// Characters beyond ASCII that the pattern of a string distinguishes: white space, line ends, single characters.
 #[test]
 fn characters_beyond_ascii_give_the_bits_of_the_walk() {
     let schema = r#"{"type": "object", "properties": {
@@ -325,7 +325,7 @@ fn characters_beyond_ascii_give_the_bits_of_the_walk() {
     check(&grammar, &texts, "characters beyond ASCII");
 }
 
-/// White space that a rule of its own reads returns in the middle of tokens.
+/// Masks are exact if white space is a rule of its own, which may return in the middle of a token.
 #[test]
 fn white_space_that_is_called_gives_the_bits_of_the_walk() {
     let text = r#"

@@ -1,4 +1,4 @@
-//! An error leaves a matcher where it was: whichever limit is exceeded, at whichever step.
+//! An error leaves a matcher's state unchanged, whichever limit is exceeded at whichever step.
 
 use grammata::grammar::Grammar;
 use grammata::syntax::{gbnf, json_schema};
@@ -6,7 +6,7 @@ use grammata::vocabulary::VocabularyBuilder;
 use grammata::{Compiler, Error, ErrorKind, Limits, Matcher, Result, TokenId};
 use std::sync::Arc;
 
-/// Grammars with parts that are bounded in tokens; `TAIL` is a text of some hundred bytes.
+/// Grammars with parts that are bounded in tokens. `TAIL` is replaced with a text of some hundred bytes.
 const BOUNDED: &[&str] = &[
     r#"root ::= @max_tokens(3, @text("<>")) [ab]*"#,
     r#"root ::= @max_tokens(6, @text("<>")) "TAIL""#,
@@ -15,7 +15,7 @@ const BOUNDED: &[&str] = &[
     "root ::= @max_tokens(1, [ab]+) tail\ntail ::= \"<\" \"TAIL\" | \">\" end\nend ::= \"TAIL\" | \"b\"",
 ];
 
-/// Grammars that the repository ships, and two with names that may run out and items that must differ.
+/// Returns some shipped grammars, one whose names may run out, and one whose items must differ.
 fn unbounded() -> Vec<Grammar> {
     let shipped = |path: &str| std::fs::read_to_string(format!("grammars/{path}")).unwrap();
     let schema =
@@ -40,7 +40,7 @@ fn compiler() -> Compiler {
     Compiler::new(Arc::new(vocabulary.unwrap()))
 }
 
-/// Numbers below others, from a seed (the linear congruential generator of Knuth's MMIX).
+/// A pseudo-random number generator: the linear congruential generator of Knuth's MMIX.
 struct Random(u64);
 
 impl Random {
@@ -49,14 +49,14 @@ impl Random {
         ((self.0 >> 33) as usize) % limit.max(1)
     }
 
-    /// Returns a random number, which is rarely large.
+    /// Returns a random number from 1 to below 2 to the power of `most`, which is rarely large.
     fn scale(&mut self, most: u32) -> usize {
         let bits = self.below(most as usize) as u32;
         (1 << bits) + self.below(1 << bits)
     }
 }
 
-/// Limits, one of them small.
+/// Returns limits, one of which is small.
 fn small(random: &mut Random) -> Limits {
     let limits = Limits::default();
     match random.below(8) {
@@ -67,7 +67,8 @@ fn small(random: &mut Random) -> Limits {
     }
 }
 
-/// The result, or nothing where a limit is exceeded.
+/// Returns the value, or `None` if a limit is exceeded or no completion within a budget is known. Panics on other
+/// errors.
 fn within<T>(result: Result<T>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -79,12 +80,12 @@ fn within<T>(result: Result<T>) -> Option<T> {
     }
 }
 
-/// The observable state of a place that takes no work to compute.
+/// Returns the part of a matcher's state that can be observed without work.
 fn place(matcher: &Matcher) -> (Vec<u8>, usize, bool, bool) {
     (matcher.bytes(), matcher.steps(), matcher.is_accepting(), matcher.is_finished())
 }
 
-/// Asks one question about the matcher's place.
+/// Makes a random query about the matcher's state.
 fn ask(matcher: &mut Matcher, random: &mut Random) -> Result<()> {
     let budget = random.below(40);
     match random.below(7) {
@@ -98,7 +99,7 @@ fn ask(matcher: &mut Matcher, random: &mut Random) -> Result<()> {
     }
 }
 
-/// Accepts a token in one of the ways; whether it was accepted.
+/// Accepts a token with one of the methods. Returns whether it was accepted.
 fn accept(matcher: &mut Matcher, token: TokenId, random: &mut Random) -> Result<bool> {
     let vocabulary = Arc::clone(matcher.compiled().vocabulary());
     let bytes = vocabulary.bytes(token).filter(|_| !vocabulary.is_eos(token));
@@ -110,7 +111,7 @@ fn accept(matcher: &mut Matcher, token: TokenId, random: &mut Random) -> Result<
     }
 }
 
-/// Walks with small limits next to a matcher with large ones. Returns the numbers of errors at steps and at questions.
+/// Walks with small limits next to a matcher with large ones. Returns the numbers of errors at steps and at queries.
 fn walk(mut tight: Matcher, mut ample: Matcher, is_bounded: bool, random: &mut Random) -> (usize, usize) {
     let (mut at_steps, mut at_questions) = (0, 0);
     let kept = |before: &Matcher, after: &Matcher, error: &Error| {
@@ -168,7 +169,7 @@ fn walk(mut tight: Matcher, mut ample: Matcher, is_bounded: bool, random: &mut R
 }
 
 /// Walks under a grammar several times, each time with a small limit of a random kind. Returns the numbers of errors at
-/// steps and at questions (see [`ask`]).
+/// steps and at queries (see [`ask`]).
 fn walks(grammar: &Grammar, is_bounded: bool, seed: u64) -> (usize, usize) {
     let compiler = compiler();
     let ample = compiler.compile(grammar).unwrap();
@@ -185,7 +186,7 @@ fn walks(grammar: &Grammar, is_bounded: bool, seed: u64) -> (usize, usize) {
     (steps, questions)
 }
 
-/// Walks under all of some grammars, and sees to it that there were errors.
+/// Walks under all the grammars, and checks that there were errors at steps and at queries.
 fn all_walks(grammars: impl Iterator<Item = Grammar>, is_bounded: bool) {
     let errors = grammars.zip(0..).map(|(grammar, seed)| walks(&grammar, is_bounded, seed));
     let (steps, questions): (Vec<usize>, Vec<usize>) = errors.unzip();

@@ -1,4 +1,4 @@
-//! One bound of memory for the tables of many grammars: it holds, and changes no mask.
+//! One memory bound for the tables of many grammars: it is kept, and changes no mask.
 
 use grammata::explore::ExploreBudget;
 use grammata::syntax::{Source, parse};
@@ -30,7 +30,7 @@ fn document(number: usize) -> String {
     )
 }
 
-/// The masks along the document of a grammar.
+/// Returns the masks along the document of a grammar.
 fn masks(compiled: &CompiledGrammar, number: usize) -> Vec<Vec<TokenId>> {
     let tokens = compiled.vocabulary().encode_greedy(document(number).as_bytes()).unwrap();
     let mut matcher = compiled.matcher();
@@ -69,7 +69,7 @@ fn tables_of_grammars_used_longest_ago_are_dropped() {
     }
     let resets: u64 = grammars.iter().map(|compiled| compiled.statistics().resets).sum();
     assert!(resets >= 2 * GRAMMARS as u64, "{resets}");
-    // the tables used last are still there
+    // the tables that were used last are kept
     let before = grammars[GRAMMARS - 1].statistics();
     masks(&grammars[GRAMMARS - 1], GRAMMARS - 1);
     assert_eq!(grammars[GRAMMARS - 1].statistics(), before);
@@ -77,7 +77,7 @@ fn tables_of_grammars_used_longest_ago_are_dropped() {
     assert_eq!(bound.used(), 0);
 }
 
-/// A completely known grammar is only read. It is kept while others grow.
+/// The tables of a grammar whose masks are all known are only read. They are kept while others grow.
 #[test]
 fn tables_that_sequences_only_read_are_not_dropped() {
     let all = MemoryBound::new(usize::MAX);
@@ -100,7 +100,8 @@ fn tables_that_sequences_only_read_are_not_dropped() {
     assert!(resets >= GRAMMARS as u64, "{resets}");
 }
 
-/// Threads on all grammars, with so little room that tables go all the time, in the middle of texts as well.
+/// Threads use all grammars within a bound that is so small that tables are dropped all the time, even in the middle of
+/// texts.
 #[test]
 fn threads_that_drop_each_others_tables_have_the_same_masks() {
     let expected: Vec<_> = (0..GRAMMARS).map(|number| masks(&compile(&compiler(), number), number)).collect();
@@ -121,7 +122,7 @@ fn threads_that_drop_each_others_tables_have_the_same_masks() {
     assert!(grammars.iter().map(|compiled| compiled.statistics().resets).sum::<u64>() > GRAMMARS as u64);
 }
 
-/// Exploring ahead evicts nothing.
+/// Warming up stops at the bound, and evicts no tables of other grammars.
 #[test]
 fn warming_up_stops_at_the_bound() {
     let bound = MemoryBound::new(1 << 18);

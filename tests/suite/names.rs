@@ -1,5 +1,5 @@
-//! No object has a name twice: languages against all their words, masks against trying each token alone, and walks that
-//! never get stuck.
+//! No object has a name twice: languages compared with all their words, masks with trying each token alone, and walks
+//! that never reach a dead end.
 
 use crate::language::bytes_of;
 use grammata::automaton::words::{Count, count, enumerate};
@@ -38,7 +38,7 @@ fn vocabulary(texts: &[&str]) -> Arc<Vocabulary> {
     Arc::new(VocabularyBuilder::from_tokens(tokens).eos([eos]).build().unwrap())
 }
 
-/// All objects of at most four of these members, each name once.
+/// Returns all objects of at most four of these members, in which no name occurs twice.
 fn objects() -> Vec<String> {
     let mut all: Vec<Vec<(&str, &str)>> = vec![Vec::new()];
     let mut begun = 0;
@@ -84,7 +84,7 @@ fn scarce_keys_allow_exactly_the_viable_bytes() {
             "additionalProperties": {"enum": [1, 2]}, "maxProperties": 2}),
         json!({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "minProperties": 2, "maxProperties": 3,
             "patternProperties": {"^a": {"const": 1}}, "additionalProperties": {"const": 2}}),
-        // members that there must be, of names that others may use up
+        // members that must be present, although other members may use up their names
         json!({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "additionalProperties": {"const": 1},
             "maxProperties": 3, "allOf": [lacking("a"), lacking("b")]}),
         json!({"type": "object", "propertyNames": {"pattern": "^[ab]+$", "maxLength": 2}, "minProperties": 3,
@@ -150,7 +150,8 @@ fn scarce_keys_allow_exactly_the_viable_bytes() {
     }
 }
 
-/// What an item that must differ may still become is searched for without a look at the names that came.
+/// If items must differ, the search for what an item may still become ignores the names that were used. Schemas with
+/// too few names are therefore refused.
 #[test]
 fn different_objects_of_few_names_are_refused() {
     let few = json!({"type": "object", "patternProperties": {"^[ab]$": {"const": 1}}, "additionalProperties": false});
@@ -198,7 +199,7 @@ fn schemas() -> Vec<Value> {
     ]
 }
 
-/// Walks under the mask, as the choices say, checking every mask against trying each token alone.
+/// Walks under the masks as the choices say, and compares each mask with trying each token alone.
 fn walk(compiled: &CompiledGrammar, choices: &[u16], text: &str) -> Vec<u8> {
     let vocabulary = compiled.vocabulary();
     let automaton = compiled.automaton();
@@ -230,7 +231,7 @@ fn walk(compiled: &CompiledGrammar, choices: &[u16], text: &str) -> Vec<u8> {
             compiled.grammar()
         );
         for id in alone.iter().filter(|id| found.binary_search(id).is_err()) {
-            // a beginning of a name after which nothing is left but names that came
+            // the prefix of a name that continues only to names that were used
             assert!(!stays(id), "{:?} after {shown} in {}", vocabulary.bytes(*id), compiled.grammar());
         }
         let some = found.iter().step_by(found.len().div_ceil(8).max(1));
@@ -239,7 +240,7 @@ fn walk(compiled: &CompiledGrammar, choices: &[u16], text: &str) -> Vec<u8> {
         if found.is_empty() {
             break;
         }
-        // tokens that continue `text`; none if the walk has left it or has reached its end
+        // tokens that continue `text`; none if the walk is not on `text` any more or has reached its end
         let wanted = text.as_bytes().get(before.len()..).unwrap_or_default();
         let along: Vec<TokenId> = found
             .iter()
@@ -259,7 +260,7 @@ fn walk(compiled: &CompiledGrammar, choices: &[u16], text: &str) -> Vec<u8> {
         at = run(at, vocabulary.bytes(token).unwrap());
         matcher.accept_token(token).unwrap();
         if place % 7 == 6 {
-            // back and forth
+            // a rollback, and the same text again
             let bytes = matcher.bytes();
             let fork = matcher.fork();
             matcher.rollback(usize::from(choice) % (matcher.steps() + 1)).unwrap();
@@ -290,7 +291,7 @@ proptest! {
     }
 }
 
-/// Text before an object is not JSON: a quote in it does not begin a string.
+/// Text before an object is not JSON: a quote in that text does not begin a string.
 #[test]
 fn an_object_after_a_quote_has_no_name_twice() {
     let options = json_schema::Options::default().whitespace(Whitespace::Compact);
@@ -356,15 +357,15 @@ fn objects_may_have_thousands_of_names() {
     assert!(words.iter().all(|word| !has_repeated_name(word)));
 }
 
-/// The suffixes of a thousand names; the first one is the least.
+/// Returns the suffixes of a thousand names; the first one is the least.
 fn ends() -> Vec<String> {
     let letter = |number: usize| char::from_digit((number % 36) as u32, 36).unwrap();
     let end = |number: usize| [number, number / 36, number / 1296].map(letter).iter().collect();
     (0..1_000).map(|number| end(number * 7919 % 46_656)).collect()
 }
 
-/// A matcher inside a name of an object. The object may have a thousand names with one long prefix, and all of them but
-/// the least were read.
+/// Returns a matcher inside a name of an object. The object may have a thousand names with one long prefix, and all
+/// names but the least were used.
 fn nearly_exhausted(limits: Limits) -> grammata::Matcher {
     let prefix = "a".repeat(100);
     let names = ends().join("|");
@@ -391,14 +392,14 @@ fn a_search_for_a_name_that_did_not_come_is_work_of_the_mask() {
     assert!(error.to_string().contains("mask_work"), "{error}");
     let mut matcher = nearly_exhausted(Limits::default());
     let mask = matcher.mask().unwrap();
-    // the beginnings of the prefix
+    // the 100 tokens that begin the common prefix
     assert_eq!(mask.iter().count(), 100);
     let name = |end: &str| format!("{}{end}\":1}}", "a".repeat(100));
     assert!(!matcher.accepts_prefix(name(&ends()[1]).as_bytes()).unwrap());
     assert!(matcher.accepts_prefix(name(&ends()[0]).as_bytes()).unwrap());
 }
 
-/// A long text that must be read again, as its tables were dropped, is not too much work.
+/// If tables were dropped, a long text is read again. This does not count as work of the mask.
 #[test]
 fn a_long_text_is_found_again_after_tables_were_dropped() {
     let schema =

@@ -1,5 +1,5 @@
-//! Every error about input says where: the inputs of `tests/diagnostics`, limits of all front ends, and the constructors
-//! of diagnostics, read as text.
+//! Every error about input has a place. This is checked for the inputs of `tests/diagnostics`, for the limits of all
+//! front ends, and for the constructors of diagnostics in the source code.
 
 use crate::imports::product;
 use grammata::automaton::Automaton;
@@ -81,7 +81,7 @@ const FRONT_ENDS: [FrontEnd; 7] = [
     },
 ];
 
-/// The error of a source, from its front end or from lowering its grammar.
+/// Returns the error of a source, from its front end or from lowering its grammar; `None` if there is no error.
 fn error_of(front_end: &FrontEnd, source: &str, limits: &Limits) -> Option<Error> {
     let grammar = match (front_end.read)(source, limits) {
         Ok(grammar) => grammar,
@@ -91,9 +91,9 @@ fn error_of(front_end: &FrontEnd, source: &str, limits: &Limits) -> Option<Error
     Some(error.in_source(&Source::new(source, front_end.notation)))
 }
 
-/// Errors about a source as a whole, which has no place in it.
+/// Returns whether an error is about a source as a whole, so that it has no place in it.
 fn is_about_the_whole(error: &Error) -> bool {
-    // the text is longer than the limit: all of it
+    // the whole text is longer than the limit
     error.to_string().contains("the limit `source_bytes`")
         || error.to_string().contains("the limit `pattern_bytes`")
 }
@@ -102,7 +102,7 @@ fn inputs(topic: &str) -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics").join(topic);
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let inputs = files.filter(|path| path.extension().is_some_and(|extension| extension == "in"));
-    // these functions take only texts, so other files are skipped
+    // the front ends take only texts, so other files are skipped
     inputs.filter_map(|path| Some((path.clone(), std::fs::read_to_string(&path).ok()?))).collect()
 }
 
@@ -129,7 +129,7 @@ fn every_pinned_error_has_a_place_and_a_line() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Each limit, set to a little, is exceeded at a place.
+/// Each limit, set to a small number, is exceeded at a place.
 #[test]
 fn every_limit_of_a_grammar_is_exceeded_at_a_place() {
     let sources = [
@@ -168,7 +168,7 @@ fn every_limit_of_a_grammar_is_exceeded_at_a_place() {
     assert!(exceeded > 30, "only {exceeded}");
 }
 
-/// Constructors of diagnostics that give no place, and why.
+/// Codes of diagnostics whose constructors give no place, by prefix, and why.
 const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("automaton/", "the front door gives the rule"),
     ("limit/exceeded", "whoever reads a source or a text gives the place in it"),
@@ -235,7 +235,7 @@ fn constructors_without_a_place_are_known() {
     for (path, text) in product() {
         let text = text.split("#[cfg(test)]").next().unwrap();
         for function in text.split("\nfn ").flat_map(|part| part.split("\npub")) {
-            // skips diagnostics that are given a place or a file, and those whose code is not a literal
+            // diagnostics with a place or a file are skipped, and those whose code is not a literal
             let has_place = [".at(", " at(", "(at(", ".in_file(", "at_span(", "at_offset("];
             for made in function.split("Diagnostic::new(").skip(1) {
                 seen += 1;

@@ -1,8 +1,8 @@
-//! Thinking before an answer, and calls of tools, on the tokenizers of Llama 3.1, Qwen 3 and o200k: masks at five places each are
-//! those that a reader of the texts gives, token by token.
+//! Thoughts before an answer, and tool calls, on the tokenizers of Llama 3.1, Qwen 3 and o200k. At several places of a
+//! text, each mask must equal what a reader of the text allows, token by token.
 //!
-//! `GRAMMATA_TOKENIZERS` is a folder with `llama3_1.json`, `qwen3.json` and `gpt4o.json`, which `cargo xtask full tokenizers` fetches; without it
-//! these tests are not run, and say so.
+//! `GRAMMATA_TOKENIZERS` is a folder with `llama3_1.json`, `qwen3.json` and `gpt4o.json`, which `cargo xtask full
+//! tokenizers` fetches. If it is not set, these tests print a note and do nothing.
 
 use grammata::syntax::gbnf;
 use grammata::{CompiledGrammar, Compiler, TokenId, Vocabulary};
@@ -15,7 +15,7 @@ const RULES: &str = r#"answer ::= "{\"answer\": " ("true" | "false") "}"
 call ::= "\n{\"name\": \"" ("add" | "sub") "\"}\n"
 "#;
 
-/// The tokenizers with these names; none, with a note, if they are not there.
+/// Loads the tokenizers with these names. Returns none, and prints a note, if `GRAMMATA_TOKENIZERS` is not set.
 fn tokenizers(names: &[&'static str]) -> Vec<(&'static str, Arc<Vocabulary>)> {
     let Some(folder) = std::env::var_os("GRAMMATA_TOKENIZERS").map(PathBuf::from) else {
         eprintln!("not run: GRAMMATA_TOKENIZERS names no folder (cargo xtask full tokenizers)");
@@ -29,7 +29,7 @@ fn tokenizers(names: &[&'static str]) -> Vec<(&'static str, Arc<Vocabulary>)> {
 }
 
 fn compiled(vocabulary: &Arc<Vocabulary>, root: &str) -> CompiledGrammar {
-    // of both rules one is not used, which is a warning
+    // one of the rules may be unused, which is only a warning
     let grammar = gbnf::compile(&format!("{root}\n{RULES}"), &gbnf::Options::default()).unwrap().grammar;
     Compiler::new(Arc::clone(vocabulary)).compile(&grammar).unwrap()
 }
@@ -42,7 +42,8 @@ fn find(text: &[u8], wanted: &str) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted.as_bytes())
 }
 
-/// Compares a mask with a function of the bytes of each token, and with tokens that are allowed by id.
+/// Compares a mask with a function of the bytes of each token, and with a list of tokens that are allowed by id.
+/// Returns the number of allowed tokens.
 fn expect(
     vocabulary: &Vocabulary,
     at: &mut grammata::Matcher,
@@ -68,7 +69,7 @@ fn named(vocabulary: &Vocabulary, name: &str) -> TokenId {
     vocabulary.special_id(name).or_else(ordinary).unwrap()
 }
 
-/// Whether a text may go on to a thought between tags and one of the answers.
+/// Returns whether a text may become a thought between tags, followed by one of the answers.
 fn may_become_answer(text: &[u8]) -> bool {
     let Some(thought) = text.strip_prefix(b"<think>") else { return b"<think>".starts_with(text) };
     match find(thought, "</think>") {
@@ -81,7 +82,7 @@ fn may_become_answer(text: &[u8]) -> bool {
     }
 }
 
-/// Whether a text may go on to text with calls between tags; and whether it is one.
+/// Returns whether a text may become text with calls between tags, and whether it is such a text already.
 fn calls(mut text: &[u8]) -> (bool, bool) {
     loop {
         let Some(begin) = find(text, "<tool_call>") else {

@@ -1,4 +1,4 @@
-//! The regex front end: tables of cases, random patterns against regex-automata, limits.
+//! The regex front end: tables of cases, random patterns compared with regex-automata, limits.
 
 use crate::language;
 use crate::tables;
@@ -68,7 +68,7 @@ fn check(case: &Case) {
     }
 }
 
-/// Whether regex-automata matches the whole of `text`.
+/// Returns a test of whether regex-automata matches the whole of a text.
 fn reference(pattern: &str, search: bool) -> impl Fn(&str) -> bool {
     let whole =
         if search { format!(r"\A(?s:.*)(?:{pattern})(?s:.*)\z") } else { format!(r"\A(?:{pattern})\z") };
@@ -96,7 +96,7 @@ fn patterns() -> impl Strategy<Value = String> {
     })
 }
 
-/// All texts of up to four characters of a small alphabet.
+/// Returns all texts of up to four characters of a small alphabet.
 fn texts() -> Vec<String> {
     let mut all = vec![String::new()];
     let mut last = all.clone();
@@ -208,7 +208,7 @@ fn anchors_cost_a_bounded_number_of_expressions() {
     assert!(size(2000) < size(1000) * 21 / 10);
 }
 
-/// Runs on a stack so small that recursion as deep as the pattern cannot fit.
+/// Runs a function on a stack that is too small for recursion as deep as the pattern.
 fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(run).expect("threads can be made");
     thread.join().expect("the thread ends well");
@@ -269,7 +269,7 @@ fn deep_nesting() {
 fn big_patterns() {
     let words: Vec<String> = (0..50_000).map(|i| format!("word{i}")).collect();
     assert!(compile(&words.join("|"), &Options::default()).is_ok());
-    // distinct characters that are not adjacent: a class that is quadratic if sorted for each
+    // distinct characters that are not adjacent: sorting the class for each of them would take quadratic time
     let class: String = (0..20_000).filter_map(|i| char::from_u32(0x4E00 + 2 * i)).collect();
     for options in [Options::default(), Options::default().case_insensitive(true)] {
         assert!(compile(&format!("[{class}]+"), &options).is_ok());

@@ -1,10 +1,10 @@
-//! Look-around, word boundaries and line anchors: random patterns, held to a matcher that backtracks.
+//! Look-around, word boundaries and line anchors: random patterns, compared with a backtracking matcher.
 
 use crate::language::Language;
 use grammata::syntax::regex::{Dialect, Options, compile};
 use proptest::prelude::*;
 
-/// What reads one character, for look-behinds, which the other matcher wants of one length.
+/// Returns random patterns of exactly one character. The backtracking matcher needs look-behinds of a fixed length.
 fn characters() -> impl Strategy<Value = String> {
     prop_oneof!["[ab-]", Just("[ab]".into()), Just("[^a]".into()), Just("\\w".into()), Just("(?:a|b)".into())]
 }
@@ -33,7 +33,7 @@ fn pattern() -> impl Strategy<Value = String> {
     })
 }
 
-/// All texts of up to four of these characters.
+/// Returns all texts of up to four of the characters a, b, -, and line feed.
 fn texts() -> Vec<String> {
     let mut all = vec![String::new()];
     let mut from = 0;

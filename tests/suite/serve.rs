@@ -1,4 +1,4 @@
-//! Serving: the cache of grammars, batches, threads on one grammar.
+//! Serving: the cache of grammars, batches, and threads that share a grammar.
 
 use grammata::serve::{GrammarCache, RowRequest, accept_tokens, fill_masks, fill_rows};
 use grammata::syntax::json_schema::{self, PropertyOrder};
@@ -65,7 +65,7 @@ fn the_least_recently_used_go_first_and_their_sequences_go_on() {
     }
     assert!((1..=4).contains(&cache.len()), "{}", cache.len());
     let kept = cache.get(&grammar(0)).unwrap();
-    // tables grow after a grammar has been kept: they count as well
+    // tables that grow after a grammar was cached count, too
     let before = cache.memory_usage();
     let mut growing = kept.compiled.matcher();
     for _ in 0..9 {
@@ -104,7 +104,7 @@ const SCHEMA: &str = r#"{"type": "object", "properties": {
     "name": {"type": "string", "maxLength": 12}, "tags": {"type": "array", "items": {"enum": ["x", "yy"]}},
     "size": {"type": "number"}}, "required": ["name", "tags"], "additionalProperties": false}"#;
 
-/// The first allowed token at or after a place in the vocabulary, which ends texts where it may.
+/// Returns an end token if one is allowed, otherwise the first allowed token at or after `from`, continuing at 0.
 fn pick(row: &[u32], vocabulary: &Vocabulary, from: usize) -> TokenId {
     let allowed = |id: usize| row[id / 32] >> (id % 32) & 1 == 1;
     let eos = vocabulary.eos().iter().map(|token| token.index()).find(|&id| allowed(id));
@@ -178,7 +178,8 @@ fn grammars_alone(vocabulary: &Arc<Vocabulary>) -> [grammata::CompiledGrammar; 2
     })
 }
 
-/// A row that keeps an earlier mask would let a server decode on as if nothing had happened.
+/// The row of a failed mask allows nothing. With an earlier mask in it, a server would continue decoding as if nothing
+/// had happened.
 #[test]
 fn the_row_of_a_failure_allows_nothing() {
     let compiler = letters().limits(Limits::default().mask_work(0));
@@ -213,7 +214,7 @@ fn one_failure_does_not_stop_the_batch() {
 
 #[test]
 fn what_was_made_is_read_while_something_else_is_being_made() {
-    // the tables are dropped again and again by one thread, while others go on with the same masks as ever
+    // one thread drops the tables again and again, while others continue with the same masks
     let vocabulary = real();
     let grammar = parse(&Source::json_schema(SCHEMA)).unwrap().grammar;
     let roomy = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar).unwrap();
@@ -255,7 +256,7 @@ fn rows_of_a_batch_are_those_of_its_matchers() {
         request(5, &draft[..], None),
         request(1, &draft[..1], Some(2)),
         request(0, &[][..], Some(3)),
-        // rows of another, rows behind the end, a budget that nothing fits
+        // rows of another request, rows beyond the end, and a budget within which no text can end
         request(6, &draft[..1], None),
         request(9, &[][..], None),
         request(usize::MAX, &draft[..], None),
@@ -275,7 +276,7 @@ fn rows_of_a_batch_are_those_of_its_matchers() {
     let row = |letters: &str, ends: bool| {
         letters.bytes().map(|letter| 1 << (letter - b'a')).sum::<u32>() + (u32::from(ends) << 26)
     };
-    // row 3 was not asked for; the budget of two has room for one round
+    // row 3 was not requested; the budget of two tokens has room for one round
     assert_eq!(words[..5], [row("a", false), row("a", false), row("b", false), u32::MAX, 0]);
     assert_eq!(words[5..], [row("a", false), row("b", false), row("ac", true), 0]);
     assert!(matchers.iter().all(|matcher| matcher.steps() == 0));

@@ -5,7 +5,7 @@ use grammata::syntax::automaton_spec::{Compiled, Options, compile};
 use grammata::syntax::{gbnf, json_schema, regex};
 use std::path::{Path, PathBuf};
 
-/// The names that the one main file of a folder may have.
+/// The names that the main file of a folder may have; a folder has exactly one main file.
 pub(crate) const MAIN_FILES: [&str; 4] = ["spec.toml", "grammar.gbnf", "schema.json", "pattern.regex"];
 
 pub(crate) fn grammar(folder: &Path) -> Grammar {
@@ -19,9 +19,9 @@ pub(crate) fn grammar(folder: &Path) -> Grammar {
     }
 }
 
-/// The shipped grammars that have texts, with their names and texts that they accept.
+/// Returns the shipped grammars that have texts, with their names and the texts that they accept.
 pub(crate) fn shipped() -> impl Iterator<Item = (String, Grammar, Vec<Vec<u8>>)> {
-    // the plans of this one depend on outcomes, so no text is a whole plan
+    // plans of this spec depend on outcomes, so no text is a whole plan
     let folders = folders().into_iter().filter(|folder| !folder.ends_with("customer-service"));
     folders.map(|folder| {
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
@@ -59,7 +59,7 @@ pub(crate) fn main_file(folder: &Path) -> &'static str {
     found[0]
 }
 
-/// The texts of `accept` or `reject`, with their paths.
+/// Returns the texts of `accept` or `reject` with their paths, sorted.
 pub(crate) fn texts(folder: &Path, which: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let mut texts: Vec<(PathBuf, Vec<u8>)> = std::fs::read_dir(folder.join(which))
         .unwrap_or_else(|e| panic!("{}/{which}: {e}", folder.display()))

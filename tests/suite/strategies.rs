@@ -8,7 +8,7 @@ use proptest::test_runner::{RngAlgorithm, TestCaseError, TestError, TestRng, Tes
 use std::cell::RefCell;
 use std::path::Path;
 
-/// The strategies for the committed tokenizer.
+/// Builds the strategies for the tokenizer in this repository.
 fn strategies() -> Strategies {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/smollm2/tokenizer.json");
     let vocabulary =
@@ -19,7 +19,7 @@ fn strategies() -> Strategies {
 #[test]
 fn each_strategy_alone_gives_the_bits_of_the_full_walk() {
     let strategies = strategies();
-    // the same cases each time: whether a strategy is used does not hang on chance
+    // the cases are the same each time, so that chance does not decide whether a strategy is used
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(properties::config(40), rng);
     let usage: RefCell<Usage> = RefCell::default();
@@ -42,8 +42,8 @@ fn each_strategy_alone_gives_the_bits_of_the_full_walk() {
     }
 }
 
-/// Choices that once led to different bits: a walk that had spent its budget was taken for done when a later one found where
-/// the residual returns.
+/// Choices that once gave different bits: a walk that had used up its budget counted as complete when a later walk
+/// found where the residual returns.
 const ONCE_WRONG: [&[u8]; 1] =
     [&[6, 0, 51, 54, 61, 126, 2, 29, 56, 15, 46, 90, 0, 50, 73, 64, 6, 10, 0, 31, 4, 14, 32, 0, 0]];
 

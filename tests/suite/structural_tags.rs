@@ -1,5 +1,5 @@
-//! Structural tags: words and errors from tables, and random tags against a reader of words that tries every way to take
-//! them apart.
+//! Structural tags: words and errors from tables, and random tags compared with a reader that tries every way to split
+//! a word.
 
 use crate::language::Language;
 use grammata::syntax::structural_tag::{Options, compile, compile_value};
@@ -29,7 +29,7 @@ struct Refused {
     at: String,
 }
 
-/// A table of `tests/data/structural-tags`.
+/// Reads a table of `tests/data/structural-tags`.
 fn table<C: serde::de::DeserializeOwned>(text: &str) -> Vec<C> {
     serde_json::from_str(text).expect("the table can be read")
 }
@@ -56,7 +56,7 @@ fn formats_have_these_words() {
     }
 }
 
-/// Grammars that were read before stand in a tag by their names, once or more often.
+/// A tag refers to compiled grammars by their names, once or more often.
 #[test]
 fn formats_name_grammars_that_are_given() {
     let number = regex::compile("[0-9]+", &regex::Options::default()).unwrap();
@@ -153,7 +153,7 @@ fn large_and_hostile_tags_are_bounded() {
         Ok(compiled) => assert!(compiled.grammar.expressions().len() > 100_000),
         Err(error) => assert_eq!(error.code(), "limit/exceeded"),
     }
-    // triggers in each other: the longer one cannot come, as the shorter one ends before it
+    // nested triggers: the longer one can never be read, because the shorter one ends before it
     let nested = wrapped(&json!({"type": "dispatch", "rules": [
         ["a", {"type": "any_text"}], ["xax", {"type": "any_text"}],
     ]}));
@@ -165,7 +165,7 @@ fn large_and_hostile_tags_are_bounded() {
 const TEXTS: [&str; 4] = ["a", "b", "<", "1"];
 const SPECIALS: [&str; 2] = ["[S]", "[T]"];
 const TOKENS: usize = TEXTS.len() + SPECIALS.len();
-/// The end of a sequence.
+/// The id of the end token.
 const EOS: u32 = TOKENS as u32;
 /// Words of up to this many tokens are compared.
 const LONGEST: usize = 4;
@@ -280,10 +280,10 @@ fn random_format(draw: &mut Choices<'_>, depth: usize) -> Value {
     }
 }
 
-/// Places in a word.
+/// Places in a word, counted in tokens.
 type Places = BTreeSet<usize>;
 
-/// Reads the content after a trigger from a place on.
+/// Reads the content after a trigger from a place on, and returns all places where it may end.
 type Tail<'t> = dyn Fn(&str, usize) -> Places + 't;
 
 /// The end of the tag around a format, if the format is at the end of the tag's content.
@@ -324,10 +324,10 @@ impl Reader<'_> {
         from.iter().flat_map(|&at| next(at)).collect()
     }
 
-    /// Repeats what `once` reads.
+    /// Repeats what `once` reads, at least `min` and at most `max` times.
     fn times(&self, from: usize, min: usize, max: usize, once: impl Fn(usize) -> Places) -> Places {
         let (mut at, mut all) = (Places::from([from]), Places::new());
-        // more rounds than there are tokens change nothing but the count
+        // more rounds than there are tokens only change the count of rounds
         for round in 0..=max.min(min + self.word.len() + 1) {
             if round >= min {
                 all.extend(&at);
@@ -364,7 +364,7 @@ impl Reader<'_> {
         self.then(&begun, |at| self.tag_after(tag, at))
     }
 
-    /// Reads text from a place on, in which triggers begin other content.
+    /// Reads text from a place on, in which triggers begin other content. Returns all places where it may end.
     fn triggered(
         &self,
         from: usize,
@@ -515,7 +515,7 @@ impl Reader<'_> {
     }
 }
 
-/// The words of the patterns that random tags have.
+/// Returns a test of whether a text is a word of a pattern.
 fn regex(pattern: &str) -> impl Fn(&str) -> bool {
     let whole = regex_automata::meta::Regex::new(&format!(r"\A(?:{pattern})\z")).unwrap();
     move |text| whole.is_match(text)
@@ -534,7 +534,7 @@ fn values_nested_too_deep_are_refused() {
     assert!(error.to_string().contains("at most"), "{error}");
 }
 
-/// Whether a format may be left out, by its form.
+/// Returns whether a format may be empty, judged by its form alone.
 fn may_be_left_out(format: &Value) -> bool {
     let all = |list: &Value, each: fn(&Value) -> bool| list.as_array().unwrap().iter().all(each);
     match format["type"].as_str().unwrap() {
@@ -549,7 +549,7 @@ fn may_be_left_out(format: &Value) -> bool {
     }
 }
 
-/// Compares all words of up to [`LONGEST`] tokens; returns how many are in the language.
+/// Compares all words of up to [`LONGEST`] tokens. Returns how many are in the language.
 fn compare(format: &Value, matcher: &Matcher) -> usize {
     let mut words = 0;
     let mut open: Vec<(Vec<usize>, Option<Matcher>)> = vec![(Vec::new(), Some(matcher.clone()))];
@@ -583,7 +583,7 @@ fn random_tags_have_the_words_of_their_definition() {
     crate::random::each(300, 160, |draw| {
         cases += 1;
         let format = random_format(draw, 2);
-        // some have no words, or triggers that cannot come
+        // some tags have no words, or triggers that can never be read
         let Ok(tag) = compile_value(&wrapped(&format), &Options::default()) else { return };
         let Ok(grammar) = compiler.compile(&tag.grammar) else { return };
         compiled += 1;

@@ -10,7 +10,7 @@ struct Table<C> {
     case: Vec<C>,
 }
 
-/// All cases of the tables in `tests/cases/<topic>`.
+/// Returns all cases of the tables in `tests/cases/<topic>`.
 pub(crate) fn cases<C: DeserializeOwned>(topic: &str) -> Vec<C> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(topic);
     let mut cases = Vec::new();

@@ -1,4 +1,4 @@
-//! Varied texts, made from a seed: what a tokenizer may meet.
+//! Varied texts from a seed, such as a tokenizer may meet.
 
 use rand::prelude::*;
 use rand::rngs::StdRng;
@@ -6,8 +6,8 @@ use rand::rngs::StdRng;
 /// Alphabets by Unicode range: scripts, symbols, and characters beyond the basic plane.
 const RANGES: &[(u32, u32)] = &[
     (0x20, 0x7E),       // ASCII
-    (0xA0, 0xFF),       // Latin-1, where byte-level tokenizers have their stand-ins
-    (0x100, 0x17F),     // Latin Extended-A: more stand-ins
+    (0xA0, 0xFF),       // Latin-1, which byte-level tokenizers use in place of bytes
+    (0x100, 0x17F),     // Latin Extended-A, also used in place of bytes
     (0x370, 0x3FF),     // Greek
     (0x400, 0x4FF),     // Cyrillic
     (0x590, 0x5FF),     // Hebrew
@@ -43,8 +43,8 @@ const SNIPPETS: &[&str] = &[
     "<0x0A> <0x> Ġ Ċ ĉ Ã© ##ing </w>",
 ];
 
-/// `count` texts; the same ones for the same seed. None has U+2581, which Metaspace tokenizers take for a
-/// space, nor the name of a special token.
+/// Returns `count` texts, which are equal for equal seeds. No text has U+2581, which Metaspace tokenizers read as a
+/// space, or the name of a special token.
 pub(crate) fn texts(seed: u64, count: usize) -> Vec<String> {
     let mut rng = StdRng::seed_from_u64(seed);
     (0..count).map(|_| text(&mut rng)).collect()
@@ -85,7 +85,7 @@ fn piece(rng: &mut StdRng, text: &mut String) {
     }
 }
 
-/// `count` byte strings that are mostly not UTF-8: texts with bytes dropped, changed and inserted, and noise.
+/// Returns `count` byte strings that are mostly not UTF-8: texts with bytes inserted or changed, or truncated texts.
 pub(crate) fn broken(seed: u64, count: usize) -> Vec<Vec<u8>> {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut made = Vec::new();

@@ -1,5 +1,5 @@
-//! The habits of this repository that a compiler does not check: the order of the rooms, a doc comment at the
-//! top of each file, the length of files, and nothing left undone.
+//! Rules of this repository that the compiler does not check: which module may use which, a doc comment at the top of
+//! each file, the length of files, and nothing left undone. A top-level module is called a room.
 
 use crate::imports::{absolute, module_of, named, product};
 use std::path::{Path, PathBuf};
@@ -130,7 +130,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Front ends that may use a sibling.
+/// Front ends, each with a sibling that it may use.
 const SIBLINGS: &[(&str, &str)] = &[
     ("json_schema", "regex"),
     ("automaton_spec", "json_schema"),
@@ -161,7 +161,7 @@ pub(crate) fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// Files that open files to write them. All that is read is opened by `files`.
+/// The files that may open files for writing. All reading goes through the room `files`.
 const WRITERS: &[&str] = &[
     "src/mask_file/save.rs",
     "crates/agents/src/retrieval/index/disk.rs",
@@ -183,7 +183,7 @@ fn files_are_opened_in_one_place() {
         }
         let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
         for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            // these take paths, and open them by `files`
+            // these functions take paths, and open files through `files`
             let line = line.replace("MaskFile::open(", "").replace("DraftFile::open(", "");
             let has = |patterns: &[&str]| patterns.iter().any(|pattern| line.contains(pattern));
             if has(OPENING) && WRITERS.contains(&&*name) {
@@ -198,7 +198,7 @@ fn files_are_opened_in_one_place() {
     assert_eq!(writers, WRITERS);
 }
 
-/// The room of a file: the first segment of its module.
+/// Returns the room of a file: the first segment of its module.
 fn room(path: &Path) -> String {
     module_of(path).0.into_iter().next().unwrap_or_default()
 }
@@ -232,7 +232,7 @@ fn rooms_are_on_the_map() {
     }
 }
 
-/// The folders of the program. Each imports only from those before it.
+/// The folders of the program. A folder imports only from itself and from those before it.
 const FOLDERS_OF_PROGRAM: &[&str] = &["io", "args", "draw", "cmd"];
 
 #[test]
@@ -257,7 +257,7 @@ fn folders_of_the_program_go_one_way() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The folders of `procedures`. Each imports only from those before it.
+/// The folders of `procedures`. A folder imports only from itself and from those before it.
 const FOLDERS_OF_PROCEDURES: &[&str] =
     &["language", "semantics", "automaton", "check", "export", "conversation", "record", "agent"];
 
@@ -285,7 +285,7 @@ fn folders_of_procedures_go_one_way() {
 /// Methods whose room comes after the room of their type: each is a step to a later room that users expect at the type.
 const METHODS_ABOVE: &[(&str, &str)] = &[
     ("matcher", "CompiledGrammar"),
-    // defined in its room by a macro
+    // a macro in the room defines this type
     ("grammar", "ExprId"),
 ];
 
@@ -311,7 +311,7 @@ fn types_have_their_methods_in_their_own_rooms() {
     for (room, text) in &rooms {
         for line in text.lines().filter(|line| line.starts_with("impl") && !line.contains(" for ")) {
             let rest = line.trim_start_matches("impl");
-            // the parameters of the block
+            // the type parameters of the block are skipped
             let rest =
                 if rest.starts_with('<') { rest.split_once("> ").map_or(rest, |two| two.1) } else { rest };
             let rest = rest.trim();
@@ -326,7 +326,7 @@ fn types_have_their_methods_in_their_own_rooms() {
     assert!(found > 100, "{found} blocks of methods");
 }
 
-/// The paths of a use tree, each as its segments.
+/// Returns the paths of a use tree, each as its segments.
 pub(crate) fn flatten(tree: &str, before: &[String]) -> Vec<Vec<String>> {
     let tree = tree.trim();
     let segments = |path: &str| -> Vec<String> {
@@ -355,8 +355,8 @@ pub(crate) fn flatten(tree: &str, before: &[String]) -> Vec<Vec<String>> {
     paths
 }
 
-/// The modules of `src` below some folders, and which of them each imports from, outside of its tests. A folder's `mod.rs`
-/// may name its own files: these imports have no `super`, `crate` or `self` and are not counted.
+/// Returns the modules of some rooms, and for each the modules that it imports from, outside of its tests. A folder's
+/// `mod.rs` may name its own files: such imports have no `super`, `crate` or `self` and are not counted.
 fn imports(rooms: &[&str]) -> (Vec<Vec<String>>, Vec<Vec<usize>>) {
     let files: Vec<_> = product().into_iter().filter(|(path, _)| rooms.contains(&&*room(path))).collect();
     let modules: Vec<Vec<String>> = files.iter().map(|(path, _)| module_of(path).0).collect();
@@ -380,13 +380,13 @@ fn imports(rooms: &[&str]) -> (Vec<Vec<String>>, Vec<Vec<usize>>) {
     (modules, edges)
 }
 
-/// Maximum number of engine files that import each other. Each cycle is a recursion of the data: clauses are decided by
-/// a search over clauses.
+/// The most engine files that may import each other. Each cycle is a recursion of the data: clauses are decided by a
+/// search over clauses.
 const CIRCLES: usize = 2;
-/// Maximum number of files of the whole tree that import each other.
+/// The most files of the whole tree that may import each other.
 const CIRCLES_OF_TREE: usize = 28;
 
-/// The files of some rooms that import each other, directly or not.
+/// Returns the files of some rooms that import each other, directly or indirectly.
 fn in_circles(rooms: &[&str]) -> Vec<String> {
     let (modules, edges) = imports(rooms);
     assert!(modules.len() > 100 && edges.iter().map(Vec::len).sum::<usize>() > 300);
@@ -414,7 +414,7 @@ fn imports_go_one_way() {
     assert!(found.len() <= CIRCLES_OF_TREE, "{} files in circles: {found:#?}", found.len());
 }
 
-/// Words of this tree's own that the literature has better ones for; see `docs/glossary.md`.
+/// Idioms of this repository for which the literature has better words; see `docs/glossary.md`.
 const IDIOMS: &[&str] = &[
     concat!("told ", "apart"),
     concat!("tells ", "apart"),

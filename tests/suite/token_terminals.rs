@@ -13,10 +13,10 @@ use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Ordinary tokens with ids from 0.
+/// The texts of the ordinary tokens, with ids from 0.
 const TOKENS: [&str; 9] = ["a", "b", "c", "ab", "<", "think", ">", "<think>", "</"];
 
-/// Special tokens with ids after those; the last two end a sequence. Id 13 is padding.
+/// The names of the special tokens, with ids after those of [`TOKENS`]. The last two end a sequence. Id 13 is padding.
 const SPECIALS: [&str; 4] = ["<think>", "</think>", "<end>", "<call>"];
 
 fn vocabulary() -> Arc<Vocabulary> {
@@ -54,7 +54,7 @@ struct Place {
     take: Option<String>,
 }
 
-/// A token as the tables write it: `"text"`, the name of a special token, `#id` of padding.
+/// Returns a token as the tables write it: `"text"`, the name of a special token, or `#id` of padding.
 fn token(shown: &str) -> TokenId {
     let quoted = shown.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     let place = match quoted {
@@ -317,7 +317,7 @@ fn terminals_are_letters_of_their_own() {
     assert!(dot.contains("label=\"b-c <think> <[1-3]>\""), "{dot}");
 }
 
-/// The tokenizer of SmolLM2, with tokens of other model families after its own.
+/// Returns the tokenizer of SmolLM2, with tokens of other model families after its own.
 fn smollm2() -> Arc<Vocabulary> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/smollm2/tokenizer.json");
     let names = ["<think>", "</think>", "<tool_call>", "</tool_call>"];
@@ -363,7 +363,7 @@ thought ::= !<"<think>","</think>","<tool_call>","</tool_call>">
     assert_eq!(shown, [&b"n"[..], b"y", b"no", b"ye", b"yes"]);
     accept(&mut matcher, answers[2]);
     assert_eq!(ids(&mut matcher), [0, 2]);
-    // the thought is text to whoever reads the output, and can be taken back over its end
+    // the thought is part of the text, and a rollback may cross the end of the thought
     assert_eq!(matcher.bytes(), b"think\n\nno");
     matcher.rollback(3).unwrap();
     assert_eq!(ids(&mut matcher), thought);
@@ -379,7 +379,7 @@ call ::= <tool_call> "\n{\"name\": \"" ("get_time" | "stop") "\"}\n" </tool_call
     let text = |id: u32| vocabulary.bytes(TokenId::new(id)).unwrap_or_default();
     let find = |wanted: &[u8]| vocabulary.tokens().find(|(_, bytes)| *bytes == wanted).unwrap().0.get();
     let mut matcher = Compiler::new(Arc::clone(&vocabulary)).compile(&grammar(source)).unwrap().matcher();
-    // text of letters and spaces, the call, or the end
+    // allowed are text of letters and spaces, the call, and the end
     let is_letters =
         |id: &u32| !text(*id).is_empty() && text(*id).iter().all(|b| matches!(b, b'a'..=b'z' | b' '));
     let letters: Vec<u32> = (0..49152).filter(is_letters).collect();
@@ -425,7 +425,7 @@ transitions = [
     accept(&mut matcher, 9);
     assert_eq!(ids(&mut matcher), (0..=10).collect::<Vec<u32>>());
     accept(&mut matcher, 10);
-    // "a" begins the answer and is a low token: only the one way ends here
+    // "a" is a low token, after which the text may end, and also begins the answer, which needs a `b`
     assert_eq!(ids(&mut matcher), [0, 1, 3, 4]);
     accept(&mut matcher, 0);
     assert_eq!(ids(&mut matcher), [1, 11, 12]);
@@ -436,7 +436,8 @@ transitions = [
     assert_eq!(ids(&mut matcher), [9, 10]);
 }
 
-/// Over single bytes, a token terminal of ordinary tokens takes what a set of bytes takes: also where lists remember what came.
+/// Over single bytes, a token terminal of ordinary tokens allows what a set of bytes allows, even in lists that
+/// remember their items.
 #[test]
 fn token_terminals_of_single_bytes_are_sets_of_bytes() {
     const LETTERS: [&str; 4] = ["[", "1", ",", "]"];
@@ -536,7 +537,7 @@ fn walk_after_a_thought(matcher: &mut Matcher) -> grammata::Result<()> {
     accept(matcher, 11)?;
     assert_eq!(ids(matcher)?, [0, 9]);
     accept(matcher, 9)?;
-    // a name that is not `a`
+    // the next name must not be `a`
     assert_eq!(ids(matcher)?, [2]);
     accept(matcher, 2)?;
     accept(matcher, 3)?;

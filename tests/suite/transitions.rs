@@ -1,4 +1,4 @@
-//! Algorithms on transition systems against brute force, over small random tables.
+//! Algorithms on transition systems, compared with brute force over small random tables.
 //!
 //! A table has symbols with several letters each, and a pool of letters, each of which may occur once. A state of the
 //! system knows only how many letters of the pool occurred. The brute force distinguishes which ones occurred, and does
@@ -17,24 +17,24 @@ use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Letters: a symbol and a number, which tells letters of one symbol from each other.
+/// A letter: a symbol, and a number that distinguishes the letters of one symbol.
 type Letter = (usize, usize);
 const SYMBOLS: usize = 3;
 const BASES: usize = 4;
-/// The symbol of the letters that may come once, and how many there are.
+/// The symbol whose letters may each occur once; [`POOLED`] is the number of these letters.
 const POOL: usize = SYMBOLS;
 const POOLED: usize = 2;
-/// Words are listed by brute force up to this length.
+/// The greatest length of the words that brute force lists.
 const LONGEST: usize = 4;
 
 #[derive(Clone, Debug)]
 struct Table {
-    /// Per base and symbol: the base after it.
+    /// The next base for each base and symbol.
     to: [[Option<usize>; SYMBOLS + 1]; BASES],
     accepting: [bool; BASES],
     letters: [usize; SYMBOLS + 1],
     costs: [u64; SYMBOLS + 1],
-    /// Pairs of symbols that are two outcomes of one action.
+    /// Whether the symbols 0 and 1 are two outcomes of one action.
     outcomes: bool,
 }
 
@@ -49,7 +49,7 @@ impl Table {
             outcomes,
         };
         table.letters[POOL] = POOLED;
-        // forward only: a finite language
+        // transitions lead only forward, so the language is finite
         let is_acyclic = random.random_bool(0.4);
         for base in 0..BASES {
             for symbol in 0..=SYMBOLS {
@@ -68,7 +68,7 @@ impl Table {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct State {
     base: usize,
-    /// Letters of the pool that came.
+    /// The number of letters of the pool that occurred.
     used: usize,
 }
 
@@ -94,7 +94,7 @@ impl TransitionSystem for Table {
         &State { base, used }: &State,
         into: &mut Vec<Transition<State, Label>>,
     ) -> Result<()> {
-        // not in the order of letters: what lists them must sort them
+        // symbols come in reverse order, so an algorithm that lists words must sort them
         for symbol in (0..=SYMBOLS).rev() {
             let used_after = used + usize::from(symbol == POOL);
             if let Some(to) = self.to[base][symbol].filter(|_| used_after <= POOLED) {
@@ -210,7 +210,7 @@ impl Letters for System {
     }
 }
 
-/// A word whose letters of one symbol may be omitted.
+/// A word in which letters of one symbol may be omitted.
 struct Written<'a> {
     word: &'a [Letter],
     implied: Option<usize>,
@@ -238,7 +238,7 @@ impl Word<System> for Written<'_> {
 
 // ---- brute force
 
-/// A base and which letters of the pool came.
+/// A base, and the letters of the pool that occurred.
 type Concrete = (usize, BTreeSet<usize>);
 
 impl Table {
@@ -259,7 +259,7 @@ impl Table {
             .collect()
     }
 
-    /// All words up to [`LONGEST`], in order of length and letters.
+    /// Returns all words up to [`LONGEST`], in order of length and letters.
     fn words(&self) -> Vec<Vec<Letter>> {
         let mut words = Vec::new();
         let mut level = vec![((0, BTreeSet::new()), Vec::new())];
@@ -281,7 +281,7 @@ impl Table {
         words
     }
 
-    /// All reachable concrete states, and those of them that can reach acceptance.
+    /// Returns all reachable concrete states, and those of them that can reach acceptance.
     fn concrete(&self) -> (BTreeSet<Concrete>, BTreeSet<Concrete>) {
         let mut all = BTreeSet::from([(0, BTreeSet::new())]);
         loop {
@@ -309,7 +309,7 @@ impl Table {
         }
     }
 
-    /// The number of words of each length up to twice as many as there are concrete states.
+    /// Returns the number of words of each length below twice the number of concrete states.
     fn lengths(&self) -> Vec<u128> {
         let mut ways: BTreeMap<Concrete, u128> = BTreeMap::from([((0, BTreeSet::new()), 1)]);
         let mut lengths = Vec::new();

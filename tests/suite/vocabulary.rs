@@ -16,7 +16,7 @@ fn smollm2() -> Vocabulary {
     Vocabulary::from_file("tests/data/smollm2/tokenizer.json", &LoadOptions::default()).unwrap()
 }
 
-/// `a`, `b`, `ab`, the two bytes FF FE, two special tokens, and two ids of padding.
+/// Returns a builder with `a`, `b`, `ab`, the two bytes FF FE, two special tokens, and two ids of padding.
 fn small() -> VocabularyBuilder {
     VocabularyBuilder::from_tokens([&b"a"[..], b"b", b"ab", b"\xFF\xFE", b"", b"</s>"])
         .special(id(4), "<s>")
@@ -47,7 +47,7 @@ fn masks_are_as_wide_as_the_logits() {
     for (width, words) in [(6, 1), (32, 1), (33, 2), (64, 2), (65, 3)] {
         assert_eq!(small().width(width).build().unwrap().mask_words(), words, "width {width}");
     }
-    // without a width, special tokens past the tokens count
+    // without a width, special tokens beyond the ordinary ones count
     let vocabulary = VocabularyBuilder::from_tokens(["a"]).special(id(40), "<x>").build().unwrap();
     assert_eq!((vocabulary.width(), vocabulary.len()), (41, 1));
     assert_eq!(vocabulary.special(id(40)), Some("<x>"));
@@ -135,8 +135,8 @@ fn the_builder_keeps_to_the_limits() {
 
 #[test]
 fn fingerprint_is_stable() {
-    // Computed apart from this crate, from the serialisation that its documentation describes. It must
-    // never change: mask files name their vocabulary by it.
+    // Computed without this crate, from the serialisation that its documentation describes. The fingerprint must never
+    // change: mask files name their vocabulary by it.
     let hex: String = small().build().unwrap().fingerprint().iter().map(|b| format!("{b:02x}")).collect();
     assert_eq!(hex, "5a1acd2c0a1a5f1a4dc180548c0bc3444ce4b6d666508af14b9040a648d4dacb");
 }
@@ -195,7 +195,7 @@ fn greedy_tokens_spell_the_bytes() {
     assert_eq!(hello.len(), 1, "the longest token wins");
 }
 
-/// All prefixes of all tokens, in order, with the tokens that end there: the trie by definition.
+/// Returns all prefixes of all tokens, in order, with the tokens that end there: the trie by definition.
 fn naive_trie(vocabulary: &Vocabulary) -> BTreeMap<&[u8], Vec<TokenId>> {
     let mut prefixes: BTreeMap<&[u8], Vec<TokenId>> = BTreeMap::from([(&b""[..], Vec::new())]);
     for (token, bytes) in vocabulary.tokens() {

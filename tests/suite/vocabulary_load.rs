@@ -1,4 +1,4 @@
-//! Reading tokenizer files: the tokens' bytes, compared with the tokenizers crate; damaged and hostile files.
+//! Reading tokenizer files: the bytes of tokens, compared with the `tokenizers` crate; damaged and hostile files.
 
 use grammata::vocabulary::load::EOS_NAMES;
 use grammata::vocabulary::{LoadOptions, VocabularyBuilder};
@@ -27,7 +27,7 @@ fn load_fixture(name: &str) -> Vocabulary {
     Vocabulary::from_file(Path::new(CASES).join(name), &options()).unwrap()
 }
 
-/// A `tokenizer.json` with these parts.
+/// Returns a `tokenizer.json` with these parts.
 fn tokenizer(model: &str, decoder: &str, added: &str) -> String {
     format!(r#"{{"added_tokens": [{added}], "decoder": {decoder}, "model": {model}}}"#)
 }
@@ -38,8 +38,8 @@ mod against_the_tokenizers_crate {
     use std::collections::HashSet;
     use tokenizers::{NormalizedString, Normalizer, Tokenizer};
 
-    /// The text after the tokenizer's normalisation, before it is split; spaces are spaces. Bytes without a token of
-    /// their own are dropped: BPE without an unknown token does that, and no text has them in longer ones.
+    /// Returns the bytes of a text after the tokenizer's normalisation, with ▁ as spaces. Bytes without a token of
+    /// their own are left out: BPE without an unknown token drops them, and no text has them in longer tokens.
     fn normalized(vocabulary: &Vocabulary, tokenizer: &Tokenizer, metaspace: bool, text: &str) -> Vec<u8> {
         let mut normalized = NormalizedString::from(text);
         if let Some(normalizer) = tokenizer.get_normalizer() {
@@ -58,7 +58,8 @@ mod against_the_tokenizers_crate {
         bytes.copied().collect()
     }
 
-    /// The encoding of each text spells it; each token's bytes equal the crate's decoding of it.
+    /// Checks that the encoding of each text spells the text, and that each token's bytes equal the crate's decoding of
+    /// the token.
     fn check(path: &Path) {
         let vocabulary = Vocabulary::from_file(path, &options()).unwrap();
         let tokenizer = Tokenizer::from_file(path).unwrap();
@@ -85,7 +86,7 @@ mod against_the_tokenizers_crate {
     #[test]
     fn smollm2() {
         check(Path::new(SMOLLM2));
-        // no normalizer, no prefix: the tokens spell the text itself
+        // without a normalizer and a prefix, the tokens spell the text itself
         let mut whole = 0;
         let vocabulary = Vocabulary::from_file(SMOLLM2, &options()).unwrap();
         let tokenizer = Tokenizer::from_file(SMOLLM2).unwrap();
@@ -120,7 +121,8 @@ mod against_the_tokenizers_crate {
         }
     }
 
-    /// Real tokenizers that cannot be kept here: `GRAMMATA_TOKENIZERS=DIR`, with `DIR/*/tokenizer.json`.
+    /// Checks tokenizers that cannot be part of this repository: `GRAMMATA_TOKENIZERS=DIR`, with
+    /// `DIR/*/tokenizer.json`.
     #[test]
     fn real_tokenizers() {
         let default = Path::new(SMOLLM2).parent().and_then(Path::parent).unwrap().to_owned();
@@ -128,7 +130,7 @@ mod against_the_tokenizers_crate {
         let mut checked = 0;
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path().join("tokenizer.json");
-            // an embedder's tokenizer gives no exact bytes
+            // the tokenizer of an embedder does not give exact bytes
             let is_embedder = path.parent().is_some_and(|folder| folder.ends_with("tiny-embedder"));
             if path.exists() && !is_embedder {
                 check(&path);
@@ -160,7 +162,7 @@ fn well_known_names_end_a_sequence() {
     let all: Vec<String> = EOS_NAMES.iter().map(|name| format!(r#"{{"special": "{name}"}}"#)).collect();
     let vocabulary = load(format!(r#"["a", {}]"#, all.join(","))).unwrap();
     assert_eq!(vocabulary.eos().len(), EOS_NAMES.len());
-    // GPT-OSS ends a part of a turn with it
+    // `<|end|>` only ends a part of a turn, in GPT-OSS
     assert_eq!(load(r#"["a", {"special": "<|end|>"}]"#).unwrap_err().code(), "vocabulary/no-eos");
 }
 
@@ -231,13 +233,13 @@ fn tekken() {
     }
     assert_eq!(vocabulary.bytes(id(281)), Some("€".as_bytes()));
     assert_eq!(vocabulary.encode_greedy(b"not used").unwrap().len(), 8);
-    // files up to version 7 mean special tokens that they do not list
+    // files up to version 7 imply special tokens that they do not list
     let text = std::fs::read_to_string(Path::new(CASES).join("tekken.json")).unwrap();
     let old = load(text.replace("special_tokens\": [", "unknown\": [")).unwrap();
     let specials: Vec<&str> = old.specials().map(|(_, name)| name).collect();
     assert_eq!((specials[9], specials[19], specials[20]), ("[TOOL_CALLS]", "[TOOL_CONTENT]", "<SPECIAL_20>"));
     assert_eq!(old.eos(), [id(2)]);
-    // of a `tokenizer.json` these are members that mean nothing
+    // in a `tokenizer.json`, these members have no meaning
     let other = r#"{"config": {}, "vocab": [], "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
         "decoder": {"type": "ByteLevel"}, "added_tokens": [{"id": 1, "content": "</s>", "special": true}]}"#;
     assert_eq!(load(other).unwrap().bytes(id(0)), Some(&b"a"[..]));
@@ -299,7 +301,7 @@ fn list_round_trip() {
     assert_eq!(load(format!("\u{FEFF} [{}]\n", elements.join(", "))).unwrap(), wanted);
 }
 
-/// A file, and the whole error that it must lead to.
+/// A tokenizer file, and the whole text of the error that it must lead to.
 #[derive(Deserialize)]
 struct Case {
     name: String,
@@ -417,7 +419,8 @@ mod added_tokens {
     use grammata::vocabulary::AddedTokens;
     use std::sync::Arc;
 
-    /// As Qwen 3's: `<think>` 4 and `<tool_call>` 5 are added tokens that are not flagged as special.
+    /// Returns a file like that of Qwen 3: `<think>` (4) and `<tool_call>` (5) are added tokens that are not flagged as
+    /// special.
     fn qwen() -> String {
         let added = |id: u32, content: &str, special: bool| {
             format!(r#"{{"id": {id}, "content": "{content}", "special": {special}}}"#)
@@ -463,7 +466,7 @@ mod added_tokens {
             matcher.accept_bytes(b"\"").unwrap();
             let mask = matcher.mask().unwrap();
             assert_eq!((mask.contains(id(4)), mask.contains(id(5))), (in_string, true));
-            // its text can still be spelled, by other tokens
+            // the text of token 4 can still be spelled, by other tokens
             assert!(mask.contains(id(2)));
             let mut matcher = compiler.compile(&thought.grammar).unwrap().matcher();
             let allowed: Vec<u32> = matcher.mask().unwrap().iter().map(TokenId::get).collect();
@@ -477,7 +480,7 @@ mod added_tokens {
         let error = Vocabulary::from_file_bytes(qwen().as_bytes(), &options(&["<thnk>"])).unwrap_err();
         assert_eq!((error.kind(), error.code()), (ErrorKind::Vocabulary, "vocabulary/no-added-token"));
         assert!(error.to_string().contains("did you mean `<think>`?"), "{error}");
-        // a token of the model's own is not an added one
+        // a token of the model itself is not an added token
         let error = Vocabulary::from_file_bytes(qwen().as_bytes(), &options(&["a"])).unwrap_err();
         assert_eq!(error.code(), "vocabulary/no-added-token");
         let list = br#"["a", "<think>", "</s>"]"#;

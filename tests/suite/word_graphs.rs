@@ -74,8 +74,8 @@ fn graphs_that_are_not_in_order_are_refused() {
     }
 }
 
-/// Undeclared names are all names but the declared ones. The part that such a name shares with a declared one must be
-/// spelled canonically.
+/// Undeclared names are all names except the declared ones. The prefix that such a name shares with a declared one must
+/// be spelled canonically.
 #[test]
 fn names_of_further_members() {
     let declared = ["a", "ab", "b\u{e9}", "\n", "\\", "\"q", "\u{1}\u{1F}", "\u{1F600}", "\u{FFFF}x", ""];

@@ -1,6 +1,6 @@
-"""Files with checksums: wheels from PyPI, and folders with a SHA256SUMS. Standard library only.
+"""Checks files by their SHA-256: wheels from PyPI, and folders with a SHA256SUMS. Needs only the standard library.
 
-usage: checked.py FOLDER   (exits with 0 if FOLDER/SHA256SUMS is there and every file in it is as it says)
+usage: checked.py FOLDER   (exits with 0 if FOLDER/SHA256SUMS exists and every file that it lists has its checksum)
 """
 
 import glob
@@ -11,7 +11,7 @@ import sys
 
 
 def sha256(path):
-    """The SHA-256 of a file, in hexadecimal."""
+    """Returns the SHA-256 of a file in hexadecimal."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while block := file.read(1 << 20):
@@ -36,7 +36,7 @@ def download(requirement, expected, folder, options=()):
 
 
 def seal(folder, names):
-    """Writes SHA256SUMS for files of `folder`. Call it last: its presence means that the folder is complete."""
+    """Writes SHA256SUMS for the files `names` in `folder`. Call it last: the file means that the folder is complete."""
     with open(os.path.join(folder, "SHA256SUMS"), "w", encoding="ascii") as file:
         for name in names:
             path = os.path.join(folder, name)

@@ -1,4 +1,4 @@
-"""Reads a GGUF file: its metadata and its tensors as raw blocks. Needs numpy only.
+"""Reads the metadata and the tensors of a GGUF file; tensors stay in raw blocks. Needs only numpy.
 
 The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
@@ -9,24 +9,24 @@ import numpy as np
 
 SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 STRING, ARRAY = 8, 9
-# ggml type -> (name, values in a block, bytes of a block)
+# type in ggml -> (name, values per block, bytes per block)
 TYPES = {0: ("F32", 1, 4), 1: ("F16", 1, 2), 3: ("Q4_1", 32, 20), 8: ("Q8_0", 32, 34)}
 
 
 class Tensor:
-    """A matrix (or a vector, as one row) of raw blocks: `blocks` is uint8 [rows, blocks a row, bytes a block]."""
+    """A matrix in raw blocks: `blocks` is uint8 [rows, blocks per row, bytes per block]. A vector has one row."""
 
     def __init__(self, kind, shape, blocks):
         self.kind, self.shape, self.blocks = kind, shape, blocks
 
     def floats(self):
-        """The values of an F32 tensor."""
+        """Returns the values of an F32 tensor."""
         assert self.kind == "F32", self.kind
         return np.ascontiguousarray(self.blocks).view(np.float32).reshape(self.shape)
 
 
 class Gguf:
-    """The metadata `fields` and the `tensors` of a file, by name."""
+    """A file: the metadata `fields` and the `tensors`, both by name."""
 
     def __init__(self, path):
         self.bytes = np.memmap(path, np.uint8, "r")
@@ -49,7 +49,7 @@ class Gguf:
         self.tensors = {}
         for name, dims, kind, offset in infos:
             kind, values, size = TYPES[kind]
-            # dimensions run from the fastest to the slowest
+            # a file lists the dimensions from the fastest to the slowest one
             rows, a_row = int(np.prod(dims[1:])), dims[0] // values
             raw = self.bytes[start + offset :][: rows * a_row * size]
             self.tensors[name] = Tensor(kind, dims[::-1], raw.reshape(rows, a_row, size))

@@ -5,9 +5,9 @@ from onnx import helper, numpy_helper
 
 
 class Graph:
-    """Nodes and constants, each under a name of its own; `made` has the names of the constants.
+    """Nodes and constants with unique names; `made` has the names of the constants.
 
-    `domain` is that of nodes which name none: None writes no field, "" an empty one.
+    `domain` is the domain of nodes that are added without one: None writes no field, "" an empty one.
     """
 
     def __init__(self, domain=None):

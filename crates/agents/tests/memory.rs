@@ -1,4 +1,4 @@
-//! Memory, counted by the allocator: freed and shared memory, and whether reported usage is correct.
+//! Memory, counted by the allocator: what is freed, what forks share, and whether reported sizes are correct.
 
 use grammata::serve::GrammarCache;
 use grammata::syntax::Source;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Bytes that were allocated since and not freed.
+/// Returns the bytes allocated since the start of the region, less the bytes freed.
 fn live(since: &Region<'_, System>) -> isize {
     let change = since.change();
     change.bytes_allocated as isize - change.bytes_deallocated as isize
@@ -24,7 +24,7 @@ fn vocabulary() -> Arc<Vocabulary> {
     Arc::new(vocabulary.eos([TokenId::new(256)]).build().unwrap())
 }
 
-/// Goes along a text, mask by mask.
+/// Computes a mask before each byte of a text, and accepts the byte.
 fn walk(matcher: &mut Matcher, text: &str) {
     for byte in text.bytes() {
         matcher.mask().unwrap();
@@ -44,7 +44,7 @@ fn text(number: usize) -> String {
     format!(r#"{{"p{number}":[{}],"other":{number},"another":"v{number}"}}"#, items.join(","))
 }
 
-/// Compiles and uses some grammars; bytes in use at the end, by the cache's own account.
+/// Compiles eight grammars and walks along a text of each. Returns the size in bytes that the cache reports.
 fn round(cache: &GrammarCache, from: usize) -> usize {
     for number in from..from + 8 {
         let grammar = cache.get(&source(number)).unwrap();
@@ -53,12 +53,12 @@ fn round(cache: &GrammarCache, from: usize) -> usize {
     cache.memory_usage()
 }
 
-// one test, as others would be counted with it
+// all checks are in one test, because the allocator would also count tests that run at the same time
 #[test]
 fn memory_is_given_back_and_shared_and_counted() {
     let compiler = Compiler::new(vocabulary());
     let cache = GrammarCache::new(compiler.clone(), usize::MAX);
-    // data made once, such as the index of the vocabulary, exists after the first round
+    // data that is built once, such as the index of the vocabulary, exists after the first round
     round(&cache, 0);
     cache.clear();
     let region = Region::new(ALLOCATOR);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Computes what all-MiniLM-L6-v2 must give, without ONNX and without the library `tokenizers`.
+"""Computes the results that all-MiniLM-L6-v2 must give, without ONNX and without the library `tokenizers`.
 
-usage: reference.py      (in the Python environment of `cargo xtask setup`: needs numpy, and fetches the package)
+usage: reference.py      (in the Python environment of `cargo xtask setup`: needs numpy, and downloads the package)
 
-Writes expected.json: of some texts the number of tokens and the first coordinates of the vector, and the cosines of all
-pairs. The forward pass is numpy in 64-bit floats over the package's safetensors, one text at a time, without padding; the
-tokenizer is WordPiece over the package's vocab.txt, after Devlin et al. 2019 (arXiv 1810.04805).
+Writes expected.json: for some texts the number of tokens and the first coordinates of the vector, and the cosine
+similarities of all pairs of texts. The forward pass is written in numpy with 64-bit floats. It reads the package's
+safetensors and takes one text at a time, without padding. The tokenizer is WordPiece over the package's vocab.txt,
+after Devlin et al. 2019 (arXiv 1810.04805).
 """
 
 import json
@@ -57,7 +58,7 @@ TEXTS = [
 
 
 def basic(text):
-    """Words, punctuation marks and ideographs, in lower case and without accents."""
+    """Splits a text into words, punctuation marks and ideographs, in lower case and without accents."""
     clean = []
     for char in text:
         if char in "\t\n\r" or unicodedata.category(char) == "Zs":
@@ -81,7 +82,10 @@ def punctuation(char):
 
 
 def pieces(word, vocabulary):
-    """The longest piece at each place; a word that has none, or more than 100 characters, is unknown."""
+    """Splits a word into tokens: at each place, the longest piece of the vocabulary that fits.
+
+    A word is unknown if no piece fits at some place, or if it has more than 100 characters.
+    """
     found, start = [], 0
     while start < len(word):
         prefix = "##" if start else ""

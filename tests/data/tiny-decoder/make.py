@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes the tiny decoder that the tests of src/decode/ort run: random weights, the interface of a real model.
+"""Writes the tiny decoder for the tests of crates/decode/src/ort: random weights with the interface of a real model.
 
 usage: make.py   (needs numpy and onnx, as pinned in xtask/scripts/requirements.txt)
 
 Writes into its own folder: model.onnx (f32), model-f16.onnx (f16 weights, cache and logits; no position_ids),
-model-last.onnx and model-keep.onnx (f32, with the logits of the last position, or of the last num_logits_to_keep), a byte-level
-tokenizer and its settings, expected.json, and under wrong/ graphs that the driver must refuse. expected.json holds the
-logits that a forward pass in numpy gives: f64, no cache, its own rotation and attention, nothing shared with the graph
-but the weights.
+model-last.onnx and model-keep.onnx (f32, with the logits of the last position, or of the last num_logits_to_keep), a
+byte-level tokenizer and its settings, expected.json, and under wrong/ the graphs that the driver must refuse.
+expected.json has the logits of a forward pass in numpy: in f64, without a cache, with rotation and attention written
+separately, so that only the weights are common with the graph.
 """
 
 import json
@@ -24,7 +24,7 @@ PROMPT = [1, 72, 101, 108, 108, 111, 300, 319, 0, 44]
 
 
 def weights():
-    """Seeded weights, rounded to f16 so that both models hold the same numbers."""
+    """Random weights from a fixed seed, rounded to f16 so that the f32 and the f16 models have equal numbers."""
     random = np.random.Generator(np.random.PCG64(20261121))
 
     def matrix(rows, columns):
@@ -45,7 +45,7 @@ def weights():
 
 
 def forward(table, tokens):
-    """Logits of every position, in f64, one query at a time."""
+    """Returns the logits of every position, computed in f64 and one position at a time."""
     w = {name: array.astype(np.float64) for name, array in table.items()}
 
     def norm(x, gain):
@@ -83,8 +83,11 @@ def forward(table, tokens):
 
 
 class Graph:
-    """The ONNX graph under construction; `half` makes the f16 variant. `logits` are of "all" positions, of the "last" one, or
-    of as many as the input num_logits_to_keep says ("keep")."""
+    """The ONNX graph under construction; `half` makes the f16 variant.
+
+    The logits are those of all positions (`logits` is "all"), of the last one ("last"), or of as many of the last ones
+    as the input num_logits_to_keep says ("keep").
+    """
 
     def __init__(self, table, half, logits="all"):
         self.table, self.half, self.logits = table, half, logits
@@ -103,7 +106,7 @@ class Graph:
         return self.constant(name, np.array(value, np.float32))
 
     def weight(self, name):
-        """A weight as f32; the f16 variant stores half and casts."""
+        """Adds a weight and returns the name of its f32 values; the f16 variant stores f16 and converts."""
         if not self.half:
             return self.constant(name, self.table[name].astype(np.float32))
         if name + ".f32" not in self.made:
@@ -125,7 +128,7 @@ class Graph:
         return self.add("Mul", [out + ".unit", gain], out)
 
     def project(self, x, name, heads, out):
-        """[B, S, W] -> [B, heads, S, HEAD]"""
+        """Multiplies x [B, S, WIDTH] by a weight and splits the result into heads: [B, heads, S, HEAD]."""
         self.add("MatMul", [x, self.weight(name)], out + ".flat")
         self.add("Reshape", [out + ".flat", self.ints(f"shape{heads}", 0, 0, heads, HEAD)], out + ".split")
         return self.add("Transpose", [out + ".split"], out, perm=[0, 2, 1, 3])
@@ -139,13 +142,17 @@ class Graph:
         return self.add("Add", [out + ".cos", out + ".sin"], out)
 
     def repeat(self, x, out):
-        """[B, KV_HEADS, T, HEAD] -> [B, HEADS, T, HEAD], each head beside its group"""
+        """Repeats each head for the query heads of its group: [B, KV_HEADS, T, HEAD] -> [B, HEADS, T, HEAD]."""
         self.add("Unsqueeze", [x, self.ints("axis2", 2)], out + ".five")
         self.add("Concat", [out + ".five"] * (HEADS // KV_HEADS), out + ".wide", axis=2)
         return self.add("Reshape", [out + ".wide", self.ints("grouped", 0, HEADS, -1, HEAD)], out)
 
     def positions(self):
-        """Position of each key from the attention mask; of each query from position_ids, or the last keys."""
+        """Adds the position of each key and query, and from them the rotary tables and the bias of attention.
+
+    Keys get their positions from the attention mask. Queries get theirs from position_ids or, in the f16 variant, from
+    the last keys.
+    """
         self.add("CumSum", ["attention_mask", self.constant("axis1", np.array(1, np.int64))], "counted")
         self.add("Sub", ["counted", self.ints("one", 1)], "key_positions")
         if self.half:
@@ -170,7 +177,7 @@ class Graph:
         self.add("Where", ["seen", self.floats("zero", 0), self.floats("never", -1e9)], "bias")
 
     def cached(self, x, name, out):
-        """The cache joined with the new rows; what leaves the graph keeps the cache's element type."""
+        """Appends new rows to the cache. The graph outputs the cache's element type; the returned value is f32."""
         past, present = f"past_key_values.{name}", f"present.{name}"
         if not self.half:
             return self.add("Concat", [past, x], present, axis=2)
@@ -246,7 +253,7 @@ def finish(graph):
 
 
 def wrong_models():
-    """Graphs of a few bytes, each with one thing the driver cannot run."""
+    """Small graphs, each with one property that the driver must refuse."""
     info, ints, floats = helper.make_tensor_value_info, TensorProto.INT64, TensorProto.FLOAT
     ids, mask = info("input_ids", ints, ["b", "s"]), info("attention_mask", ints, ["b", "t"])
     cache = lambda name, shape: info(name, floats, ["b", *shape])

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes the tiny sentence encoders that the driver's tests run, and what they must give.
+"""Writes the tiny sentence encoders that the driver's tests run, and the results that they must give.
 
 usage: make.py      (in the Python environment of `cargo xtask setup`: needs numpy and onnx)
 
-One layer of attention with random weights of a fixed seed over 24 words; vectors of 8 coordinates. `tokens.onnx` gives a
-vector a token and reads token_type_ids, `pooled.onnx` a mean that is not normalised, `half.onnx` a vector a token in 16-bit
-floats. The word `broken` has the embedding NaN. In `wrong/` are models that must be refused. expected.json is computed in
-numpy, text by text and without padding.
+An encoder has one layer of attention, a vocabulary of 24 tokens, vectors of 8 coordinates, and random weights from a
+fixed seed. `tokens.onnx` outputs a vector for each token and reads token_type_ids. `pooled.onnx` outputs the mean,
+which is not normalised. `half.onnx` outputs a vector for each token in 16-bit floats. The word `broken` has the
+embedding NaN. `wrong/` has models that must be refused. expected.json is computed in numpy, for each text alone and
+without padding.
 """
 
 import json
@@ -50,7 +51,7 @@ WEIGHTS["word"][VOCABULARY["broken"]] = np.nan
 
 
 def graph(pooled=False, half=False, types=True, by_input=False):
-    """Inputs, nodes and the output of an encoder."""
+    """Returns the nodes, the constants and the name of the output of an encoder."""
     nodes = []
 
     def add(kind, inputs, output, **attributes):
@@ -84,7 +85,7 @@ def graph(pooled=False, half=False, types=True, by_input=False):
     add("MatMul", ["weights", "x.value"], "context")
     out = add("Add", ["context", x], "last_hidden_state32" if half else "last_hidden_state")
     if by_input:
-        # a size that only a run shows: that of the text
+        # the size of the vectors becomes the number of tokens, so that only a run of the model shows it
         out = "full"
         nodes[-1].output[:] = [out]
         constants["axes2"] = np.array([2], np.int64)
@@ -140,7 +141,7 @@ def tokenizer():
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     return {
         "version": "1.0",
-        # both must be ignored, as sentence encoders come with them
+        # the embedder must ignore `truncation` and `padding`, which the files of real sentence encoders have
         "truncation": {"max_length": 4, "strategy": "LongestFirst", "stride": 0, "direction": "Right"},
         "padding": {
             "strategy": {"Fixed": 16},
@@ -160,7 +161,7 @@ def tokenizer():
 
 
 def forward(text, types):
-    """The number of tokens and the unit vector of a text, in 64-bit floats."""
+    """Returns the number of tokens and the unit vector of a text, computed in 64-bit floats."""
     w = {name: array.astype(np.float64) for name, array in WEIGHTS.items()}
     words = [VOCABULARY.get(word, VOCABULARY["[UNK]"]) for word in text.split()]
     ids = [VOCABULARY["[CLS]"], *words[: MOST - 2], VOCABULARY["[SEP]"]]

@@ -1,4 +1,4 @@
-//! The properties: each algorithm against the brute force.
+//! Each algorithm, compared with the brute force.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn lists_are_complete_and_in_order() {
         let start = system.start();
         let count = Counts::default().count(&mut system, &start).unwrap();
         if count == Count::Finite(words.len().into()) {
-            // prefixes first, then by letters
+            // depth-first order: prefixes first, then by letters
             words.sort();
             let mut list = List::depth_first();
             let listed: Vec<Vec<Letter>> = std::iter::from_fn(|| list.next(&mut system).unwrap()).collect();
@@ -76,7 +76,7 @@ fn words_are_drawn_uniformly() {
             }
         }
         assert!(drawn.keys().eq(&words.iter().cloned().collect::<BTreeSet<_>>()), "{table:?}");
-        // chi squared has the mean k and the variance 2k for k degrees of freedom: five deviations
+        // for k degrees of freedom, chi squared has the mean k and the variance 2k; the tolerance is five deviations
         let squares = drawn.values().map(|&n| (n as f64 - EACH as f64).powi(2) / EACH as f64);
         let freedom = (words.len() - 1) as f64;
         assert!(squares.sum::<f64>() <= freedom + 5.0 * (2.0 * freedom).sqrt() + 1.0, "{drawn:?}");
@@ -96,7 +96,7 @@ fn distances_are_least_whatever_the_outcomes() {
             table.successors(state, &mut successors).unwrap();
             successors
         };
-        // the greatest set of states that lead to acceptance inside of it, whatever the outcomes
+        // the greatest set of states from which acceptance can be reached within the set, whatever the outcomes
         let mut live: BTreeSet<State> = states.iter().copied().collect();
         let best = loop {
             let mut best: BTreeMap<State, (u128, u128)> = BTreeMap::new();
@@ -149,7 +149,7 @@ fn distances_are_least_whatever_the_outcomes() {
     }
 }
 
-/// Levenshtein's distance, by the textbook's table.
+/// Returns Levenshtein's distance, by the textbook's table.
 fn edits(a: &[Letter], b: &[Letter]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
@@ -213,7 +213,7 @@ fn the_first_wrong_letter_is_found_from_both_ends() {
         let word = random_word(&table, &mut random, 3);
         let implied = random.random_bool(0.5).then_some(0);
         let written = Written { word: &word, implied };
-        // forwards: live states after each beginning, implied letters among it
+        // forwards: the live states after each prefix, which may have implied letters in it
         let close = |mut states: BTreeSet<Concrete>| {
             while let Some(to) = states.iter().find_map(|at| {
                 let to = table.read(at, (implied?, 0))?;
@@ -261,7 +261,7 @@ fn the_first_wrong_letter_is_found_from_both_ends() {
                 assert_eq!(found, expected, "{word:?} {implied:?} of {table:?}");
             }
         }
-        // backwards: states that the rest of the word leads from to acceptance; letters may be implied anywhere
+        // backwards: the states from which the rest of the word leads to acceptance; letters may be implied anywhere
         let is_read = |states: &BTreeSet<Concrete>, letter: Letter| -> BTreeSet<Concrete> {
             let leads = |at: &&Concrete| table.read(at, letter).is_some_and(|to| states.contains(&to));
             all.iter().filter(leads).cloned().collect()

@@ -1,5 +1,5 @@
-// The official TypeScript client with real servers behind the guard: node client.mjs GRAMMATA FOLDER SCRATCH
-// FOLDER has the packages in node_modules; this file's folder has the procedures.
+// Tests the guard with the official TypeScript client and real servers: node client.mjs GRAMMATA FOLDER SCRATCH
+// FOLDER has the packages in node_modules. The procedures are in the folder of this file.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -41,7 +41,7 @@ function verified(procedure, log) {
 
 mkdirSync(scratch, { recursive: true });
 
-// server-everything: structured results, answers and decisions, resources and prompts as they are
+// server-everything: structured results, answers and decisions; resources and prompts pass through unchanged
 {
   const log = join(scratch, "weather.jsonl");
   const map = ["--map", "look_up=get-structured-content", "--map", "send=echo"];
@@ -76,7 +76,7 @@ mkdirSync(scratch, { recursive: true });
   assert.equal(verified("weather.yaml", log), "valid: 4 steps, complete\n");
 }
 
-// server-filesystem: a file is written only after it was read, once, and at the same path
+// server-filesystem: a file may be written only once, and only after the same path was read
 {
   const log = join(scratch, "edit.jsonl");
   const files = join(scratch, "files");
@@ -103,7 +103,7 @@ mkdirSync(scratch, { recursive: true });
   await client.close();
   assert.equal(verified("edit.yaml", log), "valid: 4 steps, complete\n");
 }
-// the guard serves by HTTP: changes of the list come by the stream, and the session ends with its client
+// the guard serves HTTP: changes of the tool list come over the stream, and the client can end its session
 {
   const map = ["--map", "look_up=get-structured-content", "--map", "send=echo"];
   const args = ["guard", join(here, "weather.yaml"), ...map, "--listen", "127.0.0.1:0", "--"];

@@ -1,6 +1,6 @@
-"""The official Python client with a real server behind the guard: client.py GRAMMATA FOLDER SCRATCH.
+"""Tests the guard with the official Python client and a real server: client.py GRAMMATA FOLDER SCRATCH.
 
-FOLDER has the servers in node_modules; this file's folder has the procedures.
+FOLDER has the servers in node_modules. The procedures are in the folder of this file.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ def text(result):
 
 
 async def session(grammata, server, log):
-    """A session with a client's `server`, whose log is that of `log()` afterwards."""
+    """Runs a session with the guard that `server` describes, then verifies the log at the path `log()`."""
     async with Client(server) as client:
         assert "weather_message" in (client.instructions or ""), client.instructions
         assert names(await client.list_tools()) == ["get-structured-content"]
@@ -53,7 +53,7 @@ MAPS = ["--map", "look_up=get-structured-content", "--map", "send=echo"]
 
 
 async def by_http(grammata, everything, logs):
-    """The same by HTTP on both sides of the guard."""
+    """Runs `session` with HTTP on both sides of the guard: from the client, and to the server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -77,7 +77,11 @@ async def by_http(grammata, everything, logs):
 
 
 async def times(command, arguments):
-    """Seconds of calls, two in each session: a procedure lets no call repeat without a reason."""
+    """Returns the seconds that calls take.
+
+    Each of the sessions makes two calls with different arguments, because a procedure does not allow a call to be
+    repeated.
+    """
     taken = []
     for _ in range(SESSIONS):
         async with Client(StdioServerParameters(command=command, args=arguments)) as client:

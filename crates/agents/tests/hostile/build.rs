@@ -1,10 +1,10 @@
-//! What builds random inputs of hostile shapes, one function a reader.
+//! Builds random inputs of hostile shapes: one function for each kind of input.
 
 use rand::prelude::*;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
-/// A size of any order of magnitude, and one in four times near the largest.
+/// Returns a random size from 1 to `most`: log-uniform, or, in one of four cases, uniform in the upper half.
 fn size(rng: &mut StdRng, most: usize) -> usize {
     if rng.random_bool(0.25) {
         return rng.random_range(most.div_ceil(2)..=most).max(1);
@@ -21,7 +21,8 @@ fn join(count: usize, separator: &str, part: impl FnMut(usize) -> String) -> Str
     (0..count).map(part).collect::<Vec<_>>().join(separator)
 }
 
-/// A schema in which keywords of all types meet.
+/// Returns a random JSON Schema. Each of its schemas mixes up to three keywords, whatever their types, and its `$defs`
+/// has up to 60 schemas.
 pub(super) fn json_schema(rng: &mut StdRng) -> String {
     let definitions = size(rng, 60);
     let mut root = schema(rng, 3, definitions);
@@ -43,7 +44,7 @@ fn schema(rng: &mut StdRng, depth: usize, definitions: usize) -> Value {
 
 fn schemas(rng: &mut StdRng, depth: usize, definitions: usize, most: usize) -> Value {
     let count = size(rng, most);
-    // many only where they are small
+    // the schemas of a long list do not nest, so that the text stays small
     let depth = if count > 8 { 0 } else { depth };
     (0..count).map(|_| schema(rng, depth, definitions)).collect()
 }
@@ -100,7 +101,7 @@ fn keyword(rng: &mut StdRng, depth: usize, definitions: usize) -> (&'static str,
     }
 }
 
-/// An expression with counts, classes and looks.
+/// Returns a random regular expression with counts, classes and look-arounds.
 pub(super) fn regex(rng: &mut StdRng) -> String {
     let depth = rng.random_range(1..=5);
     let mut pattern = expression(rng, depth);
@@ -132,7 +133,7 @@ fn expression(rng: &mut StdRng, depth: usize) -> String {
     }
 }
 
-/// Rules that name each other, with counts and groups.
+/// Returns a random GBNF grammar of up to 3,000 rules that refer to each other, with counts and groups.
 pub(super) fn gbnf(rng: &mut StdRng) -> String {
     let rules = size(rng, 3_000);
     let mut text = String::new();
@@ -158,7 +159,7 @@ pub(super) fn gbnf(rng: &mut StdRng) -> String {
     text + &format!("r{rules} ::= \"end\"\n")
 }
 
-/// A grammar or an automaton of actions.
+/// Returns a random automaton spec: a context-free grammar (`cfg`), or a `dfa`, `nfa` or `pda` with transitions.
 pub(super) fn spec(rng: &mut StdRng) -> String {
     let (symbols, states) = (size(rng, 60), size(rng, 1_500));
     let names = join(symbols, ", ", |i| format!("\"s{i}\""));
@@ -190,7 +191,7 @@ pub(super) fn spec(rng: &mut StdRng) -> String {
     )
 }
 
-/// A spec with templates, requirements and arguments, as plans have them.
+/// Returns a random plan spec: an automaton spec, to which a template, requirements or a parameter may be added.
 pub(super) fn plan(rng: &mut StdRng) -> String {
     let base = spec(rng);
     let (head, tail) = base.split_at(base.find("\n[").unwrap_or(base.len()));
@@ -203,7 +204,8 @@ pub(super) fn plan(rng: &mut StdRng) -> String {
     format!("{head}{extra}{tail}")
 }
 
-/// The same spec with symbols that need each other.
+/// Returns the spec with each symbol requiring up to four random symbols. A spec without a list of symbols is
+/// unchanged.
 fn with_requirements(rng: &mut StdRng, spec: &str) -> String {
     let Some((from, to)) = spec.find("symbols = [").zip(spec.find("]\n")) else { return spec.to_owned() };
     let names = spec.get(from + 11..to).unwrap_or_default();
@@ -218,7 +220,7 @@ fn with_requirements(rng: &mut StdRng, spec: &str) -> String {
 const MEDIA: [&str; 4] =
     ["application/json", "multipart/form-data", "text/\r\n", "application/x-www-form-urlencoded"];
 
-/// A document of tools: OpenAPI, or what MCP lists.
+/// Returns a random document of tools: an OpenAPI description or an MCP list of tools.
 pub(super) fn tools(rng: &mut StdRng) -> String {
     let count = size(rng, 1_500);
     if rng.random_bool(0.4) {
@@ -255,7 +257,7 @@ pub(super) fn tools(rng: &mut StdRng) -> String {
     .to_string()
 }
 
-/// A workflow of many APIs, branches and loops.
+/// Returns a random workflow with up to 120 APIs and slots each, and up to 300 lines of calls, branches and loops.
 pub(super) fn procedure(rng: &mut StdRng) -> String {
     let (apis, slots) = (size(rng, 120), size(rng, 120));
     let declared = join(slots, "\n", |i| format!("- {{name: v{i}, schema: {}}}", schema(rng, 1, 1)));
@@ -298,7 +300,7 @@ pub(super) fn procedure(rng: &mut StdRng) -> String {
     )
 }
 
-/// Flows of many steps, with choices and data between them.
+/// Returns a random domain of one flow with up to 1,000 steps, which have alternatives and pass data on.
 pub(super) fn flow(rng: &mut StdRng) -> String {
     let steps = size(rng, 1_000);
     let mut text =
@@ -326,7 +328,7 @@ pub(super) fn flow(rng: &mut StdRng) -> String {
     format!("{text}{declared}[[flows]]\nid = 'f'\nintent = 'i'\nsteps = ['p', {entries}, 'e']\n")
 }
 
-/// A tokenizer file in one of the formats.
+/// Returns a random tokenizer file: a JSON list, Tekken, tiktoken or Hugging Face format.
 pub(super) fn tokenizer(rng: &mut StdRng) -> String {
     let count = size(rng, 20_000);
     let token = |rng: &mut StdRng| one(rng, &["a", "b", "Ġ", "▁", "é", "\u{0}", "\""]).repeat(size(rng, 40));
@@ -356,7 +358,7 @@ pub(super) fn tokenizer(rng: &mut StdRng) -> String {
     }
 }
 
-/// A chat template of nested blocks and growing values.
+/// Returns a random chat template: up to 200 nested blocks around a body that is repeated up to 3,000 times.
 pub(super) fn template(rng: &mut StdRng) -> String {
     let n = size(rng, 3_000);
     let body = one(
@@ -385,7 +387,7 @@ pub(super) fn template(rng: &mut StdRng) -> String {
     )
 }
 
-/// The recorded conversation of a procedure.
+/// Returns a random trace of a procedure: up to 3,000 events in JSON, one a line.
 pub(super) fn trace(rng: &mut StdRng) -> String {
     let event = |rng: &mut StdRng| match rng.random_range(0..5) {
         0 => json!(["call", "a0", {"v0": schema(rng, 2, 1)}]),

@@ -1,4 +1,4 @@
-//! The work of a process on its one input.
+//! The test that runs in each child process: it reads one input, and walks through the masks of what it compiled.
 
 use crate::{FILE, KIND, Kind};
 use grammata::grammar::Grammar;
@@ -14,10 +14,11 @@ use grammata_decode::{ChatTemplate, Message, ModelFolder};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How many tokens of a random text are written under a grammar.
+/// The most masks of a random walk under a grammar. A token of each mask is accepted, until an end token is drawn.
 const STEPS: usize = 24;
 
-/// Reads the input that the environment names, and prints what came of it; does nothing without one.
+/// Reads the input that [`KIND`] and [`FILE`] name, and prints the verdict, times and memory. Without these environment
+/// variables the test does nothing.
 #[test]
 fn reads_one_input() {
     let (Ok(kind), Ok(file)) = (std::env::var(KIND), std::env::var(FILE)) else { return };
@@ -34,8 +35,8 @@ fn reads_one_input() {
     println!("peak={}", peak().unwrap_or(0));
 }
 
-/// The time of the longest operation: reading and compiling an input, one mask, one accepted token. It is CPU time if
-/// the system reports it, so a busy machine makes no operation slow.
+/// A clock for the operations on an input: reading and compiling, one mask, one accepted token. It measures CPU time if
+/// the system reports it, so that a busy machine makes no operation look slow.
 struct Clock {
     started: Instant,
     begun: Duration,
@@ -60,12 +61,12 @@ impl Clock {
         processor_time().unwrap_or_else(|| self.started.elapsed())
     }
 
-    /// The time of all operations.
+    /// Returns the time since the clock was started.
     fn whole(&self) -> Duration {
         self.now().saturating_sub(self.first)
     }
 
-    /// Ends an operation; the next one begins.
+    /// Ends an operation, updates the longest time, and starts the next operation.
     fn lap(&mut self) {
         let now = self.now();
         self.longest = self.longest.max(now.saturating_sub(self.begun));
@@ -73,7 +74,7 @@ impl Clock {
     }
 }
 
-/// The time that processors spent on all threads of this process, in steps of 10 ms, where the system tells.
+/// Returns the CPU time of all threads of this process in steps of 10 ms, or `None` if `/proc` does not report it.
 fn processor_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // proc_pid_stat(5): utime and stime are fields 14 and 15; the name in parentheses is field 2
@@ -85,7 +86,7 @@ fn processor_time() -> Option<Duration> {
 fn report(kind: Kind, error: &Error) {
     let diagnostic = error.diagnostic();
     println!("\nverdict={}", diagnostic.code());
-    // of a vocabulary it is the whole that is too large or empty
+    // for these two errors the whole vocabulary is the place
     let is_of_whole =
         ["vocabulary/empty", "limit/exceeded"].contains(&diagnostic.code()) && kind == Kind::Tokenizer;
     if *diagnostic.place() != Place::Whole || diagnostic.file().is_some() || is_of_whole {
@@ -94,7 +95,7 @@ fn report(kind: Kind, error: &Error) {
     println!("error={}", error.to_string().replace('\n', " / "));
 }
 
-/// The most memory that this process had resident, in KiB, where the system tells.
+/// Returns the peak resident memory of this process in KiB, or `None` if `/proc` does not report it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -182,7 +183,7 @@ fn read(kind: Kind, input: &[u8], clock: &mut Clock) -> Result<()> {
     }
 }
 
-/// Reads tools, checks them, and walks through their grammar in JSON.
+/// Reads and checks a document of tools, and walks through their grammar in the call format `json`.
 fn tools_of(text: &str, clock: &mut Clock) -> Result<()> {
     let options = ReadOptions::default();
     let mut set = tools::read([Document { label: "tools", text }], &options)?;
@@ -193,14 +194,15 @@ fn tools_of(text: &str, clock: &mut Clock) -> Result<()> {
     let format = CallFormat::named("json").expect("a format");
     let mut options = GrammarOptions::default();
     options.schema = schema;
-    // that no tool can be called is said of each tool
+    // a document whose tools are all refused is accepted here: `check` reports the reason for each tool
     match format.grammar(&set, &options) {
         Err(error) if error.code() == "tools/no-tools" => Ok(()),
         made => walk(&made?.grammar, clock),
     }
 }
 
-/// A folder made by lines: a name, a tab and what the file holds; `->` before that makes a link, `fifo` a pipe.
+/// Creates a model folder and reads it. `text` has entries that end in U+0001: a file name, a tab and the content. The
+/// content `->fifo` makes a pipe, and `->` with another text a symbolic link.
 fn folder(text: &str) -> Result<()> {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["model.onnx", "tokenizer.json"] {
@@ -224,8 +226,7 @@ fn folder(text: &str) -> Result<()> {
     ChatTemplate::from_folder(folder.path(), &limits).map(drop)
 }
 
-/// Writes a text under a grammar, by masks, with tokens for all bytes and some longer ones. There must be a way on from
-/// everywhere.
+/// Compiles a grammar for a vocabulary of all bytes, some longer tokens and an end token, and follows its masks.
 fn walk(grammar: &Grammar, clock: &mut Clock) -> Result<()> {
     let longer = ["ab", "abc", "{\"", "\":", " a", "}}", "00", "\n\n", "é", "true", "\", \"", "1,", "aaaa"];
     let tokens = (0..=255).map(|byte| vec![byte]).chain(longer.map(|text| text.into()));
@@ -238,7 +239,7 @@ fn walk(grammar: &Grammar, clock: &mut Clock) -> Result<()> {
     follow(&Compiler::new(Arc::new(vocabulary)).compile(grammar)?, clock)
 }
 
-/// Writes a random text under a compiled grammar.
+/// Accepts up to [`STEPS`] random tokens under a compiled grammar. Panics if a mask is empty.
 fn follow(compiled: &CompiledGrammar, clock: &mut Clock) -> Result<()> {
     let mut matcher = compiled.matcher();
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;

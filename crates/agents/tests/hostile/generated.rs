@@ -1,5 +1,5 @@
-//! A thousand random inputs for all readers, from a fixed seed. Each generator of a table either builds an input of a
-//! hostile shape or spoils a good one.
+//! A thousand random inputs for all readers except that of model folders, from a fixed seed. Each input is either built
+//! in a hostile shape or made from a good file by random changes.
 
 use super::build;
 use super::{Case, Kind};
@@ -8,18 +8,18 @@ use rand::rngs::StdRng;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The seed of the first input; each input has one of its own, so that it can be made alone.
+/// Added to an input's place in its row to seed its generator, so that each input can be rebuilt alone.
 const SEED: u64 = 20_261_126;
 
-/// Bytes of an input, at most.
+/// The most bytes that an input has.
 pub(super) const MOST_BYTES: usize = 1_000_000;
 
-/// One kind of input: the number, the generator, and the files from which spoilt ones are made.
+/// One kind of input: how many, the function that builds one, and the files that are changed to make others.
 struct Row {
     kind: Kind,
     count: usize,
     build: fn(&mut StdRng) -> String,
-    /// Files and folders of files below the repository.
+    /// Files, and folders whose files are used, below the root of the repository.
     good: &'static [&'static str],
 }
 
@@ -88,12 +88,13 @@ static TABLE: [Row; 12] = [
     Row { kind: Kind::Trace, count: 20, build: build::trace, good: &[] },
 ];
 
-/// How many inputs there are.
+/// Returns the number of inputs of all rows.
 pub(super) fn count() -> usize {
     TABLE.iter().map(|row| row.count).sum()
 }
 
-/// One in `share` inputs of each kind; with 1 all of them. Each is made when its turn comes: together they are large.
+/// Returns every `share`-th input of each kind whose name begins with `kind`. Inputs are built lazily because they are
+/// large.
 pub(super) fn cases(share: usize, kind: &str) -> impl Iterator<Item = Case> {
     let rows = TABLE.iter().filter(move |row| row.kind.name().starts_with(kind));
     rows.flat_map(move |row| {
@@ -104,11 +105,11 @@ pub(super) fn cases(share: usize, kind: &str) -> impl Iterator<Item = Case> {
 
 fn case(row: &Row, good: &[Vec<u8>], place: usize) -> Case {
     let mut rng = StdRng::seed_from_u64(SEED + place as u64);
-    // half are spoilt ones, where there is a good one
+    // half of the inputs are changed files if the row has files; mask files are always changed files
     let spoil = rng.random_bool(0.5) || row.kind == Kind::MaskFile;
     let good = good.choose(&mut rng).filter(|_| spoil);
     let mut input = Vec::new();
-    // an input that is too long is made again, because a truncated one would only be refused
+    // an input that is too long is rebuilt, because a truncated one would only be refused
     for _ in 0..8 {
         input = match good {
             Some(good) => spoilt(good, row.kind, &mut rng),
@@ -122,7 +123,8 @@ fn case(row: &Row, good: &[Vec<u8>], place: usize) -> Case {
     Case { name: format!("{:?} {place}", row.kind), kind: row.kind, input }
 }
 
-/// The contents of files, and of the files in folders, by name.
+/// Returns the contents of files and of the files in folders, sorted by path. Files of 400,000 bytes or more, and those
+/// that end in `.out` or `.md`, are left out.
 fn good(paths: &[&str]) -> Vec<Vec<u8>> {
     let mut files = Vec::new();
     for path in paths {
@@ -138,7 +140,7 @@ fn good(paths: &[&str]) -> Vec<Vec<u8>> {
     read.filter(|content| content.len() < 400_000).collect()
 }
 
-/// Texts for hostile positions.
+/// Texts that are inserted at random positions.
 const ATOMS: [&str; 24] = [
     "\u{0}",
     "\u{FEFF}",
@@ -166,7 +168,8 @@ const ATOMS: [&str; 24] = [
     "'''",
 ];
 
-/// A good input with one to four changes.
+/// Returns a good input with up to four random changes. A mask file then gets a valid checksum with a probability of
+/// 0.8.
 fn spoilt(good: &[u8], kind: Kind, rng: &mut StdRng) -> Vec<u8> {
     let mut input = good.to_vec();
     for _ in 0..rng.random_range(1..=4) {
@@ -176,7 +179,7 @@ fn spoilt(good: &[u8], kind: Kind, rng: &mut StdRng) -> Vec<u8> {
         let at = rng.random_range(0..input.len());
         let end = (at + rng.random_range(1..=64)).min(input.len());
         match rng.random_range(0..if kind == Kind::MaskFile { 3 } else { 9 }) {
-            // words of a binary file, which contain lengths and offsets
+            // single bytes and little-endian words of a binary file, which contain lengths and offsets
             0 => input[at] = *[0, 1, 0x7F, 0x80, 0xFF, rng.random()].choose(rng).unwrap_or(&0),
             1 => {
                 let value = *[0_u32, 1, 0x7FFF_FFFF, 0xFFFF_FFFF, rng.random()].choose(rng).unwrap_or(&0);
@@ -213,7 +216,7 @@ fn spoilt(good: &[u8], kind: Kind, rng: &mut StdRng) -> Vec<u8> {
     input
 }
 
-/// Puts another number in the place of the next one.
+/// Replaces the first number at or after `at`, if there is one.
 fn replace_number(input: &mut Vec<u8>, at: usize, rng: &mut StdRng) {
     let Some(from) = input.iter().skip(at).position(u8::is_ascii_digit).map(|place| at + place) else {
         return;
@@ -223,7 +226,8 @@ fn replace_number(input: &mut Vec<u8>, at: usize, rng: &mut StdRng) {
     drop(input.splice(from..from + length, number.choose(rng).copied().unwrap_or_default().bytes()));
 }
 
-/// Repeats the line at a place, with a number in it that rises where it has one.
+/// Repeats the line that contains `at`. In half of the cases the number of the copy is inserted before its first
+/// letter.
 fn repeat_line(input: &mut Vec<u8>, at: usize, rng: &mut StdRng) {
     let start = input[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |place| place + 1);
     let end = input[at..].iter().position(|&byte| byte == b'\n').map_or(input.len(), |place| at + place + 1);

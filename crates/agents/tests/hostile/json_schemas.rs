@@ -1,4 +1,4 @@
-//! JSON schemas that are made to hurt.
+//! JSON Schemas that are built to take much time or memory.
 
 use super::{Case, Kind, family};
 use serde_json::{Value, json};
@@ -20,18 +20,18 @@ fn object(entries: impl Iterator<Item = (String, Value)>) -> Value {
     Value::Object(entries.collect())
 }
 
-/// A schema around `inner`, `n` times, without recursion: `open` and `close` are what stands before and after it.
+/// Returns `inner` nested in `n` pairs of `open` and `close`. It is built without recursion.
 fn around(n: usize, open: &str, inner: &str, close: &str) -> String {
     format!("{}{inner}{}", open.repeat(n), close.repeat(n))
 }
 
-/// A number that looks random.
+/// Returns a pseudo-random number for a place: one step of a linear congruential generator.
 fn scrambled(place: usize) -> usize {
     (place as u64).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407) as usize
         >> 33
 }
 
-/// Clauses of three literals over the presence of members.
+/// Returns `count` random clauses of three literals over the presence of `members` members: 3-SAT as a schema.
 fn clauses(members: usize, count: usize) -> Value {
     let literal = |i: usize| {
         let required = json!({"required": [format!("p{}", scrambled(i) % members)]});
@@ -40,7 +40,8 @@ fn clauses(members: usize, count: usize) -> Value {
     (0..count).map(|i| json!({"anyOf": [literal(3 * i), literal(3 * i + 1), literal(3 * i + 2)]})).collect()
 }
 
-/// A form: questions with three answers, all of them or a waiver, and a reason for each "no".
+/// Returns the schema of a form: `n` questions with three answers each. Either all are answered or there is a waiver,
+/// and a "no" needs a reason.
 fn form(n: usize) -> Value {
     let names: Vec<String> = (0..n).map(|i| format!("question{i}")).collect();
     let mut properties = object(names.iter().map(|q| (q.clone(), json!({"enum": ["yes", "no", "unknown"]}))));
@@ -418,7 +419,7 @@ fn texts() -> Vec<Vec<Case>> {
     ]
 }
 
-/// All inputs.
+/// Returns all JSON Schema inputs.
 pub(super) fn cases() -> Vec<Case> {
     let all = [combinations(), references(), objects(), values(), arrays(), texts()];
     all.into_iter().flatten().flatten().collect()

@@ -1,13 +1,13 @@
-//! The attack, as a suite: generated inputs for every reader, each in a process of its own under a memory ceiling and a
-//! clock.
+//! Hostile inputs for every reader, each in its own process under a memory limit and a clock.
 //!
-//! Requirements for every input: no crash, no abort, at most [`SECONDS`] for each operation and [`CEILING_KIB`], and of
-//! every refusal a place. A process reads one input, compiles it and walks through the masks of 24 tokens, all with the
-//! default limits.
+//! Requirements for every input: no crash, no abort, at most [`SECONDS`] for each operation, at most [`CEILING_KIB`] of
+//! address space, and a place in every refusal. A process reads and compiles one input and walks through at most 24
+//! masks, with the default limits.
 //!
-//! There are families of inputs, one a size, and a thousand random inputs from a fixed seed ([`generated`]), of which each has two
-//! seconds in all. By default one size of each family and one in 20 random inputs is tried. `GRAMMATA_HOSTILE=all` tries all of
-//! them, and prints a table of the slowest and the largest; `GRAMMATA_HOSTILE_ONLY=Tools` tries the kinds whose names begin so.
+//! There are families of inputs, with one input for each size, and a thousand random inputs from a fixed seed
+//! ([`generated`]). Each random input has at most [`WHOLE_SECONDS`] in total. By default the last size of each family
+//! and one in [`SHARE`] random inputs are run. `GRAMMATA_HOSTILE=all` runs all of them, and prints the slowest and the
+//! largest; `GRAMMATA_HOSTILE_ONLY=Tools` runs only the random inputs of the kinds whose names begin with `Tools`.
 
 #![allow(clippy::print_stdout)]
 
@@ -26,21 +26,22 @@ use std::time::{Duration, Instant};
 /// Address space of a process, in KiB: 1 GiB for the work and 256 MiB for the program and its stacks.
 const CEILING_KIB: u64 = (1 << 20) + (1 << 18);
 
-/// Seconds of a processor for one operation: to read and compile an input, for a mask, or for an accepted token. Without
-/// optimisation everything takes some six times as long, and twice that where two threads share a core.
+/// The most CPU seconds of one operation: reading and compiling an input, a mask, or an accepted token. Without
+/// optimisation everything takes about six times as long, hence the larger bound.
 const SECONDS: f64 = if cfg!(debug_assertions) { 24.0 } else { 4.0 };
-/// Seconds of a processor for all operations on one random input.
+/// The most CPU seconds for all operations on one random input.
 const WHOLE_SECONDS: f64 = if cfg!(debug_assertions) { 12.0 } else { 2.0 };
-/// One in this number of random inputs is tried by default.
+/// One in this many random inputs is run by default.
 const SHARE: usize = 20;
-/// Time for all operations on one input, on a machine that may be busy.
+/// Wall-clock time for all operations on one input; generous, because the machine may be busy.
 const DEADLINE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 120 } else { 60 });
 
-/// The environment variables that make a run of this program read one input.
+/// The environment variable with the kind of input to read. With it and [`FILE`] set, this test program reads that
+/// input.
 const KIND: &str = "GRAMMATA_HOSTILE_KIND";
 const FILE: &str = "GRAMMATA_HOSTILE_FILE";
 
-/// What reads an input.
+/// The kinds of input, each with its own reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     JsonSchema,
@@ -87,21 +88,21 @@ struct Case {
     input: Vec<u8>,
 }
 
-/// Inputs of one form, one a size.
+/// Returns inputs of one form, one for each size; the size is the last word of the name.
 fn family(kind: Kind, name: &str, sizes: &[usize], input: impl Fn(usize) -> String) -> Vec<Case> {
     let case = |&n: &usize| Case { name: format!("{name} {n}"), kind, input: input(n).into_bytes() };
     sizes.iter().map(case).collect()
 }
 
-/// What became of an input.
+/// The result of running one input.
 struct Outcome {
     name: String,
     seconds: f64,
-    /// Of the longest operation.
+    /// Seconds of the longest operation.
     longest: f64,
-    /// Of a processor, for all operations.
+    /// CPU seconds of all operations.
     processor: f64,
-    /// The most memory that was resident, in KiB.
+    /// The peak resident memory in KiB; 0 if it is unknown.
     peak: u64,
     /// `accepted`, or the error's code.
     verdict: String,
@@ -160,12 +161,13 @@ fn run(case: &Case) -> Outcome {
     Outcome { name: case.name.clone(), seconds, longest, processor, peak, verdict, wrong }
 }
 
-/// Whether all inputs are tried, and not only a share.
+/// Returns whether all inputs are run instead of a share.
 fn tries_all() -> bool {
     std::env::var("GRAMMATA_HOSTILE").is_ok_and(|value| value == "all")
 }
 
-/// Runs the inputs of a reader; panics with a list of those that are not read as they should be.
+/// Runs the inputs of a reader, or only the last of each family. Panics with a list of the inputs that broke a
+/// requirement.
 fn attack(cases: Vec<Case>) {
     let all = tries_all();
     let family = |case: &Case| case.name.rsplit_once(' ').map(|parts| parts.0.to_owned());
@@ -181,7 +183,7 @@ fn attack(cases: Vec<Case>) {
     judge(outcomes);
 }
 
-/// Runs random inputs: each has [`WHOLE_SECONDS`] of a processor for all it does.
+/// Runs the random inputs; each may use [`WHOLE_SECONDS`] of CPU time in total.
 fn attack_at_random() {
     let only = std::env::var("GRAMMATA_HOSTILE_ONLY").unwrap_or_default();
     let cases = generated::cases(if tries_all() { 1 } else { SHARE }, &only);
@@ -195,7 +197,7 @@ fn attack_at_random() {
     judge(outcomes.collect());
 }
 
-/// Shows the slowest outcomes if all inputs were tried; panics with a list of the wrong ones.
+/// Panics with a list of the outcomes that are wrong. If all inputs were run, first prints the slowest and the largest.
 fn judge(mut outcomes: Vec<Outcome>) {
     if tries_all() {
         report(&mut outcomes);

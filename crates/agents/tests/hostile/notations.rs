@@ -1,4 +1,4 @@
-//! Regular expressions, GBNF and automaton specs that are made to hurt.
+//! Regular expressions, GBNF grammars and automaton specs that are built to take much time or memory.
 
 use super::{Case, Kind, family};
 
@@ -13,7 +13,7 @@ fn join(n: usize, separator: &str, part: impl Fn(usize) -> String) -> String {
     (0..n).map(part).collect::<Vec<_>>().join(separator)
 }
 
-/// All regular expressions.
+/// Returns all inputs that are regular expressions.
 pub(super) fn regexes() -> Vec<Case> {
     let of =
         |name: &str, sizes: &[usize], input: fn(usize) -> String| family(Kind::Regex, name, sizes, input);
@@ -71,7 +71,7 @@ pub(super) fn regexes() -> Vec<Case> {
     .collect()
 }
 
-/// All grammars in GBNF.
+/// Returns all inputs that are GBNF grammars.
 pub(super) fn gbnf() -> Vec<Case> {
     let of = |name: &str, sizes: &[usize], input: fn(usize) -> String| family(Kind::Gbnf, name, sizes, input);
     let rules = |n: usize, last: &str, rule: &dyn Fn(usize) -> String| {
@@ -138,7 +138,7 @@ pub(super) fn gbnf() -> Vec<Case> {
     all.into_iter().flatten().collect()
 }
 
-/// All automaton specs.
+/// Returns all inputs that are automaton specs.
 pub(super) fn specs() -> Vec<Case> {
     let of = |name: &str, sizes: &[usize], input: fn(usize) -> String| family(Kind::Spec, name, sizes, input);
     let symbols = |n: usize| join(n, ", ", |i| format!("\"s{i}\""));

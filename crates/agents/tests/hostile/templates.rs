@@ -1,10 +1,10 @@
-//! Chat templates and folders of models that are made to hurt.
+//! Chat templates and model folders that are built to take much time or memory, or to read files outside the folder.
 
 use super::{Case, Kind, family};
 
 const CHAINS: &[usize] = &[10, 1_000, 10_000, 20_000, 100_000];
 
-/// All chat templates.
+/// Returns all inputs that are chat templates.
 pub(super) fn chat() -> Vec<Case> {
     let of = |name: &str, sizes: &[usize], input: &dyn Fn(usize) -> String| {
         family(Kind::ChatTemplate, name, sizes, input)
@@ -86,7 +86,7 @@ pub(super) fn chat() -> Vec<Case> {
     .collect()
 }
 
-/// All folders: lines of a name and a content.
+/// Returns all inputs that are model folders: entries of a file name, a tab and a content, separated by U+0001.
 pub(super) fn folders() -> Vec<Case> {
     const CONFIG: &str = r#"{"max_position_embeddings": 100}"#;
     let one = |name: &str, file: &'static str, contents: &'static [&'static str]| {

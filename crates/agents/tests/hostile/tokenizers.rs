@@ -1,11 +1,11 @@
-//! Tokenizer files that are made to hurt.
+//! Tokenizer files that are malformed or built to take much time or memory.
 
 use super::{Case, Kind, family};
 use serde_json::json;
 
 const KIND: Kind = Kind::Tokenizer;
 
-/// A number that looks random, of a place.
+/// Returns a pseudo-random number for a place (the mixing function of SplitMix64).
 fn scrambled(place: usize) -> u64 {
     let mut x = (place as u64).wrapping_add(0x9E37_79B9_7F4A_7C15);
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -13,7 +13,7 @@ fn scrambled(place: usize) -> u64 {
     x ^ (x >> 31)
 }
 
-/// A token of a length, different from all others.
+/// Returns a token of `length` hexadecimal digits, which differs between places if it is long enough.
 fn token(place: usize, length: usize) -> String {
     let mut text = String::with_capacity(length + 16);
     let mut part = 0;
@@ -25,7 +25,7 @@ fn token(place: usize, length: usize) -> String {
     text
 }
 
-/// A file in the format of `tokenizers`, with a vocabulary of byte-level BPE.
+/// Returns a file in the format of the library `tokenizers`, with a byte-level BPE vocabulary whose ids count from 0.
 fn huggingface(tokens: impl Iterator<Item = String>, merges: Vec<String>) -> String {
     let vocabulary: serde_json::Map<String, serde_json::Value> =
         tokens.enumerate().map(|(id, token)| (token, json!(id))).collect();
@@ -42,7 +42,7 @@ fn list(tokens: impl Iterator<Item = String>) -> String {
     serde_json::Value::from(tokens.collect::<Vec<_>>()).to_string()
 }
 
-/// All inputs.
+/// Returns all inputs that are tokenizer files.
 pub(super) fn cases() -> Vec<Case> {
     let bytes = || (b'!'..=b'~').map(|byte| char::from(byte).to_string());
     let whole = huggingface(bytes(), Vec::new());
@@ -120,7 +120,7 @@ pub(super) fn cases() -> Vec<Case> {
     all.into_iter().flatten().collect()
 }
 
-/// Base64 with padding (RFC 4648, section 4).
+/// Encodes bytes in Base64 with padding (RFC 4648, section 4).
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();

@@ -1,9 +1,9 @@
-//! A tokenizer for tests with a model.
+//! A tokenizer of bytes for tests with a model.
 
 use grammata::Result;
 use grammata_agents::plan::policy::PromptEncoder;
 
-/// Writes a text with a token for each byte.
+/// Encodes each byte of a text as the token with its number.
 pub(crate) struct ByteEncoder;
 
 impl PromptEncoder for ByteEncoder {

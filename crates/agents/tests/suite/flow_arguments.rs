@@ -1,5 +1,5 @@
-//! Calls that name the makers of their inputs: the texts are those of a naive rule, and whatever is chosen under the mask, each
-//! input names an API that was called and makes it.
+//! Calls that name the makers of their inputs. The accepted texts are compared with a naive enumeration; in texts
+//! sampled under the mask, each input names an API that was called before and makes it, or `given` if there is none.
 
 use crate::flow_texts::{Logits, tokens, vocabulary, write};
 use grammata::transitions::TransitionSystem;
@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// `Near` and `Far` make the same data, `C` needs them or assumed data, and `Last` needs two inputs.
+/// `Near` and `Far` make the same data, `C` needs some of it and assumed data, and `E` needs two inputs.
 const DOMAIN: &str = "kind = 'flows'\nname = 'd'\nprelude = 'p'\nend = 'E'\n[apis]\n\
     P = { outputs = ['ready'], description = 'readies' }\nQ = { inputs = ['ready'], description = 'asks' }\nNear = { outputs = ['place'], description = 'looks near' }\n\
     Far = { inputs = ['ready'], outputs = ['place', 'far'], description = 'looks far' }\n\
@@ -36,7 +36,7 @@ fn shipped(name: &str) -> FlowDomain {
     FlowDomain::read(&std::fs::read_to_string(path).unwrap(), &Limits::default()).unwrap()
 }
 
-/// All plans of a domain, as sequences of APIs.
+/// Returns all plans of a finite domain, as sequences of APIs.
 fn plans(domain: &FlowDomain, level: Level) -> Vec<Vec<usize>> {
     let options = FlowOptions::default().level(level);
     let mut automaton = FlowAutomaton::new(domain, options).unwrap();
@@ -55,7 +55,8 @@ fn plans(domain: &FlowDomain, level: Level) -> Vec<Vec<usize>> {
     found
 }
 
-/// The texts of a plan by the rule: of each input any maker that was called, and `given` where there is none.
+/// Returns all texts of a plan by the naive rule: an input names any maker that was called before, or `given` if there
+/// is none.
 fn texts(domain: &FlowDomain, plan: &[usize]) -> Vec<String> {
     let mut texts = vec![String::new()];
     let mut called: Vec<usize> = domain.prelude_apis().to_vec();
@@ -96,7 +97,7 @@ fn the_texts_are_those_of_the_rule() {
     for plan in plans(&domain, Level::Steps) {
         all.extend(texts(&domain, &plan));
     }
-    // two orders of the first step; place by Near, by Far, or far by Far
+    // two orders of the first step, each with three inputs of C: place by Near, place by Far, far by Far
     assert_eq!(all.len(), 2 * 3);
     assert!(all.contains(" Near(), Far(ready=P), C(far=Far, money=given), E(trip=C, ready=P)"));
     let made = grammar(&domain, &options(Level::Steps), Thoughts::None).unwrap();
@@ -123,9 +124,9 @@ fn the_texts_are_those_of_the_rule() {
             assert!(wrong == *text || !accepts(&wrong), "{wrong}");
         }
     }
-    // a maker that comes later is none
+    // an API that is called later is not a maker
     assert!(!accepts(" C(place=Near, money=given)"));
-    // sampled texts are of the set, and all of it is found
+    // sampling reaches exactly the enumerated texts
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let found: BTreeSet<String> = (0..200).map(|_| write(&compiled, Logits::Random, &mut random)).collect();
     assert_eq!(found, all);
@@ -177,7 +178,7 @@ fn every_input_names_an_api_that_was_called_and_makes_it() {
                 }
             }
         }
-        // a budget of the least number of tokens ends a plan too
+        // a budget of 0 tokens is below the least, so it is refused
         let compiled = Compiler::new(Arc::clone(&vocabulary))
             .compile(&grammar(&domain, &options(level), Thoughts::None).unwrap())
             .unwrap();
@@ -198,7 +199,7 @@ fn what_cannot_name_makers_is_refused() {
     let few = Limits::default().plan_states(3);
     let options = options(Level::Steps).limits(few);
     assert_eq!(grammar(&domain, &options, Thoughts::None).unwrap_err().code(), "limit/exceeded");
-    // brackets are empty where nothing is said
+    // if brackets are expected to be empty, a plan with arguments is broken
     let text = " A(x=B), E(y=A, z=given)";
     assert!(parse(text, "E", Thoughts::None).is_broken);
     let plan = parse_with(text, "E", Thoughts::None, Brackets::Makers);

@@ -1,5 +1,5 @@
-//! Flows of the case files in `tests/cases/flows`: what each domain reads as, its plans at levels and orders, its warnings;
-//! and random domains against a naive list of their plans.
+//! The case files in `tests/cases/flows`: the warnings and errors of each domain, and its plans at several levels and
+//! orders. Random domains are compared with a naive enumeration of their plans.
 
 use grammata::Limits;
 use grammata::syntax::automaton_spec::{Format, Options, Spec};
@@ -20,7 +20,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Case {
     name: String,
-    /// `Name: input any/of -> output`
+    /// The APIs, each written as `Name: input any/of -> output`.
     apis: Vec<String>,
     #[serde(default)]
     steps: BTreeMap<String, Vec<String>>,
@@ -49,7 +49,7 @@ struct Case {
     warnings: Vec<String>,
 }
 
-/// The text of a domain; its prelude is a step `p` of the API `P`.
+/// Returns a case as the TOML text of a domain, whose prelude is a step `p` of the API `P`.
 fn written(case: &Case) -> String {
     let mut apis = toml::Table::new();
     apis.insert("P".to_owned(), toml::Table::new().into());
@@ -115,7 +115,7 @@ fn count(automaton: &mut FlowAutomaton<'_>) -> String {
     Counts::default().count(automaton, &start).unwrap().to_string()
 }
 
-/// All words, of a finite language.
+/// Returns all words of an automaton with a finite language.
 fn words(automaton: &mut FlowAutomaton<'_>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![(automaton.start(), Vec::<String>::new())];
@@ -125,7 +125,7 @@ fn words(automaton: &mut FlowAutomaton<'_>) -> BTreeSet<String> {
         }
         let mut next = Vec::new();
         automaton.successors(&state, &mut next).unwrap();
-        // every allowed prefix can be finished
+        // every reachable prefix can be finished
         assert!(word.is_empty() || automaton.is_accepting(&state) || !next.is_empty(), "{word:?}");
         for Transition { label, to } in next {
             let name = automaton.domain().apis[label.api].name.clone();
@@ -202,20 +202,20 @@ struct PlanFile {
     case: Vec<PlanCase>,
 }
 
-/// A plan of a shipped domain, or the beginning of one.
+/// A plan of a shipped domain, or a prefix of one.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlanCase {
     name: String,
     domain: String,
-    /// Text of the file and what takes its place.
+    /// A text of the domain file and its replacement.
     edit: Option<[String; 2]>,
     level: Option<u8>,
     calls: String,
-    /// The calls that may follow.
+    /// The APIs that may be called next, sorted.
     feasible: Option<Vec<String>>,
     feasible_count: Option<usize>,
-    /// The number of plans that go on from there.
+    /// The number of plans that begin with the calls.
     plans: Option<String>,
     wrong: Option<Wrong>,
 }
@@ -223,10 +223,10 @@ struct PlanCase {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wrong {
-    /// From 1.
+    /// The place of the first wrong call, counted from 1.
     step: usize,
     feasible: Vec<String>,
-    /// To the nearest plan.
+    /// The edit distance to the nearest plan.
     edits: usize,
 }
 
@@ -273,7 +273,7 @@ fn check_plan(case: &PlanCase) {
         return;
     };
     assert_eq!(stopped, Some((*step, feasible.clone())), "{name}");
-    // as a plan spec it says the same
+    // the domain as a plan spec finds the same wrong step and the same distance
     let options = Options::default().format(Format::Json);
     let mut plans =
         PlanAutomaton::new(Spec::read(&spec(&mut flows).unwrap().to_string(), &options).unwrap()).unwrap();
@@ -291,7 +291,8 @@ fn plans_of_the_case_file_may_go_on_or_are_wrong_where_it_says() {
     file.case.iter().for_each(check_plan);
 }
 
-/// The plans of a flow by definition: entries resolved every way, put into every order, data replayed.
+/// Returns the plans of a flow by definition: entries are resolved in every way, the APIs of a step put into every
+/// order, and sequences kept whose data is available.
 pub(crate) fn naive(domain: &FlowDomain, flow: usize) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for steps in resolved(&domain.flows[flow].body) {
@@ -323,7 +324,8 @@ pub(crate) fn naive(domain: &FlowDomain, flow: usize) -> BTreeSet<String> {
     found
 }
 
-/// Each way to choose among entries, as a list of steps.
+/// Returns each resolution of entries, as a list of steps: an alternative of each choice, and a number of rounds of
+/// each step.
 fn resolved(entries: &[Entry]) -> Vec<Vec<usize>> {
     let mut lists = vec![Vec::new()];
     for entry in entries {
@@ -361,7 +363,8 @@ fn orders(apis: &[usize]) -> Vec<Vec<usize>> {
     }
 }
 
-/// A random case: APIs that make and need a few data, steps of one to three of them, one or two flows.
+/// Returns a random case of three to six APIs that make and need some of three data, four steps of one or two of these
+/// APIs, and one or two flows.
 fn random_case(random: &mut ChaCha8Rng) -> Case {
     let data = ["x", "y", "z"];
     let count = random.random_range(3..7);
@@ -408,7 +411,8 @@ fn random_case(random: &mut ChaCha8Rng) -> Case {
         .unwrap()
 }
 
-/// Random domains have the plans that a naive list has; `GRAMMATA_CASES` sets their number.
+/// Random domains have the plans that a naive enumeration finds. `GRAMMATA_CASES` sets the number of domains; the
+/// default is 200.
 #[test]
 fn random_domains_agree_with_a_naive_list() {
     let cases = std::env::var("GRAMMATA_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200);
@@ -431,7 +435,7 @@ fn random_domains_agree_with_a_naive_list() {
         if expected.is_empty() {
             continue;
         }
-        // each level is a sub-language of the one before
+        // the plans of level 6 are plans of level 5
         let mut before: Option<BTreeSet<String>> = None;
         for level in [6, 5] {
             let words = words(&mut automaton(&domain, level, Within::Any, 1).unwrap());
@@ -454,7 +458,8 @@ fn random_domains_agree_with_a_naive_list() {
     assert!(feasible * 2 > cases, "{feasible} of {cases}");
 }
 
-/// The text of a domain of `flows` flows of `steps` steps of `apis` APIs, each with data of the one before.
+/// Returns the text of a domain of `flows` flows, each of `steps` steps of `apis` APIs. Each API needs data of the step
+/// before.
 fn large(flows: usize, steps: usize, apis: usize) -> String {
     let mut text = String::from("kind = 'flows'\nprelude = 'p'\nend = 'E'\n[apis]\nP = {}\n");
     let (mut of_steps, mut of_flows) =
@@ -484,7 +489,7 @@ fn large_domains_are_read_or_refused() {
     let mut successors = Vec::new();
     six.successors(&six.start(), &mut successors).unwrap();
     assert_eq!(successors.len(), 1000);
-    // one step of many APIs: its states do not fit
+    // one step of 2,000 APIs has more states than the limit allows
     let limits = Limits::default().plan_states(5_000);
     let wide = FlowDomain::read(&large(1, 1, 2_000), &limits).unwrap();
     for level in [3, 4, 5, 6] {
@@ -494,7 +499,7 @@ fn large_domains_are_read_or_refused() {
         let counted = Counts::default().count(&mut wide, &start).map(|_| ());
         assert_eq!(counted.unwrap_err().code(), "limit/exceeded", "level {level}");
     }
-    // 100,000 APIs in 20,000 steps, one after the other
+    // 100,000 APIs in 20,000 consecutive steps
     let domain = FlowDomain::read(&large(1, 20_000, 5), &Limits::default()).unwrap();
     assert_eq!((domain.apis.len(), domain.flows[0].body.len()), (100_002, 20_001));
     let many = large(1, 100, 1);

@@ -1,4 +1,4 @@
-//! Plans whose calls are carried out while they are written: the answers decide the next calls.
+//! Plans whose calls are executed while they are written: the answers decide which calls may follow.
 
 use crate::flow_texts::{tokens, vocabulary};
 use grammata::syntax::automaton_spec::Spec;
@@ -11,14 +11,15 @@ use grammata_decode::RandomLogits;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Two of the names of outcomes begin alike.
+/// Returns the domain of `tests/cases/flows/refund.toml` with a further outcome `due_later`, whose name begins with
+/// `due`.
 fn domain() -> FlowDomain {
     let text = include_str!("../../../../tests/cases/flows/refund.toml")
         .replace("due = [\"approval\"]", "due = [\"approval\"], due_later = [\"reason\"]");
     FlowDomain::read(&text, &Limits::default()).unwrap()
 }
 
-/// A vocabulary with tokens that contain a call and a part of its answer, or an answer and a part of the text after it.
+/// Returns a vocabulary with tokens that cross the borders between a call, its answer and the text after it.
 fn crossing(domain: &FlowDomain) -> Arc<Vocabulary> {
     let mut all = tokens(domain);
     let end = all.pop();
@@ -31,7 +32,7 @@ fn crossing(domain: &FlowDomain) -> Arc<Vocabulary> {
     vocabulary(&all)
 }
 
-/// The longest tokens that spell a text, from its beginning on.
+/// Encodes a text greedily: the longest token at each position.
 fn encode(vocabulary: &Vocabulary, text: &str) -> Vec<u32> {
     let (mut found, mut rest) = (Vec::new(), text.as_bytes());
     while !rest.is_empty() {
@@ -46,7 +47,7 @@ fn encode(vocabulary: &Vocabulary, text: &str) -> Vec<u32> {
     found
 }
 
-/// What APIs were called with, in order.
+/// The calls that an environment received, in order: API and arguments.
 type Called = Vec<(String, Value)>;
 
 fn world<'w>(answer: &'w str, called: &'w mut Called) -> impl Environment + 'w {
@@ -118,7 +119,8 @@ fn what_the_world_answers_decides_what_comes_next() {
     assert!(crossed > 0, "no token went on behind a call");
 }
 
-/// Without an answer the model writes one; a plan that would be too long is cut.
+/// Without an answer from an environment, the model writes the outcome. A token limit cuts a plan, and the writer stays
+/// ended.
 #[test]
 fn a_plan_goes_on_unanswered_and_is_cut_where_it_is_too_long() {
     let domain = domain();
@@ -151,7 +153,7 @@ fn what_is_not_declared_is_refused_and_leaves_the_calls_as_they_were() {
         let found = execution.call(&call(name), &mut environment).cloned();
         (found, execution.calls().len())
     };
-    // outcome, API, message
+    // outcome that is observed, API, part of the message
     let refused = [
         (Some("maybe"), "CheckRefund", "`due`, `due_later`, `denied`"),
         (Some("Due"), "CheckRefund", "did you mean `due`?"),
@@ -165,14 +167,15 @@ fn what_is_not_declared_is_refused_and_leaves_the_calls_as_they_were() {
         assert!(error.to_string().contains(shown), "{error}");
     }
     assert_eq!(answers(None, "FindOdrer", Value::Null).0.unwrap_err().code(), "flow/unknown-name");
-    // data need not be an object, nor have what the API makes
+    // the observed data need not be an object, nor contain the outputs of the API
     let (found, calls) = answers(Some("denied"), "CheckRefund", json!(["no"]));
     assert_eq!((found.unwrap().outcome, calls), (Some(2), 1));
     let (found, calls) = answers(None, "Explain", Value::Null);
     assert_eq!((found.unwrap().arguments.len(), calls), (0, 2));
 }
 
-/// If an input has several makers, the one that the call names is used, otherwise the latest.
+/// The value of an input comes from the maker that the call names. If the call names none, or one that does not make
+/// the data, it comes from the latest maker; an input that is `given` is left out.
 #[test]
 fn arguments_are_what_earlier_calls_made() {
     let text = "kind = 'flows'\nprelude = 'p'\nend = 'E'\n[apis]\nP = {}\nA = { outputs = ['x'] }\n\
@@ -196,7 +199,7 @@ fn arguments_are_what_earlier_calls_made() {
         let call = WrittenCall { name, arguments, ..WrittenCall::default() };
         Value::Object(execution.call(&call, &mut environment).unwrap().arguments.clone())
     };
-    // A gives a y that it does not make
+    // `y` names A, which does not make it, so the value comes from B
     assert_eq!(run(&[]), json!({ "x": "A's x", "y": "B's y" }));
     assert_eq!(run(&[("x", "B"), ("y", "B")]), json!({ "x": "B's x", "y": "B's y" }));
     assert_eq!(run(&[("x", "given")]), json!({ "y": "B's y" }));

@@ -1,4 +1,4 @@
-//! Several domains as one (the specification's case 14), agreement of thoughts with their calls, and queries that no flow serves.
+//! Several domains merged into one, agreement of thoughts with their calls, and queries that no flow serves.
 
 use crate::flow_metrics::agreement;
 use grammata::transitions::{Counts, TransitionSystem};
@@ -33,7 +33,7 @@ fn domains_that_are_kept_apart_have_the_plans_of_each() {
     let merged = merge(&texts, Names::Apart).unwrap();
     assert_eq!(merged.name, "trip-booking and insurance and banking and restaurant-and-ride");
     assert_eq!(merged.flows.len(), 13);
-    // InitSystem, Start and Finish are there once
+    // the merged domain has InitSystem, Start and Finish once
     assert_eq!(merged.apis.len(), 64 - 3 * 3);
     assert_eq!(merged.apis[merged.end].inputs[0].any_of.len(), 1 + 3 + 3 + 4);
     let mut at = 0;
@@ -54,11 +54,11 @@ fn domains_that_are_kept_apart_have_the_plans_of_each() {
     assert_eq!(plans(&merged, Level::Steps, None, 1), (3 + 3 + 4 + 26).to_string());
     assert!(merged.flow("banking__open_account").is_some());
     assert!(merged.api("trip_booking__Confirm").is_some() && merged.api("Confirm").is_none());
-    // what reads domains reads it
+    // a merged domain can be written as a spec and as a grammar
     let mut automaton = FlowAutomaton::new(&merged, FlowOptions::default()).unwrap();
     spec(&mut automaton).unwrap();
     grammar(&merged, &FlowOptions::default(), Thoughts::Stated).unwrap();
-    // the bodies of two intents are in any order before one end: the same number both ways
+    // the bodies of the two intents may come in any order, before one end
     let two = merge(&texts[..2], Names::Apart).unwrap();
     let both: u64 = plans(&two, Level::Steps, None, 2).parse().unwrap();
     assert!(both > 9, "{both}");
@@ -70,7 +70,7 @@ const SHOP: &str = "kind = 'flows'\nname = 'shop'\nprelude = 'p'\nend = 'E'\n[ap
     find = { text = 'find it', apis = ['Find'] }\npay = { text = 'pay', apis = ['Pay'] }\ne = { text = 'end it', apis = ['E'] }\n\
     [[flows]]\nid = 'buy'\nintent = 'buy'\nsteps = ['p', 'find', 'pay', 'e']\n";
 
-/// A domain that shares `Find` and the step `find` with the shop.
+/// A domain with the same API `Find` and step `find` as the shop.
 const LIBRARY: &str = "kind = 'flows'\nname = 'library'\nprelude = 'p'\nend = 'E'\n[apis]\n\
     P = {}\nFind = { outputs = ['item'] }\nLend = { inputs = ['item'], outputs = ['lent'] }\n\
     E = { inputs = ['lent'] }\n[steps]\np = { text = 'begin', apis = ['P'] }\n\
@@ -87,7 +87,7 @@ fn domains_share_what_they_declare_equally() {
     let names: Vec<&str> = apart.apis.iter().map(|api| api.name.as_str()).collect();
     assert_eq!(names, ["P", "shop__Find", "shop__Pay", "E", "library__Find", "library__Lend"]);
     assert_eq!(plans(&apart, Level::Steps, None, 1), "2");
-    // one domain is itself
+    // merging one domain leaves it unchanged
     let one = merge(&[SHOP], Names::Shared).unwrap();
     assert_eq!(one, FlowDomain::read(SHOP, &Limits::default()).unwrap());
 }
@@ -112,14 +112,14 @@ fn what_does_not_fit_together_is_named() {
     let other_step = renamed("'find it'", "'look it up'");
     assert!(code(&[SHOP, &other_step], Names::Shared).starts_with("flow/api-redefined"));
     assert_eq!(code(&[SHOP, &other_step], Names::Apart), "");
-    // errors of one domain are reported first
+    // errors of a single domain are reported before errors of the merge
     assert!(code(&[SHOP, "kind = 1"], Names::Apart).starts_with("flow/unreadable"));
     let limits = Limits::default().source_bytes(SHOP.len() + 10);
     let error = FlowDomain::merge(&[SHOP, LIBRARY], Names::Apart, &limits, false).unwrap_err();
     assert_eq!(error.code(), "limit/exceeded");
 }
 
-/// 1 for equal texts, otherwise 0.
+/// A similarity of 1 for equal texts and 0 for others.
 struct Equal;
 
 impl Similarity for Equal {
@@ -142,7 +142,7 @@ fn thoughts_agree_where_the_nearest_step_is_that_of_the_call() {
     let share = |calls: &[(&str, &str)]| agreement(&domain, 0, &plan(calls), &mut Equal).unwrap();
     assert_eq!(share(&[("find it", "Find"), ("pay", "Pay"), ("end it", "E")]), Some(1.0));
     assert_eq!(share(&[("find it", "Find"), ("find it", "Pay"), ("begin", "E"), ("end it", "E")]), Some(0.5));
-    // an invented name is of no step; a blank thought is none
+    // the call of an unknown API belongs to no step; a blank thought is not counted
     assert_eq!(share(&[("pay", "Steal"), (" ", "Pay")]), Some(0.0));
     assert_eq!(share(&[("", "Find")]), None);
     assert_eq!(share(&[]), None);
@@ -156,7 +156,7 @@ fn below_a_threshold_no_flow_serves() {
     assert_eq!(serving_flow(&[], None), Served::CannotHelp(None));
 }
 
-/// The body of the fuzz target, on domains that have been changed a little: lines left out, doubled, and swapped.
+/// Runs the body of the fuzz target on domains with one line deleted, doubled or swapped with another one.
 #[test]
 fn changed_domains_are_read_or_refused() {
     for text in [SHOP, LIBRARY, &text("trip-booking")] {

@@ -1,4 +1,4 @@
-//! Outcomes of APIs in flows: what the world answers decides what may follow.
+//! Outcomes of APIs in flows: the observed answer decides which calls may follow.
 
 use grammata::transitions::{Counts, TransitionSystem};
 use grammata::vocabulary::VocabularyBuilder;
@@ -22,7 +22,7 @@ fn count(domain: &FlowDomain, options: FlowOptions) -> grammata::Result<String> 
     Ok(Counts::default().count(&mut automaton, &start)?.to_string())
 }
 
-/// The plans of a finite automaton, as they are written.
+/// Returns all plans of a finite automaton as sorted texts, without the empty brackets of calls.
 fn plans(domain: &FlowDomain, options: FlowOptions) -> Vec<String> {
     let mut automaton = FlowAutomaton::new(domain, options).unwrap();
     let (mut plans, mut open) = (Vec::new(), vec![(automaton.start(), Vec::new())]);
@@ -51,7 +51,7 @@ fn an_answer_decides_what_follows() {
     assert_eq!(count(&domain, FlowOptions::default()).unwrap(), "2");
     let known = FlowOptions::default().answers(vec![domain.answer("CheckRefund=due").unwrap()]);
     assert_eq!(plans(&domain, known), expected[1..]);
-    // at levels without data, an answer changes only the text
+    // at levels that ignore data, an answer changes only the text
     assert!(
         plans(&domain, FlowOptions::default().level(Level::Bounded))
             .contains(&"CheckRefund=due Finish".to_owned())
@@ -102,7 +102,7 @@ fn an_answer_that_nothing_follows_is_refused() {
     }
 }
 
-/// The world's answer is text that the mask allows after the call; which one it is, the world says.
+/// After a call with outcomes the mask allows each outcome, and the environment or the model chooses one.
 #[test]
 fn texts_have_the_answer_behind_the_call() {
     let domain = read(REFUND).unwrap();
@@ -135,10 +135,11 @@ fn texts_have_the_answer_behind_the_call() {
     }
 }
 
-/// A domain of four APIs that make and need some of four data, with answers; at level 4 each may occur once.
+/// A random domain: four APIs that make and need some of four data, some with answers. At level 4 each API may occur
+/// once.
 #[derive(Clone, Debug)]
 struct Random {
-    /// Inputs, outputs and the outputs of each answer, as bits.
+    /// The inputs, the outputs and the additional outputs of each answer, as bit sets.
     apis: Vec<(u8, u8, Vec<u8>)>,
     end: u8,
 }
@@ -168,7 +169,8 @@ impl Random {
         text
     }
 
-    /// Whether the end can be reached whatever is answered, and the number of plans then.
+    /// Returns the number of plans from a state if the end can be reached whatever is answered, otherwise `None`.
+    /// `came` has the APIs that were called and `made` the available data, as bit sets.
     fn solve(&self, came: u8, made: u8) -> Option<u64> {
         let mut plans = (self.end & !made == 0).then_some(1);
         for (place, (inputs, outputs, answers)) in self.apis.iter().enumerate() {
@@ -193,7 +195,7 @@ proptest! {
         apis in prop::collection::vec((any::<u8>(), any::<u8>(), prop::collection::vec(0..16u8, 0..3)), 4),
         end in 0..16u8,
     ) {
-        // two data at most are needed, and one is made
+        // an API needs the data of two random sets in common, and makes exactly one
         let apis = apis.into_iter().map(|(inputs, outputs, answers)| (inputs & inputs >> 4 & 15, 1 << (outputs & 3), answers));
         let random = Random { apis: apis.collect(), end };
         let domain = FlowDomain::read_with(&random.toml(), &Limits::default(), true).unwrap();

@@ -1,5 +1,5 @@
-//! Plans as texts: masks against brute force, bounds of thoughts, and plans that random and adversarial logits write. The
-//! number of these plans a domain is `GRAMMATA_CASES`.
+//! Plans as texts: masks against brute force, bounds of thoughts, and plans written with random and adversarial logits.
+//! `GRAMMATA_CASES` sets the number of plans of a domain; the default is 40, and fewer plans are written with thoughts.
 
 use crate::flow_cases::naive;
 use crate::flow_metrics::{calls, measure};
@@ -28,7 +28,8 @@ fn at(level: Level) -> FlowOptions {
     FlowOptions::default().level(level)
 }
 
-/// All bytes but controls as tokens, tokens across the borders of a plan's parts, and an end.
+/// Returns all printable ASCII bytes as tokens, tokens that cross the borders between a plan's parts, and an end token
+/// (`None`).
 pub(crate) fn tokens(domain: &FlowDomain) -> Vec<Option<Vec<u8>>> {
     let mut tokens: Vec<Vec<u8>> = (b' '..=b'~').map(|byte| vec![byte]).collect();
     let borders = [
@@ -84,7 +85,7 @@ fn compile(
     Compiler::new(Arc::clone(vocabulary)).compile(&grammar).unwrap()
 }
 
-/// A domain with names that are prefixes of other names.
+/// A domain with API names that are prefixes of other API names.
 fn names() -> FlowDomain {
     let text = "kind = 'flows'\nprelude = 'p'\nend = 'E'\n[apis]\n\
         P = { description = 'begins' }\nGet = { description = 'gets' }\nGetTime = { description = 'gets a time' }\n\
@@ -163,14 +164,15 @@ fn thoughts_have_bounds() {
     assert_eq!(error.code(), "flow/stated");
 }
 
-/// How tokens are chosen.
+/// How a token is chosen from a mask.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Logits {
-    /// Any allowed token, each as likely as any other.
+    /// Any allowed token, with equal probability.
     Random,
-    /// Brackets, ends and parts of names wherever they are allowed; otherwise any token.
+    /// With probability 0.8 a token with a bracket or a line end, or the beginning of `Finish`, if one is allowed;
+    /// otherwise any token.
     Adversarial,
-    /// As random, but a thought ends early.
+    /// With probability 0.8 the token that ends a thought (` [API]`), if it is allowed; otherwise any token.
     Short,
 }
 
@@ -198,7 +200,7 @@ fn choose(
     }
 }
 
-/// A whole text.
+/// Writes a whole text under the masks of a grammar.
 pub(crate) fn write(compiled: &CompiledGrammar, logits: Logits, random: &mut ChaCha8Rng) -> String {
     let vocabulary = compiled.vocabulary();
     let mut matcher = compiled.matcher();
@@ -212,7 +214,7 @@ pub(crate) fn write(compiled: &CompiledGrammar, logits: Logits, random: &mut Cha
     String::from_utf8(matcher.bytes()).unwrap()
 }
 
-/// Each plan is one of the plans of a flow by definition, so it has no inconsistent, repeated or hallucinated API.
+/// Each written plan is a plan of some flow by definition, so it has no inconsistent, repeated or hallucinated API.
 #[test]
 fn no_logits_write_a_wrong_plan() {
     let cases: usize =
@@ -257,7 +259,7 @@ fn no_logits_write_a_wrong_plan() {
     }
 }
 
-/// Weaker levels keep their rules, and no others.
+/// Each level enforces its own rules and those of the lower levels, and no others.
 #[test]
 fn weaker_levels_keep_what_they_say() {
     let domain = domain("trip-booking");
@@ -288,7 +290,7 @@ fn weaker_levels_keep_what_they_say() {
 
 #[test]
 fn what_models_write_is_read_as_far_as_it_can_be() {
-    // text; names; parsable, finished, broken
+    // thoughts, text, names of the calls, and whether the plan is parsable, finished, broken
     type Row<'a> = (Thoughts, &'a str, &'a str, [bool; 3]);
     let rows: [Row<'_>; 12] = [
         (Thoughts::None, " A(), B(), Finish()", "A B Finish", [true, true, false]),
@@ -312,7 +314,8 @@ fn what_models_write_is_read_as_far_as_it_can_be() {
     }
 }
 
-/// Whatever is chosen, a plan ends within any budget that is taken; one token less than the least is refused with that number.
+/// Whatever tokens are chosen, a plan ends within its budget. A budget below the least is refused with the least
+/// number.
 #[test]
 fn plans_end_within_their_budget() {
     let mut random = ChaCha8Rng::seed_from_u64(17);

@@ -1,7 +1,7 @@
-//! Flows: the counts and sizes of the shipped domains, their metrics, and domains that are wrong.
+//! Flows: counts and automaton sizes of the shipped domains, their metrics, and invalid domains.
 //!
-//! The figures come from a brute force that shares nothing with this code; the plans that are measured are printed in FLAP
-//! (arXiv 2403.05766).
+//! The expected counts were computed by a brute force that shares no code with this project. The measured plans are
+//! printed in FLAP (arXiv 2403.05766).
 
 use crate::flow_metrics::{calls, measure};
 use grammata::Limits;
@@ -21,7 +21,7 @@ fn domain(name: &str) -> FlowDomain {
     FlowDomain::read(&text(name), &Limits::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The insurance domain in which payment is asked for.
+/// The insurance domain, changed so that the payment information is requested instead of assumed.
 fn asked() -> FlowDomain {
     let text = text("insurance")
         .replace("assumes = [\"pay_info\"]\n", "")
@@ -41,7 +41,7 @@ fn at(level: u8, within: Within, flow: Option<usize>) -> FlowOptions {
 
 #[test]
 fn plans_are_counted_at_each_level() {
-    // level 6 declared; 6 flow by flow; 5 flow by flow; 4; 3
+    // domain; level 6 as declared; level 6 for each flow; level 5 for each flow; level 4; level 3
     type Row<'a> = (FlowDomain, &'a str, &'a [&'a str], &'a [&'a str], &'a str, &'a str);
     let rows: [Row<'_>; 5] = [
         (domain("trip-booking"), "3", &["1", "1", "1"], &["63", "15", "8"], "49707", "9864101"),
@@ -134,7 +134,7 @@ fn gold_plans_have_no_faults() {
     }
 }
 
-/// The calls that may follow some calls at a level.
+/// Returns the APIs that may be called after some calls at a level, sorted. Panics if a call is not allowed.
 fn feasible(domain: &FlowDomain, level: u8, steps: &[&str]) -> Vec<String> {
     let mut automaton = FlowAutomaton::new(domain, at(level, Within::Any, None)).unwrap();
     let mut state = automaton.start();
@@ -180,7 +180,8 @@ fn what_may_come_next() {
 fn measures_of_printed_plans() {
     let loop_of = "FindFlight FindHotel FindRentalCar GetCarInsuranceDiscount";
     let looped = format!("{loop_of} {loop_of} {loop_of} FindFlight FindHotel FindRentalCar");
-    // domain, flow, plan; edits of APIs and steps; inconsistent APIs and steps, repeated, hallucinated
+    // domain, flow, plan; edits of APIs and of steps; shares of inconsistent APIs, inconsistent steps, repeated and
+    // hallucinated APIs
     type Row<'a> = (&'a str, &'a str, &'a str, (usize, usize), [(usize, usize); 4]);
     let rows: [Row<'_>; 8] = [
         (
@@ -239,7 +240,8 @@ fn measures_of_printed_plans() {
     }
 }
 
-/// A small domain with these APIs and steps, and one flow with these steps and assumptions.
+/// Reads a small domain with the given APIs and steps. Its one flow consists of a prelude and the given entries and
+/// assumptions.
 fn small(apis: &str, steps: &str, flow: &str, assumes: &str) -> Result<FlowDomain, grammata::Error> {
     let text = format!(
         "kind = 'flows'\nprelude = 'p'\nend = 'E'\n[apis]\nP = {{}}\n{apis}\n[steps]\np = {{ text = 'begin', apis = ['P'] }}\n{steps}\n\
@@ -318,7 +320,7 @@ fn domains_that_are_wrong_are_refused_with_their_places() {
         assert_eq!(error.code(), code, "{error}");
         assert!(error.to_string().contains(shown), "{shown}: {error}");
     }
-    // a cycle is resolved by a datum that is given, or that another API makes
+    // a cycle is resolved by a datum that is assumed, or that a third API makes
     assert!(small(a_b, &(step("s", "'A', 'B'") + &end), "'s', 'e'", "'x'").is_ok());
     let third = format!("{a_b}\nC = {{ outputs = ['x'] }}");
     let domain = small(&third, &(step("s", "'A', 'B', 'C'") + &end), "'s', 'e'", "").unwrap();

@@ -1,5 +1,5 @@
-//! The shipped grammars: each folder under `grammars/` is a test. Its words are accepted, its other texts are
-//! not, and it has the form that `grammars/README.md` describes.
+//! The shipped grammars: each folder under `grammars/` has words that its grammar accepts, other texts that it rejects,
+//! and the files that `grammars/README.md` describes.
 
 use crate::language::{Language, matches};
 use crate::shipped::{folders, grammar, main_file, root, spec, texts};
@@ -8,11 +8,11 @@ use grammata_agents::plan::{PlanAutomaton, ReadPlan, Verdict};
 use std::cell::RefCell;
 use std::path::Path;
 
-/// Whether a text is one of the language.
+/// A test of whether a text is an example of a grammar.
 type IsExample = dyn Fn(&[u8]) -> bool;
 
-/// Whether a text is an example of the grammar in a folder, with its parameters' defaults: a word of it, or, where actions
-/// have outcomes, which no text has, one of its plans.
+/// Returns the test for examples of the grammar in a folder, with the defaults of its parameters. Examples are words;
+/// if a spec has actions with outcomes, which cannot be written as words, examples are its plans.
 fn examples(folder: &Path) -> Box<IsExample> {
     let plans = (main_file(folder) == "spec.toml").then(|| {
         let source = std::fs::read_to_string(folder.join("spec.toml")).unwrap();
@@ -34,7 +34,7 @@ fn examples(folder: &Path) -> Box<IsExample> {
     }
 }
 
-/// The language of the grammar in a folder, with its parameters' defaults.
+/// Compiles the grammar in a folder, with the defaults of its parameters.
 fn language(folder: &Path) -> Language {
     Language::new(&grammar(folder))
 }
@@ -132,8 +132,9 @@ fn names_of_a_sale_are_parameters() {
     assert!(!matches(&compiled.grammar, plan.as_bytes()));
 }
 
-/// All orders of the day's timed activities with basketball at its time, the washing machine right before
-/// homework: exactly those are plans that the rules, written here a second time, allow.
+/// Of all orders of the day's activities, exactly those are plans that fulfil the rules of the spec. The rules are
+/// written a second time here: basketball at 13:00, meals in order, no meal right before basketball, and the washing
+/// machine right before homework.
 #[test]
 fn a_day_is_planned_as_its_rules_say() {
     const DAY: [(&str, u32); 7] = [

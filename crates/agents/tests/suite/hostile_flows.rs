@@ -1,12 +1,12 @@
-//! Flows that are made to take much memory or time: a limit ends them, or they take neither.
+//! Flows that are built to take much memory or time: a limit ends the work, or it takes little.
 
 use grammata::transitions::{Count, Counts, Transition, TransitionSystem};
 use grammata::{Error, LimitKind, Limits, Result};
 use grammata_agents::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level};
 use num_bigint::BigUint;
 
-/// A domain of `steps` steps of `apis` APIs each, which are written as `api` says of their step, and one flow, which has
-/// `entries` between the prelude and the end.
+/// Returns the text of a domain of `steps` steps of `apis` APIs each. `api` writes an API from the number of its step.
+/// The one flow has `entries` between the prelude and the end.
 fn domain(steps: usize, apis: usize, api: impl Fn(usize) -> String, entries: &[String]) -> String {
     let mut text =
         String::from("kind = 'flows'\nname = 'n'\nprelude = 'p'\nend = 'E'\n[apis]\nP = {}\nE = {}\n");
@@ -21,7 +21,7 @@ fn domain(steps: usize, apis: usize, api: impl Fn(usize) -> String, entries: &[S
     text + &of_steps + &flow
 }
 
-/// Entries for steps one after the other.
+/// Returns the entries of `steps` consecutive steps.
 fn in_order(steps: usize) -> Vec<String> {
     (0..steps).map(|step| format!("'s{step}'")).collect()
 }
@@ -41,7 +41,7 @@ fn assert_found(error: &Error, kind: LimitKind, found: &str) {
 
 #[test]
 fn counts_of_plans_are_bounded_in_bytes() {
-    // (5!)^600 plans: 19,200 states, whose counts have up to 500 bytes
+    // (5!)^600 plans: 19,200 states, whose counts have up to about 520 bytes
     let text = domain(600, 5, |_| "{}".to_owned(), &in_order(600));
     let error = count(&text, 6, Limits::default().plan_states(22_000)).unwrap_err();
     assert_found(&error, LimitKind::PlanStates, "counts and transitions of ");
@@ -49,20 +49,22 @@ fn counts_of_plans_are_bounded_in_bytes() {
     assert_eq!(plans, BigUint::from(120u32).pow(600));
 }
 
-/// An API whose data the next one needs.
+/// Returns an API that needs the data of the step before and makes the data of its own step.
 fn chained(step: usize) -> String {
     let input = step.checked_sub(1).map(|before| format!("'d{before}'")).unwrap_or_default();
     format!("{{ inputs = [{input}], outputs = ['d{step}'] }}")
 }
 
-/// One plan, at whose places each of the other steps waits for its data: lookups grow with the square of their number.
+/// There is one plan. In each of its states all later steps wait for data, so checking each of them anew would take a
+/// quadratic number of lookups.
 #[test]
 fn steps_that_wait_for_data_take_no_time() {
     let text = domain(2_500, 1, chained, &in_order(2_500));
     assert_eq!(count(&text, 5, Limits::default().compile_work(1_000_000)).unwrap().to_string(), "1");
 }
 
-/// The same where a step also waits for the one before, which level 5 leaves open; places of 20,000 steps are too large.
+/// Each step needs data of the step before and is ordered after it; level 5 ignores the order. A state of 20,000 steps
+/// is larger than the limit allows.
 #[test]
 fn steps_after_each_other_take_no_time() {
     let entry = |step: usize| match step {
@@ -79,7 +81,7 @@ fn steps_after_each_other_take_no_time() {
     }
 }
 
-/// Few steps, each of one of many alternatives: the moves of a place take more than the place.
+/// Ten entries with 200 alternatives each: the transitions of a state take more memory than the state.
 #[test]
 fn moves_are_bounded_in_bytes() {
     let entry = |entry: usize| {
@@ -91,7 +93,8 @@ fn moves_are_bounded_in_bytes() {
     assert_found(&error, LimitKind::PlanStates, "states of ");
 }
 
-/// Whether an entry is ever left out is asked of each, and each time of the whole flow: where the work for that ends, warnings do.
+/// Each optional entry is checked for a plan that leaves it out, which takes work for the whole flow. If the work limit
+/// is reached, the remaining warnings are not given.
 #[test]
 fn warnings_of_entries_are_bounded_in_work() {
     let entries: Vec<String> =
@@ -102,10 +105,11 @@ fn warnings_of_entries_are_bounded_in_work() {
     assert!((1..50).contains(&warnings(Limits::default().compile_work(2_000))));
 }
 
-/// States in a row, each of which can also end in `2^BITS` ways.
+/// A chain of the states 1 to `length`. Each but the last also has a transition to the accepting state 0, which counts
+/// as `2^BITS` words.
 struct Row {
     length: usize,
-    /// What the algorithm last said it held.
+    /// The bytes that the counting algorithm reported last.
     held: usize,
 }
 
@@ -143,7 +147,7 @@ impl TransitionSystem for Row {
     }
 }
 
-/// Where the counts are known of many states that a path of states goes by, its totals take memory before it ends.
+/// Each state on an open path has a partial total. The memory of these totals is charged before the path ends.
 #[test]
 fn totals_of_a_path_are_charged() {
     let mut row = Row { length: 200, held: 0 };
@@ -151,7 +155,7 @@ fn totals_of_a_path_are_charged() {
     assert_eq!(words, BigUint::from(199u32) << BITS);
 }
 
-/// Each round of a step is a place of its own. A million of them took 7 seconds and 800 MB.
+/// Each round of a step is a place of its own. Without a limit, a million rounds took 7 seconds and 800 MB.
 #[test]
 fn rounds_of_steps_are_bounded() {
     let rounds = |max: usize| {

@@ -1,4 +1,5 @@
-//! Templates that are made to hurt: each ends within a second or two and a gigabyte, with an error that has a place.
+//! Templates that are built to take much time or memory: each ends within [`CLOCK`] and under the memory limit
+//! [`CEILING`], with an error that has a place.
 
 use grammata::syntax::automaton_spec;
 use grammata::{Error, Limits};
@@ -7,21 +8,23 @@ use grammata_decode::{ChatTemplate, Message};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Set for the process that renders the templates under a ceiling of memory.
+/// Environment variable that marks the child process, which renders the templates under a memory limit.
 const CHILD: &str = "GRAMMATA_HOSTILE_TEMPLATES";
-/// Kilobytes of address space: a gigabyte beyond what the test program itself maps.
+/// The limit of address space in kilobytes: about a gigabyte more than the test program itself maps.
 const CEILING: &str = "1500000";
-/// Several times what the slowest takes in a test build on a machine with nothing else to do.
+/// The most time that a template may take: several times that of the slowest in a test build on an idle machine.
 const CLOCK: Duration = Duration::from_secs(10);
-/// Set to give every case the default budget of work, and not only some of them.
+/// Environment variable. If it is set, every case has the default budget of work. Otherwise most of the cases that must
+/// end with [`LIMIT`] have a smaller budget.
 const FULL: &str = "GRAMMATA_FULL";
-/// What part of the default budget the others get: what ends by the budget ends with less as well, only sooner.
+/// The divisor of the default budget for cases with a smaller one. A template that uses up the default budget also uses
+/// up the smaller one, only sooner.
 const PART: usize = 16;
 
 const WRONG: &str = "decode/chat-template";
 const LIMIT: &str = "limit/exceeded";
 
-/// Name, template, code of the error.
+/// Returns all cases: name, template, expected error code.
 fn cases() -> Vec<(String, String, &'static str)> {
     let mut cases = Vec::new();
     let mut add = |name: &str, template: String, code| cases.push((name.to_owned(), template, code));
@@ -34,7 +37,7 @@ fn cases() -> Vec<(String, String, &'static str)> {
 
 type Add<'a> = dyn FnMut(&str, String, &'static str) + 'a;
 
-/// Long chains without brackets, on which a parser recurses.
+/// Adds long chains of operators, branches, brackets and blocks, for which a parser might recurse.
 fn chains(add: &mut Add<'_>) {
     for n in [2_000, 20_000, 200_000] {
         let links: [(&str, &str, &str); 14] = [
@@ -82,7 +85,7 @@ fn chains(add: &mut Add<'_>) {
     add("many tags", "{{ 1 }}".repeat(100_000), WRONG);
 }
 
-/// Operations that make much of little.
+/// Adds templates whose values or outputs grow far beyond the size of the template.
 fn multiplied(add: &mut Add<'_>) {
     let grow = |start: &str, step: &str, end: &str| {
         format!(
@@ -200,7 +203,7 @@ fn multiplied(add: &mut Add<'_>) {
     add("constants", format!("{{{{ {} }}}}", ["'a'*4000"; 20_000].join("~")), WRONG);
 }
 
-/// Values within values, and within themselves.
+/// Adds values that are deeply nested or contain themselves.
 fn nested(add: &mut Add<'_>) {
     for (name, value) in [
         ("itself", "n"),
@@ -214,7 +217,7 @@ fn nested(add: &mut Add<'_>) {
     ] {
         for end in ["{{ n }}", "{{ n|tojson }}", "{{ n == n.a }}", "{{ n|string }}", "{{ n.a.a.a }}"] {
             let template = format!("{{% set n=namespace() %}}{{% set n.a=1 %}}{{% set n.a={value} %}}{end}");
-            // what only copies the values of the namespace is harmless
+            // `items()` and `dict(n)` only copy the values of the namespace, so no cycle arises
             if !matches!(name, "items" | "dict of it") {
                 add(&format!("within itself: {name} {end}"), template, WRONG);
             }
@@ -236,7 +239,7 @@ fn nested(add: &mut Add<'_>) {
     add("changed loop", "{% for x in [1] %}{{ loop.changed(loop) }}{% endfor %}".to_owned(), WRONG);
 }
 
-/// Steps without an end.
+/// Adds templates that run without end or very long, and templates with constructs that are refused.
 fn endless(add: &mut Add<'_>) {
     for (name, template, code) in [
         (

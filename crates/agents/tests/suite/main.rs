@@ -1,4 +1,4 @@
-//! The tests of tools, plans, retrieval, procedures and flows, one module a topic.
+//! The tests of tools, plans, retrieval, procedures and flows: one module for each topic.
 
 mod byte_encoder;
 mod flow_arguments;
@@ -51,42 +51,43 @@ mod tools_sessions;
 mod travel;
 
 #[path = "../../../../tests/suite/language.rs"]
-#[allow(dead_code)] // the engine's tests use more of it
+#[allow(dead_code)] // other test programs that include the file use more of it
 mod language;
 #[path = "../../../../tests/suite/properties.rs"]
-#[allow(dead_code)] // the engine's tests use more of it
+#[allow(dead_code)] // other test programs that include the file use more of it
 mod properties;
 #[path = "../../../../tests/suite/shipped.rs"]
-#[allow(dead_code)] // the engine's tests use more of it
+#[allow(dead_code)] // other test programs that include the file use more of it
 mod shipped;
 
 #[path = "../../../decode/tests/suite/models.rs"]
-#[allow(dead_code)] // the tests of decoding use more of it
+#[allow(dead_code)] // the tests of decoding use more of this file
 mod models;
 
-/// The example `travel`, which is tested here.
+/// The example `travel`, whose parts are tested here.
 #[path = "../../../../examples/travel/mod.rs"]
-#[allow(dead_code, unreachable_pub, unused_imports)] // written for a program of its own
+#[allow(dead_code, unreachable_pub, unused_imports)] // the test uses only a part of the example
 mod trips;
 
 /// The words of the OpenAGI tasks, from the example `openagi`.
 #[path = "../../../../examples/openagi/modalities.rs"]
-#[allow(dead_code, unreachable_pub, unused_imports)] // written for a program of its own
+#[allow(dead_code, unreachable_pub, unused_imports)] // the test uses only a part of the example
 mod openagi;
 
 /// Arms of the laboratory: named options that restrict an agent, as the FlowAgent paper did.
 #[path = "../../../../labs/src/procedures/arm.rs"]
-#[allow(dead_code, unreachable_pub)] // written for a library
+#[allow(dead_code, unreachable_pub)] // the test uses only a part of the file
 mod arm;
 
-/// The judge of sessions of the laboratory, as an oracle.
+/// The laboratory's judge of sessions, which serves as an oracle.
 #[path = "../../../../labs/src/procedures/judge.rs"]
-#[allow(dead_code, unreachable_pub)] // written for a library
+#[allow(dead_code, unreachable_pub)] // the test uses only a part of the file
 mod judge;
 
-/// The measures of plans of the laboratory, as an oracle: no dependency, as the product does not know the laboratory.
+/// The laboratory's measures of plans, which serve as an oracle. The file is included because the product does not
+/// depend on the laboratory.
 #[path = "../../../../labs/src/flow_metrics.rs"]
-#[allow(dead_code, unreachable_pub)] // written for a library
+#[allow(dead_code, unreachable_pub)] // the test uses only a part of the file
 mod flow_metrics;
 
 /// The root of the repository.

@@ -5,7 +5,8 @@ use crate::plans::{plans, read};
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata_agents::plan::{Plan, PlanAutomaton, ReadPlan, Verdict};
 
-/// A spec of one state in which the symbols may come in any order.
+/// Returns a spec with one state, in which all symbols may occur in any order and number. `symbols` and `more` are
+/// TOML.
 fn free(symbols: &str, more: &str) -> String {
     let table: toml::Table = toml::from_str(&format!("[symbols]\n{symbols}")).unwrap();
     let names: Vec<String> =
@@ -75,7 +76,7 @@ fn arguments_are_read_from_json_and_from_text() {
         assert_eq!(plan.steps[0].arguments.as_ref().unwrap()["cents"], 7, "{text}");
         assert_eq!(plan.steps[0].text(&spec), r#"refund {"cents":7,"order":"C33"}"#);
     }
-    // a plan in the making has none
+    // the arguments may be missing from a plan
     assert!(verdict(&mut automaton, "[\"refund\", \"close\"]").is_ok());
     let wrong = [
         (r#"["close", {"action": "refund", "arguments": {"order": "C33", "cents": 501}}]"#, 1, "/cents"),
@@ -89,7 +90,7 @@ fn arguments_are_read_from_json_and_from_text() {
         let found = verdict(&mut automaton, text).unwrap_err();
         assert_eq!(found, (step, Some(pointer.to_owned())), "{text}");
     }
-    // a word of the spec's texts
+    // a word of the spec is read as a plan with arguments, too
     let word = r#"note: {"n": 2}!; refund {"order": "D44", "cents": 12}"#;
     let plan = automaton.read_word(word).unwrap().unwrap();
     assert_eq!(plan.steps[1].arguments.as_ref().unwrap()["order"], "D44");
@@ -100,7 +101,7 @@ fn arguments_are_read_from_json_and_from_text() {
     );
 }
 
-/// An action with arguments is one letter, whatever they are.
+/// An action counts as one letter, whatever its arguments are.
 #[test]
 fn arguments_are_not_counted() {
     let mut automaton = plans(&free(REFUND, "limits = { at_most_once = ['refund', 'note', 'close'] }"));
@@ -281,7 +282,7 @@ fn wrong_rules_are_refused_where_they_are() {
         assert!(text.contains(place) && text.contains(part), "{symbols}: {text}");
         assert!(error.diagnostic().help_text().is_some(), "{symbols}: {text}");
     }
-    // on texts alone
+    // specs that can be read, and planned with, but that have no grammar of texts
     let cases = [
         (
             "a = { arguments = { type = 'object' } }",
@@ -323,7 +324,7 @@ fn what_nothing_sets_is_warned_of() {
     assert_eq!(Spec::read(&fine, &Options::default()).unwrap().warnings().len(), 0);
 }
 
-/// Effects that undo each other: plans without end, a state that comes again.
+/// Effects that undo each other make infinitely many plans, because a state recurs.
 #[test]
 fn effects_that_loop_are_plans_without_end() {
     let lamp = free(
@@ -335,7 +336,7 @@ fn effects_that_loop_are_plans_without_end() {
     let first: Vec<usize> =
         automaton.plans().unwrap().take(3).map(|plan| plan.unwrap().steps.len()).collect();
     assert_eq!(first, [3, 4, 5]);
-    // where each may come twice there is an end
+    // if both actions may occur at most twice, the number of plans is finite
     let bounded =
         lamp.replace("exactly_once = ['leave']", "exactly_once = ['leave'], at_most = { on = 2, off = 2 }");
     let mut automaton = plans(&bounded);
@@ -343,7 +344,7 @@ fn effects_that_loop_are_plans_without_end() {
     assert_eq!(automaton.plans().unwrap().count().to_string(), count);
 }
 
-/// A required action without a bound does not make the enumeration list plans by depth.
+/// Plans are enumerated by length, not in depth-first order, even if a required action has no bound.
 #[test]
 fn a_required_action_that_repeats_is_infinite() {
     let source = "kind = 'dfa'\nstart = 's'\naccepting = ['t']\n[symbols]\na = {}\nb = { requires = ['a'] }\n\

@@ -1,11 +1,11 @@
-//! Why there is no plan: against all sets of rules, each read as a spec of its own.
+//! Reasons why there is no plan: the conflicts that are found are compared with a trial of all sets of rules.
 
 use grammata::syntax::automaton_spec::{Rule, Spec};
 use grammata_agents::plan::{Conflicts, Plan, PlanAutomaton, Step};
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// A rule as it is written, for a spec over the actions a, b, c.
+/// A rule, which is written into a spec over the actions a, b, c and also checked naively.
 #[derive(Clone, Debug)]
 enum Written {
     AtMost(&'static str, u32),
@@ -53,7 +53,7 @@ fn spec(bodies: &[&str], rules: &[Written]) -> String {
     )
 }
 
-/// Whether some plan of at most eight steps begins with the steps: bodies of a finite grammar, each rule checked by itself.
+/// Returns whether a plan begins with the steps: some body of the finite grammar does, and satisfies each rule.
 fn is_possible(bodies: &[&str], rules: &[Written], begins: &[&str]) -> bool {
     let keeps = |word: &[&str], rule: &Written| {
         let count = |name: &str| word.iter().filter(|action| **action == name).count() as u32;
@@ -86,7 +86,7 @@ fn rule() -> impl Strategy<Value = Written> {
     ]
 }
 
-/// The rules without those that are said of the same thing twice.
+/// Returns the rules without those that bound what an earlier rule already bounds, or that contradict an earlier bound.
 fn distinct(rules: Vec<Written>) -> Vec<Written> {
     let mut kept: Vec<Written> = Vec::new();
     for rule in rules {
@@ -97,7 +97,7 @@ fn distinct(rules: Vec<Written>) -> Vec<Written> {
             (Written::MaxCost(_), Written::MaxCost(_)) => true,
             _ => false,
         };
-        // a greatest number below the least one is refused when the spec is read
+        // reading a spec fails if a greatest number is below the least one
         let crossed = |other: &Written| match (&rule, other) {
             (Written::AtMost(a, most), Written::AtLeast(b, least))
             | (Written::AtLeast(b, least), Written::AtMost(a, most)) => a == b && most < least,
@@ -122,7 +122,7 @@ proptest! {
         let bodies: Vec<String> = bodies.iter().map(|body| body.join(" ")).collect();
         let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
         let source = spec(&bodies, &rules);
-        // a rule about an action that no body has is refused, or says nothing
+        // specs that cannot be read are skipped, for instance if a rule is about an action that no body has
         let Ok(read) = Spec::read(&source, &Default::default()) else { return Ok(()) };
         let steps = Plan { steps: begins.iter().map(|&action| Step::of(action)).collect() };
         let begins: Vec<&str> = begins.iter().map(|&action| ["a", "b", "c"][action]).collect();
@@ -131,7 +131,7 @@ proptest! {
         prop_assert_eq!(conflict.is_none(), possible, "{}", source);
         let Some(conflict) = conflict else { return Ok(()) };
         prop_assert!(conflict.is_smallest);
-        // the fewest rules that leave nothing, by trying all sets
+        // the size of the smallest set of rules that leaves no plan, found by trying all sets
         let smallest = (0u32..1 << rules.len())
             .filter(|set| {
                 let kept: Vec<Written> =

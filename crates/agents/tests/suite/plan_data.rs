@@ -1,4 +1,4 @@
-//! Plans as data: reading them back, which step works on which, questions, scores, and what a spec is warned of.
+//! Plans as data: reading them back, the data flow between steps, questions, scores, and the warnings of specs.
 
 use crate::byte_encoder::ByteEncoder;
 use crate::models::Function;
@@ -16,7 +16,7 @@ use grammata_agents::plan::{
 };
 use grammata_decode::SamplingParams;
 
-/// A spec of one set-valued action.
+/// Returns a spec with one action, which takes a set of the elements `of`.
 fn shopping(of: &[&str], separator: &str) -> String {
     format!(
         "kind = 'cfg'\nstart = 's'\nrules = {{ s = ['buy'] }}\n[symbols]\n\
@@ -36,7 +36,7 @@ fn an_element_may_begin_like_another_one() {
             for plan in all {
                 let word = plan.word(&spec);
                 let found = automaton.read_word(&word).unwrap().unwrap_or_else(|| panic!("{word}"));
-                // where two sets spell the same, either is right
+                // if two sets have the same text, either may be found
                 assert_eq!(found.word(&spec), word);
                 let line = ReadPlan::parse(&word, &spec).unwrap();
                 let Verdict::Valid(found) = automaton.verify(&line, &[]).unwrap() else { panic!("{word}") };
@@ -67,7 +67,7 @@ fn a_step_works_on_what_has_the_name_of_its_input() {
     let mut automaton = plans(SHOP);
     let spec = automaton.shared_spec();
     let plan = valid(&mut automaton, "load\nchat\ncheck\nrefund");
-    // the order is used twice; saying hello makes nothing
+    // two steps use the order; `chat` has no output
     assert_eq!(dataflow(&plan, &spec), [vec![], vec![], vec![Some(0)], vec![Some(0), Some(2)]]);
     let dot = tree_dot(&plan, &spec);
     assert!(
@@ -80,14 +80,14 @@ fn a_step_works_on_what_has_the_name_of_its_input() {
     let lines: Vec<&str> = tree.lines().collect();
     let found = tree_text(&plan, &spec);
     assert!(lines.iter().all(|line| found.lines().any(|found| found == *line)), "{found}");
-    // the latest, and none
+    // the latest of two makers is used; without a maker there is `None`
     let plan = valid(&mut automaton, "load\nload\ncheck");
     assert_eq!(dataflow(&plan, &spec)[2], [Some(1)]);
     let plan = valid(&mut automaton, "check\nload");
     assert_eq!(dataflow(&plan, &spec), [vec![None], vec![]]);
 }
 
-/// A step that shares its maker with another one doubles nothing.
+/// If several steps share a maker, its subtree is printed in full only once.
 #[test]
 fn a_tree_of_shared_steps_is_as_long_as_the_plan() {
     let source = "kind = 'cfg'\nstart = 's'\nrules = { s = ['a t'], t = ['b t', 'b'] }\n\
@@ -116,7 +116,7 @@ fn what_is_of_no_use_is_warned_of() {
     let found = warnings(dfa).join("\n");
     assert!(found.contains("automaton-spec/no-end") && found.contains("`c`"), "{found}");
     assert!(found.contains("automaton-spec/unused") && found.contains("`y`, `z`"), "{found}");
-    // what the values of parameters leave out is left out on purpose
+    // in a spec with parameters, unused states and symbols are assumed to be intended
     let header = format!("[parameters]\nn = {{ default = 1 }}\n# ---\n{dfa}");
     assert_eq!(warnings(&header), [""; 0]);
 }
@@ -154,7 +154,7 @@ fn a_graph_shows_what_is_affordable() {
     let live = automaton.graph(99, false).unwrap().dot;
     assert_eq!((live.matches("shape=").count(), live.matches("->").count()), (3, 3), "{live}");
     let all = automaton.graph(99, true).unwrap().dot;
-    // from bed on, no step is affordable
+    // no step from `bed` is affordable
     assert_eq!((all.matches("shape=").count(), all.matches("->").count()), (4, 4), "{all}");
     assert_eq!(all.matches("style=dashed").count(), 1, "{all}");
 }
@@ -212,7 +212,7 @@ fn a_ranking_keeps_its_decisions_and_wraps_up() {
     }
 }
 
-/// Likes the first choice best.
+/// A policy that prefers the first choice.
 struct Going;
 
 impl Policy for Going {
@@ -240,7 +240,7 @@ fn a_set_that_is_not_chosen_is_no_pair_of_braces() {
     assert!(!automaton.graph(9, true).unwrap().dot.contains("{}"));
 }
 
-/// Takes the last choice and keeps the questions.
+/// A policy that takes the last choice and records the questions.
 struct Asked(Vec<String>);
 
 impl Policy for Asked {
@@ -250,7 +250,7 @@ impl Policy for Asked {
     }
 }
 
-// ---- a person
+// ---- a policy that asks a person
 
 fn ask(input: &str) -> (Result<usize>, String) {
     let source = "kind = 'cfg'\nsymbols = ['tea', 'milk', 'cup']\nstart = 's'\nrules = { s = ['x x'], x = ['tea', 'milk', 'cup'] }";
@@ -277,7 +277,7 @@ fn a_person_answers_quits_or_leaves() {
     assert_eq!(error.unwrap_err().code(), "plan/quit");
 }
 
-// ---- a model
+// ---- a policy that asks a language model
 
 #[test]
 fn a_model_chooses_as_its_sampling_says() {
@@ -288,7 +288,7 @@ fn a_model_chooses_as_its_sampling_says() {
     let run = |temperature: f32, seed: u64, asking: PromptMode| {
         let mut automaton = plans(source);
         let questions = Questions::new(automaton.spec(), None).unwrap();
-        // half of the probability for each of two tokens, whatever it is fed
+        // two tokens have almost half of the probability each, whatever the input is
         let mut coin = Function::new(257, |_: &[u32]| {
             (0..257).map(|token| if [50, 52].contains(&token) { 1.0 } else { -9.0 }).collect()
         });
@@ -305,7 +305,7 @@ fn a_model_chooses_as_its_sampling_says() {
         (one(), one())
     };
     for asking in [PromptMode::Answer, PromptMode::Likelihood] {
-        // without a temperature the first of the most probable ones
+        // at temperature 0 the first of the most probable choices is taken
         assert_eq!(run(0.0, 1, asking), (vec![1; 8], vec![1; 8]), "{asking:?}");
         let (first, second) = run(1.0, 1, asking);
         assert_ne!(first, second, "{asking:?}: two samples of a model differ");

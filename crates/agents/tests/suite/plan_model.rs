@@ -10,7 +10,7 @@ use grammata_decode::SamplingParams;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Tokens of more than a byte, after the 256 bytes.
+/// The texts of the tokens 256 to 258, after those of the 256 bytes. Token 258 spells `1`, as a byte does.
 const MERGED: [&str; 3] = ["12", "20", "1"];
 const END: u32 = 259;
 pub(crate) const WIDTH: usize = 260;
@@ -22,7 +22,7 @@ pub(crate) fn vocabulary() -> Arc<Vocabulary> {
     Arc::new(built.eos([TokenId::new(END)]).build().unwrap())
 }
 
-/// Logits that look random and depend on every token of the sequence.
+/// Returns logits that look random and depend on every token of the sequence.
 pub(crate) fn noise(sequence: &[u32]) -> Vec<f32> {
     let seed = sequence.iter().fold(17u64, |hash, &token| mixed(hash ^ u64::from(token)));
     (0..WIDTH as u64).map(|token| (mixed(seed ^ token << 20) % 6000) as f32 / 1000.0 - 3.0).collect()
@@ -35,7 +35,8 @@ fn mixed(seed: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// Returns the probability of each token after a text. Tokens without an entry share the rest.
+/// Returns a model whose next tokens have the probabilities that `after` returns for the text after the last `?`. The
+/// other tokens share the rest equally.
 pub(crate) fn script(after: fn(&str) -> Vec<(char, f32)>) -> impl FnMut(&[u32]) -> Vec<f32> {
     move |sequence| {
         let text: String = sequence.iter().filter_map(|&token| char::from_u32(token)).collect();
@@ -90,13 +91,13 @@ fn strs(texts: &[String]) -> Vec<&str> {
 
 // ---- the naive reference
 
-/// The probability of the token after a sequence.
+/// Returns the probability of a token under logits.
 pub(crate) fn softmax(logits: &[f32], token: u32) -> f64 {
     let all: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
     f64::from(logits[token as usize]).exp() / all
 }
 
-/// The probability of tokens after a prompt, one after the other.
+/// Returns the probability that the tokens follow a prompt, one after the other.
 pub(crate) fn probability(prompt: &[u32], tokens: &[u32]) -> f64 {
     let each = |place: usize| softmax(&noise(&[prompt, &tokens[..place]].concat()), tokens[place]);
     (0..tokens.len()).map(each).product()
@@ -106,7 +107,7 @@ pub(crate) fn bytes(text: &str) -> Vec<u32> {
     text.bytes().map(u32::from).collect()
 }
 
-/// A number in tokens, the longest first.
+/// Encodes a number with the longest token at each position.
 pub(crate) fn spelled(number: &str) -> Vec<u32> {
     let mut tokens = vec![];
     let mut rest = number;
@@ -123,7 +124,7 @@ pub(crate) fn spelled(number: &str) -> Vec<u32> {
     tokens
 }
 
-/// The probability of a number of `count`, and then of no token that goes on to a longer one.
+/// Returns the probability of a number up to `count`, and that no token follows which continues it to a longer number.
 fn number_probability(prompt: &[u32], number: &str, count: usize) -> f64 {
     let tokens = spelled(number);
     let logits = noise(&[prompt, &tokens].concat());
@@ -143,7 +144,8 @@ pub(crate) fn normalised(weights: &[f64]) -> Vec<f64> {
     weights.iter().map(|weight| (weight / sum).ln()).collect()
 }
 
-/// The scores of options in some orders: for each the normalised probabilities, and of these the geometric mean.
+/// Returns the reference scores of options: the log-probabilities are normalised for each order, and their means over
+/// the orders are normalised again.
 fn reference(labels: &[String], mode: PromptMode, orders: &[Vec<usize>]) -> Vec<f64> {
     let mut mean = vec![0.0; labels.len()];
     for order in orders {
@@ -153,7 +155,7 @@ fn reference(labels: &[String], mode: PromptMode, orders: &[Vec<usize>]) -> Vec<
                 let number = order.iter().position(|&other| other == place).unwrap() + 1;
                 number_probability(&prompt, &number.to_string(), labels.len())
             }
-            // of the probability of a byte as many factors as an option has bytes in the mean
+            // the mean log-probability of a byte of the option, times the mean length of the options
             _ => {
                 let all: usize = labels.iter().map(String::len).sum();
                 let mean = all as f64 / labels.len() as f64;
@@ -193,7 +195,7 @@ fn scores_are_the_probabilities_that_feeding_again_gives() {
         assert_close(&found, &reference(labels, mode, &[order]));
         let sum: f64 = found.iter().map(|score| score.exp()).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{mode:?}: {sum}");
-        // a second time, with another question between
+        // the scores are the same a second time, after another question
         policy.scores(&self::question(&["a", "b"], form(mode))).unwrap();
         assert_eq!(policy.scores(&question).unwrap(), found, "{mode:?}");
     }
@@ -219,7 +221,7 @@ fn scores_are_averaged_over_orders() {
             assert_eq!(policy.usage().calls, count);
         }
     }
-    // without a list, the order has no effect
+    // without a list of options in the question, one order is enough
     let mut model = Function::new(WIDTH, noise);
     let mut policy =
         ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(PromptMode::Open, 4))
@@ -228,7 +230,8 @@ fn scores_are_averaged_over_orders() {
     assert_eq!(policy.usage().calls, 1);
 }
 
-/// A model that takes the first entry of the list nine times out of ten, and otherwise the right one.
+/// A model that writes the first number of the list with a probability of 0.9, and prefers the right one only slightly.
+/// Over as many orders as options the bias cancels out.
 #[test]
 fn as_many_orders_as_options_leave_no_bias_to_a_place() {
     let after = |_: &str| vec![('1', 0.9), ('2', 0.02), ('3', 0.02), ('4', 0.02)];
@@ -271,7 +274,7 @@ fn a_prompt_and_what_texts_begin_with_alike_are_fed_once() {
         let order: Vec<usize> = (0..labels.len()).collect();
         assert_close(&found, &reference(&labels, mode, &[order]));
     }
-    // 1 to 20 can be continued to numbers up to 200
+    // of the 200 numbers, only 1 to 20 are prefixes of longer ones, so only these are fed
     let mut model = Function::new(WIDTH, noise);
     let asked = options(PromptMode::Likelihood, 1);
     let mut policy = ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), asked).unwrap();
@@ -283,7 +286,7 @@ fn a_prompt_and_what_texts_begin_with_alike_are_fed_once() {
 
 #[test]
 fn the_likelihood_of_1_is_not_that_of_10() {
-    // the model says 1, then 1 nine times out of ten
+    // the model writes 1, and 1 again, with a probability of 0.95 each
     let after = |text: &str| match text {
         "" => vec![('1', 0.95), ('2', 0.04)],
         "1" => vec![('1', 0.95), ('0', 0.02)],
@@ -299,7 +302,7 @@ fn the_likelihood_of_1_is_not_that_of_10() {
     let (scores, place) = asked(11);
     assert_eq!(place, 10);
     assert!(scores[10].exp() > 0.85 && scores[0].exp() < 0.05, "{scores:?}");
-    // of nine answers none is longer than 1
+    // with nine options, no number is longer than one digit
     assert_eq!(asked(9).1, 0);
 }
 
@@ -354,7 +357,7 @@ fn the_log_probability_is_that_of_the_answer() {
     }
 }
 
-/// The number that a greedy reader of the masked distributions writes, and its probability.
+/// Returns the number that greedy decoding under the masks writes, and its log-probability.
 fn greedily_written(prompt: &[u32], count: usize) -> (String, f64) {
     let texts: Vec<String> =
         (0..256u32).map(|byte| char::from(byte as u8).to_string()).chain(MERGED.map(str::to_owned)).collect();
@@ -403,7 +406,7 @@ fn samples_have_the_frequencies_of_the_scores() {
         let (scores, draws) = sampled(1);
         for (place, score) in scores.iter().enumerate() {
             let share = draws.iter().filter(|&&drawn| drawn == place).count() as f64 / DRAWS as f64;
-            // four standard deviations
+            // a tolerance of four standard deviations
             let near = 4.0 * (score.exp() * (1.0 - score.exp()) / DRAWS as f64).sqrt();
             assert!((share - score.exp()).abs() <= near, "{mode:?} {place}: {share} of {}", score.exp());
         }
@@ -485,7 +488,7 @@ fn an_observer_is_told_of_each_batch() {
     }
 }
 
-/// A set is written as numbers in every mode, in one order.
+/// In every mode, a question for a set is answered with numbers, in the one order in which the options are listed.
 #[test]
 fn a_set_is_written_and_its_probability_known() {
     for mode in ALL {
@@ -493,7 +496,7 @@ fn a_set_is_written_and_its_probability_known() {
         question.set = Some((1, 2));
         let mut model = Function::new(WIDTH, |sequence: &[u32]| {
             let mut logits = noise(sequence);
-            // two elements: 1, 3
+            // the model prefers the answer `1, 3`
             let written = sequence.iter().rposition(|&token| token == u32::from(b'?')).unwrap();
             match sequence.len() - written - 1 {
                 0 => logits[258] += 50.0,

@@ -1,4 +1,4 @@
-//! Plans that a language model makes, played by a script: a context that fills up, and rows of policy data.
+//! Plans of a simulated language model: a context that fills up, and rows of policy data.
 
 use crate::byte_encoder::ByteEncoder;
 use crate::models::Function;
@@ -14,7 +14,7 @@ use serde_json::json;
 
 const WALK: &str = "kind = 'cfg'\nsymbols = ['walk', 'ride']\nstart = 's'\nrules = { s = ['x s', 'x'], x = ['walk', 'ride'] }";
 
-/// The plan so far is part of the question: some questions are answered, then one does not fit.
+/// Each question contains the plan so far. After several answers, a question does not fit into the context.
 #[test]
 fn a_context_is_full_in_the_middle_of_a_plan() {
     for mode in ALL {
@@ -31,7 +31,7 @@ fn a_context_is_full_in_the_middle_of_a_plan() {
         assert_eq!((error.code(), error.kind()), ("plan/model", ErrorKind::Model), "{mode:?}");
         let text = error.to_string();
         assert!(text.contains("400 tokens, the context of the model"), "{text}");
-        // what the help says helps
+        // shorter questions without the plan so far, as the help of the error proposes, fit
         let short = format!("{WALK}\n[templates]\nprogress = ''");
         let mut automaton = plans(&short);
         let questions = Questions::new(automaton.spec(), Some("Go.")).unwrap();
@@ -40,7 +40,7 @@ fn a_context_is_full_in_the_middle_of_a_plan() {
     }
 }
 
-/// The forms of the default template, and what a row of policy data says.
+/// The prompts of policy data have the forms of the default template, and the completion is the answer of the model.
 #[test]
 fn rows_have_the_prompt_and_the_completion_that_the_model_was_asked_for() {
     let source = "kind = 'cfg'\nsymbols = ['walk', 'ride', 'rest']\nstart = 's'\nrules = { s = ['x x'], x = ['walk', 'ride', 'rest'] }";
@@ -86,7 +86,7 @@ fn rows_have_the_prompt_and_the_completion_that_the_model_was_asked_for() {
                 form(mode) != AnswerForm::Open || prompt.contains("1. rest"),
                 "{prompt}"
             );
-            // of the option among the options, computed again
+            // the log-probability of the option among all options, computed again
             let labels = ["walk", "ride", "rest"];
             let of = |place: usize| match form(mode) {
                 AnswerForm::Number => probability(&bytes(prompt), &spelled(&(place + 1).to_string())),
@@ -99,7 +99,7 @@ fn rows_have_the_prompt_and_the_completion_that_the_model_was_asked_for() {
                 normalised(&[0, 1, 2].map(of))[taken]
             };
             assert!((found - expected).abs() < 1e-4, "{mode:?}: {found} is not {expected}");
-            // of the tokens among all tokens, whatever the other options are
+            // the log-probability of each token among all tokens, whatever the other options are
             let prompt = bytes(prompt);
             let tokens = bytes(&completion);
             let after =
@@ -119,10 +119,10 @@ fn rows_have_the_prompt_and_the_completion_that_the_model_was_asked_for() {
     }
 }
 
-/// The log-probability of the number that is written among the first tokens of the numbers up to 3.
+/// Returns the log-probability of the number of `taken` among the tokens that can begin a number from 1 to 3.
 fn masked(prompt: &[u32], taken: usize) -> f64 {
     let logits = noise(prompt);
-    // 1 has a second token
+    // token 258 spells 1 as well
     let tokens = [b'1', b'2', b'3'].map(u32::from).into_iter().chain([258]);
     let all: f64 = tokens.map(|token| softmax(&logits, token)).sum();
     let written = |token: u32| (softmax(&logits, token) / all).ln();

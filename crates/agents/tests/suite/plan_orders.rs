@@ -1,10 +1,10 @@
-//! Plans in other orders than a spec's words name their steps.
+//! Plans whose steps are in another order than in the words of the spec.
 
 use crate::plans::{plans, shipped};
 use grammata::syntax::automaton_spec::Direction;
 use grammata_agents::plan::{Plan, ReadPlan, Step, Verdict, dataflow};
 
-/// All orders of the numbers below `count`.
+/// Returns all permutations of the numbers below `count`.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     if count == 0 {
         return vec![Vec::new()];
@@ -28,7 +28,7 @@ fn orders_of_independent_steps_are_those_that_some_plan_permits() {
         symbols.pepper = { outputs = ['salt'] }\n\
         symbols.soy = { outputs = ['salt'] }\n\
         [rules]\n";
-    // what makes something comes before what takes it: last in postfix notation, first in a word read backwards
+    // a step that makes something precedes the step that takes it: postfix notation, or prefix notation read backwards
     let forward = "s = ['x greens salt join', 'x greens pepper join']\nx = ['raw', 'water soy cooked']";
     let backward = "s = ['join x greens salt', 'join x greens pepper']\nx = ['raw', 'cooked water soy']";
     for source in [format!("{source}{forward}"), format!("direction = 'backward'\n{source}{backward}")] {
@@ -93,7 +93,7 @@ fn the_recipe_of_the_paper_is_a_plan_in_its_own_words_and_order() {
         Step 10: Stir-fry the beef and broccoli mixture with the seasoning in a wok.\n";
     let read = ReadPlan::parse(recipe, &spec).unwrap();
     assert!(read.steps.iter().all(|step| step.meanings.len() == 1), "{read:?}");
-    // a leftmost derivation has the broccoli first
+    // the words of the spec have the steps of the broccoli first
     assert!(matches!(cooking.verify(&read, &[]).unwrap(), Verdict::Wrong { .. }));
     let found = cooking.find_order(&read, &[]).unwrap().unwrap();
     assert!(matches!(cooking.verify(&ReadPlan::of(&found, &spec), &[]).unwrap(), Verdict::Valid(_)));
@@ -101,7 +101,7 @@ fn the_recipe_of_the_paper_is_a_plan_in_its_own_words_and_order() {
     let mut early = read.clone();
     early.steps.swap(2, 3);
     assert_eq!(cooking.find_order(&early, &[]).unwrap(), None);
-    // without inputs nothing is independent
+    // if no step has inputs, no steps are independent
     let mut day = shipped("daily-plan", &[]);
     let some = day.plans().unwrap().next().unwrap().unwrap();
     let spec = day.shared_spec();

@@ -1,11 +1,11 @@
-//! Specs that are grammars and no plans, or whose plans cost too much.
+//! Grammars that are not plan specs, and specs whose plans would take too much time or memory.
 
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata::{Error, ErrorKind};
 use grammata_agents::plan::PlanAutomaton;
 use std::time::{Duration, Instant};
 
-/// Far above what any of these takes, unoptimised and on a busy machine; far below what the square of its size would take.
+/// Far more than any of these tests takes unoptimised on a busy machine; far less than quadratic algorithms would take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn in_time<T>(what: &str, run: impl FnOnce() -> T) -> T {
@@ -83,7 +83,7 @@ fn counts_of_plans_are_bounded() {
         in_time("a count of plans", || plans.count_within(start, most))
     };
     assert_eq!(within(3).unwrap(), (1u32 + 5 + 25 + 125).into());
-    // one path of as many places, and one of counts of as many digits
+    // the first fails because of the length of a path, the second because of the digits of the counts
     for most in [1_000_000_000, 200_000] {
         let error = within(most).map(|count| count.bits()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 const ACTIONS: [&str; 4] = ["a", "b", "c", "d"];
 
-/// A formula as a tree, which the interpreter evaluates, and which is written out for the engine.
+/// A formula as a tree, which the interpreter evaluates; the engine reads its text.
 #[derive(Clone, Debug)]
 enum Tree {
     Name(&'static str),
@@ -63,7 +63,7 @@ impl Tree {
     }
 }
 
-/// Where a plan is, for the interpreter.
+/// The state of the interpreter after some steps of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct World {
     state: usize,
@@ -72,7 +72,8 @@ struct World {
     used: [usize; 4],
 }
 
-/// New values; the empty text takes the value, or the action, back.
+/// New values of facts. An empty text removes the value of a fact or, with the name of an action, makes the action
+/// count as not done.
 type Effects = Vec<(&'static str, &'static str)>;
 
 #[derive(Clone, Debug, Default)]
@@ -86,12 +87,12 @@ struct Action {
 #[derive(Clone, Debug)]
 struct Machine {
     actions: Vec<Action>,
-    /// Per state and action, the next state.
+    /// The next state for each state and action; `None` if there is no transition.
     next: Vec<[Option<usize>; 4]>,
     accepting: Vec<bool>,
 }
 
-/// A step: the action and the outcome.
+/// A step: the number of the action, and that of its outcome if it has outcomes.
 type Letter = (usize, Option<usize>);
 
 fn effects(random: &mut ChaCha8Rng) -> Effects {
@@ -217,7 +218,7 @@ impl Machine {
         }
     }
 
-    /// The letters that the rules allow, and the world after each outcome.
+    /// Returns the steps that the rules allow, each with the world after it.
     fn letters(&self, world: &World) -> Vec<(Letter, World)> {
         let mut found = Vec::new();
         for (number, action) in self.actions.iter().enumerate() {
@@ -277,7 +278,7 @@ impl Machine {
         }
     }
 
-    /// The letters of the actions all of whose outcomes are safe.
+    /// Returns the letters of the actions all of whose outcomes are safe.
     fn offered(&self, world: &World, safe: &BTreeSet<World>) -> Vec<(Letter, World)> {
         let all = self.letters(world);
         let is_bad =
@@ -285,7 +286,7 @@ impl Machine {
         all.iter().filter(|((action, _), _)| !is_bad(*action)).cloned().collect()
     }
 
-    /// All plans with a bounded number of steps.
+    /// Returns all plans with at most `most` steps.
     fn words(&self, most: usize, safe: &BTreeSet<World>) -> BTreeSet<Vec<Letter>> {
         let mut found = BTreeSet::new();
         let mut open = vec![(Vec::new(), World::default())];
@@ -305,7 +306,7 @@ impl Machine {
         found
     }
 
-    /// How many plans there are; `None`: without end.
+    /// Returns the number of plans, or `None` if there are infinitely many.
     fn count(&self, safe: &BTreeSet<World>) -> Option<u64> {
         fn visit(
             machine: &Machine,
@@ -340,7 +341,7 @@ fn plan(word: &[Letter]) -> Plan {
     Plan { steps: word.iter().map(step).collect() }
 }
 
-/// The automaton of a machine, unless it has no words or a formula contradicts itself.
+/// Returns the automaton of a machine, or `None` if it has no words or a formula contradicts itself.
 fn automaton(machine: &Machine) -> Option<PlanAutomaton> {
     use grammata::syntax::automaton_spec::{Options, Spec};
     match Spec::read(&machine.spec(), &Options::default()) {
@@ -391,7 +392,7 @@ fn plans_are_those_of_a_naive_interpreter() {
             assert_eq!(distinct, expected, "seed {seed}\n{spec}");
         }
         for word in expected.iter().take(60) {
-            // as it is, and with a step changed
+            // the plan itself, and the plan with one step replaced
             let mut other = word.clone();
             if !other.is_empty() {
                 let place = random.random_range(0..other.len());
@@ -412,7 +413,7 @@ fn plans_are_those_of_a_naive_interpreter() {
     assert!(read > 250 && infinite > 40 && empty > 5, "{read} {infinite} {empty}");
 }
 
-/// The same rules on texts.
+/// The texts of a spec follow its requirements and effects, too.
 #[test]
 fn texts_keep_requirements_and_effects() {
     let mut tried = 0;
@@ -454,12 +455,12 @@ fn a_retry_is_no_dead_end_but_a_trap_is() {
             "[[transitions]]\nfrom = 's'\ninput = 'call'\nto = 's'\n[[transitions]]\nfrom = 's'\ninput = 'close'\nto = 'end'\n",
         )
     };
-    // after an error, call again
+    // after an error, the action can be called again
     let mut retry = plans(&source(""));
     assert_eq!(retry.count().unwrap(), Count::Infinite);
     let start = retry.start();
     assert_eq!(retry.fewest_steps(start.state).unwrap(), Some(2));
-    // after an error nothing more can be done: the call is never offered
+    // after an error no step is possible, so the call is never offered
     let mut trap = plans(&source("set = { state = 'lost' }"));
     assert_eq!(trap.count().unwrap().to_string(), "0");
     assert_eq!(trap.completable(trap.start()).unwrap(), Completable::No);

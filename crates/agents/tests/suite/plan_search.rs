@@ -1,4 +1,4 @@
-//! Searches for plans against a list of all plans: the same specs and scores under each strategy.
+//! Searches for plans compared with a list of all plans: each strategy with the same specs and scores.
 
 use crate::plans::plans;
 use grammata::Result;
@@ -13,13 +13,13 @@ use grammata_agents::plan::{Outcome, Plan, PlanAutomaton, Problem, Question, Que
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// Scores a choice by its action and how many steps there were: the same function scores a plan from a list.
+/// A policy that scores a choice by its action alone, so that listed plans can be scored with the same weights.
 struct Table {
     weights: Vec<f64>,
 }
 
 impl Table {
-    /// The weight of an action (the number of actions stands for the end), less than 0.
+    /// Returns the weight of an action, which is less than 0. The last weight is that of the end of a plan.
     fn weight(&self, action: usize) -> f64 {
         self.weights[action % self.weights.len()]
     }
@@ -44,7 +44,8 @@ impl Policy for Table {
     }
 }
 
-/// The score of a plan: of its actions and, as every choice is asked, of its end.
+/// Returns the score of a plan: the weights of its actions and of its end, since the policy is asked about every
+/// choice.
 fn score(table: &Table, plan: &Plan) -> f64 {
     plan.steps.iter().map(|step| table.weight(step.action)).sum::<f64>()
         + table.weight(table.weights.len() - 1)
@@ -55,7 +56,8 @@ fn run(search: &dyn Search, plans: &mut PlanAutomaton, policy: &mut dyn Policy) 
     search.run(&mut Problem::new(plans, policy, &questions, &SearchOptions::default()))
 }
 
-/// A finite language of plans over four actions: a rule of random bodies, each action at most as often as given.
+/// Returns random specs with finitely many plans over four actions: random bodies of two rules, and a greatest number
+/// for each action that occurs.
 fn spec() -> impl Strategy<Value = String> {
     let body = prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "d", "t"]), 0..4);
     let bodies = prop::collection::vec(body, 1..5);
@@ -117,7 +119,7 @@ proptest! {
         }
         let cheapest = run(&AStar, &mut automaton, &mut table()).unwrap().plan.unwrap();
         prop_assert_eq!(Some(cheapest.cost(automaton.spec())), least, "{}", source);
-        // of the plans of the least cost, one with the best score
+        // of the cheapest plans, A* finds one with the best score
         let best = all.iter().filter(|plan| Some(plan.cost(automaton.spec())) == least);
         let best = best.map(|plan| score(&table(), plan)).fold(f64::NEG_INFINITY, f64::max);
         prop_assert!((score(&table(), &cheapest) - best).abs() < 1e-9, "{cheapest:?}, {source}");
@@ -147,12 +149,12 @@ fn heuristics_change_what_a_search_finds() {
         let outcome = run(&Greedy, &mut automaton, &mut policy).unwrap();
         assert_eq!(ids(&outcome, &automaton), expected, "{name}");
     }
-    // whatever the policy says, A* takes the cheapest
+    // A* finds the cheapest plan, whatever the policy prefers
     let outcome = run(&AStar, &mut automaton, &mut FirstPolicy).unwrap();
     assert_eq!(ids(&outcome, &automaton), ["walk"; 4]);
 }
 
-/// Answers and scores that no policy should give.
+/// A policy that returns fixed places and scores, which may be invalid.
 struct Nonsense(Vec<usize>, Vec<f64>);
 
 impl Policy for Nonsense {
@@ -196,7 +198,7 @@ fn a_search_says_which_bound_ended_it() {
 
 #[test]
 fn decisions_are_those_of_the_plan() {
-    // the first answer is a dead end, which is taken back with its decision
+    // the first answer leads to a dead end, so it is undone together with its decision
     let source = "kind = 'cfg'\nstart = 's'\nsymbols = ['a', 'b', 'c', 'd']\n\
         rules = { s = ['a x', 'b y'], x = ['a c', 'a d'], y = ['c', 'd'] }\nlimits = { at_most_once = ['a'] }";
     let mut automaton = plans(source);

@@ -1,4 +1,4 @@
-//! Plan specs that are wrong, that have no plans or no end of them, or that are large; and the schema of specs.
+//! Plan specs that are invalid, that have no plans or infinitely many, or that are large; and the schema of specs.
 
 use crate::plans::{count, plans, read, shipped};
 use grammata::syntax::automaton_spec::{Options, Spec};
@@ -59,7 +59,7 @@ fn too_few_hours_leave_no_plan() {
         }
         assert_eq!(PlanSampler::new(&mut automaton, 0, 9).sample().unwrap_err().code(), "plan/none");
     }
-    // from 12:00 on there is no way to put the homework anywhere
+    // a day that begins at 12:00 has no hours left for the homework
     let source =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../grammars/daily-plan/spec.toml"));
     let error = read(&source.unwrap(), &[("first_hour", "12")]).unwrap_err();
@@ -78,7 +78,7 @@ fn a_cycle_of_actions_that_take_no_time_ends() {
     let mut patient = ScriptedPolicy::new(vec!["1".to_owned(); 10]);
     let outcome = Greedy.run(&mut Problem::new(&mut automaton, &mut patient, &questions, &options)).unwrap();
     assert_eq!(outcome.plan.unwrap().steps.len(), 6);
-    // limited, there is an end of it
+    // with a limit, the number of plans is finite
     let mut limited = plans(&format!("{source}\nlimits = {{ at_most = {{ wait = 3 }} }}"));
     assert_eq!(count(&mut limited), "4");
 }
@@ -87,7 +87,7 @@ fn a_cycle_of_actions_that_take_no_time_ends() {
 fn pumping_is_told_from_nesting() {
     let nested = "kind = 'cfg'\nsymbols = ['x', 'y', 'z']\nstart = 's'\nrules = { s = ['x s y', 'z'] }";
     assert_eq!(plans(nested).count().unwrap(), Count::Infinite);
-    // what limits one side of a nest limits the nest
+    // a limit of one side of a nesting limits the other side, too
     let limits = Limits::default().plan_states(50_000);
     let spec = format!("{nested}\nlimits = {{ at_most = {{ y = 3 }} }}");
     let spec = Spec::read(&spec, &Options::default().limits(limits)).unwrap();
@@ -95,13 +95,14 @@ fn pumping_is_told_from_nesting() {
     let decided = matches!(&limited, Ok(count) if count.to_string() == "4");
     let unknown = matches!(&limited, Err(error) if error.code() == "plan/budget-exhausted");
     assert!(decided || unknown, "{limited:?}");
-    // a loop that no plan within the limits reaches
+    // no plan within the limits reaches the loop
     let unreachable = "kind = 'cfg'\nsymbols = ['x', 'y']\nstart = 's'\nrules = { s = ['x', 'y y l'], l = ['x l', 'x'] }\n\
         limits = { at_most = { y = 1 } }";
     assert_eq!(count(&mut plans(unreachable)), "1");
 }
 
-/// Three kinds of actions, each up to a hundred times: a million states, and as many plans as there are lattice paths.
+/// Three kinds of actions, each up to a hundred times, have a million states. The number of plans is that of lattice
+/// paths.
 #[test]
 fn a_million_states_are_counted_or_refused() {
     let source = |most: usize| {
@@ -116,7 +117,7 @@ fn a_million_states_are_counted_or_refused() {
     let options = Options::default().limits(Limits::default().plan_states(20_000));
     let mut bounded = PlanAutomaton::new(Spec::read(&source(100), &options).unwrap()).unwrap();
     assert_eq!(bounded.count().unwrap_err().code(), "plan/budget-exhausted");
-    // a plan is found all the same
+    // a search finds a plan even so
     let mut bounded = PlanAutomaton::new(Spec::read(&source(100), &options).unwrap()).unwrap();
     let questions = Questions::new(bounded.spec(), None).unwrap();
     let outcome = Greedy
@@ -163,9 +164,10 @@ fn plans_written_from_their_end_are_verified_under_a_cost() {
         symbols = { a = { cost = 1 }, b = { cost = 5 }, end = { cost = 0 } }\n\
         rules = { s = ['end x'], x = ['a x', 'b x', 'a', 'b'] }\nlimits = { max_cost = 6 }";
     let mut automaton = plans(source);
-    // six lengths of a alone, b, a b and b a
+    // the plans are one to six times a; b; a b; and b a
     assert_eq!(count(&mut automaton), "9");
-    // steps as they are carried out, the first wrong one, and what may stand there
+    // steps in the order of execution, the first wrong step, the actions that may take its place, whether a plan may
+    // end there
     let wrong: [(&str, usize, &[usize], bool); 4] = [
         ("b\nb\nend", 1, &[0, 2], false),
         ("a\nb\nb\nend", 2, &[2], false),
@@ -181,7 +183,8 @@ fn plans_written_from_their_end_are_verified_under_a_cost() {
     assert!(matches!(automaton.verify(&read, &[]).unwrap(), Verdict::Valid(_)));
 }
 
-/// A spec of any actions in a row, with these limits.
+/// Returns the automaton of a spec in which the actions may follow each other in any order, each at most as often as
+/// `at_most` says.
 fn in_a_row(actions: usize, at_most: impl Fn(usize) -> usize, limits: Limits) -> PlanAutomaton {
     let names: Vec<String> = (0..actions).map(|action| format!("'a{action}'")).collect();
     let most: Vec<String> = (0..actions).map(|action| format!("a{action} = {}", at_most(action))).collect();
@@ -193,7 +196,8 @@ fn in_a_row(actions: usize, at_most: impl Fn(usize) -> usize, limits: Limits) ->
     PlanAutomaton::new(Spec::read(&source, &Options::default().limits(limits)).unwrap()).unwrap()
 }
 
-/// Each action has a counter, and each state the values of all: those after the start alone do not fit.
+/// Each action has a counter, and each state has the values of all counters. The successors of the start alone exceed
+/// the limit.
 #[test]
 fn values_of_counters_are_bounded_in_bytes() {
     let mut plans = in_a_row(1_000, |action| action + 2, Limits::default().plan_states(5_000));

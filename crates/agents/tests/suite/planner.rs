@@ -32,7 +32,7 @@ fn outcome(name: &str) -> Observation {
     Observation { outcome: Some(name.to_owned()), ..Observation::default() }
 }
 
-/// An environment that returns the entries of a list, one after the other.
+/// Returns an environment that answers with the entries of a list, one after the other.
 fn answering(list: &'static [&'static str]) -> impl Environment {
     let mut list = list.iter();
     move |_: &Spec, _: &Step| Ok(serde_json::from_str(list.next().unwrap()).unwrap())
@@ -47,7 +47,7 @@ fn what_comes_next_depends_on_what_came_back() {
         assert_eq!(planner.facts()["verdict"], answer);
         assert_eq!(planner.next().unwrap(), Next::Forced(next));
     }
-    // the facts alone say which outcome it was
+    // the facts alone determine the outcome
     let mut planner = shop();
     planner
         .execute(&mut answering(&[r#"{"facts": {"verdict": "denied"}, "data": [1]}"#]), Step::of(0))
@@ -105,7 +105,7 @@ fn what_the_spec_forbids_is_refused_and_the_plan_stays() {
         assert_eq!(planner.plan().steps.len(), 0);
         assert_eq!(planner.next().unwrap(), Next::Forced(0));
     }
-    // an outcome for an action that has none
+    // an outcome of an action without outcomes is refused
     let mut planner = shop();
     planner.observe(Step::of(0), &outcome("denied")).unwrap();
     assert_eq!(planner.observe(Step::of(2), &outcome("ok")).unwrap_err().code(), "environment/forbidden");
@@ -159,7 +159,7 @@ fn the_grammar_of_the_next_step_is_that_of_what_may_come() {
     assert!(planner.grammar().unwrap().is_none());
 }
 
-/// Whatever the world answers, there is a way to go on: every outcome of every action, at random, in the shipped flow.
+/// There is always a next step, whatever the outcomes are: they are drawn at random, in the shipped flow.
 #[test]
 fn random_worlds_meet_no_dead_end() {
     let mut longest = 0;
@@ -245,7 +245,7 @@ fn a_command_is_an_environment() {
         CommandEnvironment::new(command, deadline).execute(automaton.spec(), step)
     };
     let long = Duration::from_secs(20);
-    // it reads the step, and answers
+    // the command reads the step and answers
     let echo = "read line; printf '{\"outcome\": \"due\", \"data\": %s}' \"$line\"";
     let found = run(echo, &Step::of(0), long).unwrap();
     assert_eq!(found.outcome.as_deref(), Some("due"));
@@ -271,7 +271,7 @@ fn a_command_is_an_environment() {
         assert_eq!(error.code(), "environment/failed", "{command}: {error}");
         assert!(error.to_string().contains(part), "{command}: {error}");
     }
-    // too slow: before it writes, after it closed its output, in a process of its own
+    // commands that are too slow: before they write, after they close their output, in processes that they start
     for command in ["sleep 60", "exec >&-; sleep 60", "sleep 60 & wait", "(sleep 60; echo '{}') | cat"] {
         let start = Instant::now();
         let error = run(command, &Step::of(0), Duration::from_millis(300)).unwrap_err();
@@ -280,7 +280,7 @@ fn a_command_is_an_environment() {
     }
 }
 
-/// A policy whose answers are none.
+/// A policy whose answers are invalid.
 struct Nonsense(Vec<usize>, Value);
 
 impl Policy for Nonsense {
@@ -310,7 +310,7 @@ fn a_policy_that_answers_nonsense_is_refused() {
         let error = planner.choose(&mut Nonsense(vec![0], value.clone()), &questions).unwrap_err();
         assert_eq!(error.code(), "plan/wrong-arguments", "{value}");
     }
-    // a script without an answer, or with an answer that is not JSON
+    // a script without an answer is an error, and one with an answer that is not JSON
     for (answers, code) in [(vec![], "plan/no-answer"), (vec!["{cents".to_owned()], "plan/wrong-arguments")] {
         let error = planner.choose(&mut ScriptedPolicy::new(answers), &questions).unwrap_err();
         assert_eq!(error.code(), code);
@@ -332,7 +332,7 @@ fn arguments_come_from_every_policy() {
     let scripted = &mut ScriptedPolicy::new(vec![r#"{"cents": 4}"#.to_owned()]);
     let step = planner.choose(scripted, &questions).unwrap().unwrap();
     assert_eq!(step.arguments, Some(json!({"cents": 4})));
-    // a person is told the fault, and asked again
+    // a person is told the fault, and asked again until the arguments are valid
     let mut shown = Vec::new();
     let input = "no json\n{\"cents\": 70}\n{\"cents\": 7}\n";
     let step = planner
@@ -352,7 +352,7 @@ fn arguments_come_from_every_policy() {
     }
 }
 
-/// Forced steps are not asked for, and past the free steps only what finishes soonest is offered.
+/// After the maximum number of free steps only steps that finish soonest are offered.
 #[test]
 fn a_flow_without_end_is_ended() {
     let source = "kind = 'dfa'\nstart = 's'\naccepting = ['end']\n[symbols]\n\

@@ -1,6 +1,6 @@
 //! Plans: counts against brute force, searches without dead ends, verification.
 //!
-//! `GRAMMATA_WALKS=100000` takes that many random walks in all specs instead of a few thousand.
+//! `GRAMMATA_WALKS=100000` sets the number of random walks over all specs; the default is 4,000.
 
 use crate::openagi::modalities;
 use grammata::syntax::automaton_spec::{Options, Spec};
@@ -35,7 +35,7 @@ pub(crate) fn count(plans: &mut PlanAutomaton) -> String {
     plans.count().unwrap().to_string()
 }
 
-/// A case of each shipped spec whose symbols are actions.
+/// The shipped specs whose symbols are actions, each with one or more sets of parameters.
 const SHIPPED: &[(&str, &[(&str, &str)])] = &[
     ("daily-plan", &[]),
     ("daily-plan", &[("meal_gap_hours", "3")]),
@@ -49,8 +49,8 @@ const SHIPPED: &[(&str, &[(&str, &str)])] = &[
 
 // ---- counts
 
-/// Counts the ways to complete a plan in Polish prefix notation. `open` has the parts that are still to be written,
-/// `used` one bit for each tool used so far. Shares no code with the library; the table of tools is a copy.
+/// Returns the number of ways to complete a plan in Polish prefix notation. `open` has the parts that are still to be
+/// written, `used` one bit for each tool used so far. No code is shared with the library; the table of tools is a copy.
 fn count_by_hand(
     open: &mut Vec<char>,
     used: u16,
@@ -140,7 +140,7 @@ fn days_are_counted_as_by_hand() {
             }
             let meals = starts[0] + 1 + gap <= starts[1] && starts[1] + 1 + gap <= starts[2];
             let rested = (0..3).all(|meal| starts[meal] + 1 != starts[3]);
-            // the washing machine right before cleaning, or right before homework
+            // the washing machine is turned on right before cleaning or right before homework
             valid += if starts[3] == 13 && meals && rested { 2 } else { 0 };
         }
         let mut plans = shipped("daily-plan", &[("meal_gap_hours", &gap.to_string())]);
@@ -152,7 +152,7 @@ fn days_are_counted_as_by_hand() {
 fn recipes_are_counted() {
     for (may_be_empty, sets) in [("true", 1024u64), ("false", 1023)] {
         let mut plans = shipped("cooking", &[("seasoning_may_be_empty", may_be_empty)]);
-        // two seasonings, and a third or one of two ways to blanch
+        // two sets of seasonings, and either a third set or one of two ways to blanch
         assert_eq!(count(&mut plans), (sets * sets * (sets + 2)).to_string());
     }
     assert_eq!(count(&mut shipped("risk-management", &[])), "471");
@@ -218,7 +218,7 @@ fn subsets_are_listed_and_counted() {
     }
 }
 
-/// Words over small alphabets under all kinds of limits, counted by trying them all.
+/// All words over a small alphabet, under all kinds of limits, are compared with a naive check of each.
 #[test]
 fn limits_are_kept_as_a_naive_check_keeps_them() {
     let spec = |direction: &str, limits: &str, requires: &str| {
@@ -331,7 +331,7 @@ fn an_adversarial_policy_reaches_a_plan_for_every_task() {
     assert!(backtracks > 100, "the automaton has dead ends, but the adversarial policy met {backtracks}");
 }
 
-/// The shipped file is what the example writes.
+/// The shipped file of tasks is what the example writes.
 #[test]
 fn tasks_with_parameters_are_those_of_the_descriptions() {
     let path = Path::new(crate::ROOT).join("grammars/openagi/tasks.jsonl");
@@ -389,7 +389,7 @@ fn a_script_answers_and_is_refused() {
     assert!(text.starts_with("19:00 - 20:00 Eating supper.\n16:00 - 19:00 Doing homework."), "{text}");
 }
 
-/// Gives each choice the score that its label says.
+/// A policy that gives each choice the score in its label.
 struct Labels;
 
 impl grammata_agents::plan::Policy for Labels {
@@ -404,7 +404,7 @@ impl grammata_agents::plan::Policy for Labels {
 
 #[test]
 fn the_likeliest_plan_is_found_best_first_and_a_beam_may_miss_it() {
-    // what begins better ends worse
+    // the prefix with the better score has the worse completion
     let source = "kind = 'cfg'\nsymbols = ['1', '2', '9', '3', '8']\nstart = 's'\n\
         rules = { s = ['1 x', '2 y'], x = ['9', '8'], y = ['3', '9'] }";
     let mut automaton = plans(source);
@@ -440,7 +440,7 @@ fn plans_are_drawn_evenly() {
     for _ in 0..4_000 {
         *drawn.entry(sampler.sample().unwrap()).or_default() += 1;
     }
-    // 500 of each are expected, with a deviation of 21
+    // 500 draws of each plan are expected, with a standard deviation of 21
     assert!(drawn.len() == 8 && drawn.values().all(|&n| (400..600).contains(&n)), "{:?}", drawn.values());
 }
 
@@ -486,7 +486,7 @@ fn a_plan_is_a_tree() {
 
 // ---- verification
 
-/// The plan that the paper prints (A.6), and the one that GPT-4 made without the automaton.
+/// The plan that the paper prints (A.6). `UNCONSTRAINED` is the plan that GPT-4 wrote without the automaton.
 const PRINTED: &str = "10:00 - 10:00 Turning on the washer/laundry machine.\n10:00 - 11:00 House cleaning.\n\
     11:00 - 12:00 Eating breakfast.\n12:00 - 13:00 Grocery shopping.\n13:00 - 15:00 Playing basketball.\n\
     15:00 - 16:00 Eating lunch.\n16:00 - 19:00 Doing homework.\n19:00 - 20:00 Eating supper.";

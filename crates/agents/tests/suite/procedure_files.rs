@@ -1,4 +1,4 @@
-//! Files of procedures: their layout, and their states written out as specs of plans.
+//! Files of procedures: formatting them, and writing their states as a plan spec.
 
 use grammata::Limits;
 use grammata_agents::procedures::{Format, Mode, Procedure, Supervisor, format};
@@ -19,7 +19,7 @@ fn read(text: &str) -> Procedure {
     Procedure::read(text, Format::Yaml, &Limits::default()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The declarations of a procedure, without places.
+/// Returns the declarations of a procedure, without places in the file, and the size and graph of its automaton.
 fn outline(procedure: &Procedure) -> String {
     let declared = procedure.nodes().iter().map(|node| {
         let lists =

@@ -1,4 +1,5 @@
-//! Who said a value, and which call is made again: a table of cases, and a second judge that shares no code with the crate.
+//! Who said a value, and which calls are repetitions: a table of cases, and a second judge that does not use the
+//! crate's own verification.
 
 use grammata::Limits;
 use grammata_agents::procedures::agent::Simulation;
@@ -34,7 +35,7 @@ fn read(text: &str) -> Procedure {
     Procedure::read(text, Format::Yaml, &Limits::default()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The verdict by event: the name of the step and its fault.
+/// Returns the violations of a trace, one a line: number of the event, name of the step, fault.
 fn judged(procedure: &Procedure, events: &[Value]) -> Vec<String> {
     let trace: Vec<Event> = events.iter().map(|event| Event::of(event).unwrap()).collect();
     let (verdict, _) = verify(procedure, Mode::Guarded, &trace, true);
@@ -59,8 +60,8 @@ fn the_table_of_owners_comes_out_as_stated() {
     assert!(different.is_empty(), "{different:#?}");
 }
 
-/// A judge of owners and repetitions that follows declarations and events alone, for values that are said in digits and
-/// plain words.
+/// A judge of owners of values and of repetitions, which follows only declarations and events. It knows values that are
+/// said in digits and plain words.
 struct Judge<'p> {
     procedure: &'p Procedure,
     messages: Vec<String>,
@@ -75,7 +76,8 @@ struct Judge<'p> {
     pending: Option<(String, Values)>,
 }
 
-/// Letters and digits in lower case, with a space around each run.
+/// Returns the letters and digits of a text in lower case. Other characters separate words, and a space surrounds each
+/// word.
 fn plain(text: &str) -> String {
     let spaced: String =
         text.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
@@ -162,7 +164,8 @@ impl Judge<'_> {
         }
     }
 
-    /// An API answered anew: what requires it is not done any more, and what the user decided after that is open again.
+    /// Handles an API with a new answer: steps that require it are no longer done, and the user's decisions after these
+    /// steps are open again.
     fn take_back(&mut self, api: &str) {
         for node in self.procedure.nodes().iter().filter(|node| !node.keep) {
             if self.requires(&node.name, api) {
@@ -177,7 +180,7 @@ impl Judge<'_> {
         self.bases(name).iter().any(|base| base == other || self.requires(base, other))
     }
 
-    /// The fault of a call that other judges do not see.
+    /// Returns the fault of a call that the other judges do not check: a value that nobody said, or a repeated call.
     fn call(&self, name: &str, arguments: &Values) -> Option<String> {
         let request = &self.node(name).request;
         let unsaid =
@@ -240,7 +243,7 @@ impl Judge<'_> {
                 for slot in asks {
                     self.asked.insert(slot, self.messages.len());
                 }
-                // what the user decides after an answer is taken back when it is said again
+                // saying an answer again undoes the decisions that the user made after it
                 let node = self.procedure.node(&name).unwrap();
                 self.procedure.decisions(node).iter().for_each(|slot| drop(self.decided.remove(slot)));
             }
@@ -254,8 +257,8 @@ impl Judge<'_> {
     }
 }
 
-/// Random sessions some of whose calls have other arguments or come twice: wherever the crate sees nothing else that is wrong,
-/// the second judge sees the same.
+/// In random sessions some calls get other arguments or are repeated. If the crate finds no other fault, the second
+/// judge must find the same faults.
 #[test]
 fn a_second_judge_sees_the_same_owners() {
     let root = Path::new(crate::ROOT).join("grammars/procedures");
@@ -267,7 +270,7 @@ fn a_second_judge_sees_the_same_owners() {
             read(&std::fs::read_to_string(root.join(format!("{}.yaml", simulation.procedure))).unwrap());
         let mut known: BTreeMap<String, Vec<Value>> = BTreeMap::new();
         for (slot, value) in simulation.users.iter().flat_map(|user| &user.slots) {
-            // values that both judges read alike: no times, and no numbers next to others
+            // only values that both judges read alike: times are left out
             if !text_has_time(value) {
                 known.entry(slot.clone()).or_default().push(value.clone());
             }
@@ -326,7 +329,7 @@ fn text_has_time(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.contains(':') || text.matches('-').count() == 2)
 }
 
-/// Some calls get another value for one argument, and some come twice.
+/// Returns the events with random changes: some calls get another value for one argument, and some are repeated later.
 fn disturbed(events: &[Value], known: &BTreeMap<String, Vec<Value>>, seed: u64) -> Vec<Value> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut all = Vec::new();

@@ -1,8 +1,7 @@
-//! Progress and provenance: agents that take any offered step, with users who answer every question. No call has a
-//! value that nobody said, no call is repeated in a turn, and every session ends within the bound that the automaton
-//! gives.
+//! Progress and provenance: an agent takes any offered step, and the user answers every question. No call has a value
+//! that nobody said, no call is repeated in a turn, and every session ends within the bounds of the automaton.
 //!
-//! `GRAMMATA_SESSIONS=2000` sets the number of sessions of a procedure.
+//! `GRAMMATA_SESSIONS=2000` sets the number of sessions of each procedure.
 
 use grammata::syntax::automaton_spec::Spec;
 use grammata::{Limits, Result};
@@ -24,7 +23,7 @@ use std::path::{Path, PathBuf};
 type Values = Map<String, Value>;
 type Known = BTreeMap<String, Vec<Value>>;
 
-/// A value of a schema, or one of those known.
+/// Returns a random value of a schema. For a text, one of the known values is chosen if there are any.
 fn value(random: &mut ChaCha8Rng, schema: Option<&Value>, known: Option<&Vec<Value>>) -> Value {
     let field = |name: &str| schema.and_then(|schema| schema.get(name));
     if let Some(Value::Array(values)) = field("enum") {
@@ -45,7 +44,7 @@ fn value(random: &mut ChaCha8Rng, schema: Option<&Value>, known: Option<&Vec<Val
     }
 }
 
-/// Does anything that is offered, node by node.
+/// An agent that takes a random offered step: first the node is chosen, then one of its offers.
 struct Anything {
     random: ChaCha8Rng,
     known: Known,
@@ -107,7 +106,7 @@ impl Agent for Anything {
     }
 }
 
-/// A user who tells each slot and makes each decision in one way, and leaves after a closing answer.
+/// A user who has one value for each slot and one answer for each decision, and leaves after a closing answer.
 struct Cooperative {
     values: Values,
     decisions: Values,
@@ -194,7 +193,7 @@ fn session(shipped: &Shipped, workflow: &[Workflow<'_>], options: &AgentOptions,
     run(workflow, options, &mut agent, &mut user, &mut environment, &bounds).unwrap()
 }
 
-/// The acts of each turn.
+/// Returns the number of acts in each turn.
 fn turns(record: &Record) -> Vec<usize> {
     let mut turns = Vec::new();
     for (_, entry) in &record.entries {
@@ -207,7 +206,7 @@ fn turns(record: &Record) -> Vec<usize> {
     turns
 }
 
-/// The steps that verification judges wrong, by reason.
+/// Returns how many steps verification finds wrong, by reason.
 fn wrong(procedure: &Procedure, record: &Record) -> BTreeMap<&'static str, usize> {
     let events: Vec<Event> = record.events().iter().map(|event| Event::of(event).unwrap()).collect();
     let (verdict, _) = verify(procedure, Mode::Guarded, &events, true);
@@ -253,7 +252,7 @@ fn every_session_with_a_cooperative_user_ends_within_its_bound() {
     assert!(3 * complete > sessions, "{complete} of {sessions}");
 }
 
-/// What provenance and progress keep out: the same agents without them.
+/// Without provenance and progress the same agents use values that nobody said.
 #[test]
 fn without_provenance_values_are_made_up() {
     let options = AgentOptions::default().provenance(false).progress(false);

@@ -1,5 +1,5 @@
-//! Sessions of procedures: the reference agent with the users of the shipped simulations, agents that do their worst, and
-//! APIs that fail.
+//! Sessions of procedures: the reference agent with the users of the shipped simulations, agents that repeat wrong
+//! steps, and APIs that fail.
 
 use crate::arm::Arm;
 use crate::judge::judge;
@@ -40,7 +40,7 @@ fn simulations() -> Vec<(Procedure, Simulation)> {
     files.iter().map(pair).collect()
 }
 
-/// Whether a text is a word of a grammar.
+/// Returns whether a text is a word of a grammar.
 fn accepts(grammar: &Grammar, text: &str) -> bool {
     let automaton = Automaton::new(grammar, &Limits::default()).unwrap();
     let mut cache = Cache::new();
@@ -55,7 +55,7 @@ fn accepts(grammar: &Grammar, text: &str) -> bool {
     cache.is_accepting(at)
 }
 
-/// An agent whose steps are checked against the grammar of the offered steps.
+/// An agent whose steps must be words of the grammar of the offered steps.
 struct Checked<A>(A);
 
 impl<A: Agent> Agent for Checked<A> {
@@ -95,9 +95,9 @@ fn the_reference_agent_does_what_each_user_expects() {
     let mut different = Vec::new();
     for (procedure, simulation) in simulations() {
         for (place, script) in simulation.users.iter().enumerate() {
-            // both formats, in turns
+            // users alternate between the two step formats
             let format = [StepFormat::Published, StepFormat::Json][place % 2];
-            // an answer that claims nothing may say anything, so free replies of the agent pass
+            // an answer without claims may have any text, so free replies of the agent are accepted
             let options = AgentOptions::default().format(format);
             let record = session(&procedure, &simulation, script, &options);
             let judgement = judge(&procedure, script, &record);
@@ -118,7 +118,7 @@ fn the_reference_agent_does_what_each_user_expects() {
     assert!(different.is_empty(), "{} differ\n{}", different.len(), different.join("\n\n"));
 }
 
-/// Writes the same steps again and again.
+/// An agent that writes the same steps in a cycle.
 struct Stubborn(Vec<&'static str>, usize);
 
 impl Agent for Stubborn {
@@ -166,12 +166,12 @@ fn the_published_controllers_stop_at_their_bound_or_never() {
     assert_eq!(first, ["user", "refused", "refused", "refused", "refused", "refused", "agent"]);
     let Entry::Refused { reason, .. } = &record.entries[1].1 else { panic!("{record:?}") };
     assert_eq!(reason, "precondition look");
-    // the code as published has no bound
+    // the published code has no bound for refusals, so the session ends with an error
     let options = options.controllers(Some(Controllers::CODE));
     let error =
         with_agent(&procedure, &options, &mut Stubborn(vec![blocked], 0), &mut gives(json!({}))).unwrap_err();
     assert_eq!(error.code(), "procedure/refusals");
-    // a call that repeats is refused once, and is legal again after a reply
+    // a repeated call is refused once, and is allowed again after a reply
     let look = "Action: look\nAction Input: {\"s\": \"a\"}";
     let steps = vec![look, look, "Answer: free\nResponse: One moment.", look, "Answer: free\nResponse: So."];
     let options = options.controllers(Some(Controllers::PAPER));
@@ -204,13 +204,13 @@ fn apis_that_fail_are_errors_of_the_call_or_end_the_session() {
         let diagnostic = grammata::Diagnostic::new("environment/timeout", "it took too long");
         Err(grammata::Error::new(grammata::ErrorKind::Io, diagnostic))
     };
-    // nothing catches it
+    // the procedure has no `except`, so an error of an API ends the session
     let procedure = read(SMALL);
     let record = with_agent(&procedure, &options, &mut Stubborn(vec![look], 0), &mut fails.clone()).unwrap();
     let Ending::Failed(error) = &record.ending else { panic!("{record:?}") };
     assert_eq!(error.code(), "environment/timeout");
     assert!(error.to_string().contains("it took too long"), "{error}");
-    // the text catches it: the statements under `except` are open
+    // the procedure catches the error: only the statements under `except` are open
     let caught = read(
         "Name: x\nAPIs:\n- {name: look}\nANSWERs:\n- {name: sorry, desc: No luck., precondition: [look]}\n\
          - {name: fine, desc: Fine., precondition: [look]}\n\
@@ -219,7 +219,7 @@ fn apis_that_fail_are_errors_of_the_call_or_end_the_session() {
     let steps = vec!["Action: look\nAction Input: {}", "Answer: sorry\nResponse: No luck."];
     let record = with_agent(&caught, &options, &mut Stubborn(steps, 0), &mut fails.clone()).unwrap();
     assert!(record.is_complete && record.refusals == 0, "{record:?}");
-    // a value that the schema does not allow, and a response that is not an object
+    // invalid results: a value that the schema does not allow, and a response that is not an object
     let record =
         with_agent(&procedure, &options, &mut Stubborn(vec![look], 0), &mut gives(json!({"ok": "maybe"})))
             .unwrap();
@@ -228,7 +228,7 @@ fn apis_that_fail_are_errors_of_the_call_or_end_the_session() {
     let error =
         with_agent(&procedure, &options, &mut Stubborn(vec![look], 0), &mut gives(json!(1))).unwrap_err();
     assert_eq!(error.code(), "procedure/result");
-    // a slot that is missing is not set: the conditions on it are closed
+    // a slot that is missing from a result stays unset, so conditions on it are false
     let record = with_agent(
         &procedure,
         &options,
@@ -240,7 +240,7 @@ fn apis_that_fail_are_errors_of_the_call_or_end_the_session() {
     assert_eq!(reason, "guard ok == true (look.ok is not known)");
 }
 
-/// A number below `bound`, of a generator with 64 bits of state (Knuth's MMIX constants).
+/// Returns a pseudo-random number below `bound`, from a generator with 64 bits of state (Knuth's MMIX constants).
 fn draw(state: &mut u64, bound: usize) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     ((*state >> 33) % bound as u64) as usize
@@ -277,10 +277,10 @@ fn frames_are_pushed_and_popped_and_keep_their_values() {
     assert_eq!(conversation.session().value("s"), Some(&json!("a")));
     assert_eq!(controls(&conversation), ["switch three", "switch four", "return"]);
     act(&mut conversation, "Action: switch four\nAction Input: {}");
-    // three deep: no further procedure can begin
+    // at the maximum depth of three no further procedure can begin
     assert_eq!(controls(&conversation), ["return"]);
     act(&mut conversation, "Action: return\nAction Input: {}");
-    // the end of a procedure that interrupted another one leads back to it
+    // when a procedure that interrupted another one ends, the interrupted one continues
     act(&mut conversation, "Action: look\nAction Input: {\"s\": \"b\"}");
     conversation.result(&Map::from_iter([("ok".to_owned(), true.into())]));
     act(&mut conversation, "Action: order\nAction Input: {\"s\": \"b\"}");
@@ -322,7 +322,8 @@ fn free_replies_end_after_three_and_a_dropped_request_has_no_effect() {
     assert!(draw(&mut 1, 9) < 9 && matches!(Texts::default(), Texts::Verbatim) && Mask::Form != Mask::None);
 }
 
-/// The second of two calls of a `try` fails: the statements under `except` are open, those after both are closed.
+/// If the second of two calls in a `try` fails, the statements under `except` are open, and those after the `try` are
+/// closed.
 #[test]
 fn an_error_of_the_second_call_leads_to_what_catches_it() {
     let procedure = read(
@@ -347,7 +348,7 @@ fn an_error_of_the_second_call_leads_to_what_catches_it() {
     assert!(record.is_complete && record.refusals == 1, "{record:?}");
 }
 
-/// Leaves after a number of messages.
+/// A user who leaves after a number of messages.
 struct Leaves(usize);
 
 impl User for Leaves {
@@ -366,8 +367,8 @@ impl User for Leaves {
     }
 }
 
-/// A user may leave immediately, after a reply out of the workflow, or while another procedure interrupts: nothing is
-/// wrong, and nothing is complete.
+/// A user may leave immediately, after a free reply, or while another procedure interrupts. The session is not
+/// complete, and no step is judged wrong.
 #[test]
 fn users_who_leave_leave_nothing_wrong() {
     let procedures: Vec<Procedure> =

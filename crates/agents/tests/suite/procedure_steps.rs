@@ -1,5 +1,5 @@
-//! The grammar of one step: the allowed bytes, arguments by the conversation, texts and claims. Words are judged byte
-//! by byte, so that a text of a grammar is one for tokens of any vocabulary.
+//! The grammar of one step: the allowed bytes, arguments that depend on the conversation, texts and claims. Words are
+//! checked byte by byte, so the results hold for any vocabulary.
 
 use grammata::Limits;
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
@@ -14,7 +14,7 @@ fn read(text: &str) -> Procedure {
     Procedure::read(text, Format::Yaml, &Limits::default()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// A grammar, byte by byte.
+/// A compiled grammar that is run byte by byte.
 struct Words {
     automaton: Automaton,
     cache: Cache,
@@ -38,7 +38,7 @@ impl Words {
         at != ConfigurationId::DEAD && self.cache.is_accepting(at)
     }
 
-    /// The bytes that may come after a text.
+    /// Returns the bytes that may follow a text.
     fn next(&mut self, text: impl AsRef<[u8]>) -> Vec<u8> {
         let at = self.after(text.as_ref());
         let (cache, automaton) = (&mut self.cache, &self.automaton);
@@ -46,7 +46,7 @@ impl Words {
         (0..=255).filter(|&byte| is_open(byte)).collect()
     }
 
-    /// What must come after a text, up to a choice or a possible end.
+    /// Returns the bytes that must follow a text, up to a choice or a possible end.
     fn forced(&mut self, text: &str) -> String {
         let mut bytes = text.as_bytes().to_vec();
         loop {
@@ -103,14 +103,14 @@ fn without_an_open_call_no_action_begins() {
     );
     let workflows = [Workflow::new(&procedure, Mode::Guarded, &Limits::default()).unwrap()];
     let mut conversation = Conversation::new(&workflows).unwrap();
-    // nobody spoke: the call has no arguments and is open
+    // the user said nothing: the call has no arguments and may be made
     let mut words = step(&conversation, &Offering::default(), &StepOptions::default());
     assert_eq!(words.next(""), b"A");
     assert_eq!(words.next("A"), b"cn");
     conversation.take(&grammata_agents::procedures::Resolved::Call { api: 0, arguments: Map::new() });
     conversation.result(&values(json!({"error": "no"})));
     let mut words = step(&conversation, &Offering::default(), &StepOptions::default());
-    // the call again would repeat the last act
+    // making the call again would repeat the last act
     assert_eq!(conversation.session().arguments(0), Err(Obstacle::Again));
     assert!(!words.accepts("Action: a\nAction Input: {}"));
 }
@@ -145,7 +145,7 @@ fn a_value_of_an_earlier_call_is_forced_with_its_escapes() {
     }
 }
 
-/// The pieces that an argument may be, by a walk over all words up to a number of bytes.
+/// Returns all completions of `before`, sorted. Panics if a text reaches `most` bytes after `before`.
 fn all_words(words: &mut Words, before: &str, most: usize) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Vec<Vec<u8>> = vec![before.as_bytes().to_vec()];
@@ -171,12 +171,12 @@ fn quotes_are_what_the_user_wrote() {
     let mut words = step(&conversation, &Offering::default(), &StepOptions::default());
     let found = all_words(&mut words, "Action: check\nAction Input: {\"hospital_name\": \"", 40);
     assert_eq!(found, ["Köln\"}", "Köln, köln\"}", "in Köln\"}", "in\"}", "köln\"}"]);
-    // nothing was said that could be the value
+    // the user said nothing that could be the value
     let mut conversation = Conversation::new(&workflows).unwrap();
     let mut nothing = step(&conversation, &Offering::default(), &StepOptions::default());
     assert_eq!(nothing.next("A"), b"n");
     assert_eq!(conversation.session().arguments(0), Err(Obstacle::Argument("hospital_name".to_owned())));
-    // long messages are within the limits, or an error names one
+    // a long message is read within the default limits; a smaller limit is named in the error
     let long: Vec<String> = (0..4_096).map(|word| format!("word{word}")).collect();
     conversation.hear(&long.join(" "));
     let mut words = step(&conversation, &Offering::default(), &StepOptions::default());
@@ -213,7 +213,7 @@ fn results_are_an_enumeration_and_the_last_call_is_not_repeated() {
     assert_eq!(words.forced("Action: take\nAction Input: "), "{\"place\": \"A\"}");
 }
 
-/// A conversation in which the hospital was checked and its slots were queried.
+/// Returns a conversation in which the hospital was checked and its free places were queried.
 fn after_two_calls<'p>(workflows: &'p [Workflow<'p>]) -> Conversation<'p> {
     let mut conversation = Conversation::new(workflows).unwrap();
     conversation.hear("Elm, Mon or Tue");
@@ -235,7 +235,7 @@ fn texts_are_verbatim_or_hold_their_values_and_claim_nothing_of_others() {
     let free = |text: &str| format!("Answer: free\nResponse: {text}");
     let mut words = step(&conversation, &Offering::default(), &StepOptions::default());
     assert!(words.accepts(&free("A moment, please.")));
-    // what one answer claims is out of all other texts: `booked`, and by `auto` the words of `told`
+    // the claims of an answer are excluded from all other texts: `booked`, and with `auto` the words of `told`
     for text in ["It is Booked.", "I booked it", "There it is"] {
         assert!(!words.accepts(&free(text)), "{text}");
     }

@@ -1,4 +1,5 @@
-//! Procedures whose APIs are tools of documents: their arguments, contradictions, and sessions in call formats.
+//! Procedures whose APIs are tools of documents: their arguments, conflicts with the tools, and sessions in call
+//! formats.
 
 use crate::judge::judge;
 use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
@@ -33,7 +34,7 @@ fn simulation() -> Simulation {
     Simulation::read(&text, &Limits::default()).unwrap()
 }
 
-/// Formats whose turns may be text.
+/// The call formats in which a turn may also be text.
 const FORMATS: [&str; 9] =
     ["hermes", "json", "json-array", "llama3", "mistral-args", "react", "python", "qwen-coder", "http"];
 
@@ -97,7 +98,7 @@ reference {"type":"string"} None
     assert!(report.procedure.is_some() && report.size.is_some(), "{:?}", report.findings);
 }
 
-/// The code, the place and the text of each error of a procedure with these APIs and slots.
+/// Returns the code and the found text of each error of a procedure with the given slots and APIs.
 fn errors(slots: &str, apis: &str, folder: Option<&Path>) -> Vec<String> {
     let text = format!("Name: n\nSLOTs: [{slots}]\nAPIs: [{apis}]\nProcedure: |\n  done\n");
     let report = check_in(&text, Format::Yaml, folder, &Limits::default()).unwrap();
@@ -141,7 +142,7 @@ fn what_contradicts_a_tool_is_an_error() {
         ("", format!("{find}, request: {{d: day}}, response: {{n: count, other: /a/b}}"), &[]),
         ("{name: size, schema: {type: number, maximum: 4}}", find.to_owned(), &[]),
         ("{name: size, source: agent}", find.to_owned(), &[]),
-        // contradictions
+        // conflicts between an API and its tool
         ("", format!("{find}, request: [size]"), &["pdl/tool-conflict no `day`"]),
         ("", format!("{find}, request: [day, hour]"), &["pdl/tool-conflict hour"]),
         ("", format!("{find}, request: [day, day]"), &["pdl/tool-conflict day"]),
@@ -170,7 +171,7 @@ fn what_contradicts_a_tool_is_an_error() {
         ("", "tool: 'inner/t.json#needs', request: [b]".to_owned(), &[]),
         ("", "tool: 'inner/t.json#tree'".to_owned(), &["pdl/tool-arguments inner/t.json#tree"]),
         ("", "tool: 'inner/t.json#never'".to_owned(), &["pdl/tool-refused inner/t.json#never"]),
-        // documents
+        // wrong references to documents and tools
         ("", "tool: 'inner/t.json#fnd'".to_owned(), &["pdl/unknown-tool fnd"]),
         ("", "tool: 'inner/t.json'".to_owned(), &["pdl/tool-file inner/t.json"]),
         ("", "tool: '#find'".to_owned(), &["pdl/tool-file #find"]),
@@ -197,7 +198,7 @@ fn what_contradicts_a_tool_is_an_error() {
     assert_eq!(error.code(), "pdl/tool-file");
 }
 
-/// Whether a text is a word of a grammar.
+/// Returns whether a text is a word of a grammar.
 fn accepts(grammar: &Grammar, text: &str) -> bool {
     let automaton = Automaton::new(grammar, &Limits::default()).unwrap();
     let mut cache = Cache::new();
@@ -212,8 +213,8 @@ fn accepts(grammar: &Grammar, text: &str) -> bool {
     run.is_accepting(at)
 }
 
-/// The reference agent. Its turns are checked against the grammar of the offered tools, and against a tool session that
-/// is compiled once and whose subset is the open tools.
+/// The reference agent. Each of its turns must be a word of the grammar of the offered tools. Calls must also be
+/// accepted by a tool session that is compiled once and restricted to the open tools.
 struct Checked {
     agent: RuleAgent,
     tools: grammata_agents::tools::session::CompiledTools,
@@ -258,7 +259,7 @@ impl Agent for Checked {
         });
         let open: Vec<&str> = open.collect();
         for node in procedure.nodes().iter().filter(|node| node.tool.is_some()) {
-            // a call that is not open has no word
+            // a call that is not open cannot be written
             let arguments = json!({"passengers": 2}).as_object().unwrap().clone();
             let call = Act::Call { name: node.name.clone(), arguments };
             if !open.contains(&node.name.as_str()) {

@@ -1,4 +1,4 @@
-//! A language model that plays the user of a conversation.
+//! A language model that plays the user in a conversation.
 
 use crate::byte_encoder::ByteEncoder;
 use crate::models::Function;
@@ -7,7 +7,8 @@ use grammata::Limits;
 use grammata_agents::plan::policy::{ModelPolicy, PromptOptions};
 use grammata_agents::procedures::agent::{ModelUser, Reply, Said, Simulation, User};
 
-/// Writes `answers` one after the other, each after a prompt that says more of the conversation.
+/// Returns a model that writes the answers in order. Which one is written depends on the number of agent messages in
+/// the prompt.
 fn writer(answers: &'static [&'static str]) -> impl FnMut(&[u32]) -> Vec<f32> {
     move |sequence| {
         let text: Vec<u8> = sequence.iter().map(|&token| token as u8).collect();
@@ -17,14 +18,14 @@ fn writer(answers: &'static [&'static str]) -> impl FnMut(&[u32]) -> Vec<f32> {
         let mut logits = vec![-9.0; WIDTH];
         match answer.as_bytes().get(written.len()) {
             Some(&byte) => logits[usize::from(byte)] = 9.0,
-            // the end
+            // the end token
             None => logits[WIDTH - 1] = 9.0,
         }
         logits
     }
 }
 
-/// The logits of a model after a sequence.
+/// Returns the logits of the next token after a sequence.
 type Logits = Box<dyn FnMut(&[u32]) -> Vec<f32>>;
 
 #[test]
@@ -47,7 +48,7 @@ fn a_model_plays_a_user() {
     };
     let replies = converse(Box::new(writer(&["on Monday", "[END]"])), 2);
     assert_eq!(replies, [Reply::text(script.open.as_str()), Reply::text("on Monday"), Reply::End]);
-    // whatever it writes is one line
+    // whatever the model writes, a message is one line of at most 160 characters
     for reply in converse(Box::new(noise), 4) {
         if let Reply::Message { text, .. } = reply {
             assert!((1..=160).contains(&text.chars().count()) && text.trim() == text, "{text:?}");

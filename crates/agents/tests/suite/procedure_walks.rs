@@ -1,8 +1,9 @@
-//! Random sessions of all shipped procedures, with results that are drawn to hurt: no step breaks a rule, by the crate's own
-//! verification and by a second judge of preconditions and arguments that knows declarations only.
+//! Random sessions of all shipped procedures with adversarial results. No step breaks a rule, according to the crate's
+//! own verification and to a second judge of preconditions and arguments that knows only the declarations.
 //!
-//! `GRAMMATA_SESSIONS=10000` sets the number of sessions of a file. With `GRAMMATA_SESSIONS_OUT=FOLDER` the traces are written
-//! there, a JSON list `[MODE, EVENTS]` a line, for a judge that shares no code with the crate.
+//! `GRAMMATA_SESSIONS=10000` sets the number of sessions of a file; the default is 40. With
+//! `GRAMMATA_SESSIONS_OUT=FOLDER` the traces are written to that folder, one JSON list `[MODE, EVENTS]` a line, for a
+//! judge that shares no code with the crate.
 
 use grammata::Limits;
 use grammata_agents::procedures::agent::Simulation;
@@ -16,12 +17,12 @@ use std::path::{Path, PathBuf};
 
 type Values = Map<String, Value>;
 
-/// A judge of preconditions and arguments that follows declarations alone.
+/// A judge of preconditions and arguments that follows only the declarations.
 struct Second<'p> {
     procedure: &'p Procedure,
-    /// By name: whether the last answer was an error.
+    /// The steps that are done, by name: whether the last result was an error.
     done: BTreeMap<String, bool>,
-    /// By API: the last arguments and outcome.
+    /// The last arguments and result of each API.
     answers: BTreeMap<String, (Values, Values)>,
     last: Option<(String, Values)>,
 }
@@ -80,7 +81,7 @@ impl Second<'_> {
                     }
                     self.done.insert(name, false);
                 }
-                // an answer or a message of the user begins a turn
+                // free replies and messages of the user begin a turn
                 "free" | "user" => self.last = None,
                 _ => {}
             }
@@ -147,7 +148,7 @@ fn random_sessions_break_no_rule() {
         });
         for mode in [Mode::Graph, Mode::Guarded, Mode::Strict] {
             let workflow = match Workflow::new(&procedure, mode, &Limits::default()) {
-                // a user who declines leaves no closing answer in the order of the text
+                // in strict order a user who declines can never reach a closing answer
                 Err(error) if mode == Mode::Strict => {
                     assert_eq!(error.code(), "pdl/blocking");
                     [Workflow::unsupervised(&procedure, mode)]
@@ -155,7 +156,7 @@ fn random_sessions_break_no_rule() {
                 workflow => [workflow.unwrap()],
             };
             for seed in 0..count.div_ceil(3) {
-                // sessions of uneven seeds take calls with an effect wherever one is offered
+                // sessions with odd seeds prefer calls that have an effect
                 let options = WalkOptions::default().eager(seed % 2 == 1);
                 let walk = random_walk(&workflow, &known, &options, seed + 1_000_000 * mode as u64);
                 let events = walk.events;

@@ -1,5 +1,5 @@
-//! Procedures: the table of hard cases, sizes of automata, the supervisor against a search over all sets of states, and
-//! input that is made to hurt.
+//! Procedures: a table of hard cases, sizes of automata, the supervisor compared with a search over all sets of states,
+//! and malformed or very large input.
 
 use grammata::transitions::{Transition, TransitionSystem};
 use grammata::{Limits, Place};
@@ -25,7 +25,7 @@ fn read(text: &str) -> Procedure {
     Procedure::read(text, Format::Yaml, &Limits::default()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The codes of errors and warnings, each once.
+/// Returns the codes of errors and warnings, sorted and without duplicates.
 fn codes(report: &Report) -> Vec<&'static str> {
     let findings = report.findings.iter().filter(|finding| finding.severity != Severity::Note);
     let mut codes: Vec<&str> = findings.map(|finding| finding.diagnostic.code()).collect();
@@ -69,7 +69,8 @@ impl Case {
         }
     }
 
-    /// A session after the nodes of `done`, in the order of their preconditions, with the results of `regs`.
+    /// Returns a session in which the nodes of `done` happened in the order of the procedure's nodes, with the results
+    /// of `regs`.
     fn session<'p>(&self, procedure: &'p Procedure) -> Session<'p> {
         let mut session = Session::new(procedure, self.mode());
         for node in procedure.nodes().iter().filter(|node| self.done.contains_key(&node.name)) {
@@ -151,7 +152,7 @@ fn the_hard_cases_come_out_as_stated() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// States and edges of the shipped procedures in the mode `guarded`, the numbers of calls aside.
+/// The number of states and edges of each shipped procedure in the mode `guarded`, without the numbers of calls.
 const SIZES: [(&str, usize, usize); 12] = [
     ("card_block", 11, 63),
     ("flight_booking", 12, 60),
@@ -253,20 +254,20 @@ fn yaml_json_and_toml_are_the_same_procedure() {
         (nodes, procedure.slots()[0].schema.clone().unwrap()["enum"][1].clone(), report.size.unwrap().states)
     };
     let expected = outline(yaml, Format::Yaml);
-    // the start, and after the call one state for each value
+    // the start, and one state after the call for each value
     assert_eq!(expected.2, 5);
     assert_eq!(outline(json, Format::Yaml), expected);
     let toml = outline(toml, Format::Toml);
     assert_eq!((toml.0, toml.1, toml.2), (expected.0, expected.1, 4));
 }
 
-/// A number below `bound`, of a generator with 64 bits of state (Knuth's MMIX constants).
+/// Returns a pseudo-random number below `bound`, from a generator with 64 bits of state (Knuth's MMIX constants).
 fn draw(state: &mut u64, bound: u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 33) % bound
 }
 
-/// A small procedure with bounded calls, in which a result or an error may lead into a dead end.
+/// Returns a small random procedure in which a result or an error may lead to a dead end; calls may be bounded.
 fn random_procedure(seed: u64) -> String {
     let mut state = seed;
     let mut text = String::from(
@@ -278,7 +279,7 @@ fn random_procedure(seed: u64) -> String {
         _ => String::new(),
     };
     let (a, b) = (most(), most());
-    // a call that is not needed and whose error ends all
+    // an optional call whose error ends the procedure
     let has_risk = value(2) == 0;
     let (risk, response) =
         if has_risk { ("- {name: c, max_calls: 1}\n", "") } else { ("", ", response: [t]") };
@@ -304,7 +305,8 @@ fn random_procedure(seed: u64) -> String {
     text
 }
 
-/// The states from which the goal is reached within a set of states, by choices whose outcomes all stay in it.
+/// Returns the states of `set` from which a goal can be reached through choices whose outcomes all stay in `set`. Sets
+/// of states are bit sets.
 fn live_within(set: u32, choices: &[Vec<Vec<StateId>>], goal: u32) -> u32 {
     let has = |set: u32, state: StateId| set >> state & 1 == 1;
     let mut live = set & goal;
@@ -362,12 +364,12 @@ fn the_supervisor_is_the_union_of_all_controllable_nonblocking_sets() {
     assert!(blocking > 3 && cut > 3, "{blocking} {cut}");
 }
 
-/// Whether some choices and outcomes reach a closing answer within `steps` steps.
+/// Returns whether some choices and outcomes reach a closing answer within `steps` steps.
 fn can_close(session: &Session<'_>, steps: usize) -> bool {
     session.is_complete() || steps > 0 && after_steps(session).iter().any(|next| can_close(next, steps - 1))
 }
 
-/// The sessions after one step: an open node, with all results.
+/// Returns the sessions after one step: each open node, with each possible result.
 fn after_steps<'p>(session: &Session<'p>) -> Vec<Session<'p>> {
     let mut all = Vec::new();
     for node in session.open() {
@@ -383,7 +385,7 @@ fn after_steps<'p>(session: &Session<'p>) -> Vec<Session<'p>> {
             Some(slot) => [true, false].map(|flag| Map::from_iter([(slot.clone(), flag.into())])).into(),
             None => vec![Map::new()],
         };
-        // the only call whose error is caught
+        // `c` is the only call whose error is caught
         results.extend((name == "c").then(|| Map::from_iter([("error".to_owned(), "no".into())])));
         for result in results {
             let mut next = session.clone();
@@ -454,7 +456,8 @@ fn calls_that_disagree_close_what_builds_on_both() {
     assert_eq!(session.obstacle(2, Some(&Map::new())).unwrap().to_string(), "argument s");
 }
 
-/// A chain or a row of APIs, and an inform that requires the last or all of them.
+/// Returns a procedure with a chain or a row of APIs. Its answer requires the last API of the chain, or all APIs of the
+/// row.
 fn many(count: usize, is_chain: bool) -> String {
     let mut text = String::from("Name: x\nAPIs:\n");
     for api in 0..count {

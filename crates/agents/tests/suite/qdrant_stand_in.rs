@@ -1,6 +1,5 @@
-//! A stand-in for a Qdrant server: the part of its REST interface that the index uses, over a list of points, and the
-//! choice that suits the index least wherever a server has one. Bodies are read strictly: a member that it does not
-//! know is an error.
+//! A stand-in for a Qdrant server. It implements the part of the REST interface that the index uses, over a list of
+//! points. If a server may choose, it chooses what is hardest for the index. An unknown member in a body is an error.
 
 use grammata::Result;
 use grammata_agents::retrieval::index::qdrant::{Method, Response, Transport};
@@ -13,17 +12,17 @@ struct Collection {
     size: usize,
     metadata: Value,
     indexed: Vec<String>,
-    /// By id. Points with equal scores are in the order of ids, not of insertion.
+    /// Points by id. Points with equal scores are returned in the order of ids, not of insertion.
     points: BTreeMap<String, (Vec<f32>, Value)>,
 }
 
-/// Collections by name.
+/// The server: its collections by name, and what a test plans and observes.
 #[derive(Debug, Default)]
 pub(crate) struct StandIn {
     collections: Mutex<BTreeMap<String, Collection>>,
-    /// Answers to give before any other, the last one first.
+    /// Responses that are given before any other, the last one first.
     pub(crate) planned: Mutex<Vec<Response>>,
-    /// Requests so far, as method and path.
+    /// The requests so far, each as method and path.
     pub(crate) log: Mutex<Vec<String>>,
 }
 
@@ -33,7 +32,7 @@ fn refuse<T>(status: u16, message: impl Into<String>) -> std::result::Result<T, 
     Err((status, message.into()))
 }
 
-/// The members of an object, all of which must be known.
+/// Returns the value if it is an object whose members are all known.
 fn members<'v>(value: &'v Value, known: &[&str]) -> std::result::Result<&'v Value, (u16, String)> {
     match value.as_object() {
         None => refuse(400, format!("no object: {value}")),
@@ -77,7 +76,7 @@ fn selected(payload: &Value, with: &Value) -> Value {
         .collect()
 }
 
-/// The points of a filter.
+/// A condition of a filter: ids of points, or allowed values of a member.
 enum Allowed {
     Ids(HashSet<String>),
     Values(String, Vec<Value>),

@@ -1,4 +1,5 @@
-//! Retrieval of tools: the hard cases under `tests/cases/retrieval`, and every part against a naive one.
+//! Retrieval of tools: the hard cases under `tests/cases/retrieval`, and each part compared with a naive
+//! implementation.
 
 use grammata::{Limits, Place};
 use grammata_agents::retrieval::fuse::{Duplicates, interleave, reciprocal_rank_fusion};
@@ -28,7 +29,7 @@ struct ListCase {
     error: Option<String>,
 }
 
-/// Tools written as letters.
+/// Returns tools written as letters, from `a` for 0.
 fn tools(letters: &str) -> Vec<usize> {
     letters.bytes().map(|letter| usize::from(letter - b'a')).collect()
 }
@@ -58,13 +59,14 @@ fn lists_are_joined_as_the_cases_say() {
     }
 }
 
-/// Lists of distinct tools.
+/// Returns random lists of distinct tools.
 fn lists() -> impl Strategy<Value = Vec<Vec<usize>>> {
     let list = (Just((0..20).collect::<Vec<usize>>()).prop_shuffle(), 0..15_usize);
     prop::collection::vec(list.prop_map(|(tools, length)| tools[..length].to_vec()), 0..6)
 }
 
-/// Interleaving by its definition: all turns are written down, then the first place of each tool is kept.
+/// Interleaves by definition: the lists are read in turns, and only the first place of each tool is kept. A list whose
+/// next tool is already placed loses its turn.
 fn turns(lists: &[Vec<usize>]) -> Vec<usize> {
     let depth = lists.iter().map(Vec::len).max().unwrap_or(0);
     let mut result = Vec::new();
@@ -81,7 +83,8 @@ fn turns(lists: &[Vec<usize>]) -> Vec<usize> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// T4.
+    /// The properties of interleaving: no duplicates, nothing missing, stable prefixes, and no need for more than `k`
+    /// entries of a list.
     #[test]
     fn interleaving_keeps_its_promises(lists in lists(), k in 1..25_usize) {
         for duplicates in [Duplicates::Advance, Duplicates::LoseTurn] {
@@ -145,7 +148,8 @@ fn bm25_is_that_of_the_cases() {
     }
 }
 
-/// BM25 by its formula, one document after the other.
+/// Returns the BM25 scores by the formula, one document after the other. Only documents with a score above 0 are
+/// returned, best first.
 fn naive_bm25(documents: &[String], query: &str) -> Vec<(usize, f64)> {
     let words = |text: &str| -> Vec<String> {
         text.split(' ').filter(|w| !w.is_empty()).map(str::to_owned).collect()
@@ -185,7 +189,7 @@ proptest! {
         prop_assert_eq!(found.len(), expected.len());
         for (hit, (tool, score)) in found.iter().zip(&expected) {
             prop_assert!((hit.score - score).abs() < 1e-9);
-            // where two scores are equal but for rounding, either order is right
+            // scores that differ only by rounding may be in either order
             let is_tied = expected.iter().any(|(other, near)| other != tool && (near - score).abs() < 1e-9);
             prop_assert!(hit.tool == *tool || is_tied);
         }
@@ -195,8 +199,8 @@ proptest! {
         prop_assert_eq!(index.search(&query, k, Some(&odd)), filtered);
     }
 
-    /// T21: coordinates that are small whole numbers have exact dot products before they are normalised, and equal vectors
-    /// equal ones after.
+    /// The flat index finds what a full comparison finds. Coordinates are small integers, so dot products are exact
+    /// before vectors are normalised, and equal vectors stay equal after it.
     #[test]
     fn the_flat_index_finds_what_a_full_comparison_finds(
         rows in prop::collection::vec(prop::collection::vec(-3..4_i8, 11), 1..60),
@@ -231,7 +235,7 @@ proptest! {
                 };
                 prop_assert!(hits.windows(2).all(ordered));
             }
-            // no omitted tool is better than the found ones
+            // no tool that is left out is better than the last found one
             if let Some(last) = found[number].last() {
                 for tool in (0..rows.len()).filter(|tool| found[number].iter().all(|hit| hit.tool != *tool)) {
                     prop_assert!(cosine(tool) <= last.score + 1e-6);
@@ -243,7 +247,7 @@ proptest! {
 
 #[test]
 fn the_flat_index_is_the_same_in_blocks_and_from_any_thread() {
-    // more rows than a block has; every 1,000th is the query itself
+    // more rows than a block has; every 1,000th row equals the first query
     let row = |i: usize| if i.is_multiple_of(1_000) { [1.0, 0.0] } else { [(i % 97) as f32, 97.0] };
     let index = FlatIndex::new(Embeddings::from_rows(2, (0..10_000).map(row)).unwrap());
     let query = Embeddings::from_rows(2, [[1.0, 0.0], [0.0, 1.0]]).unwrap();
@@ -343,7 +347,7 @@ fn wrong_lines_are_refused_with_their_place() {
     assert!(requests[2].needed(&catalogue).unwrap().is_empty());
 }
 
-/// Cuts texts of more than eight bytes, and says so.
+/// An embedder that truncates texts to eight bytes, and reports that it did.
 struct Cutting(TableEmbedder);
 
 impl Embedder for Cutting {
@@ -369,7 +373,7 @@ impl Embedder for Cutting {
     }
 }
 
-/// Tools with these descriptions.
+/// Returns a catalogue of tools with the given descriptions.
 fn described(documents: &[&str]) -> Catalogue {
     let tool = |(number, text): (usize, &&str)| Tool {
         id: number.to_string(),

@@ -1,4 +1,4 @@
-//! Names of functions (T18), and lists of several queries joined in other ways than in turn.
+//! Function names of tools, and joining the lists of several queries by other rules than taking turns.
 
 use grammata::Limits;
 use grammata_agents::retrieval::fuse::{Join, join, reciprocal_rank_fusion};
@@ -21,7 +21,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
 }
 
-/// T18.
+/// Names of functions are valid, distinct and independent of the order of the tools.
 #[test]
 fn names_of_functions_are_valid_and_distinct() {
     let long = "x".repeat(65);
@@ -39,7 +39,7 @@ fn names_of_functions_are_valid_and_distinct() {
         ("k", "", "天"),
     ];
     let found = catalogue(&odd);
-    // the digits are those of the SHA-256 of the ids, as `printf %s e | sha256sum` writes them
+    // the hexadecimal digits begin the SHA-256 of the ids, which `printf %s e | sha256sum` prints
     let expected = [
         "getPM2_5Level",
         "requestFirst_Aid_Assistance",
@@ -63,7 +63,7 @@ fn names_of_functions_are_valid_and_distinct() {
     let mut turned = catalogue(&turned).functions().to_vec();
     turned.reverse();
     assert_eq!(turned, names);
-    // a name that looks like one with a distinguishing suffix
+    // a name that already looks like one with a distinguishing suffix
     let found = catalogue(&[("e", "", "x"), ("f", "", "x"), ("z", "x_3f79bb7b", "")]);
     assert_eq!(found.functions(), ["x_3f79bb7b4", "x_252f10c8", "x_3f79bb7b"]);
 }
@@ -79,7 +79,7 @@ proptest! {
         prop_assert_eq!(functions.iter().collect::<HashSet<_>>().len(), names.len());
     }
 
-    /// The tools of each rule by their definitions, over lists of distinct tools.
+    /// Each rule of joining gives the tools of its definition, for random lists of distinct tools.
     #[test]
     fn lists_are_joined_by_their_rule(
         lists in prop::collection::vec(prop::collection::vec((0_usize..12, 0_u8..5), 0..8), 0..5),

@@ -1,4 +1,4 @@
-//! The contract of an index of tools (T21), run against every index, and what each promises beyond it.
+//! The contract of an index of tools, tested for every index, and what each index promises in addition.
 
 use grammata::Limits;
 use grammata_agents::retrieval::index::{
@@ -13,7 +13,7 @@ use std::path::Path;
 
 pub(crate) const DIMENSION: usize = 16;
 
-/// A tool of the contract, with a document of words and a vector.
+/// A tool for the contract, with a document of words and a vector.
 #[derive(Clone)]
 pub(crate) struct Owned {
     pub(crate) id: String,
@@ -43,7 +43,7 @@ fn unit(random: &mut ChaCha8Rng) -> Vec<f32> {
     row.iter().map(|x| x / norm).collect()
 }
 
-/// Tools with random vectors, random words of a small vocabulary, and one of 100 categories.
+/// Returns tools with random unit vectors, random words of a small vocabulary, and one of 100 categories each.
 pub(crate) fn tools(count: usize, seed: u64) -> Vec<Owned> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let tool = |number: usize| {
@@ -58,20 +58,20 @@ pub(crate) fn tools(count: usize, seed: u64) -> Vec<Owned> {
     (0..count).map(tool).collect()
 }
 
-/// What an index should find: the tools it has, in their order, and the score of a tool for a query.
+/// The expected content of an index: its tools in their order, and the score of a tool for a query.
 struct Oracle {
     tools: Vec<Owned>,
     score: Score,
 }
 
-/// The score of a tool for a query; None if the tool is not a hit.
+/// Returns the score of a tool for a query; `None` if the tool is not a hit.
 pub(crate) type Score = fn(&[Owned], usize, &Owned) -> Option<f64>;
 
 pub(crate) fn cosine(tools: &[Owned], tool: usize, query: &Owned) -> Option<f64> {
     Some(tools[tool].vector.iter().zip(&query.vector).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum())
 }
 
-/// BM25 by its definition over the whole set, which shares nothing with the index.
+/// Returns the BM25 score by its definition over the whole set. No code is shared with the index.
 fn bm25(tools: &[Owned], tool: usize, query: &Owned) -> Option<f64> {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let documents: Vec<Vec<String>> = tools.iter().map(|tool| words(&tool.document)).collect();
@@ -116,7 +116,8 @@ pub(crate) fn search(
     index.search(&queries, k, filter).unwrap()
 }
 
-/// The share of the right answers that was found; every answer has its right score, and the best come first.
+/// Returns the share of the right answers that was found. Panics if a found tool has a wrong score, or the order is not
+/// by score.
 fn recall(found: &[Match], right: &[(String, f64)], oracle: &Oracle, query: &Owned) -> f64 {
     for hit in found {
         let tool = oracle.tools.iter().position(|tool| tool.id == hit.id).expect("a tool that is there");
@@ -124,7 +125,7 @@ fn recall(found: &[Match], right: &[(String, f64)], oracle: &Oracle, query: &Own
         assert!((hit.score - score).abs() < 1e-5, "{hit:?}");
     }
     assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score));
-    // equal scores within rounding count as found
+    // scores that are equal within rounding count as found
     let least = right.last().map_or(0.0, |(_, score)| *score);
     let hits = found.iter().filter(|hit| hit.score >= least - 1e-6).count();
     if right.is_empty() { 1.0 } else { hits as f64 / right.len() as f64 }
@@ -135,7 +136,7 @@ pub(crate) fn upsert(index: &mut dyn ToolIndex, tools: &[Owned]) {
     index.upsert(&tools).unwrap();
 }
 
-/// The mean recall at 10 without a filter; everything else must be exact.
+/// Checks the contract of an index. Returns the mean recall at 10 without a filter; everything else must be exact.
 pub(crate) fn contract(index: &mut dyn ToolIndex, score: Score, count: usize) -> f64 {
     let mut oracle = Oracle { tools: Vec::new(), score };
     let queries = tools(8, 99);
@@ -145,7 +146,7 @@ pub(crate) fn contract(index: &mut dyn ToolIndex, score: Score, count: usize) ->
 
     upsert(index, &tools(count, 1));
     oracle.upsert(&tools(count, 1));
-    // half of them again, as other tools, and some new ones
+    // replaces half of the tools, and adds new ones
     let again = [&tools(count / 2, 2)[..], &tools(count + count / 10, 3)[count..]].concat();
     upsert(index, &again);
     oracle.upsert(&again);
@@ -155,7 +156,7 @@ pub(crate) fn contract(index: &mut dyn ToolIndex, score: Score, count: usize) ->
     ids.extend(["nobody", "t0"]);
     index.remove(&ids).unwrap();
     oracle.tools.retain(|tool| !removed.contains(&tool.id));
-    // one of them comes back, at the end of the order
+    // a removed tool is added again, at the end of the order
     upsert(index, &tools(1, 4));
     oracle.upsert(&tools(1, 4));
     assert_eq!(index.len(), oracle.tools.len());
@@ -167,7 +168,7 @@ pub(crate) fn contract(index: &mut dyn ToolIndex, score: Score, count: usize) ->
         assert_eq!(found.len(), right.len());
         recalls.push(recall(found, &right, &oracle, query));
     }
-    // one query at a time is the same
+    // searching one query at a time gives the same results
     for (query, found) in queries.iter().zip(&found) {
         assert_eq!(&search(index, std::slice::from_ref(query), 10, None)[0], found);
     }
@@ -199,7 +200,7 @@ pub(crate) fn contract(index: &mut dyn ToolIndex, score: Score, count: usize) ->
     recalls.iter().sum::<f64>() / recalls.len() as f64
 }
 
-/// What only indexes of vectors refuse; the index stays as it was.
+/// Checks the errors that only indexes of vectors have. A failed change leaves the index as it was.
 pub(crate) fn refuses_wrong_vectors(index: &mut dyn ToolIndex) {
     let (before, good) = (index.len(), tools(1, 5).remove(0));
     let with = |vector: Option<Vec<f32>>| {
@@ -256,7 +257,7 @@ fn hnsw_keeps_the_contract() {
     assert!(recall >= 0.95, "{recall}");
     assert!(!index.is_exact());
     refuses_wrong_vectors(&mut index);
-    // the same insertions build the same graph
+    // equal insertions build equal graphs
     let build = || {
         let options = HnswOptions::default().neighbours(12).ef_construction(40);
         let mut index = HnswToolIndex::new(DIMENSION, options);
@@ -275,14 +276,14 @@ fn a_file_keeps_the_contract() {
     let mut index = open([1; 32]).unwrap();
     assert_eq!(contract(&mut index, cosine, 300), 1.0);
     refuses_wrong_vectors(&mut index);
-    // another writer is kept out, a reader is not
+    // a second writer is refused, a reader is not
     let error = open([1; 32]).unwrap_err();
     assert_eq!(error.code(), "retrieval/locked");
     let queries = tools(5, 6);
     let found = search(&index, &queries, 10, None);
     assert_eq!(search(&Store::read(&path, &limits).unwrap().index().unwrap(), &queries, 10, None), found);
     drop(index);
-    // changes are there when the index is opened again
+    // the changes are found when the index is opened again
     let index = open([1; 32]).unwrap();
     assert_eq!(search(&index, &queries, 10, None), found);
     drop(index);
@@ -290,7 +291,7 @@ fn a_file_keeps_the_contract() {
     assert_eq!(DiskIndex::open(&path, 3, [1; 32], &limits).unwrap_err().code(), "retrieval/dimension");
     std::fs::write(&path, "no index").unwrap();
     assert_eq!(open([1; 32]).unwrap_err().code(), "retrieval/index-file");
-    // a file is not a folder: the system cannot say whether the index exists
+    // a path below a file: the system cannot say whether the index exists
     let inside = folder.path().join("tools.index/");
     assert_eq!(DiskIndex::open(&inside, DIMENSION, [1; 32], &limits).unwrap_err().code(), "io/file");
     assert_eq!(
@@ -299,7 +300,7 @@ fn a_file_keeps_the_contract() {
     );
 }
 
-/// Tools with these descriptions.
+/// Returns a catalogue of tools with the given descriptions.
 fn described(texts: &[&str]) -> Catalogue {
     let tool =
         |text: &&str| Tool { id: (*text).to_owned(), description: (*text).to_owned(), ..Tool::default() };
@@ -327,7 +328,7 @@ fn a_file_embeds_only_what_it_lacks() {
         found.into_iter().map(|hit| hit.id).collect::<Vec<_>>()
     };
     assert_eq!(near(&index), ["c", "b"]);
-    // a document that the embedder does not know: nothing is changed
+    // the embedder does not know a document: nothing is changed
     assert_eq!(sync(&mut index, &["a", "unknown"]).unwrap_err().code(), "decode/unknown-text");
     assert_eq!(near(&index), ["c", "b"]);
     let mut other = TableEmbedder::new(2, [("a", [0.0, 1.0])], &limits).unwrap();

@@ -1,5 +1,5 @@
-//! The index on a Qdrant server: the contract of all indexes (T21) against a stand-in, by HTTP too, and against a server
-//! where `GRAMMATA_QDRANT` has the address of one; answers of a server that is broken.
+//! The index on a Qdrant server. The contract of all indexes is tested with a stand-in, directly and by HTTP, and with
+//! a running server if `GRAMMATA_QDRANT` has its address. Answers of a broken server are errors.
 
 use super::qdrant_stand_in::StandIn;
 use super::retrieval_index::{
@@ -11,7 +11,7 @@ use grammata_agents::retrieval::index::{IndexedTool, QdrantIndex, QdrantOptions,
 use serde_json::json;
 use std::sync::Arc;
 
-/// A stand-in that several indexes share.
+/// A stand-in server that several indexes share.
 #[derive(Clone, Debug, Default)]
 struct Shared(Arc<StandIn>);
 
@@ -51,19 +51,19 @@ fn equal_scores_are_ranked_by_insertion() {
     let equal: Vec<Owned> =
         tools(300, 2).into_iter().map(|tool| Owned { vector: first.vector.clone(), ..tool }).collect();
     upsert(&mut index, &equal);
-    // in parts of a call and of several, and replaced, which keeps the place
+    // points are inserted in several calls and in one call, and replaced; a replaced point keeps its place
     upsert(&mut index, &equal[..3]);
     let names: Vec<String> = (0..300).map(|number| format!("t{number}")).collect();
     for k in [1, 2, 16, 17, 299, 300] {
         assert_eq!(ids(&index, &first, k), names[..k], "k {k}");
     }
     assert_eq!(ids(&index, &first, 301), names);
-    // the last of an id in one call counts, at the place of the first
+    // if an id occurs twice in one call, the last tool counts, at the place of the first
     let twice = [equal[5].clone(), Owned { id: "new".into(), ..equal[6].clone() }, equal[5].clone()];
     upsert(&mut index, &twice);
     assert_eq!(index.len(), 301);
     assert_eq!(ids(&index, &first, 301)[..6], names[..6]);
-    // another opening continues the numbering
+    // another index on the same collection continues the numbering
     let mut again = open(&server);
     assert_eq!(again.len(), 301);
     upsert(&mut again, &[Owned { id: "newest".into(), ..equal[0].clone() }]);
@@ -107,7 +107,7 @@ fn only_its_own_collection_is_opened() {
     QdrantIndex::open(server.clone(), options).unwrap();
 }
 
-/// The next answers of a server.
+/// Sets the next responses of the server, in order.
 fn plan(server: &Shared, answers: impl IntoIterator<Item = (u16, String)>) {
     let answers = answers.into_iter().map(|(status, body)| Response { status, body: body.into_bytes() });
     let mut answers: Vec<Response> = answers.collect();
@@ -121,7 +121,7 @@ fn what_a_server_cannot_do_is_an_error_and_a_change_can_be_completed() {
     let mut index = open(&server);
     let all = tools(1_100, 3);
     let wanted: Vec<IndexedTool<'_>> = all.iter().map(Owned::as_tool).collect();
-    // the first 500 are stored; the server is full at the next 500
+    // the first 500 tools are stored; when the remaining 600 are sent, the server is full after the next 500
     let stored = r#"{"result":[],"status":"ok"}"#.to_owned();
     let full = r#"{"status":{"error":"No space left on device"},"time":0.0}"#.to_owned();
     index.upsert(&wanted[..500]).unwrap();
@@ -168,7 +168,7 @@ fn what_a_server_cannot_do_is_an_error_and_a_change_can_be_completed() {
     ] {
         assert_eq!(code(status, body).unwrap_err(), expected, "{status} {body}");
     }
-    // numbers at their ends
+    // the largest order number, and a very large score
     let body =
         r#"{"result":[{"points":[{"score":1e30,"payload":{"id":"a","order":18446744073709551615}}]}]}"#;
     assert!(code(200, body).is_ok_and(|lists| lists[0].len() == 1));
@@ -190,7 +190,7 @@ fn nothing_is_sent_for_nothing() {
     let vector = tools(1, 1).remove(0).vector;
     assert_eq!(index.search(&[Query { text: "", vector: Some(&vector) }], 0, None).unwrap(), [vec![]]);
     assert_eq!(server.0.log.lock().unwrap().len(), 0);
-    // six queries are one request
+    // six queries are sent in one request
     search(&index, &tools(6, 1), 5, None);
     assert_eq!(*server.0.log.lock().unwrap(), ["Post /collections/tools/points/query/batch"]);
 }
@@ -204,7 +204,7 @@ mod http {
     use std::net::{TcpListener, TcpStream};
     use std::time::Duration;
 
-    /// Answers the requests of one connection, as long as there are any.
+    /// Answers the requests of one connection until it ends. Returns `None` when it ends.
     fn serve(stream: TcpStream, server: &StandIn, keys: &std::sync::Mutex<Vec<String>>) -> Option<()> {
         let mut reader = BufReader::new(stream.try_clone().ok()?);
         let mut stream = stream;
@@ -264,14 +264,14 @@ mod http {
         refuses_wrong_vectors(&mut index);
         let keys = keys.lock().unwrap();
         assert!(keys.len() > 20 && keys.iter().all(|key| key == "secret"));
-        // an answer that is too long
+        // a response that is larger than the limit
         let limits = Limits::default().catalogue_bytes(100);
         let transport = HttpTransport::new(&url, HttpOptions::default(), &limits).unwrap();
         let error = QdrantIndex::open(transport, options(true)).unwrap_err();
         assert_eq!(error.code(), "retrieval/no-answer");
     }
 
-    /// Against a server that is running: `GRAMMATA_QDRANT=http://127.0.0.1:6333`.
+    /// Tests a server that is running at the address in `GRAMMATA_QDRANT`, for example `http://127.0.0.1:6333`.
     #[test]
     fn a_running_server_keeps_the_contract() {
         let Ok(url) = std::env::var("GRAMMATA_QDRANT") else { return };
@@ -295,7 +295,7 @@ mod http {
             let error = HttpTransport::new(url, HttpOptions::default(), &limits).unwrap_err();
             assert_eq!(error.code(), "retrieval/server-url", "{url}");
         }
-        // a port without a listener, and a port whose listener does not answer
+        // a port without a listener, and a listener that never answers
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let silent = format!("http://{}", listener.local_addr().unwrap());
         let closed = {

@@ -1,4 +1,4 @@
-//! Queries that a language model writes: the cases of its raw output, and the language of the grammar.
+//! Queries that a language model writes: reading its raw output, and the language of the grammar.
 
 use crate::retrieval_writer::rejected_at;
 use grammata::syntax::regex;
@@ -58,7 +58,7 @@ proptest! {
             prop_assert!(query.chars().any(char::is_alphabetic));
             prop_assert!(parsed.queries[..index].iter().all(|q| q.to_lowercase() != query.to_lowercase()));
         }
-        // every line with something on it is a query or dropped
+        // every line that is not blank is a query or is dropped
         let output = output.trim_start();
         let output = output.strip_prefix("Answer:").unwrap_or(output);
         let lines = output.lines().filter(|line| !line.trim().is_empty()).count();
@@ -66,7 +66,7 @@ proptest! {
     }
 }
 
-/// The compiled grammar of some lines, over single bytes.
+/// Compiles the grammar of a form of lines for a vocabulary of single bytes and an end token.
 fn compiled(form: &Lines) -> grammata::CompiledGrammar {
     let end = TokenId::new(256);
     let bytes = VocabularyBuilder::from_tokens((0..=255_u8).map(|byte| [byte]));
@@ -75,7 +75,7 @@ fn compiled(form: &Lines) -> grammata::CompiledGrammar {
     Compiler::new(Arc::new(vocabulary)).compile(&grammar).unwrap()
 }
 
-/// T14.
+/// The grammar of lines rejects every other text, at the first wrong byte.
 #[test]
 fn the_grammar_of_lines_accepts_lines_alone() {
     let plain = compiled(&Lines::default());
@@ -123,7 +123,7 @@ fn the_grammar_of_lines_accepts_lines_alone() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// T13: words of the grammar need no parser.
+    /// A word of the grammar is split into queries at line ends alone; it needs no parser.
     #[test]
     fn words_of_the_grammar_split_into_queries(text in prop::string::string_regex(&lines_pattern(&Lines::default())).unwrap()) {
         let queries: Vec<&str> = text.split('\n').collect();

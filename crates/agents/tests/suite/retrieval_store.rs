@@ -1,4 +1,4 @@
-//! The file of a catalogue and its vectors: written files are read back, and truncated, changed or forged ones are
+//! The file of a catalogue and its vectors: written files are read back; truncated, changed and forged files are
 //! refused.
 
 use grammata::{Error, Limits};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
-/// Counts the texts that it embeds; a text's vector is made of its length and its first byte.
+/// An embedder that counts the texts that it embeds. Its vectors depend on the length and the first byte of a text.
 struct Counting {
     texts: usize,
     salt: u8,
@@ -61,7 +61,7 @@ fn only_what_is_new_is_embedded() {
     let (changed, built) = build(&["snow", "天气", "rain"], Some(&first), 1);
     assert_eq!(built.embedded, 1);
     assert_eq!(changed, build(&["snow", "天气", "rain"], None, 1).0);
-    // vectors of another embedder are of no use
+    // vectors of another embedder are not reused
     assert_eq!(build(&["weather", "rain"], Some(&first), 2).1.embedded, 2);
     let (same, built) = build(&vec!["the same"; 100_000], None, 1);
     assert_eq!((built.embedded, same.vectors().len()), (1, 100_000));
@@ -92,7 +92,7 @@ fn what_is_written_is_read_back() {
     assert_eq!(build(&["a"], None, 1).0.write(&missing).unwrap_err().code(), "io/file");
 }
 
-/// A small index's bytes.
+/// Returns the bytes of a small index file.
 fn bytes() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tools.index");
@@ -113,7 +113,7 @@ fn read(bytes: &[u8]) -> Result<Store, Error> {
     read
 }
 
-/// The bytes with a new checksum, as a forger would write them.
+/// Returns the content followed by its checksum, as a forger would write it.
 fn forged(content: &[u8]) -> Vec<u8> {
     let mut bytes = content.to_vec();
     bytes.extend(Sha256::digest(content));
@@ -153,7 +153,7 @@ fn forged_files_are_refused_by_their_field() {
         ("dimension", with(16, &huge), "the length"),
         ("rows", with(24, &huge), "the length"),
         ("catalogue", with(32, &u64::MAX.to_le_bytes()), "the length"),
-        // 3 x 2 floats are 2 x 3 floats
+        // the fields are swapped, so that the product is the same: 3 x 2 floats and 2 x 3 floats
         (
             "dimension and rows",
             with(16, &[&2_u64.to_le_bytes()[..], &3_u64.to_le_bytes()].concat()),
@@ -208,7 +208,7 @@ fn what_is_no_file_is_refused() {
     assert_eq!(Store::read(&path, &limits).unwrap_err().code(), "limit/exceeded");
 }
 
-/// T31.
+/// While files are replaced, a reader sees the old file or the new one, and never a mixture.
 #[test]
 fn a_reader_sees_the_old_file_or_the_new_one() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Queries that a model writes: prompts, the forms of its output, their reading, and the record of a run.
+//! Queries that a model writes: prompts, output formats and how they are read, and the record of a run.
 
 use crate::models::{END, Function, TOKENS};
 use grammata::vocabulary::{Vocabulary, VocabularyBuilder};
@@ -21,7 +21,7 @@ fn vocabulary() -> Arc<Vocabulary> {
     Arc::new(bytes.special(end, "<end>").eos([end]).build().unwrap())
 }
 
-/// Tools of these names, categories and descriptions.
+/// Returns a catalogue of tools with the given names, categories and descriptions.
 fn catalogue(tools: &[(&str, &str, &str)]) -> Catalogue {
     let tool = |&(name, category, description): &(&str, &str, &str)| Tool {
         id: format!("id {name}"),
@@ -47,7 +47,7 @@ fn compiled(format: Format, mode: Mode, catalogue: &Catalogue) -> CompiledGramma
     Compiler::new(vocabulary()).compile(&grammar).unwrap()
 }
 
-/// The byte at which a text is rejected; None if it is a word.
+/// Returns the first byte at which a text is rejected: its length if only the end is missing, `None` if it is a word.
 pub(crate) fn rejected_at(grammar: &CompiledGrammar, text: &str) -> Option<usize> {
     let mut matcher = grammar.matcher();
     for (index, byte) in text.bytes().enumerate() {
@@ -58,7 +58,7 @@ pub(crate) fn rejected_at(grammar: &CompiledGrammar, text: &str) -> Option<usize
     (!matcher.is_accepting()).then_some(text.len())
 }
 
-/// T15, and the other forms.
+/// Each format accepts and rejects the texts of a table.
 #[test]
 fn formats_are_those_of_the_table() {
     let table: [(Format, Mode, &str, Option<usize>); 17] = [
@@ -125,7 +125,7 @@ fn generation(text: &str, cut: bool) -> Generation {
 /// A form, a mode, the output, whether it was cut, the queries that are read from it, and the omitted text.
 type Answer = (Format, Mode, &'static str, bool, &'static [&'static str], Option<&'static str>);
 
-/// T16, and the reading of each form.
+/// A truncated query is reported and not searched, in each format.
 #[test]
 fn what_is_cut_is_reported_and_not_searched() {
     let first = r#"{"queries":[{"description":"a } b"},"#;
@@ -172,7 +172,7 @@ fn what_is_cut_is_reported_and_not_searched() {
     assert_eq!(draft.queries[0].category.as_deref(), Some("Music"));
 }
 
-/// A query has the tokens of its own place, also if its text occurs earlier in the output.
+/// A query is scored by the tokens at its own position, even if its text also occurs earlier in the output.
 #[test]
 fn queries_are_scored_where_they_are() {
     let table: [(Format, Mode, &str, &[&str]); 6] = [
@@ -189,7 +189,7 @@ fn queries_are_scored_where_they_are() {
         ),
     ];
     for (format, mode, text, places) in table {
-        // each token has another log-probability
+        // each token has a different log-probability
         let mut generation = generation(text, false);
         generation.log_probabilities = (0..text.len()).map(|at| -(2_f64.powi(at as i32))).collect();
         let draft = read(&generation, format, mode, &vocabulary());
@@ -226,7 +226,7 @@ fn prompts_say_what_the_table_says() {
 
     let own = Prompt::from_text("Name tools.\n---\nQ: {{ request }}\nA:", &limits).unwrap();
     assert_eq!(own.instruction(), "Name tools.");
-    // the text of a request is never a template
+    // the text of a request is never read as a template
     assert_eq!(own.render("{{ request }}", &[], "").unwrap(), "Q: {{ request }}\nA:");
     let error = Prompt::from_text("Q:\n{{ request", &limits).unwrap_err();
     assert_eq!(
@@ -251,7 +251,7 @@ fn examples_share_no_tool_and_the_nearest_is_last() {
     let needed = HashSet::from(["id Spotify"]);
     let found = few_shot_examples("play a song", &needed, &training, &Bm25::new(&documents), &music());
     let found: Vec<(&str, &str)> = found.iter().map(|e| (e.request.as_str(), e.answer.as_str())).collect();
-    // not 1, which needs a needed tool; not 3, the request itself; not 5, whose tool is unknown
+    // left out are 1, which needs a needed tool; 3, the request itself; and 5, whose tool is unknown
     assert_eq!(
         found,
         [
@@ -261,7 +261,7 @@ fn examples_share_no_tool_and_the_nearest_is_last() {
     );
 }
 
-/// Bytes as tokens; the instruction is the constant part.
+/// An encoder with one token for each byte. The instruction is the constant part of a prompt.
 struct ByBytes;
 
 impl Encoder for ByBytes {
@@ -271,7 +271,7 @@ impl Encoder for ByBytes {
     }
 }
 
-/// A model that wants to write a script after the last `Answer:` of its prompt.
+/// Returns a model that prefers to write a script after the last `Answer:` of its prompt, and then the end token.
 fn speaker(script: &'static str) -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
     Function::new(TOKENS, move |sequence: &[u32]| {
         let text: Vec<u8> = sequence.iter().map(|&token| token as u8).collect();
@@ -302,7 +302,7 @@ fn the_constant_part_of_prompts_is_fed_once() {
     assert_eq!(texts, ["Finds songs by name", "Finds routes to places"]);
     assert!(first.queries.iter().all(|query| query.log_probability.is_some_and(|p| p < 0.0)));
     assert_eq!(writer.write("Play a song on the way home", &[]).unwrap(), first);
-    // drafts equal the outputs with their seeds
+    // a draft equals the output with the same seed
     let drafts = writer.drafts("Play", &[], &[1, 2]).unwrap();
     assert_eq!(drafts.len(), 2);
     assert_eq!(drafts[0].raw, first.raw);
@@ -325,7 +325,7 @@ fn sequences_are_closed_after_an_error_too() {
         drop(writer);
         assert!(model.sequences.is_empty(), "{failing}");
     }
-    // T19: a prompt that the context does not hold is an error, and never cut
+    // a prompt that does not fit into the context is an error; it is never truncated
     let mut model = speaker("Finds songs by name");
     model.context = Some(2_000);
     let mut writer = writer(&mut model, WriterOptions::default());
@@ -368,19 +368,19 @@ fn a_run_keeps_what_led_to_its_tools() {
     assert_eq!(serde_json::from_str::<Run>(&line).unwrap(), run);
     assert!(run.clone().without_lists().queries.iter().all(|query| query.tools.is_empty()));
 
-    // the limit ends the first line: the request alone is searched
+    // the token limit truncates the first line, so only the request itself is searched
     let run = found(Mode::ZeroShot, "Finds routes between places", Format::Lines, 10);
     assert_eq!((run.fallback, run.queries.len(), run.cut.as_deref()), (true, 1, Some("Finds rout")));
     let run = found(Mode::ZeroShot, "Sure, I can help!\nHuman: next", Format::Raw, 160);
     assert_eq!((run.fallback, run.raw.as_deref()), (true, Some("Sure, I can help!")));
-    // a category narrows its query to its tools
+    // a query with a category is searched only among the tools of that category
     let json = r#"{"queries":[{"description":"Finds songs and routes","category":"Travel"}]}"#;
     let run = found(Mode::ZeroShot, json, Format::Json, 160);
     assert_eq!(run.queries[0].category.as_deref(), Some("Travel"));
     assert!(run.queries[0].tools.iter().all(|tool| tool.id == "id Maps"));
 }
 
-/// T30: the text of a request or a description is never a special token, and the grammar is the same.
+/// The text of a request or a description is never encoded as a special token, and does not change the grammar.
 #[cfg(feature = "huggingface")]
 #[test]
 fn data_in_a_prompt_stays_data() {

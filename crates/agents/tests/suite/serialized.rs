@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Every field is written, comes back as it was, may be left out, and may not be another.
+/// Checks that options are read back as they were written, that `fields` are written with their values, that every
+/// field may be left out, and that an unknown field is refused.
 fn holds<T: Serialize + DeserializeOwned + Default + Debug>(options: &T, fields: Value) {
     let written = serde_json::to_value(options).unwrap();
     let read: T = serde_json::from_value(written.clone()).unwrap();

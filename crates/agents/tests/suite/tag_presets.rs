@@ -1,5 +1,6 @@
-//! Presets of structural tags: each folder under `grammars/calls` is a test. Its texts are whole outputs of a model, named
-//! `<choice>.<reasoning>.<what>.txt`: those under `accept` are words of the tag for that choice, those under `reject` are not.
+//! Presets of structural tags: each folder under `grammars/calls` is a test. Its texts are whole outputs of a model,
+//! named `<choice>.<reasoning>.<what>.txt`. The texts under `accept` are words of the tag for that choice, those under
+//! `reject` are not.
 
 use crate::language::Language;
 use crate::shipped::texts;
@@ -19,7 +20,7 @@ fn tools() -> Value {
     serde_json::from_str(&std::fs::read_to_string(root().join("tools.json")).unwrap()).unwrap()
 }
 
-/// The options that the name of a text means.
+/// Returns the options for the choice and the reasoning mode in the name of a text.
 fn options(choice: &str, reasoning: &str) -> TagOptions {
     let tool_choice = match choice {
         "single" => json!("auto"),
@@ -84,7 +85,7 @@ fn every_folder_is_a_family_with_texts() {
     }
 }
 
-/// Every choice, mode and number of calls of every family gives a grammar with words.
+/// Every family gives a non-empty grammar for every choice, reasoning mode and further option.
 #[test]
 fn every_tag_compiles() {
     for family in TagPreset::names() {
@@ -268,7 +269,7 @@ fn bad_presets_are_refused() {
     assert_eq!(TagPreset::from_toml(HEAD, &limits).unwrap_err().code(), "limit/exceeded");
 }
 
-/// A family of one's own, with a dollar sign and a number before the name.
+/// A user-defined family, with a dollar sign and a number before the name of a call.
 #[test]
 fn a_further_family_takes_no_code() {
     let text = format!("{HEAD}trigger = \"$$\"\ncall = \"$$$$$number:$name $arguments;\"\n")

@@ -1,6 +1,6 @@
 //! Documents of tools under `tests/cases/tools/read`: their tools, arguments and findings.
 //!
-//! `UPDATE_DIAGNOSTICS=1` writes the `.out` files, to be reviewed as a diff.
+//! `UPDATE_DIAGNOSTICS=1` rewrites the `.out` files, whose diff is then to be reviewed.
 
 use grammata::syntax::json_schema;
 use grammata::{Limits, Result};
@@ -76,10 +76,10 @@ fn documents_have_the_tools_that_are_pinned() {
     assert!(wrong.is_empty(), "{}\nset UPDATE_DIAGNOSTICS=1 to pin anew", wrong.join("\n"));
 }
 
-/// A source: its label, and the names of its tools.
+/// A source: its label and the names of its tools.
 type Source = (&'static str, &'static [&'static str]);
 
-/// All sources, and the names of the set, those that cannot be called with an exclamation mark.
+/// The names of tools from several sources. An exclamation mark marks a tool that cannot be called.
 #[test]
 fn names_of_several_sources_are_qualified() {
     let cases: [(&[Source], &str); 5] = [
@@ -128,11 +128,11 @@ fn names_of_a_small_alphabet_stay_different() {
 fn hostile_documents_end_in_errors() {
     let deep = format!("{}{}", r#"{"tools":"#, "[".repeat(200_000));
     assert_eq!(set(&deep).unwrap_err().code(), "limit/exceeded");
-    // a schema inside a schema, ten thousand times
+    // schemas nested ten thousand deep
     let tree = format!("{}{{}}{}", r#"{"properties":{"a":"#.repeat(10_000), "}}".repeat(10_000));
     let nested = format!(r#"[{{"name":"t","inputSchema":{tree}}}]"#);
     assert_eq!(set(&nested).unwrap_err().code(), "limit/exceeded");
-    // ten megabytes that are one tool, and a million paths without one
+    // a tool of ten megabytes, and a million paths without a tool
     let long = format!(
         r#"[{{"name":"t","description":"{}","inputSchema":{{"type":"object"}}}}]"#,
         "x".repeat(10_000_000)
@@ -149,7 +149,7 @@ fn hostile_documents_end_in_errors() {
     assert_eq!(set(&yaml).unwrap_err().code(), "tools/syntax");
     let python = format!("def f(a: {}int{}): ...", "list[".repeat(10_000), "]".repeat(10_000));
     assert!(set(&python).unwrap().tools()[0].refusal.is_some());
-    // each of many operations refers to all of many schemas: within the budget or a limit
+    // each of 300 operations refers to all 300 schemas, directly or indirectly: read within the budget, or a limit
     let schemas: Vec<String> = (0..300).map(|n| format!(r##""s{n}": {{"type": "object", "properties": {{"a": {{"$ref": "#/components/schemas/s{}"}}}}}}"##, n + 1)).collect();
     let paths: Vec<String> = (0..300).map(|n| format!(r##""/p{n}": {{"get": {{"parameters": [{{"name": "a", "in": "query", "schema": {{"$ref": "#/components/schemas/s0"}}}}]}}}}"##)).collect();
     let text = format!(

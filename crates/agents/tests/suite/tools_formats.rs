@@ -1,4 +1,4 @@
-//! Call formats: which turns are words, their calls, and the round trip of text and calls.
+//! Call formats: which turns are words, which calls they have, and that written calls are read back.
 
 use grammata::automaton::Automaton;
 use grammata::automaton::words::{Count, count, enumerate};
@@ -15,10 +15,10 @@ use std::sync::Arc;
 const NAMES: &str = r#"[{"name": "get", "inputSchema": {"type": "object"}},
     {"name": "get_user", "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}},
     {"name": "get_users", "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}}}]"#;
-/// The specification's small set: A has 10 argument objects in any order, B one.
+/// A small set of tools: A has 10 argument objects, if members may be in any order, and B one.
 const SMALL: &str = r#"[{"name": "A", "inputSchema": {"type": "object", "properties": {"e": {"enum": ["x", "y"]}, "b": {"type": "boolean"}}, "required": ["e"]}},
     {"name": "B", "inputSchema": {"type": "object"}}]"#;
-/// Operations of few calls whose paths, queries, headers and bodies are hard to take apart.
+/// Operations with few calls each, whose paths, queries, headers and bodies are hard to tell apart.
 const REQUESTS: &str = r##"{"openapi": "3.2.0", "servers": [{"url": "https://h"}], "paths": {
     "/a/{x}-{y}.json": {"get": {"operationId": "two", "parameters": [
         {"name": "x", "in": "path", "schema": {"enum": ["-", "a-b", -1, "-1"]}},
@@ -37,7 +37,7 @@ const REQUESTS: &str = r##"{"openapi": "3.2.0", "servers": [{"url": "https://h"}
         "csv": {"type": "array", "maxItems": 2, "items": {"enum": [",", true]}}}}}}}}}}}"##;
 const ENDPOINTS: &str = r#"{"openapi": "3.1.0", "paths": {"/tv/{id}": {"get": {"operationId": "tv", "parameters": [{"name": "id", "in": "path", "schema": {"type": "integer"}}]}}, "/tv/popular": {"get": {"operationId": "popular"}}}}"#;
 
-/// How many words there are in formats that write requests, and how many calls these are.
+/// The number of words of `endpoint`, and the number of different calls that they write.
 const ENDPOINT_WORDS: (usize, usize) = (23, 23);
 const HTTP_WORDS: (usize, usize) = (169, 109);
 
@@ -64,7 +64,7 @@ fn is_word(compiled: &CompiledGrammar, text: &str) -> bool {
     matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting()
 }
 
-/// The bytes that may follow a text.
+/// Returns the bytes that may follow a text, as characters.
 fn next(compiled: &CompiledGrammar, text: &str) -> String {
     let mut matcher = compiled.matcher();
     matcher.accept_bytes(text.as_bytes()).unwrap();
@@ -82,7 +82,7 @@ fn a_name_that_begins_another_may_end_or_go_on() {
     assert_eq!(next(&react, "Thought: hm\nAction: get_user"), "\ns");
 }
 
-/// Of each format: texts that are turns with the calls that they have (`-`: none), and texts that are none.
+/// Texts in each format: the calls of a turn, no calls if the turn is text, or `None` if the text is not a turn.
 #[test]
 fn turns_are_words_and_read_back() {
     let get = r#"{"name": "get_user", "arguments": {"id": 7}}"#;
@@ -126,7 +126,7 @@ fn turns_are_words_and_read_back() {
     }
 }
 
-/// What the oracle, which shares no code with the engine, says of a text.
+/// Returns whether a text is a word, according to a recogniser that shares no code with the engine.
 fn accepts(grammar: &Grammar, text: &str) -> bool {
     let recogniser = Recogniser::new(grammar).unwrap();
     let mut state = recogniser.start();
@@ -134,8 +134,8 @@ fn accepts(grammar: &Grammar, text: &str) -> bool {
     recogniser.is_accepting(&state)
 }
 
-/// Enumerates the words of a small set in compact JSON. Their number is the sum over the tools, and each word is read
-/// and rendered as itself. Formats that write requests get a set of operations, so that a call is a request.
+/// Enumerates the words of a small set in compact JSON. Each word is read, and what is rendered from it is read as the
+/// same turn. Formats that write requests get a set of operations, so that a call is a request.
 #[test]
 fn all_words_of_a_small_set_read_back() {
     let (set, requests) = (set(SMALL), set(REQUESTS));
@@ -165,18 +165,19 @@ fn all_words_of_a_small_set_read_back() {
                     "{rendered:?} {request:?}"
                 );
             }
-            // the oracle is slow, and few turns differ in more than white space
+            // the recogniser is slow, and most turns with equal calls differ only in white space
             if read.insert(json!(turn.calls[0].arguments).to_string() + &turn.calls[0].tool) {
                 assert!(accepts(&made.grammar, &rendered), "{name}: {rendered}");
             }
             words += 1;
         }
         match name {
-            // 9 of `two` (of `-1` the string), 3 of `one` but that which is `literal`, 6 of `label`, and four paths as they are documented
+            // 9 paths of `two` (`-1` only as a string), 6 of `label`, those of `one` except `/a/b`, which is `literal`,
+            // and the paths as they are documented
             "endpoint" => assert_eq!((words, read.len()), ENDPOINT_WORDS),
             "http" => assert_eq!((words, read.len()), HTTP_WORDS),
             "restgpt" => assert!(words == 1000 && !read.is_empty()),
-            // e alone 2, with b in two orders 8, and B
+            // 2 calls of A with `e` alone, 8 with `b` in two orders, and 1 of B
             _ => assert!(words >= 11 && read.len() <= 11, "{name}: {words} words, {read:?}"),
         }
     }
@@ -234,7 +235,8 @@ fn tables_that_are_no_formats_say_where() {
     }
 }
 
-/// Text before, between and after calls, in a custom format: the turns, their reading, and the events of a session.
+/// A custom format with text before, between and after calls: its turns, how they are read, and the events of a
+/// session.
 #[test]
 fn text_may_stand_between_calls() {
     let table = "description = 'd'\ntext = 'before'\nbetween = true\nafter = true\n\
@@ -283,8 +285,8 @@ fn text_may_stand_between_calls() {
     }
 }
 
-/// Operations with parameters in all places and bodies: the first words of each format that writes requests or
-/// arguments one by one read back, and their renderings are words that read the same.
+/// Operations with parameters in all locations and bodies. In each format that writes requests or separate arguments,
+/// the first words are read, and what is rendered from them is a word that reads the same.
 #[test]
 fn words_of_requests_read_back() {
     let text = r##"{"openapi": "3.1.0", "servers": [{"url": "https://h/v1"}], "paths": {
@@ -309,10 +311,10 @@ fn words_of_requests_read_back() {
         let compiled = compiled(name, &set, &options);
         let automaton = Automaton::new(&made.grammar, &Limits::default()).unwrap();
         let mut seen = 0;
-        // there are endlessly many words, and the search for them ends at its limit
+        // there are infinitely many words; the enumeration ends with an error at its limit
         for word in enumerate(&automaton).unwrap().map_while(Result::ok).take(200) {
             let bytes: Vec<u8> = word.iter().filter_map(|letter| letter.byte()).collect();
-            // words are in the order of their bytes, and some of few letters only
+            // words are enumerated by their bytes, so some use few letters only
             let text = String::from_utf8(bytes).unwrap();
             let turn = format.read(&text, &set).unwrap_or_else(|error| panic!("{name}: {text:?}\n{error}"));
             let rendered =
@@ -325,7 +327,7 @@ fn words_of_requests_read_back() {
     }
 }
 
-/// Tools whose last argument is a list, in a format that writes its items by position.
+/// Tools whose last argument is a list, for a format that writes the items by position.
 const LISTS: &str = r#"[
     {"name": "all", "inputSchema": {"type": "object", "required": ["id", "cards"], "properties": {
         "id": {"type": "string"}, "cards": {"type": "array", "items": {"type": "string"}}}}},
@@ -367,7 +369,7 @@ fn last_lists_by_position_read_back() {
         assert_eq!(format.read(text, &set).unwrap(), turn, "{text}");
         assert_eq!(format.render(&turn, &set).unwrap(), text);
     }
-    // items may be empty lists themselves, and an omitted argument has no place
+    // two calls that cannot be written: an item may itself be an empty list, and an omitted argument leaves no gap
     for (tool, arguments) in
         [("nested", json!({"cards": []})), ("between", json!({"id": "a", "cards": ["b"]}))]
     {
@@ -378,8 +380,8 @@ fn last_lists_by_position_read_back() {
     assert!(!is_word(&compiled, r#"all("a", [])"#) && !is_word(&compiled, r#"between("a", "b")"#));
 }
 
-/// A format whose closing text of an argument can occur in JSON: the text ends the first value in which it occurs, for
-/// the grammar as for the reader.
+/// A format in which the closing text of an argument may occur in JSON. The first occurrence ends the value, both for
+/// the grammar and for the reader.
 #[test]
 fn the_closing_text_of_an_argument_does_not_occur_in_its_value() {
     let set = set(r#"[{"name": "t", "inputSchema": {"type": "object", "properties": {
@@ -415,7 +417,7 @@ fn the_closing_text_of_an_argument_does_not_occur_in_its_value() {
     }
 }
 
-/// A limit ends the grammar of endpoints with its error, and not with fewer endpoints.
+/// If a limit is reached, the grammar of endpoints fails; it does not leave endpoints out.
 #[test]
 fn a_limit_in_the_path_of_an_endpoint_is_an_error() {
     let path = r#"{"openapi": "3.1.0", "paths": {"/a/{x}": {"get": {"operationId": "a", "parameters": [

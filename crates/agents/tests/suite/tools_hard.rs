@@ -1,12 +1,18 @@
 //! Hard cases of tools under `tests/cases/tools/hard`: documents, a call format, and what must hold of the turns.
 //!
-//! A case has `documents` (`{label: document}`; text stands for itself), and of `format` with `options`: the `words` that are turns with
-//! their calls, the `refused` texts, the bytes that come `next` after a text, which tools are `callable`, `not_callable` (with a part of
-//! the reason) or `refused_tools` in the format, the number of `warnings` and of `errors`, the `error`, and how many words there are
-//! (`count`). Of `tokens` beside the bytes `masks` says which may come after a text; `forced` what comes after one in any case, without
-//! a run of the model; after `observations` of the host the words are turns as before. `short_names` are the names in the
-//! alphabet and length of OpenAI's. A list of values `{"numbers": N}` has the texts of the numbers below N. Of budgets
-//! `too_few` are refused before the first token, and with the least that is not the turn is whole, whatever tokens are chosen.
+//! A case has `documents` (`{label: document}`; a text is used as it is). With a `format` and `options` it may state:
+//! - `words`: texts that are turns, with their calls; `refused`: texts that are not
+//! - `next`: the bytes that may follow a text; `count`: the number of words
+//! - `callable`, `not_callable` (with a part of the reason), `refused_tools` (refused by the format): tools
+//! - `warnings`, `errors`: numbers of findings; `error`: a part of the error
+//! - `masks`: which of the `tokens`, which are added to the bytes, may follow a text
+//! - `forced`: the text that must follow a text, and needs no run of the model
+//! - `observations`: messages of the host, after which the words are turns as before
+//! - `short_names`: the names in OpenAI's alphabet and length
+//! - `too_few`: a budget that is refused before the first token; `whole`: with one token more than the least budget
+//!   every turn is complete
+//!
+//! A list of values `{"numbers": N}` is replaced by the texts of the numbers below N.
 
 use grammata::automaton::Automaton;
 use grammata::automaton::words::{Count, count};
@@ -90,7 +96,7 @@ fn set(case: &Value) -> Result<ToolSet, String> {
     Ok(set)
 }
 
-/// Replaces each `{"numbers": N}` by the texts of the numbers below N.
+/// Replaces each `{"numbers": N}` with a list of the texts of the numbers below N.
 fn list_numbers(value: &mut Value) {
     match value {
         Value::Object(members) => match members.get("numbers").and_then(Value::as_u64) {
@@ -125,7 +131,7 @@ fn options(case: &Value) -> GrammarOptions {
     GrammarOptions::default().choice(choice).max_calls(max_calls).markers(Markers::Text).schema(schema(case))
 }
 
-/// All bytes, the tokens of a case, and an end.
+/// Returns a vocabulary of all bytes, the tokens of a case, and an end token.
 fn vocabulary(case: &Value) -> Arc<Vocabulary> {
     let tokens = (0..=255_u8).map(|byte| vec![byte]);
     let tokens = tokens.chain(texts(&case["tokens"]).map(|token| token.as_bytes().to_vec()));
@@ -139,7 +145,7 @@ fn is_word(compiled: &CompiledGrammar, text: &str) -> bool {
     matcher.accept_bytes(text.as_bytes()).is_ok() && matcher.is_accepting()
 }
 
-/// The bytes that may come after a text, and `$` if the turn may end.
+/// Returns the bytes that may follow a text, and `$` if the turn may end.
 fn next(compiled: &CompiledGrammar, text: &str) -> String {
     let mut matcher = compiled.matcher();
     if matcher.accept_bytes(text.as_bytes()).is_err() {
@@ -157,7 +163,8 @@ fn texts(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap())
 }
 
-/// Of the tokens of a case those that are in the mask of the whole grammar, and of a session, after a text.
+/// Returns the tokens of a case that the mask allows after a text. The masks of the whole grammar and of a session must
+/// agree.
 fn allowed_tokens(case: &Value, whole: &CompiledGrammar, tools: Option<&CompiledTools>, text: &str) -> Value {
     let of = |allowed: &dyn Fn(TokenId) -> bool| -> Value {
         let tokens = texts(&case["tokens"]).enumerate();
@@ -181,7 +188,7 @@ fn turn_options(case: &Value) -> TurnOptions {
     TurnOptions { choice, min_calls, max_calls, ..TurnOptions::default() }
 }
 
-/// The differences between a case and the turns of a session: forced text, and words after the host's messages.
+/// Returns how a session differs from the case: forced text, and turns after messages of the host.
 fn session_failures(case: &Value, tools: &CompiledTools) -> Vec<String> {
     let mut wrong = Vec::new();
     for (text, expected) in case["forced"].as_object().into_iter().flatten() {
@@ -211,7 +218,7 @@ fn session_failures(case: &Value, tools: &CompiledTools) -> Vec<String> {
     wrong
 }
 
-/// The least budget that is not refused.
+/// Returns the least budget that is not refused. Panics if it is 10,000 or more.
 fn least_budget(matcher: &mut Matcher) -> usize {
     (0..10_000).find(|&budget| matcher.check_budget(budget).is_ok()).unwrap()
 }
@@ -229,7 +236,7 @@ fn budget_failures(case: &Value, whole: &CompiledGrammar) -> Vec<String> {
         return wrong;
     }
     let least = least_budget(&mut whole.matcher());
-    // the first and the last of the allowed tokens
+    // one walk always takes the first allowed token, another one always the last
     for is_last in [false, true] {
         let mut matcher = whole.matcher();
         let mut left = least + 1;
@@ -247,7 +254,7 @@ fn budget_failures(case: &Value, whole: &CompiledGrammar) -> Vec<String> {
     wrong
 }
 
-/// What of a case does not hold.
+/// Returns how a case differs from what it states; empty if it does not.
 fn failures(case: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     let unknown = case.as_object().unwrap().keys().find(|key| !KEYS.contains(&key.as_str()));

@@ -1,4 +1,4 @@
-//! The requests of calls: the table of RFC 6570's styles, and where each argument goes.
+//! The requests of calls: the styles of RFC 6570, and the place of each argument.
 
 use grammata_agents::tools::{Call, CallFormat, Document, ReadOptions, ToolSet, read};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn request(set: &ToolSet, tool: &str, arguments: Value) -> Result<String, &'stat
     Ok(format!("{} {}{headers}{body}", made.method, made.url))
 }
 
-/// A set of one operation with a parameter `a`.
+/// Returns a set of one operation with a parameter `a` of the given location and style.
 fn with_parameter(location: &str, style: &str, explode: bool) -> ToolSet {
     let path = if location == "path" { "/{a}" } else { "/" };
     let text = json!({"openapi": "3.2.0", "servers": [{"url": "http://h"}], "paths": {path: {"get": {"operationId": "t", "parameters": [
@@ -21,7 +21,7 @@ fn with_parameter(location: &str, style: &str, explode: bool) -> ToolSet {
 
 #[test]
 fn parameters_are_written_by_their_styles() {
-    // place, style, explode, of the array ["b", "c"], of the object {"R": 1, "G": 2}
+    // location, style, explode, how the array ["b", "c"] is written, how the object {"R": 1, "G": 2} is written
     let cases = [
         ("path", "simple", false, "/b,c", "/R,1,G,2"),
         ("path", "simple", true, "/b,c", "/R=1,G=2"),
@@ -82,7 +82,8 @@ fn each_argument_goes_where_its_parameter_is() {
     assert_eq!(request(&set, "nothing", json!({})), Err("tools/unknown-tool"));
 }
 
-/// A set with an operation for each kind of argument, an operation that cannot be called, and a tool of the host.
+/// Returns a set with operations for several kinds of arguments, an operation that cannot be called, and a tool of the
+/// host.
 fn shop() -> ToolSet {
     let text = json!([
         {"openapi": "3.1.0", "servers": [{"url": "https://h"}], "paths": {
@@ -104,7 +105,7 @@ fn shop() -> ToolSet {
 #[test]
 fn arguments_are_checked_by_their_schema() {
     let set = shop();
-    // tool, arguments, code, place, and what the error says
+    // tool, arguments, code, place, part of the error
     let cases = [
         ("cancelOrder", json!({"id": "x"}), "tools/call-arguments", "#/arguments/id", "allowed: integer"),
         ("cancelOrder", json!({}), "tools/call-arguments", "#/arguments", "allowed: id"),
@@ -188,7 +189,7 @@ fn arguments_are_checked_by_their_schema() {
     assert_eq!(set.check_call(&of_host), Ok(()));
 }
 
-/// A set of one operation `t`, with more members of it and of the document.
+/// Returns a set of one operation `t` with the given path, further members and servers.
 fn operation(path: &str, operation: Value, servers: Value) -> ToolSet {
     let mut value = json!({"operationId": "t"});
     value.as_object_mut().unwrap().extend(operation.as_object().unwrap().clone());
@@ -200,7 +201,7 @@ fn findings(set: &ToolSet) -> String {
     set.findings().iter().map(|finding| finding.diagnostic.to_string()).collect()
 }
 
-/// What of a document would leave its place in a request is encoded, left out or refused, and said.
+/// Text of a document that could leave its place in a request is encoded, left out or refused; findings report it.
 #[test]
 fn documents_cannot_break_out_of_a_request() {
     let servers = json!([{"url": "https://h"}]);
@@ -236,8 +237,8 @@ fn documents_cannot_break_out_of_a_request() {
     }
 }
 
-/// A server address that cannot be followed by a path is skipped. The address that the host names is used instead, or
-/// none.
+/// A server address that cannot be followed by a path is skipped. The address in the options is used instead; without
+/// one, the request fails.
 #[test]
 fn servers_that_no_path_can_follow_are_passed_over() {
     for url in ["https://h/a?b=c", "https://h/a#b", "https://h/a\r\nX-Evil: 1", "https://h/v/../w"] {
@@ -253,7 +254,7 @@ fn servers_that_no_path_can_follow_are_passed_over() {
     assert_eq!(request(&set, "t", json!({})).unwrap(), "GET https://other/a");
 }
 
-/// Characters of an argument that would end its value, or that a header cannot have, are encoded or refused.
+/// Characters of an argument that could end its value, or that a header cannot have, are encoded or refused.
 #[test]
 fn arguments_stay_in_their_values() {
     let with = |location: &str, more: Value| {
@@ -290,12 +291,12 @@ fn arguments_stay_in_their_values() {
     }
     let piped = with("query", json!({"style": "pipeDelimited"}));
     assert_eq!(made(&piped, json!(["a", "b|c"])), Err("tools/request"));
-    // a list without items is not a value
+    // an empty list is not a value: the parameter is left out, or refused in a path
     assert_eq!(made(&listed, json!([])).unwrap(), "POST https://h/x");
     assert_eq!(made(&path, json!([])), Err("tools/request"));
 }
 
-/// The members of a form are written as `encoding` says, or as OpenAPI does without it.
+/// The members of a form are written as `encoding` says; without it, as OpenAPI defines.
 #[test]
 fn forms_are_written_by_their_encodings() {
     let body = |media: &str, encoding: Value| {
@@ -351,7 +352,7 @@ fn forms_are_written_by_their_encodings() {
     assert!(text.ends_with(" l=a,b&m=c&m=d"), "{text}");
 }
 
-/// A percent sign needs two hexadecimal digits after it.
+/// A percent sign must be followed by two hexadecimal digits, and a sign is not a digit.
 #[test]
 fn signs_are_not_digits_of_percent_codes() {
     let set = with_parameter("path", "simple", false);
@@ -371,7 +372,8 @@ fn signs_are_not_digits_of_percent_codes() {
     }
 }
 
-/// Paths with several parameters in a segment, a documented query, or a literal that a value may have.
+/// Paths can be read in one way only, even with several parameters in a segment, a documented query, or a literal text
+/// that a value may contain.
 #[test]
 fn paths_have_one_reading() {
     let set = |path: &str| {

@@ -1,9 +1,10 @@
-//! Calls compared with their text and their requests, over all call formats: in small random documents, in the
-//! operations of the documents that are shipped, and in those of a folder.
+//! Calls compared with their texts and requests in all call formats: in small random documents, in the operations of
+//! the shipped documents, and in those of a folder.
 //!
-//! `GRAMMATA_OPENAPI=FOLDER` takes the OpenAPI documents below that folder too (JSON, YAML, several in one JSON object, compressed with
-//! gzip or not); a folder that is not there, or has no operation, fails. `GRAMMATA_CALLS` sets the number of calls at random for
-//! each format, `GRAMMATA_WALKS` that of the walks under masks; `cargo xtask full calls` sets both.
+//! `GRAMMATA_OPENAPI=FOLDER` adds the OpenAPI documents below that folder: JSON or YAML, also several in one JSON
+//! object, also compressed with gzip. A folder that is missing or has no OpenAPI document is an error. `GRAMMATA_CALLS`
+//! sets the number of random calls for each format, `GRAMMATA_WALKS` that of the walks under masks; `cargo xtask full
+//! calls` sets both.
 
 use super::properties::cases;
 use grammata::Limits;
@@ -32,7 +33,7 @@ fn words_and_calls_of_small_documents_read_back() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The seeds of the fuzz target are documents whose tools can be called.
+/// The seeds of the fuzz target are documents with callable tools, and pass the fuzz target.
 #[test]
 fn seeds_read_back() {
     let folder = Path::new(crate::ROOT).join("fuzz/seeds/tools_round_trip");
@@ -42,7 +43,7 @@ fn seeds_read_back() {
     }
 }
 
-/// The texts of the OpenAPI documents below a folder.
+/// Returns the texts of the OpenAPI documents below a folder, with their paths.
 fn documents(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -73,7 +74,7 @@ fn documents(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The OpenAPI documents that a text is, or that are the members of its object.
+/// Returns the OpenAPI documents in a text: the text itself, or those among the members of its object.
 fn apis(text: &str) -> Vec<String> {
     let is_api = |value: &Value| value["openapi"].is_string() || value["swagger"].is_string();
     match serde_json::from_str::<Value>(text) {
@@ -96,17 +97,18 @@ fn number(name: &str) -> Option<usize> {
     std::env::var(name).ok().and_then(|number| number.parse().ok())
 }
 
-/// Counts of the checks in a format.
+/// Counts of what was checked in a format.
 #[derive(Debug, Default)]
 struct Tally {
     tools: usize,
     walks: usize,
     calls: usize,
-    /// Calls that the format does not write.
+    /// Calls that the format cannot write.
     unwritten: usize,
 }
 
-/// A walk and a call of each operation in a format that writes requests, and of some in others; with `GRAMMATA_CALLS` in all.
+/// A walk and a call of each operation in one of the formats that write requests, and of some operations in other
+/// formats. With `GRAMMATA_CALLS` all formats are checked.
 #[test]
 fn calls_of_real_documents_read_back() {
     let mut texts = vec![(
@@ -135,7 +137,7 @@ fn calls_of_real_documents_read_back() {
         }
         let arguments = Arguments::of(tool, &Limits::default());
         let mut draw = |bound: usize| random.random_range(0..bound.max(1));
-        // as many more as the operations so far leave; one of each without numbers
+        // with numbers set, the checks are spread over the operations; otherwise there is one of each
         let left = |all: Option<usize>, done: usize, most: usize| match all {
             Some(all) => (all * (at + 1)).div_ceil(operations).saturating_sub(done).min(most),
             None => 1,
@@ -145,7 +147,7 @@ fn calls_of_real_documents_read_back() {
         let drawn: Vec<Call> =
             (0..most.unwrap_or(0)).filter_map(|_| arguments.call(&tool.name, &mut draw)).collect();
         for (place, name) in names.iter().enumerate() {
-            // where each change is tested, one of the formats of requests, and seldom another one
+            // by default each operation gets one of the formats that write requests, and seldom another format
             let is_turn = match REQUESTS.iter().position(|known| known == name) {
                 Some(place) => at % REQUESTS.len() == place,
                 None => at % 23 == 0 && (at / 23 + place) % 7 == 0,

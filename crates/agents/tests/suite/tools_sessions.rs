@@ -115,7 +115,7 @@ fn arguments_take_only_values_that_were_seen() {
     let grounding = Grounding { tool: None, member: "id".to_owned(), keys: vec!["id".to_owned()] };
     let mut session = Session::new(&tools, required()).unwrap();
     session.ground(vec![grounding]).unwrap();
-    // no value was seen, so `play` is not called
+    // no value was observed yet, so `play` cannot be called
     assert!(session.clone().accept_bytes(br#"{"name":"p"#).is_err());
     session.accept_bytes(br#"{"name":"find","arguments":{}}"#).unwrap();
     assert_eq!(session.observe("[]").unwrap_err().code(), "tools/open-turn");
@@ -134,8 +134,8 @@ const BUDGETS: &str = r#"[{"name": "find", "inputSchema": {"type": "object", "pr
     {"name": "play", "inputSchema": {"type": "object", "properties": {"id": {"type": "integer", "minimum": 1000}, "at": {"type": "string", "pattern": "^[0-9]{2}h$"}}, "required": ["id", "at"]}},
     {"name": "send", "inputSchema": {"type": "object", "properties": {"to": {"enum": ["alice", "bob"]}, "text": {"type": "string", "minLength": 12}}, "required": ["text", "to"]}}]"#;
 
-/// Budgets are kept from the first token on, as the grammar of the whole turn has them: the rest of the budget after
-/// each token suffices for a complete turn, whichever tokens are chosen.
+/// A session accepts the same budgets as the grammar of the whole turn, from the first token on. After each token the
+/// rest of the budget suffices for a complete turn, whichever tokens are chosen.
 #[test]
 fn turns_are_whole_within_budgets_before_a_name_is_chosen() {
     let mut random = ChaCha8Rng::seed_from_u64(3);
@@ -187,7 +187,7 @@ fn turns_are_whole_within_budgets_before_a_name_is_chosen() {
     }
 }
 
-/// A best-first search that stops as soon as possible, compared with the sums of all names.
+/// The best-first search stops early, and finds the names that the sums over all names give.
 #[test]
 fn the_most_probable_names_are_those_of_all_sums() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
@@ -196,7 +196,7 @@ fn the_most_probable_names_are_those_of_all_sums() {
         let names: Vec<Vec<TokenId>> = (0..count)
             .map(|_| {
                 let length = random.random_range(1..5);
-                // the last token ends a name, and stands nowhere else
+                // token 3 ends a name, and occurs only there
                 let inside = (1..length).map(|_| TokenId::new(random.random_range(0..3)));
                 inside.chain([TokenId::new(3)]).collect()
             })
@@ -258,7 +258,8 @@ fn all_tools_of_a_catalogue_can_be_called_and_bring_what_they_need() {
     assert_eq!(brought.len(), 4);
 }
 
-/// What operations answer with says whom others need: by the name of a member, or by an `id` and the end of the path.
+/// Responses of operations determine which other operations need them: by the name of a member, or by an `id` and the
+/// end of the path.
 #[test]
 fn tools_bring_those_whose_answers_have_what_they_ask_for() {
     let list = |reference: &str| {
@@ -305,12 +306,12 @@ fn tools_bring_those_whose_answers_have_what_they_ask_for() {
     assert_eq!(brought("lyrics"), ["discover", "search", "credits", "lyrics"]);
     assert_eq!(brought("similar"), ["discover", "search", "similar"]);
     assert_eq!(brought("album"), ["albums", "album"]);
-    // the list of several artists asks for their ids, so they come from the search
+    // `artists` needs the ids of several artists, so they come from the search instead
     assert_eq!(brought("artist"), ["search_all", "artist"]);
     assert_eq!(brought("search"), ["search"]);
 }
 
-/// A schema of a response that occurs both deep and near the root contributes the members below its nearest place.
+/// If a schema occurs several times in a response, its members count at the place that is nearest to the root.
 #[test]
 fn members_are_found_below_the_nearest_place_of_a_schema() {
     let get = |id: &str, parameters: serde_json::Value, schema: serde_json::Value| {

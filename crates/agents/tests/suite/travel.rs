@@ -1,4 +1,4 @@
-//! Trips: the small tables of `grammars/travel`, planned and measured.
+//! Trips: plans for the small tables of `grammars/travel`, and their measures.
 
 use crate::trips::{Itinerary, Query, Report, Score, TravelTables, check, travel_spec};
 use grammata::Limits;
@@ -148,14 +148,14 @@ fn queries_and_tables_that_are_wrong_are_refused() {
     std::fs::copy(folder().join("tables/flights.csv"), copy.path().join("flights.csv")).unwrap();
     let error = read().unwrap_err().to_string();
     assert!(error.contains("column `distance`") && error.contains("line 2, column 15"), "{error}");
-    // a blank line, and a cell of two lines
+    // the place of an error is right after a blank line and a cell of two lines
     std::fs::write(copy.path().join("distances.csv"), "origin,destination,distance\n\n\"A\nx\",B,far\n")
         .unwrap();
     let error = read().unwrap_err().to_string();
     assert!(error.contains("line 4, column 6"), "{error}");
 }
 
-/// JSON as TOML: integers are numbers, not the maps that `serde_json` makes of them for other formats.
+/// Converts JSON to TOML with integers as numbers. Serialising `serde_json` numbers directly would make maps of them.
 fn toml_of(value: &serde_json::Value) -> toml::Value {
     use serde_json::Value;
     match value {
@@ -169,7 +169,7 @@ fn toml_of(value: &serde_json::Value) -> toml::Value {
     }
 }
 
-/// The shipped spec is that of the first query.
+/// The shipped spec is made from the tables and the first query.
 #[test]
 fn the_shipped_spec_is_made_from_the_tables() {
     let spec = travel_spec(&tables(), &queries()[0], 2).unwrap();

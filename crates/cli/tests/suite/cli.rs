@@ -73,7 +73,7 @@ fn mask_reads_tokenizers_and_prefix_files() {
     assert!(tokens.contains(&"lo") && tokens.contains(&"l"), "{tokens:?}");
     assert!(tokens.iter().all(|token| "lo world".starts_with(token)), "{tokens:?}");
     assert_eq!(found["total"], 49152);
-    // the vocabulary is not charged to the grammar
+    // loading the vocabulary counts as preparation, not as compilation of the grammar
     assert!(found["prepare_seconds"].as_f64() > found["compile_seconds"].as_f64(), "{found}");
 }
 
@@ -148,7 +148,7 @@ fn names_of_special_tokens_stand_for_them_if_asked_for() {
     let found = rejected("<repo_name>é<repo_name>");
     assert_eq!((&found["byte"], &found["column"]), (&13.into(), &13.into()));
     assert_eq!(found["found"], serde_json::json!({ "text": "<repo_name>" }));
-    // the second name would have to be text
+    // the grammar has no special token there, so the second name would have to be text
     assert_eq!(rejected("<repo_name>é<file_sep><file_sep>")["byte"], 23);
     let found = rejected("<repo_name>é<file_sep><|im_end|>\nx");
     assert_eq!(
@@ -264,7 +264,7 @@ fn enumerate_lists_words() {
     let found = json(0, &["enumerate", text(&pattern), "--offset", "4", "--output-format=json"]);
     assert_eq!(found["words"], serde_json::json!([{ "text": "bb" }, { "hex": "ff" }]));
     assert_eq!(found["more"], false);
-    // a search that fails midway ends the object that it began
+    // a search that fails midway still completes the JSON object
     let endless = folder.path().join("endless.regex");
     std::fs::write(&endless, "(a*b){1,3}|c").unwrap();
     let bound = ["--limit", "0", "--set-limit", "words_work=300", "--output-format=json"];
@@ -418,7 +418,7 @@ fn a_closed_pipe_ends_quietly() {
     use std::io::Read;
     use std::process::{Command, Stdio};
 
-    // words are written as they are found, in JSON too
+    // words are written as they are found, in JSON, too
     for (form, expected) in [(&[][..], b"\"\"\n"), (&["--output-format=json"][..], b"{\"v")] {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("grammata"))
             .current_dir(crate::ROOT)

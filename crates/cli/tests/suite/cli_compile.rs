@@ -1,4 +1,4 @@
-//! `grammata compile` and `grammata inspect`, and mask files where a grammar stands.
+//! `grammata compile` and `grammata inspect`, and mask files in place of grammars.
 
 use crate::cli::{json, out, refused, run};
 use std::path::Path;
@@ -40,7 +40,8 @@ fn a_mask_file_stands_for_its_grammar() {
     refused("io/file", &["compile", &grammar, "-o", &path("none/p.gmask")]);
 }
 
-/// A tokenizer file does not say which tokens end a text, so a file that is compiled with it may have others than the model.
+/// A tokenizer file does not say which tokens end a text, so a mask file compiled with it may have other end tokens
+/// than the model.
 #[test]
 fn a_mask_file_of_a_model_has_its_end_tokens() {
     let folder = folder(&[("p.regex", "(ab|c){1,3}\n"), ("config.json", r#"{"eos_token_id": 2}"#)]);
@@ -79,7 +80,7 @@ fn a_mask_file_of_a_model_has_its_end_tokens() {
     }
     let wide = run(&["check", &by_name, "--tokenizer", smollm2, "--width", "49200", "--text", "abc"]);
     assert!(wide.err.contains("found: width 49152\n  allowed: width 49200\n"), "{}", wide.err);
-    // other tokens
+    // a vocabulary with other tokens
     let other = run(&["check", &by_name, "--text", "abc"]);
     assert!(other.err.contains("found: the fingerprint "), "{}", other.err);
     refused("io/file", &["check", &grammar, "--model", &path("none"), "--text", "abc"]);
@@ -107,7 +108,7 @@ fn inspect_says_what_a_file_holds_and_what_differs() {
     let differs = &differs["differences"];
     assert_eq!(differs["places"][0], 3);
     assert!(differs.get("grammar").is_none(), "{differs}");
-    // a section that only one of them has
+    // a section that only one of the files has
     out(0, &["compile", &path("p.regex"), "-o", &path("c.gmask"), "--token-index"]);
     let section = "section_token_index";
     for (a, b, there) in [("a.gmask", "c.gmask", 1), ("c.gmask", "a.gmask", 0)] {
@@ -136,7 +137,7 @@ fn a_folder_of_grammars_is_compiled_and_resumed() {
     assert!(other.contains("\"written\":true"), "{other}");
 }
 
-/// A folder in one archive: its list of contents, and files extracted from it.
+/// A folder is compiled into one archive, whose contents are listed, and from which files are extracted.
 #[test]
 fn a_folder_of_grammars_becomes_an_archive() {
     let files = [("a.regex", "a+"), ("b.json", r#"{"type": "boolean"}"#), ("c.gbnf", "root ::= \"x\"")];
@@ -146,7 +147,7 @@ fn a_folder_of_grammars_becomes_an_archive() {
     let (from, archive) = (text(folder.path()), path("all.gmasks"));
     let shown = out(0, &["compile", &from, "--archive", &archive]);
     assert!(shown.contains("3 grammars in ") && shown.contains("all.gmasks: 3 mask files in "), "{shown}");
-    // the archive is the same if a folder of mask files is next to it
+    // the archive is the same if mask files are also written to a folder
     let again = path("again.gmasks");
     for kept in ["0 left as they were", "3 left as they were"] {
         let shown = out(0, &["compile", &from, "-o", &path("masks"), "--archive", &again]);
@@ -174,7 +175,7 @@ fn a_folder_of_grammars_becomes_an_archive() {
     refused("mask-file/no-mask-file", &["mask", &archive]);
     refused("mask-file/no-archive", &["inspect", &alone, "--names"]);
     refused("mask-file/no-archive", &["inspect", &alone, "--name", "b.json"]);
-    // what cannot be compiled is left out, and said
+    // a grammar that cannot be compiled is left out and reported
     std::fs::write(folder.path().join("d.gbnf"), "root ::= nothing").unwrap();
     let failed = run(&["compile", &from, "--archive", &again]);
     assert_eq!(failed.code, 2);

@@ -4,7 +4,7 @@
 use crate::cli::{json, out, refused, run};
 use std::path::Path;
 
-/// A folder with a tiny encoder that reads 12 tokens.
+/// Returns a folder with a tiny encoder that reads at most 12 tokens of a text.
 fn model() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let data = Path::new(crate::ROOT).join("tests/data/tiny-embedder");
@@ -30,7 +30,7 @@ fn expected(text: &str) -> Vec<f64> {
 fn each_text_is_a_line_with_its_vector() {
     let model = model();
     let file = model.path().join("texts.txt");
-    // more texts than one batch computes, and the last of them is too long
+    // more texts than one batch has; the last one is too long
     let long = "a cat or a dog or a cat or a dog or";
     let lines: Vec<&str> = std::iter::repeat_n("a dog ran", 299).chain([long]).collect();
     std::fs::write(&file, lines.join("\n")).unwrap();
@@ -78,7 +78,7 @@ fn what_cannot_be_embedded_is_refused() {
     let model = model();
     let file = model.path().join("texts.txt");
     std::fs::write(&file, "red\n".repeat(270) + "broken\n").unwrap();
-    // output that was already computed is written
+    // vectors that were computed before the error are written
     let run_of_file = run(&arguments(&model, &["--texts", file.to_str().unwrap()]));
     assert_eq!((run_of_file.code, run_of_file.out.lines().count()), (2, 256));
     for part in ["error[decode/embedding-not-finite]", "#/270"] {

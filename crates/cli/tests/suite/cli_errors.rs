@@ -1,4 +1,4 @@
-//! How the program fails: exit codes, the file, line and excerpt of errors, errors as JSON, and help in its own words.
+//! How the program fails: exit codes, the file, line and excerpt of errors, errors as JSON, and help texts.
 
 use crate::cli::{json, refused, run};
 use serde_json::{Value, json as value};
@@ -55,7 +55,7 @@ fn every_limit_is_documented() {
     }
 }
 
-/// Every command that reads a grammar, or a tokenizer, ends in the same way for the same reason.
+/// All commands that read a grammar or a tokenizer have the same exit code for the same kind of failure.
 #[test]
 fn every_command_has_the_same_exit_codes() {
     let files = Files::of(&[

@@ -1,8 +1,8 @@
-//! `grammata flow run` without a model: calls of random logits.
+//! `grammata flow run` with random logits instead of a model, and a procedure whose calls a command answers.
 
 use crate::cli::run;
 
-/// A plan whose calls a command carries out, which answers the question about the refund.
+/// Runs a flow whose calls a command of the shell answers; `command` answers the call `CheckRefund`.
 #[cfg(unix)]
 fn carried_out(command: &str, more: &[&str]) -> crate::process::Run {
     let refund = format!("{}/tests/cases/flows/refund.toml", crate::ROOT);
@@ -38,7 +38,7 @@ fn a_command_carries_calls_out() {
         (1, "true", "error[environment/forbidden]", "allowed: the outcomes `due`, `denied`"),
     ];
     for (exit, command, code, shown) in refused {
-        // a machine under load takes its time for the calls before
+        // a machine under load may need long for the calls before, so only the command that sleeps has a short deadline
         let deadline = if command.starts_with("sleep") { "1" } else { "60" };
         let found = carried_out(command, &["--deadline", deadline]);
         assert_eq!(found.code, exit, "{command}: {}", found.err);
@@ -50,7 +50,7 @@ fn a_command_carries_calls_out() {
     assert!(both.code == 2 && both.err.contains("--answer"), "{}", both.err);
 }
 
-/// A procedure whose calls a command carries out.
+/// Runs a procedure whose calls are answered as the further arguments say.
 #[cfg(unix)]
 fn session(apis: &[&str]) -> crate::process::Run {
     let simulation = "grammars/procedures/simulations/meeting_room.json";

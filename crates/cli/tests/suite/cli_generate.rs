@@ -1,4 +1,5 @@
-//! `grammata generate`: without the feature `ort` it says how to get it; with it, a tiny decoder runs under a grammar.
+//! `grammata generate`. Without the feature `ort` the error says how to build with it; with it, a tiny decoder runs
+//! under a grammar.
 
 use crate::cli::refused;
 
@@ -64,7 +65,7 @@ mod with_onnx_runtime {
     fn a_text_that_fills_the_context_ends_with_3() {
         let grammar = pattern("[a-z]{400}");
         let found = json(3, &arguments(&grammar, &["--max-tokens", "1000", "--cut", "--output-format=json"]));
-        // config.json says 128
+        // the context length in `config.json` is 128
         assert_eq!(found["finish"], "context-limit");
         let whole = found["tokens"].as_array().unwrap().len()
             + found["timings"]["prompt_tokens"].as_u64().unwrap() as usize;
@@ -191,7 +192,7 @@ mod with_onnx_runtime {
         samples.sort_unstable();
         assert_eq!(samples, [0, 1]);
         assert!(of(3).iter().all(|output| output["text"].as_str().unwrap().len() == 3), "{outputs:?}");
-        // 1.0 is 1
+        // the number may be written as 1.0
         let number: f64 = of(4)[0]["text"].as_str().unwrap().parse().unwrap();
         assert!([1.0, 2.0].contains(&number), "{outputs:?}");
         for line in [5, 6, 7, 8, 9, 10] {
@@ -209,7 +210,7 @@ mod with_onnx_runtime {
         let object = json(2, &[&all[..], &["--output-format=json"]].concat());
         assert_eq!(object["outputs"].as_array().unwrap().len(), 10);
         assert_eq!((&object["written"], &object["failed"]), (&4.into(), &6.into()));
-        // one by one the texts are the same
+        // a prompt alone has the same text as in the batch
         let alone = json(0, &arguments(&grammar, &["--output-format=json", "--chat"]));
         assert_eq!(alone["text"], of(1)[0]["text"]);
     }
@@ -252,7 +253,8 @@ mod with_onnx_runtime {
         assert_eq!(texts[0].as_str().unwrap().len(), 40);
     }
 
-    /// The texts of all hypotheses, checked: the first is the output, they are ranked, different where `distinct`.
+    /// Returns the texts of all hypotheses. Checks that the first is the output, that the scores never rise, and, if
+    /// `distinct`, that all token sequences differ.
     fn hypotheses(found: &serde_json::Value, distinct: bool) -> Vec<String> {
         let all = found["hypotheses"].as_array().unwrap();
         for key in ["text", "tokens", "finish", "complete", "verified", "log_probability"] {
@@ -287,7 +289,7 @@ mod with_onnx_runtime {
         let found = json(0, &arguments(&grammar, &more));
         let texts = hypotheses(&found, false);
         assert_eq!(texts.len(), 5);
-        // the samples are those of single runs
+        // the samples are those of single runs with consecutive seeds
         let mut single: Vec<String> = (4..9)
             .map(|seed: u64| {
                 let seed = seed.to_string();

@@ -1,10 +1,10 @@
-//! `grammata guard`: what the file is decides the rules.
+//! `grammata guard`: the kind of the file decides which rules are used.
 #![cfg(unix)]
 
 use crate::cli::{refused, run_with};
 use serde_json::{Value, json};
 
-/// A server in `sh` that has these tools and answers every call with the outcome `yes`.
+/// Returns a server in `sh` that lists these tools and answers everything else with the outcome `known`.
 fn server(tools: &[&str]) -> String {
     let tools: Vec<Value> = tools.iter().map(|name| json!({ "name": name })).collect();
     format!(
@@ -19,7 +19,7 @@ fn server(tools: &[&str]) -> String {
     )
 }
 
-/// The names of the tools that are listed at the beginning.
+/// Returns the names of the tools that the guard lists at the beginning of a session.
 fn open(rules: &str, tools: &[&str]) -> Vec<String> {
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let run = run_with(&["guard", rules, "--", "sh", "-c", &server(tools)], &format!("{list}\n"));

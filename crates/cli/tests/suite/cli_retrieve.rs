@@ -1,4 +1,5 @@
-//! `grammata retrieve`: search by words; with the feature `ort` vectors of a tiny encoder, and queries of a tiny decoder.
+//! `grammata retrieve`: search by words; with the feature `ort` also by vectors of a tiny encoder, with queries of a
+//! tiny decoder.
 
 use crate::cli::{json, out, refused, run_with};
 use crate::retrieve_files::{Files, strs};
@@ -37,7 +38,7 @@ fn what_is_missing_is_named() {
     assert!(error.contains("broken.jsonl"), "{error}");
 }
 
-/// One server's tools are an OpenAPI document, another one's are a report of `tools list`.
+/// The tools of one server are an OpenAPI document, those of another one a report of `tools list`.
 #[test]
 fn tools_of_many_servers_are_served() {
     let files = Files::new();
@@ -57,7 +58,7 @@ fn tools_of_many_servers_are_served() {
     let elephants = ask(json!({ "query": "food for an elephant", "count": 1 }));
     let found = &elephants["structuredContent"]["tools"][0];
     assert_eq!((&found["server"], &found["name"]), (&json!("mcp"), &json!("feed")), "{elephants}");
-    // the two lists have the same tools with the same schemas
+    // both servers have the same tools with the same schemas
     let of = |server: &str| {
         let mut found = ask(json!({ "query": "restaurant", "count": 4, "server": server }));
         let tools = found["structuredContent"]["tools"].as_array_mut().unwrap();
@@ -78,7 +79,7 @@ fn tools_of_many_servers_are_served() {
     assert_eq!(json(2, &["retrieve", "serve", services, "--output-format=json"])["exit_code"], 2);
 }
 
-/// T18: tools with odd descriptions are indexed, and found in their order.
+/// Tools with odd names and descriptions are indexed, and tools that match equally well keep their order.
 #[test]
 fn odd_tools_are_indexed() {
     let files = Files::new();
@@ -131,7 +132,7 @@ mod with_onnx_runtime {
     const DECODER: &str = "tests/data/tiny-decoder";
     const PROMPT: &str = "Name.\n---\n{{ request }}:";
 
-    /// A folder with a tiny encoder.
+    /// Creates a folder with a tiny encoder, and returns its path.
     fn encoder(files: &Files) -> String {
         let data: PathBuf = Path::new(crate::ROOT).join("tests/data/tiny-embedder");
         let folder = files.0.path().join("encoder");
@@ -157,7 +158,7 @@ mod with_onnx_runtime {
             assert_eq!(found["tools"].as_array().unwrap().len(), 3);
             assert_eq!(found["tools"][0]["id"], "1", "{ranker}: {found}");
         }
-        // T19: a long request is embedded up to the encoder's maximum length, with a warning
+        // a long request is truncated to the encoder's maximum length, with a warning
         let long = "a cat sat on the mat ".repeat(900);
         let search = [
             "retrieve",
@@ -185,7 +186,7 @@ mod with_onnx_runtime {
         assert!(refused("retrieval/index-file", &search).contains("tools.index"));
     }
 
-    /// T31.
+    /// While an index is replaced, a reader sees the old or the new one.
     #[test]
     fn a_reader_sees_the_old_or_the_new_index() {
         let files = Files::new();
@@ -237,7 +238,7 @@ mod with_onnx_runtime {
             let text = out(0, &strs(&files.arguments(&["search", "the cat"], &model)));
             assert!(text.starts_with("queries (zero-shot):\n"), "{text}");
         }
-        // the default prompt is longer than the context of this decoder: an error, not a shorter prompt
+        // the default prompt is longer than the context of this decoder, which is an error; the prompt is not shortened
         let more = ["--model", DECODER, "--threads", "1"];
         refused("decode/prompt-too-long", &strs(&files.arguments(&["search", "the cat"], &more)));
     }

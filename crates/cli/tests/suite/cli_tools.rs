@@ -1,8 +1,9 @@
-//! `grammata tools`: what the commands show. `generate` without the feature `ort` it says how to get it; with it, a tiny decoder writes a turn.
+//! `grammata tools`: output and errors of its commands. Without the feature `ort`, `generate` says how to build with
+//! it; with it, a tiny decoder writes a turn.
 
 use crate::cli::{json, refused, run};
 
-/// A document with one tool, `f`, that has this description.
+/// Returns a document with one tool, `f`, that has the given description.
 fn tool(description: &str) -> tempfile::NamedTempFile {
     let file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
     let tool = serde_json::json!({"name": "f", "description": description, "inputSchema": {"type": "object",
@@ -160,7 +161,7 @@ mod with_onnx_runtime {
         assert!(error.contains("`-k 0`"), "{error}");
     }
 
-    /// The tokens of a prompt that is too long.
+    /// Returns the number of tokens of a prompt that is too long, from the error.
     fn prompt_tokens(description: &str, request: &str) -> usize {
         let long = format!("{}{description}", "q".repeat(200));
         let file = tool(&long);

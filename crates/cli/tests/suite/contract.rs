@@ -1,6 +1,7 @@
-//! The contract of all commands. They are taken from clap's `Command`, so that a new one is tested too.
+//! The contract of all commands. The commands are taken from clap's `Command`, so that a new one is tested
+//! automatically.
 //!
-//! `UPDATE_SNAPSHOTS=1` writes the help texts under `tests/cli` anew.
+//! `UPDATE_SNAPSHOTS=1` rewrites the help texts under `tests/cli`.
 
 use crate::process::{Run, run};
 use clap::{Arg, ArgAction, Command};
@@ -8,8 +9,8 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// A call of each command that works on the files of the repository. Commands that run models fail in a build without
-/// ONNX Runtime: their calls begin with `!`, as does that of a server that does not exist.
+/// A call of each command on files of the repository; `$TMP` is a temporary folder. A call that begins with `!` fails:
+/// it needs a model and ONNX Runtime, or a server that does not exist.
 const CALLS: &[(&str, &str)] = &[
     ("check", "grammars/iso-dates --text 2024-02-29"),
     ("compile", "grammars/iso-dates --states 20 -o $TMP/dates.gmask"),
@@ -83,13 +84,13 @@ const DATA: &[&str] = &[
     "taken",
 ];
 
-/// The options and switches: name, value and meaning. Each means the same in all commands.
+/// The options and switches: name, value and meaning. A flag has the same value and meaning in all commands.
 const FLAGS: &str = include_str!("../cli/flags.txt");
 
-/// Lines of a short help text, at most.
+/// The most lines of a short help text.
 const SHORT_HELP: usize = 60;
 
-/// Hands every command with its path to `look`. The program itself has an empty path.
+/// Calls `look` with the path of every command and the command. The path of the program itself is empty.
 fn each_command(look: &mut dyn FnMut(&str, &Command)) {
     fn walk(path: &str, command: &Command, look: &mut dyn FnMut(&str, &Command)) {
         look(path, command);
@@ -101,7 +102,7 @@ fn each_command(look: &mut dyn FnMut(&str, &Command)) {
     walk("", &grammata_cli::command(), look);
 }
 
-/// The paths of the commands that do something themselves.
+/// Returns the paths of the commands that have no subcommands.
 fn leaves() -> Vec<String> {
     let mut leaves = Vec::new();
     each_command(&mut |path, command| {
@@ -116,7 +117,7 @@ fn words(path: &str) -> impl Iterator<Item = &str> {
     path.split_whitespace()
 }
 
-/// Runs a command as its call says, with more arguments. Gives the run, and whether the command runs a model.
+/// Runs the call of a command with more arguments. Returns the run, and whether the call must fail.
 fn call(path: &str, more: &[&str]) -> (Run, bool) {
     let (_, call) = CALLS.iter().find(|(name, _)| *name == path).unwrap_or_else(|| {
         panic!("`{path}` is new: give it a call in CALLS, and its flags in tests/cli/flags.txt")
@@ -139,7 +140,8 @@ fn object(run: &Run) -> Value {
     serde_json::from_str(&run.out).unwrap()
 }
 
-/// Names of members are in snake case, but for those that data name.
+/// Checks that names of members are in snake case and do not end in a unit of milliseconds or nanoseconds. Members that
+/// [`DATA`] lists are not searched.
 fn check_names(path: &str, value: &Value) {
     let members = value.as_object().into_iter().flatten();
     for (name, value) in members {
@@ -286,7 +288,8 @@ fn values_are_in_kebab_case() {
     });
 }
 
-/// The value of an option as the table has it: its name, in brackets if it may be left out; `-` of a switch.
+/// Returns the value of an option as the table writes it: its names, in brackets if the value may be left out, or `-`
+/// for a switch.
 fn value_of(argument: &Arg) -> String {
     if !matches!(argument.get_action(), ArgAction::Set | ArgAction::Append) {
         return "-".to_owned();

@@ -1,15 +1,16 @@
-//! What the documentation shows is true: every command in a `console` block is run, and must write what the block says.
+//! The examples of the documentation are true: every command in a `console` block is run, and must write what the block
+//! shows.
 //!
-//! A command begins with `$ `, goes on in lines with `> `, and is run by `sh` in the repository's folder. What it writes
-//! to standard output comes first, then standard error, then the exit code if it is not 0. A block after the line
-//! `<!-- not checked: REASON -->` is left alone: those with times, a model or a set-up.
+//! A command begins with `$ `, continues in lines that begin with `> `, and is run by `sh` in the root folder of the
+//! repository. A block shows standard output first, then standard error, then the exit code if it is not 0. A block
+//! after the line `<!-- not checked: REASON -->` is skipped; such blocks show times, or need a model or a set-up.
 #![cfg(unix)]
 
 use crate::pages::{Example, examples, page, root, shell};
 use grammata::syntax::json_schema::{self, compile};
 use std::path::PathBuf;
 
-/// The pages, each with the least number of commands that are checked on it.
+/// The pages, each with the least number of commands that must be checked on it.
 const PAGES: &[(&str, usize)] = &[
     ("README.md", 7),
     ("docs/budgets.md", 4),
@@ -29,14 +30,15 @@ const PAGES: &[(&str, usize)] = &[
     ("grammars/README.md", 2),
 ];
 
-/// How the pages run the example `travel`. It is run in this process: a build would be made for it.
+/// How the pages run the example `travel`. The test runs it in this process, because cargo would have to build it
+/// first.
 const TRAVEL: &str = "cargo run --quiet --profile quick --example travel -- ";
 
-/// What a command writes, in the form of the pages.
+/// Returns what a command writes, in the form of the pages.
 fn run(command: &str) -> String {
     if let Some(arguments) = command.strip_prefix(TRAVEL) {
         let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
-        // its tables are named from there
+        // the example's tables are named relative to the root folder
         std::env::set_current_dir(root()).unwrap();
         let mut written = Vec::new();
         let code = crate::trips::run(&arguments, &mut written).unwrap();
@@ -52,7 +54,7 @@ fn commands_write_what_the_pages_say() {
     for &(name, least) in PAGES {
         let examples = examples(&page(name));
         assert!(examples.len() >= least, "{name}: only {} commands are checked", examples.len());
-        // the laboratory checks its own
+        // commands of the laboratory are checked by its own tests
         for Example { line, command, output } in
             examples.into_iter().filter(|example| !example.command.starts_with("grammata-lab "))
         {
@@ -65,7 +67,7 @@ fn commands_write_what_the_pages_say() {
     assert!(wrong.is_empty(), "these write something else:\n{}", wrong.join("\n"));
 }
 
-/// Every keyword of the table of JSON Schema is read.
+/// Every keyword in the table of JSON Schema keywords is supported.
 #[test]
 fn keywords_listed_as_read_are() {
     let text = page("docs/syntax.md");
@@ -83,7 +85,7 @@ fn keywords_listed_as_read_are() {
     }
 }
 
-/// All pages of the repository's own.
+/// Returns the names of the pages that this repository maintains.
 fn pages() -> Vec<String> {
     let mut pages: Vec<String> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned).into();
     for folder in ["docs", "docs/design", "benches/history", "grammars"] {
@@ -114,7 +116,7 @@ fn links_lead_somewhere() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Who comes new reads these to the end.
+/// New readers read these pages to the end, so their length is bounded.
 #[test]
 fn front_pages_are_short() {
     for (name, most) in [("README.md", 230), ("docs/architecture.md", 150), ("docs/performance.md", 150)] {
@@ -123,7 +125,7 @@ fn front_pages_are_short() {
     }
 }
 
-/// Files that the pages on the engine name exist.
+/// Every `.rs` file that the pages on architecture and design name exists.
 #[test]
 fn files_that_are_named_exist() {
     let mut files = Vec::new();
@@ -146,7 +148,7 @@ fn files_that_are_named_exist() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Who runs a server finds every limit in one table.
+/// The page on security names every limit, for those who run a server.
 #[test]
 fn every_limit_is_in_the_page_on_security() {
     let text = page("docs/security.md");
@@ -156,7 +158,7 @@ fn every_limit_is_in_the_page_on_security() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The code of the pages equals the code of the examples, which are compiled.
+/// Each Rust block of these pages is a part of an example, and examples are compiled.
 #[test]
 fn code_is_compiled() {
     let text = ["README.md", "docs/library.md", "docs/plans.md", "docs/retrieval.md", "docs/security.md"]

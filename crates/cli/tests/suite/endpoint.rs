@@ -1,4 +1,4 @@
-//! `--endpoint` and `--policy-command`: every room with a model that is asked by chat, against a stand-in server.
+//! `--endpoint` and `--policy-command`: every command that can ask a chat model, against a stand-in server.
 
 use crate::process::{Run, run};
 use crate::stand_in::{Reply, StandIn};
@@ -8,7 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use std::sync::Mutex;
 
-/// The least value of a schema, as an obedient server makes it: the first of each list, all members that are required.
+/// Returns a small instance of a schema, as an obedient model writes it: the first of each list, and only members and
+/// items that are required.
 fn instance(schema: &Value) -> Value {
     if let Some(value) = schema["enum"].get(0).or(schema.get("const")) {
         return value.clone();
@@ -35,7 +36,7 @@ fn schema(body: &Value) -> &Value {
     &body["response_format"]["json_schema"]["schema"]
 }
 
-/// A customer's agent who books a room. It makes the first of its wanted calls that is offered, with the values that it
+/// Writes the step of a model that books a room: the first of the wanted steps that is offered, with the values that it
 /// knows.
 fn booking(body: &Value) -> Value {
     const WANTED: [&str; 5] =
@@ -63,7 +64,7 @@ fn booking(body: &Value) -> Value {
     panic!("nothing that is wanted is offered: {offered:?}")
 }
 
-/// A model that does as it is told.
+/// Returns the reply of a model that follows the request.
 fn obedient(body: &Value) -> Reply {
     if let Some(tool) = body["tools"].get(0) {
         let function = &tool["function"];
@@ -133,7 +134,7 @@ impl Files {
         self.0.path().join(name).display().to_string()
     }
 
-    /// One command of each room, without the arguments that name the server.
+    /// Returns commands that ask a model, each with its name and without the arguments that name the server.
     fn rooms(&self) -> Vec<(&'static str, Vec<String>)> {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let with = |text: &str, more: &[&str]| {
@@ -204,7 +205,7 @@ fn no_room_takes_what_may_not_come() {
     ];
     for (room, command) in files.rooms() {
         for text in nonsense {
-            // lines of text are queries too
+            // in retrieval, lines of text are valid queries
             if room == "retrieve" && matches!(text, "banana" | "99" | "0") {
                 continue;
             }
@@ -306,7 +307,7 @@ fn a_key_is_named_and_stays_out_of_messages() {
         command.args(["plan", "run", &spec, "--endpoint", &server.url]).args(more);
         String::from_utf8(command.output().unwrap().stderr).unwrap()
     };
-    // the usual variable is for servers with TLS
+    // the default variable is read only for servers with TLS
     assert!(program(&[]).contains("error[endpoint/status]"));
     assert!(!server.heads()[0].contains("authorization"), "{}", server.heads()[0]);
     let shown = program(&["--endpoint-key-env", "OTHER"]);
@@ -315,7 +316,7 @@ fn a_key_is_named_and_stays_out_of_messages() {
     assert!(program(&["--endpoint-key-env", "NONE_SUCH"]).contains("error[cli/no-key]"));
 }
 
-/// A model that takes any value that a schema admits, each list's members as likely as another.
+/// Returns a random instance of a schema; all members of a list are equally likely.
 fn drawn(schema: &Value, random: &mut ChaCha8Rng) -> Value {
     let one = |list: &Value, random: &mut ChaCha8Rng| {
         list.as_array().and_then(|list| list.choose(random)).cloned().unwrap_or_default()
@@ -366,7 +367,8 @@ fn sessions_of_a_model_that_does_anything_are_never_judged_wrong() {
                 assert_eq!(judged.code, 0, "{name}\n{}\n{}", judged.out, found.out);
             }
             _ => {
-                // what the schema cannot say, as that a call may not be repeated; and results that nothing catches
+                // a schema cannot express, for instance, that a call must not be repeated; and nothing may catch the
+                // error of a result
                 refused += 1;
                 let known = ["error[chat/refused]", "error[procedure/result]", "error[environment/"];
                 assert!(known.iter().any(|code| found.err.contains(code)), "{name}: {}", found.err);

@@ -1,5 +1,5 @@
-//! Gives each command that reads a file something that is not an ordinary file. No reader waits forever, follows a link
-//! out of a document's folder, or reads without a bound.
+//! Each command that reads a file gets something that is not an ordinary file. No command waits forever, follows a link
+//! out of a document's folder, or reads without a limit.
 
 #![cfg(unix)]
 
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 const SCHEMA: &str = "grammars/person";
 const TOKENIZER: &str = "tests/data/smollm2/tokenizer.json";
 
-/// Each command with a file, which is `FILE`; and whether a pipe is refused unread.
+/// The arguments of each command, in which `FILE` is replaced by the path; and whether the command refuses a pipe
+/// without reading it.
 const READERS: &[(&[&str], bool)] = &[
     (&["check", "FILE", "--kind", "regex", "--text", "a"], false),
     (&["count", "FILE", "--kind", "gbnf"], false),
@@ -59,7 +60,7 @@ fn every_reader_ends_with_an_error_that_names_the_file() {
     let (pipe, inner, large) = (path("pipe"), path("folder"), path("large"));
     make_pipe(Path::new(&pipe));
     std::fs::create_dir(&inner).unwrap();
-    // a hole: it takes no room on the disk
+    // a sparse file takes no space on the disk
     std::fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
     let refused = |file: &str, codes: &[&str], exits: &[i32]| {
         for (arguments, is_regular_only) in READERS {
@@ -74,13 +75,13 @@ fn every_reader_ends_with_an_error_that_names_the_file() {
     std::thread::scope(|scope| {
         scope.spawn(|| refused(&pipe, &["io/slow-pipe"], &[2]));
         scope.spawn(|| refused("/dev/zero", &["io/no-file"], &[2]));
-        // a folder may stand for the grammar in it
+        // a folder may be given instead of the grammar in it
         scope.spawn(|| refused(&inner, &["io/no-file", "cli/no-grammar"], &[2]));
         scope.spawn(|| refused(&large, &["limit/exceeded", "cli/too-long"], &[4]));
     });
 }
 
-/// A pipe with a writer is read as a file is.
+/// A pipe with a writer is read like a file.
 #[test]
 fn a_pipe_with_a_writer_is_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -97,7 +98,7 @@ fn a_pipe_with_a_writer_is_read() {
     writer.join().unwrap();
 }
 
-/// The schema of an action's arguments is a regular file in the spec's folder.
+/// The schema of an action's arguments must be a regular file within the spec's folder.
 #[test]
 fn schemas_of_arguments_stay_in_the_folder_of_their_spec() {
     let [folder, outside] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];

@@ -1,4 +1,4 @@
-//! The tests of the program, one module a topic.
+//! The tests of the program: one module for each topic.
 
 mod cli;
 mod cli_compile;
@@ -22,20 +22,20 @@ mod process;
 mod retrieve_files;
 mod silence;
 
-/// A chat server on loopback, as the tests of its client have it.
+/// A chat server on loopback, shared with the tests of the client of chat servers.
 #[path = "../../../endpoint/tests/suite/stand_in.rs"]
-#[allow(dead_code)] // some of what it does is for the tests of the client
+#[allow(dead_code)] // the tests of the client of chat servers use more of it
 mod stand_in;
 
-/// The example `travel`, which the pages run.
+/// The example `travel`, which commands in the documentation run.
 #[path = "../../../../examples/travel/mod.rs"]
-#[allow(dead_code, unreachable_pub)] // written for a program of its own
+#[allow(dead_code, unreachable_pub)] // the test uses only a part of the example
 mod trips;
 
 /// The root of the repository, where the program is run.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The program that is tested.
+/// Returns the path of the program under test.
 fn program() -> std::path::PathBuf {
     assert_cmd::cargo::cargo_bin!("grammata").to_owned()
 }

@@ -1,5 +1,5 @@
-//! Writing of mask files: full disks, killed writers, concurrent writers, folders that cannot be written to. A file
-//! name always has either the old file or the new one, and each is complete.
+//! Writing mask files: full disks, killed writers, concurrent writers, and folders that cannot be written to. At any
+//! time a name has either the old file or the new one, and the file is complete.
 #![cfg(unix)]
 
 use grammata::mask_file::MaskArchive;
@@ -34,7 +34,7 @@ impl Place {
         place
     }
 
-    /// The arguments that write one of the files anew.
+    /// Returns the arguments of a command that rewrites one of the files with at most `states` states.
     fn arguments(&self, name: &str, states: &str) -> Vec<String> {
         let to = self.made.join(name).display().to_string();
         let (grammar, option) = match name.ends_with('s') {
@@ -44,7 +44,7 @@ impl Place {
         ["compile", &grammar.display().to_string(), option, &to, "--states", states].map(str::to_owned).into()
     }
 
-    /// Writes one of the files anew, in a shell that has done this before.
+    /// Rewrites one of the files, in a shell that runs `before` first.
     fn write(&self, name: &str, states: &str, before: &str) -> Output {
         self.shell(name, states, before).output().unwrap()
     }
@@ -60,7 +60,7 @@ impl Place {
         std::fs::read(self.made.join(name)).unwrap()
     }
 
-    /// The names in the folder, sorted.
+    /// Returns the names in the folder, sorted.
     fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.made).unwrap();
         let mut names: Vec<String> =
@@ -70,7 +70,7 @@ impl Place {
     }
 }
 
-/// Whether a file or an archive is whole.
+/// Returns whether a mask file or an archive is complete and undamaged.
 fn is_whole(path: &Path) -> bool {
     let limits = Limits::default();
     match path.extension().is_some_and(|extension| extension == "gmasks") {
@@ -79,7 +79,7 @@ fn is_whole(path: &Path) -> bool {
     }
 }
 
-/// A file that may not become longer than 512 or 1,024 bytes: what writes more fails, as on a disk that is full.
+/// The shell limits the size of a file to 512 or 1,024 bytes. Writing more fails, as on a full disk.
 #[test]
 fn where_there_is_no_space_left_the_old_file_stays() {
     let place = Place::new();
@@ -94,7 +94,8 @@ fn where_there_is_no_space_left_the_old_file_stays() {
     }
 }
 
-/// The same limit, which without a handler ends the process in the middle of writing.
+/// The shell limits the size of a file. Without a handler, exceeding the limit kills the process in the middle of
+/// writing.
 #[test]
 fn who_is_killed_while_writing_leaves_the_old_file() {
     let place = Place::new();
@@ -108,14 +109,14 @@ fn who_is_killed_while_writing_leaves_the_old_file() {
         let [part] = &others[..] else { panic!("one part: {others:?}") };
         assert!(part.starts_with(&format!(".{name}.")) && part.ends_with(".part"), "{part}");
         assert!(!is_whole(&place.made.join(part)));
-        // it is in nobody's way
+        // the unfinished part does not hinder the next writer
         assert!(place.write(name, "60", "").status.success());
         assert!(place.read(name) != before && is_whole(&place.made.join(name)));
         std::fs::remove_file(place.made.join(part)).unwrap();
     }
 }
 
-/// Several processes write the same file concurrently: at any time, one complete file is there.
+/// Several processes write the same file concurrently. At any time the name has one complete file.
 #[test]
 fn of_processes_that_write_at_once_one_wins() {
     let place = Place::new();
@@ -157,7 +158,7 @@ fn what_cannot_be_written_to_is_said() {
         refused(&format!("none/x.{extension}"), "io/file");
         std::fs::remove_dir(place.made.join(folder)).unwrap();
     }
-    // who may write everywhere is not stopped by permissions
+    // permissions do not stop some users, such as root; then this part is skipped
     std::fs::set_permissions(&place.made, std::fs::Permissions::from_mode(0o555)).unwrap();
     if std::fs::write(place.made.join("probe"), b"").is_err() {
         for name in NAMES {
@@ -185,7 +186,7 @@ fn what_is_no_archive_is_refused() {
     assert_eq!(code(&path("half.gmasks")), "mask-file/damaged-header");
     assert!(Command::new("mkfifo").arg(path("pipe.gmasks")).status().unwrap().success());
     assert_eq!(code(&path("pipe.gmasks")), "io/no-file");
-    #[allow(unsafe_code)] // nobody else knows the file
+    #[allow(unsafe_code)] // safe, because nobody changes the file while it is mapped
     let mapped = unsafe { MaskArchive::map(path("empty.gmasks"), &limits) };
     assert_eq!(mapped.unwrap_err().code(), "mask-file/no-archive");
 }

@@ -1,9 +1,9 @@
-//! The pages of the documentation and the commands in their `console` blocks.
+//! Reads the pages of the documentation and the commands in their `console` blocks.
 
 use std::path::Path;
 use std::process::Command;
 
-/// A command and what the page says that it writes.
+/// A command, the line of the page at which it begins, and the output that the page shows.
 pub(crate) struct Example {
     pub(crate) line: usize,
     pub(crate) command: String,
@@ -18,7 +18,7 @@ pub(crate) fn page(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// The commands of all blocks that are to be checked.
+/// Returns the commands of the `console` blocks of a page that are to be checked.
 pub(crate) fn examples(text: &str) -> Vec<Example> {
     let mut examples: Vec<Example> = Vec::new();
     let (mut before, mut inside) = ("", false);
@@ -54,7 +54,8 @@ fn add(examples: &mut Vec<Example>, number: usize, line: &str) {
     }
 }
 
-/// What a command of the shell writes, run in the repository's folder with the folder of `program` on the path.
+/// Runs a command of the shell in the root folder, with the folder of `program` first on the path. Returns what it
+/// writes, and the exit code if it is not 0.
 pub(crate) fn shell(command: &str, program: &Path) -> String {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(program.parent().unwrap().to_owned()).chain(std::env::split_paths(&path));

@@ -1,4 +1,4 @@
-//! `grammata plan` as a process: what one command writes another one reads, policies, tasks, drawings.
+//! `grammata plan` as a process: commands that read the output of others, policies, tasks, drawings.
 
 use crate::cli::{refused, run, run_with};
 use serde_json::Value;
@@ -56,7 +56,7 @@ fn files_of_other_kinds_are_no_specs_and_marks_of_byte_order_are_passed_over() {
     let other = file(&folder, "other.json", &format!("\u{FEFF}{spec}"));
     assert_eq!(run(&["plan", "count", &header]).out, "2\n");
     assert_eq!(run(&["plan", "count", &other]).out, "1\n");
-    // the error of JSON that is broken says where
+    // the error for broken JSON has a place
     let broken = file(&folder, "broken.json", "{\"kind\": \"cfg\",}");
     refused("automaton-spec/unreadable", &["plan", "count", &broken]);
 }
@@ -64,7 +64,7 @@ fn files_of_other_kinds_are_no_specs_and_marks_of_byte_order_are_passed_over() {
 #[test]
 fn a_wrong_plan_without_a_nearest_one_is_wrong_all_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    // actions that can take each other's place make few states, and many ways to use some of them
+    // interchangeable actions make few states, but there are many subsets of them to use
     let symbols: Vec<String> = (0..22).map(|n| format!("'s{n}'")).collect();
     let symbols = symbols.join(", ");
     let spec = format!(
@@ -129,7 +129,7 @@ fn policy_data_has_a_row_for_each_choice() {
     let (alike, note) = rows("first", &["--samples", "3"]);
     assert!(alike.iter().all(|row| row["advantage"].as_f64() == Some(0.0)), "{alike:?}");
     assert!(note.contains("all 3 plans are the same, so every advantage is 0: --policy random"), "{note}");
-    // by score
+    // a beam ranks plans by score
     let (ranked, trace) = rows("beam", &["--strategy", "beam", "--beam-width", "2", "--trace"]);
     assert!(ranked[0]["completion"].is_string(), "{ranked:?}");
     assert!(trace.contains("took "), "{trace}");
@@ -231,7 +231,7 @@ fn a_task_that_is_missing_is_named() {
 
 // ---- drawings
 
-/// The numbers after a name in an SVG: `width="80"`.
+/// Returns the values of an attribute in an SVG, such as 80 for `width="80"`.
 fn numbers(svg: &str, name: &str) -> Vec<f64> {
     let name = format!(" {name}=\"");
     let parts = svg.split(&name).skip(1);
@@ -252,7 +252,7 @@ fn drawings_are_portable_and_fill_their_canvas() {
         let found = run(&arguments);
         assert_eq!(found.code, 0, "{}", found.err);
         let svg = found.out;
-        // colours of CSS 4, markers and text on paths are drawn otherwise, or not at all, by some renderers
+        // some renderers draw CSS 4 colours, markers and text on paths differently, or not at all
         for risky in
             ["transparent", "context-stroke", "marker", "textPath", "dominant-baseline", "00\"", "ff\""]
         {
@@ -275,7 +275,7 @@ fn drawings_are_portable_and_fill_their_canvas() {
             .map(|number| number.parse().unwrap())
             .collect();
         assert!((view[2] - width).abs() <= 1.0 && (view[3] - height).abs() <= 1.0);
-        // shapes reach from one side to the other, but for a margin and the room of labels
+        // shapes reach from one side to the other, except for a margin and the space of labels
         let mut xs: Vec<f64> = numbers(&svg, "cx").into_iter().chain(numbers(&svg, "x")).collect();
         let mut ys: Vec<f64> = numbers(&svg, "cy").into_iter().chain(numbers(&svg, "y")).collect();
         for path in svg.split(" d=\"M ").skip(1).map(|rest| rest.split('"').next().unwrap()) {

@@ -1,4 +1,4 @@
-//! Random sessions as the program counts them.
+//! Random sessions of `grammata procedure simulate`, and how they are counted.
 
 use crate::cli::{json, out};
 use serde_json::Value;
@@ -19,20 +19,20 @@ fn random_sessions_are_counted() {
         (&50.into(), &0.into(), &true.into())
     );
     assert!(found["complete"].as_u64().unwrap() > 3, "{found}");
-    // equal seeds give equal sessions, other seeds others
+    // equal seeds give equal sessions; another seed gives others
     assert_eq!(json(0, &[&base[..], &["--output-format=json"]].concat()), found);
     assert_ne!(json(0, &[&base[..], &["--output-format=json", "--seed", "1000"]].concat()), found);
-    // the traces are those that were counted
+    // the traces that are written are those that are counted
     let text = std::fs::read_to_string(&traces).unwrap();
     let calls = text.lines().flat_map(|line| serde_json::from_str::<Vec<Value>>(line).unwrap());
     let calls = calls.filter(|event| event[0] == "call" && event[1] == "find_rooms").count();
     assert_eq!(found["taken"]["find_rooms"], calls);
-    // where every call fails, what builds on a result is never reached
+    // if every call fails, steps that need a result are never reached
     let found = json(0, &[&base[..], &["--output-format=json", "--errors", "1"]].concat());
     assert!(found["never"].as_array().unwrap().iter().any(|name| name == "room_held"), "{found}");
     let text = out(0, &base);
     assert!(text.contains("wrong     0\n") && text.contains("complete  "), "{text}");
-    // a user who declines leaves no closing answer in the order of this text
+    // in the strict order of this procedure, a user who declines can never reach a closing answer
     let blocked = format!("{root}/grammars/procedures/hospital_appointment.yaml");
     let text = out(0, &["procedure", "simulate", &blocked, "--mode", "strict", "--sessions", "20"]);
     assert!(text.contains("not supervised"), "{text}");

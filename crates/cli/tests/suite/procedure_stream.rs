@@ -1,4 +1,4 @@
-//! Conversations and plans that are judged line by line, as they come.
+//! Conversations and plans that are judged line by line, while they are written.
 
 use crate::process::{json, out, run};
 use serde_json::Value;
@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 
 const ROOM: &str = "grammars/procedures/meeting_room.yaml";
 
-/// Writes lines to a command one after another, and reads the lines that it answers to each before it gets the next.
+/// Writes lines to a command one by one, and after each reads the expected answers before the next line. Returns the
+/// rest of the output and the exit code.
 fn talk(arguments: &[&str], lines: &[(&str, &[&str])]) -> (Vec<String>, i32) {
     let mut child = Command::new(crate::program())
         .args(arguments)
@@ -41,7 +42,7 @@ fn each_event_is_judged_when_it_comes() {
             (r#"["result", {"room_count": 2, "rooms": ["Oak", "Birch"]}]"#, &[]),
             ("", &[]),
             (r#"["say", "room_held"]"#, &["line 5: wrong: room_held: precondition book_room"]),
-            // a whole session ends the one before
+            // a line with a whole session ends the open session
             (
                 r#"[["user", "On Monday at 12, for six."], ["call", "find_rooms", {"day": "Monday", "hour": 12, "people": 6}]]"#,
                 &["session from line 1: wrong: 1 of 2 steps", "line 6: valid: 1 step"],
@@ -96,7 +97,7 @@ fn a_line_that_is_no_event_ends_the_stream() {
     }
     let long = format!(r#"["user", "{}"]"#, "a".repeat(2_000));
     let limit = ["procedure", "verify", ROOM, "-", "--stream", "--set-limit", "source_bytes=1500"];
-    // the procedure itself has more bytes than that
+    // the procedure itself is longer than the limit
     assert_eq!(talk(&limit, &[(&long, &[])]).1, 4);
     let limit = ["procedure", "verify", ROOM, "-", "--stream", "--set-limit", "source_bytes=4000"];
     assert_eq!(talk(&limit, &[(&long, &[]), (&long, &[])]).1, 4, "the events of one session");
@@ -131,7 +132,7 @@ fn a_command_plays_the_user_and_gets_requests() {
     assert!(plain.ends_with("the session is complete\n"), "{plain}");
     assert_eq!(out(0, &[&base[..], &["--call-format", "hermes"]].concat()), plain);
     assert_eq!(out(0, &[&base[..], &["--retrieve", "1"]].concat()), plain);
-    // the APIs are a command, which answers in the names of the document
+    // a command answers the APIs, with the names of the document
     let apis = format!(
         r#"read -r line; printf '%s\n' "$line" >> {log}; case "$line" in *createBooking*) printf '%s' '{{"data": {{"state": "held", "booking": {{"reference": "F7"}}}}}}';; *) printf '%s' '{{"data": {{"sailing_count": 2, "sailings": ["AB101", "AB202"]}}}}';; esac"#
     );
@@ -150,7 +151,7 @@ fn a_command_plays_the_user_and_gets_requests() {
     assert_eq!((&calls[1]["action"], &calls[1]["tool"]["name"]), (&"book".into(), &"createBooking".into()));
     assert_eq!(calls[1]["arguments"], serde_json::json!({"sailing": "AB101", "passengers": 2}));
     assert_eq!(calls[1]["tool"]["arguments"], serde_json::json!({"sailing_id": "AB101", "passengers": 2}));
-    // a user that is a command leaves immediately, or writes a text that is not a message
+    // a command as the user: `[END]` leaves immediately, other text is a message, and other marks are an error
     let left = out(3, &[&base[..], &["--user-command", "echo '[END]'"]].concat());
     assert!(left.ends_with("the session is not complete\n"), "{left}");
     let told = out(3, &[&base[..], &["--user-command", "printf 'origin: Ardmore'"]].concat());

@@ -3,14 +3,14 @@
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// What a run of the program gave.
+/// The exit code, standard output and standard error of a run of the program.
 pub(crate) struct Run {
     pub(crate) code: i32,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-/// Runs the program in the repository's folder.
+/// Runs the program in the root folder of the repository, with empty standard input.
 pub(crate) fn run(arguments: &[&str]) -> Run {
     run_with(arguments, "")
 }
@@ -26,7 +26,7 @@ pub(crate) fn run_with(arguments: &[&str], input: &str) -> Run {
     }
 }
 
-/// Runs the program, which must end with `code`; gives what it wrote to standard output.
+/// Runs the program, which must end with `code`. Returns its standard output.
 #[track_caller]
 pub(crate) fn out(code: i32, arguments: &[&str]) -> String {
     let run = run(arguments);
@@ -34,7 +34,7 @@ pub(crate) fn out(code: i32, arguments: &[&str]) -> String {
     run.out
 }
 
-/// The one JSON object that a run writes.
+/// Runs the program, which must end with `code` and write one JSON object on one line. Returns the object.
 #[track_caller]
 pub(crate) fn json(code: i32, arguments: &[&str]) -> Value {
     let text = out(code, arguments);
@@ -42,13 +42,15 @@ pub(crate) fn json(code: i32, arguments: &[&str]) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Runs the program, which must fail with this error, end with 2 and write nothing to standard output.
+/// Runs the program, which must fail with this error, end with 2 and write nothing to standard output. Returns standard
+/// error.
 #[track_caller]
 pub(crate) fn refused(code: &str, arguments: &[&str]) -> String {
     refused_with(2, code, arguments)
 }
 
-/// Runs the program, which must fail with this error and exit code and write nothing to standard output.
+/// Runs the program, which must fail with this error and exit code and write nothing to standard output. Returns
+/// standard error.
 #[track_caller]
 pub(crate) fn refused_with(exit: i32, code: &str, arguments: &[&str]) -> String {
     let run = run(arguments);

@@ -1,8 +1,8 @@
-//! A folder with tools and requests, for tests of retrieval by a program.
+//! A folder with a catalogue of tools and requests, for tests of `grammata retrieve`.
 
 use serde_json::json;
 
-/// A folder with tools and requests.
+/// A temporary folder with a catalogue of tools and requests, which is deleted with the value.
 pub(crate) struct Files(pub(crate) tempfile::TempDir);
 
 impl Files {

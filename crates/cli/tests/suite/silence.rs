@@ -1,10 +1,10 @@
-//! Nothing that the user gives is ignored in silence: each option without an effect is an error, or is warned of.
+//! Nothing that the user gives is ignored silently: an option without an effect is an error, or there is a warning.
 
 use crate::process::{json, out, run};
 
 const TOOLS: &str = "catalogues/services/openapi.json";
 
-/// Arguments, the exit code, and what standard error says.
+/// Arguments, exit code, and a part of standard error.
 const ROWS: &[(&[&str], i32, &str)] = &[
     (&["tools", "prompt", TOOLS, "--tool", "searchRestaurant"], 2, "did you mean `searchRestaurants`"),
     (&["tools", "list", TOOLS, "--label", "a", "--label", "b"], 2, "error[cli/too-many-labels]"),
@@ -53,7 +53,7 @@ fn grammars_are_taken_from_the_command_line() {
     let schema = ["--expression", r#"{"type": "boolean"}"#, "--kind", "json-schema"];
     let found = json(0, &[&["check"][..], &schema, &["--text", "true", "--output-format=json"]].concat());
     assert_eq!(found["grammar"], serde_json::json!({ "path": "--expression", "kind": "json-schema" }));
-    // paths are texts then
+    // with `-e`, the positional arguments are texts to check
     let file = "grammars/iso-dates/accept/leap-century";
     let files: Vec<_> = std::fs::read_dir(format!("{}/grammars/json/accept", crate::ROOT)).unwrap().collect();
     let name = files[0].as_ref().unwrap().path();
@@ -91,7 +91,7 @@ fn grammars_of_a_tree_of_folders_are_compiled() {
     assert_eq!(names, "a.regex\ninner/b.gbnf\nperson\n");
 }
 
-/// Names of special tokens stand for them in `explain` as in `check`.
+/// `explain` reads the names of special tokens as `check` does.
 #[test]
 fn special_tokens_are_explained() {
     let tokenizer = "tests/data/smollm2/tokenizer.json";
@@ -119,7 +119,7 @@ fn special_tokens_are_explained() {
     assert_eq!((&found["byte"], &found["may_end"]), (&23.into(), &true.into()));
 }
 
-/// Errors in documents in YAML have their line.
+/// Errors in YAML documents have a line and a column.
 #[test]
 fn yaml_documents_have_lines() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,13 +1,14 @@
-//! Chat templates as Hugging Face's tokenizers have them.
+//! Chat templates, which are compared with the output of Hugging Face's tokenizers.
 
 use grammata::Limits;
 use grammata_decode::{ChatTemplate, Message};
 use std::time::{Duration, SystemTime};
 
-/// SmolLM2-135M-Instruct's own (Apache-2.0).
+/// The chat template of SmolLM2-135M-Instruct (Apache-2.0).
 const SMOLLM2: &str = "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}{{ '<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n' }}{% endif %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
 
-/// Written for this test in the manner of Llama 3: headers, a date, trimmed contents, roles that must alternate, tools.
+/// A template in the manner of Llama 3, written for this test: headers, a date, trimmed contents, roles that must
+/// alternate, tools.
 const HEADERS: &str = r#"{{- bos_token }}
 {%- if tools is not defined %}
     {%- set tools = none %}
@@ -166,7 +167,8 @@ fn templates_come_from_a_models_folder() {
     assert_eq!(ChatTemplate::from_folder(folder.path(), &limits).unwrap_err().code(), "decode/settings");
 }
 
-/// Written for this test with what the templates of Llama 3.1, Qwen 3, Gemma, DeepSeek and Mistral make use of.
+/// Templates with features that those of Llama 3.1, Qwen 3, Gemma, DeepSeek and Mistral use, written for this test:
+/// name, template, output.
 const FEATURES: &[(&str, &str, &str)] = &[
     (
         "macro that calls itself",
@@ -310,7 +312,7 @@ fn callers_may_have_small_stacks() {
     caller.unwrap().join().unwrap();
 }
 
-/// Trainers mark the assistant's words with `generation`; the body is written as it is.
+/// `generation` marks the assistant's words for training. The body of the block is rendered unchanged.
 #[test]
 fn bodies_of_generation_blocks_are_text() {
     let source = "{% for m in messages %}{% generation %}<{{ m.content }}>{%- endgeneration -%} {% endfor %}{{ generation }}";

@@ -1,4 +1,5 @@
-//! Many sequences of one model on ONNX Runtime: batches, forks, truncation and chosen rows against feeding from scratch.
+//! Many sequences of one model on ONNX Runtime: batches, forks, truncation and chosen rows give the logits of feeding
+//! from scratch.
 #![cfg(feature = "ort")]
 
 use grammata_decode::ort::{ModelOptions, OrtModel};
@@ -14,12 +15,12 @@ fn load(name: &str, options: &ModelOptions) -> OrtModel {
     OrtModel::load(&path, options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Some tokens, different for each seed.
+/// Returns `count` tokens below 320, which differ between seeds.
 fn tokens(seed: u32, count: usize) -> Vec<u32> {
     (0..count as u32).map(|i| (seed * 131 + i * i * 7 + i * 31 + 5) % 320).collect()
 }
 
-/// The logits of every position of `tokens`, fed at once to a model that was fed nothing else.
+/// Returns the logits of every position of `tokens`, fed in one call to a new model.
 fn from_scratch(name: &str, tokens: &[u32]) -> Vec<Vec<f32>> {
     let mut model = load(name, &options());
     let sequence = model.open().unwrap();
@@ -50,7 +51,7 @@ fn all(model: &mut OrtModel, feeds: &[(SequenceId, &[u32])]) -> Vec<Vec<f32>> {
 fn a_batch_equals_feeding_one_by_one() {
     for max_batch in [1, 2, 32] {
         let mut model = load("model.onnx", &options().max_batch(max_batch));
-        // four sequences, of which three have equal lengths until the last steps
+        // four sequences, three of them of the same length, are fed in steps
         let texts: Vec<Vec<u32>> =
             [12, 12, 9, 12].iter().enumerate().map(|(i, &n)| tokens(i as u32, n)).collect();
         let ids: Vec<SequenceId> = texts.iter().map(|_| model.open().unwrap()).collect();
@@ -62,7 +63,7 @@ fn a_batch_equals_feeding_one_by_one() {
             let expected: Vec<Vec<f32>> = expected.iter().flat_map(|e| e[start..end].to_vec()).collect();
             assert_close(&found, &expected, 1e-5);
         }
-        // another composition and another order: rows of one block in two groups
+        // a batch of three of the sequences in another order, one of them with more tokens than the others
         let found = all(
             &mut model,
             &[(ids[3], &texts[3][9..10]), (ids[0], &texts[0][9..12]), (ids[1], &texts[1][9..10])],
@@ -94,14 +95,14 @@ fn forks_diverge_as_if_fed_from_scratch() {
                 .collect();
             assert_close(&found, &expected, tolerance);
         }
-        // the first one has not moved, and a closed fork takes nothing with it
+        // the first sequence is unchanged; closing a fork twice is allowed, and changes no other sequence
         model.close(forks[0]);
         model.close(forks[0]);
         assert_eq!(model.length(first).unwrap(), 20);
         assert_eq!(model.length(forks[0]).unwrap_err().code(), "decode/no-sequence");
         let expected = from_scratch(name, &[&prompt, &follow[0][..3]].concat());
         assert_close(&all(&mut model, &[(first, &follow[0][..3])]), &expected[20..], tolerance);
-        // a fork of a fork, cut back into the prompt; and one of the prompt alone, cut to nothing
+        // a fork of a fork, truncated within the prompt, and a fork of the prompt, truncated to nothing
         let cut = model.fork(forks[2]).unwrap();
         model.truncate(cut, 7).unwrap();
         let empty = model.fork(first).unwrap();
@@ -180,7 +181,7 @@ fn errors_leave_every_sequence_as_it_was() {
 }
 
 fn errors_leave_every_sequence(name: &str) {
-    // a context beyond the model's tables, so that ONNX Runtime itself fails
+    // a context that is longer than the model's tables, so that ONNX Runtime itself fails
     let mut model = load(name, &options().context_length(Some(500)));
     let texts = [tokens(1, 6), tokens(2, 6), tokens(3, 3)];
     let ids: Vec<SequenceId> = (0..3).map(|_| model.open().unwrap()).collect();
@@ -199,11 +200,11 @@ fn errors_leave_every_sequence(name: &str) {
         ("decode/row-range", feed(ids[1], &[1, 2], Rows::At(&[0, 2]))),
         ("decode/context", feed(ids[1], &[1; 495], Rows::Last)),
         ("decode/model-run", feed(ids[1], &long, Rows::Last)),
-        // where each row is a run of its own, some of them succeed
+        // these rows may be computed in several runs, some of which succeed
         ("decode/model-run", feed(ids[1], &long, Rows::At(&[0, 5, 199]))),
     ];
     for (code, wrong) in table {
-        // the feeds before and after the wrong one are right
+        // the first and the last feed of the batch are valid
         let batch = [feed(ids[0], &[7], Rows::All), wrong, feed(ids[2], &[9, 9], Rows::None)];
         assert_eq!(model.feed(&batch).unwrap_err().code(), code);
         assert_eq!(ids.iter().map(|&id| model.length(id).unwrap()).collect::<Vec<_>>(), [6, 6, 3]);
@@ -231,7 +232,7 @@ fn a_full_context_ends_one_sequence_only() {
     assert_eq!(model.feed(&both).unwrap_err().code(), "decode/context");
     let expected = from_scratch("model.onnx", &[&text[..4], &[3]].concat());
     assert_close(&all(&mut model, &[(b, &[3])]), &expected[4..], 1e-5);
-    // cut, it can be fed again
+    // a truncated sequence can be fed again
     model.truncate(a, 9).unwrap();
     let expected = from_scratch("model.onnx", &[&text[..9], &[3]].concat());
     assert_close(&all(&mut model, &[(a, &[3])]), &expected[9..], 1e-5);

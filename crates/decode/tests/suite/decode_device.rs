@@ -1,5 +1,5 @@
-//! Decoding with logits and caches on the device, against the same with logits on the host. The processor runs the graphs of
-//! a device here; `cargo xtask device-check` runs them on one.
+//! Decoding with logits and caches on the device, compared with logits on the host. In these tests the CPU runs the
+//! graphs of the device; `cargo xtask device-check` runs them on a real device.
 #![cfg(feature = "ort")]
 
 use grammata::syntax::regex;
@@ -41,7 +41,7 @@ fn samplings() -> Vec<SamplingParams> {
     ]
 }
 
-/// Generates with each sampling twice, under two patterns and after prompts of different lengths, in one batch.
+/// Generates with each of six samplings under two patterns, after prompts of different lengths, in one batch.
 fn together(model: &mut OrtModel, log_probabilities: bool) -> Vec<Generation> {
     let vocabulary = vocabulary();
     let compiler = Compiler::new(Arc::clone(&vocabulary));
@@ -89,11 +89,11 @@ fn only_tokens_come_back() {
     let mut model = load("model.onnx", true);
     let generated = together(&mut model, false);
     let Copied { chosen, choices, tokens, logits, .. } = model.copied();
-    // eight bytes for each choice; forced tokens need none
+    // eight bytes are copied for each choice; forced tokens need no choice
     let count = generated.iter().map(|g| (g.tokens.len() - g.timings.forced_tokens) as u64).sum::<u64>();
     assert!(chosen >= count * 8 && chosen <= count * 8 * 2, "{chosen} for {count}");
     assert!(choices > 0 && tokens > 0);
-    // the trial of padding looks at eleven rows of 320 logits
+    // the check for padding at load time copies eleven rows of 320 logits
     assert_eq!(logits, 11 * 320 * 4);
 }
 
@@ -152,7 +152,7 @@ fn a_choice_without_a_token_is_an_error_of_its_own() {
     assert_eq!(chosen[0].as_ref().unwrap().token, 65);
     assert_eq!(chosen[1].as_ref().unwrap_err().code(), "decode/empty-mask");
     assert!(chosen[2].is_ok());
-    // past the last logit nothing is allowed
+    // a mask that allows only tokens beyond the last logit allows nothing
     let long: &'static [u32] = &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
     let chosen = device.choose(&[choose(0, Some(long))]).unwrap();
     assert_eq!(chosen[0].as_ref().unwrap_err().code(), "decode/empty-mask");

@@ -1,5 +1,5 @@
-//! Beam search, best-of and speculative decoding against references that feed every prefix from scratch, score it with
-//! their own softmax, and know the language as a list of words.
+//! Beam search, best-of and speculative decoding, compared with references that feed every prefix from scratch, compute
+//! their own softmax, and have the language as a list of words.
 
 use crate::models::{Bytes, END, Function, TOKENS, Words};
 use grammata_decode::{
@@ -11,10 +11,11 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-/// The logits after a sequence.
+/// Returns the logits after a sequence.
 pub(crate) type LogitsOf<'a> = Box<dyn FnMut(&[u32]) -> Vec<f32> + 'a>;
 
-/// Ids that end a sequence, the bytes of each token, the words, and the logits after a sequence.
+/// A reference: the token that ends a sequence, the bytes of each token, the words of the language, the logits after a
+/// sequence, and the context length.
 pub(crate) struct Reference<'a> {
     pub(crate) end: u32,
     pub(crate) bytes: Vec<Vec<u8>>,
@@ -39,7 +40,7 @@ impl Reference<'_> {
         self.words.iter().any(|word| word == text)
     }
 
-    /// Every token that leaves a beginning of a word, and the end after a word.
+    /// Returns the tokens that extend the text to a prefix of a word, and the end token if the text is a word.
     pub(crate) fn allowed(&self, tokens: &[u32]) -> Vec<u32> {
         let text = self.text(tokens);
         let follows = |token: &u32| {
@@ -69,7 +70,7 @@ impl Reference<'_> {
         (prompt + tokens.len() == limit).then_some(FinishReason::ContextLimit { limit, status })
     }
 
-    /// The logits after a sequence, and the logarithm of their sum of exponentials.
+    /// Returns the logits after a sequence, and the logarithm of the sum of their exponentials.
     fn row(&mut self, prompt: &[u32], tokens: &[u32]) -> (Vec<f32>, f64) {
         let row = (self.logits)(&[prompt, tokens].concat());
         let sum: f64 = row.iter().map(|&logit| f64::from(logit).exp()).sum();
@@ -87,7 +88,7 @@ impl Reference<'_> {
         let finish = self.finish(&[], prompt.len(), most);
         let mut beams = vec![Expected { tokens: vec![], log_probability: 0.0, finish }];
         while beams.iter().any(|beam| beam.finish.is_none()) {
-            // ended ones first, so that a stable sort ranks them before equals
+            // ended hypotheses come first, so that the stable sort ranks them before others with the same score
             let (mut next, live): (Vec<Expected>, Vec<Expected>) =
                 beams.into_iter().partition(|beam| beam.finish.is_some());
             for beam in live {
@@ -106,7 +107,7 @@ impl Reference<'_> {
         beams
     }
 
-    /// One sample at temperature `temperature`, 0 for the most probable token.
+    /// Returns one sample at a temperature; at temperature 0, the most probable token is chosen at each step.
     pub(crate) fn sample(&mut self, prompt: &[u32], seed: u64, temperature: f64, most: usize) -> Expected {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut sampled = Expected { tokens: vec![], log_probability: 0.0, finish: None };
@@ -136,7 +137,8 @@ impl Reference<'_> {
         }
     }
 
-    /// Samples with seeds from `seed` on, the best first.
+    /// Returns `count` samples with the seeds from `seed` on, the best score first. A score is the log-probability,
+    /// divided by the number of tokens to the power of `exponent`.
     pub(crate) fn best_of(
         &mut self,
         prompt: &[u32],
@@ -175,7 +177,7 @@ pub(crate) fn of_generation(generation: &Generation) -> Expected {
     }
 }
 
-/// Logits between 0 and 6 that depend on every token of the sequence.
+/// Returns logits from 0 to below 6 that depend on every token of the sequence.
 pub(crate) fn hashed(seed: u64, sequence: &[u32]) -> Vec<f32> {
     let mix = |hash: u64, next: u64| (hash ^ next).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
     let hash = sequence.iter().fold(seed, |hash, &token| mix(hash, u64::from(token) + 1));
@@ -316,17 +318,17 @@ proptest! {
                 assert_same(&[of_generation(&drafted)], &[sum], 1e-9);
             }
         }
-        // a draft that is always right saves runs
+        // a draft that is always right saves runs of the model
         if right == 99 && !constrained && plain.tokens.len() > 2 {
             prop_assert!(drafted.timings.model_steps < plain.timings.model_steps);
         }
     }
 }
 
-/// Proposes what a generation without drafts gave, wrongly in places.
+/// A draft that proposes the tokens of a generation without drafts, some of them replaced at random.
 pub(crate) struct Oracle {
     pub(crate) tokens: Vec<u32>,
-    /// how many of 99 tokens are right
+    /// How many of 99 proposed tokens are right, on average.
     pub(crate) right: u64,
     pub(crate) random: u64,
 }
@@ -424,7 +426,7 @@ fn decoders_in_batches_equal_decoders_alone() {
                 .sampling(sampling)
                 .end_tokens(vec![END])
                 .log_probabilities(log_probabilities);
-            // the last one's context is full before its word ends
+            // the context of the last request is full before its word ends
             (words, vec![7; 1 + 2 * i], options)
         })
         .collect();
@@ -435,7 +437,7 @@ fn decoders_in_batches_equal_decoders_alone() {
             Decoder::new(&mut model, &bytes, Some(constraint), prompt, options).unwrap()
         })
         .collect();
-    // a request that fails: its constraint is in a state without continuation
+    // a request that fails because nothing continues the tokens that its constraint has accepted
     let mut stuck = Words::new(&["ab"]);
     stuck.taken = vec![1];
     decoders.push(
@@ -482,7 +484,7 @@ fn drafts_of_each_kind() {
     let (a, b, x) = (u32::from(b'a'), u32::from(b'b'), u32::from(b'x'));
     assert_eq!(propose(ngram, &[x, a, b, x, x], Some(&words), 3), [] as [u32; 0]);
     assert_eq!(propose(ngram, &[x, a, b, a, x], Some(&words), 3), [a, b]);
-    // a constraint that knows nothing of forced tokens
+    // a constraint that does not report forced tokens
     assert!(propose(&mut ForcedDraft, &[x], Some(&words), 3).is_empty());
     let mut small = model(4, 8);
     {
@@ -523,7 +525,7 @@ fn a_stop_string_ends_a_hypothesis() {
 
 #[test]
 fn dead_ends_are_errors_only_where_nothing_is_left() {
-    // the logits of all allowed tokens are NaN after "a", and of none after "b"
+    // after "a" all logits are NaN; after "b" they are finite
     let mut model = Function::new(TOKENS, |sequence: &[u32]| {
         let dead = sequence.last() == Some(&u32::from(b'a'));
         vec![if dead { f32::NAN } else { 1.0 }; TOKENS]

@@ -1,4 +1,4 @@
-//! Exact sampling against the conditional distribution, which is enumerated.
+//! Exact sampling, compared with the conditional distribution, which is computed by enumerating all outputs.
 
 use crate::decode_drivers::Reference;
 use crate::models::{Bytes, END, Function, TOKENS, Words};
@@ -11,11 +11,11 @@ use std::time::Duration;
 
 const PROMPT: [u32; 2] = [62, 62];
 
-/// A model of a few tokens, and a language.
+/// A model of a few tokens, a language, and the limits of an output.
 struct Case {
     name: &'static str,
     words: Vec<String>,
-    /// The probabilities of tokens after a text; other tokens have none.
+    /// Returns the weights of the tokens that may follow a text. All other tokens have the weight 0.
     next: fn(&[u32]) -> Vec<(u32, f64)>,
     max_tokens: usize,
     complete: bool,
@@ -25,7 +25,7 @@ fn byte(byte: char) -> u32 {
     u32::from(byte)
 }
 
-/// All texts over an alphabet of at most `most` letters that a predicate takes.
+/// Returns all texts of at most `most` letters of an alphabet that satisfy a predicate.
 fn texts(alphabet: &str, most: usize, is_word: fn(&str) -> bool) -> Vec<String> {
     let mut all = vec![String::new()];
     let mut last = all.clone();
@@ -39,7 +39,7 @@ fn texts(alphabet: &str, most: usize, is_word: fn(&str) -> bool) -> Vec<String> 
 
 fn cases() -> Vec<Case> {
     vec![
-        // half of the texts of a masked model are 00000, which this model hardly ever writes
+        // under masks more than half of the outputs are 00000, which the model itself hardly ever writes
         Case {
             name: "trap",
             words: texts("01", 5, |text| text == "00000" || text.len() == 5 && text.starts_with('1')),
@@ -52,7 +52,7 @@ fn cases() -> Vec<Case> {
             max_tokens: 50,
             complete: true,
         },
-        // words that go on, and an end that depends on the text
+        // words that can be continued to other words, and a probability of the end that depends on the text
         Case {
             name: "even",
             words: texts("ab", 6, |text| text.matches('a').count() % 2 == 0),
@@ -64,7 +64,7 @@ fn cases() -> Vec<Case> {
             max_tokens: 50,
             complete: true,
         },
-        // most of what the model writes is too long
+        // most outputs of the model are longer than the limit
         Case {
             name: "limit",
             words: texts("ab", 6, |text| text.len() % 3 == 0 || text.ends_with("bb")),
@@ -97,7 +97,7 @@ impl Case {
         move |sequence| {
             let mut row = vec![f32::NEG_INFINITY; TOKENS];
             for (token, probability) in next(&sequence[PROMPT.len()..]) {
-                // so that the temperature gives these probabilities
+                // logits that give these probabilities at the temperature
                 row[token as usize] = (probability.ln() * temperature) as f32 + 3.0;
             }
             row
@@ -121,7 +121,8 @@ impl Case {
             .end_tokens(vec![END])
     }
 
-    /// The probabilities of all outputs: of the model, and under masks; the latter with texts that are cut.
+    /// Returns two distributions of outputs: of the model under the condition that the output is valid, and under
+    /// masks. The latter includes truncated outputs.
     fn distributions(&self) -> (Distribution, Distribution) {
         let reference = Reference {
             end: END,
@@ -171,8 +172,8 @@ fn frequencies(outputs: &[Generation]) -> Distribution {
     counted
 }
 
-/// Chi-square of samples against the expected distribution, in standard deviations above its mean. Outcomes of fewer
-/// than 5 expected samples are put together.
+/// Returns the chi-square statistic of samples, in standard deviations above its mean. Outcomes of which fewer than 5
+/// samples are expected are counted as one, if at least 1 sample of them is expected.
 fn chi_square(found: &Distribution, expected: &Distribution, samples: usize) -> f64 {
     let samples = samples as f64;
     let (mut statistic, mut cells, mut rare) = (0.0, 0.0, (0.0, 0.0));
@@ -202,7 +203,7 @@ fn assert_drawn_from(expected: &Distribution, outputs: &[Generation], name: &str
     total_variation(&found, expected)
 }
 
-/// Outputs that share their knowledge of refused prefixes. Prints the table of docs/library.md.
+/// The outputs of a run share what they know of refused prefixes. The test prints the table of docs/library.md.
 #[test]
 fn outputs_have_the_conditional_distribution() {
     const SAMPLES: usize = 10_000;
@@ -227,7 +228,8 @@ fn outputs_have_the_conditional_distribution() {
     }
 }
 
-/// The first output of a decoder, which knows nothing yet, with room for many prefixes, for a few, and for none.
+/// The first output of a decoder has the right distribution, too, with memory for many prefixes, for a few, and for
+/// none.
 #[test]
 fn first_outputs_have_the_conditional_distribution() {
     const SAMPLES: usize = 800;
@@ -262,7 +264,7 @@ fn first_outputs_have_the_conditional_distribution() {
     }
 }
 
-/// Decoders in batches, and samples of `best_of`, are decoders alone.
+/// Decoders in batches, and the samples of `best_of`, give the same outputs as decoders that run alone.
 #[test]
 fn batches_equal_decoders_alone() {
     for case in cases() {
@@ -317,7 +319,7 @@ fn batches_equal_decoders_alone() {
     }
 }
 
-/// A chain of forced tokens is one run, and its improbability counts.
+/// A chain of forced tokens is fed in one run, and its probability counts.
 #[test]
 fn forced_tokens_are_fed_together() {
     let case = Case {
@@ -339,7 +341,7 @@ fn forced_tokens_are_fed_together() {
     let options = case.options(1.0, 1);
     let outputs = exact_samples(&mut model, &Bytes::new(), &case.words(), &PROMPT, &options, 2_000).unwrap();
     assert_drawn_from(&exact, &outputs, case.name);
-    // the first letter, and what follows each
+    // one run for the prompt, and one for what follows each of the two first letters
     assert_eq!(model.calls, 3, "{:?}", model.fed);
     let refused = outputs[0].exact.unwrap();
     assert!(
@@ -350,7 +352,7 @@ fn forced_tokens_are_fed_together() {
 #[test]
 fn exhausted_tries_give_no_text() {
     let case = &cases()[0];
-    // a model that never writes a word
+    // a model that hardly ever writes a word
     let model = |word: char| {
         let row = move |sequence: &[u32]| {
             let mut row = vec![f32::NEG_INFINITY; TOKENS];
@@ -371,10 +373,10 @@ fn exhausted_tries_give_no_text() {
     assert_eq!((output.text.as_str(), output.tokens.len()), ("", 0));
     assert!(!output.finish.is_complete());
     assert!(output.exact.unwrap().refused_mass > 0.999_999);
-    // the only letter with a probability begins no word: proven at the first row
+    // no word begins with a token that has a probability, which the first row proves
     let output = run(&mut model('2'), &exact(7));
     assert_eq!(output.finish, FinishReason::Exhausted { tries: 1, cause: Exhaustion::NoOutput });
-    // a limit that no word fits
+    // no word fits into the token limit
     let output = run(&mut case.model(1.0), &exact(1_000).max_tokens(2));
     assert!(matches!(output.finish, FinishReason::Exhausted { cause: Exhaustion::NoOutput, .. }));
     let late = exact(7).timeout(Some(Duration::ZERO));
@@ -403,7 +405,7 @@ fn settings_without_a_distribution_are_refused() {
     }
 }
 
-/// The refused mass of each token under plain masks, where it is known from the table.
+/// With plain masks, the refused mass of each token equals the mass that the masks refuse in the table of the case.
 #[test]
 fn masks_report_the_mass_that_they_refuse() {
     let case = &cases()[1];

@@ -14,7 +14,7 @@ fn one_thread() -> ModelOptions {
     ModelOptions::default().threads(1).context_length(Some(128))
 }
 
-/// The tests need ONNX Runtime: without it they fail, and the error says what to run.
+/// Loads a model of the test data. Without ONNX Runtime this fails with an error that says what to run.
 fn load(name: &str) -> OrtModel {
     OrtModel::load(&data(name), &one_thread()).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -31,7 +31,7 @@ impl One {
         One { model, sequence }
     }
 
-    /// The logits after the last of `tokens`.
+    /// Feeds tokens, and returns the logits after the last one.
     fn step(&mut self, tokens: &[u32]) -> grammata::Result<Vec<f32>> {
         let feed = Feed { sequence: self.sequence, tokens, rows: Rows::Last };
         Ok(self.model.feed(&[feed])?.row(0, &mut vec![])?.to_vec())
@@ -108,7 +108,7 @@ fn token_by_token_gives_the_same() {
         assert_close(&model.step(&[token]).unwrap(), &logits[i], 1e-4);
         assert_eq!(model.length(), i + 1);
     }
-    // in pieces of several tokens as well
+    // feeding several tokens at once gives the same logits as feeding one by one
     model.truncate(0).unwrap();
     for (start, end) in [(0, 4), (4, 5), (5, 9), (9, 10)] {
         assert_close(&model.step(&tokens[start..end]).unwrap(), &logits[end - 1], 1e-4);
@@ -154,10 +154,10 @@ fn wrong_steps_leave_the_sequence_as_it_was() {
     assert_eq!(model.step(&[5, 320]).unwrap_err().code(), "decode/token-range");
     assert_eq!(model.step(&[u32::MAX]).unwrap_err().code(), "decode/token-range");
     assert_eq!(model.step(&[1; 126]).unwrap_err().code(), "decode/context");
-    // a session is its thread's own, but may move
+    // a model can be moved to another thread
     fn may_move(_: &impl Send) {}
     may_move(&model.model);
-    // a context beyond the model's tables: ONNX Runtime itself fails
+    // a context that is longer than the model's tables, so that ONNX Runtime itself fails
     let options = one_thread().context_length(Some(500));
     let mut long = One::of(OrtModel::load(&data("model.onnx"), &options).unwrap());
     long.step(&tokens[..3]).unwrap();
@@ -236,7 +236,7 @@ fn the_folder_holds_a_tokenizer_and_a_template() {
     );
 }
 
-/// The library is looked for once a process, so each case is a process of its own: this test's binary again.
+/// The library is looked up once in a process, so each case runs this test program again as a process of its own.
 #[test]
 fn a_missing_library_says_what_to_run() {
     let folder = tempfile::tempdir().unwrap();

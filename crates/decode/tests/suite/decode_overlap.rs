@@ -1,4 +1,4 @@
-//! Masks that are computed while the model runs: the outputs are those without.
+//! Masks that are computed while the model runs: the outputs are the same as without this overlap.
 
 use crate::decode_drivers::hashed;
 use crate::models::{Bytes, END, Function, TOKENS, Words};
@@ -18,7 +18,7 @@ const LANGUAGES: [&[&str]; 4] = [
     &["", "1", "12", "123", "1234", "2", "23", "3"],
 ];
 
-/// What a mask does besides being computed.
+/// What happens while a mask is computed.
 #[derive(Clone, Copy, Debug)]
 enum Trouble {
     Fails,
@@ -26,7 +26,7 @@ enum Trouble {
     Sleeps,
 }
 
-/// The words, with trouble in the mask after some number of tokens.
+/// Words whose mask causes trouble after a number of tokens, or never (`None`).
 #[derive(Clone)]
 struct Troubled {
     words: Words,
@@ -115,7 +115,7 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// What must not depend on when masks are computed; the code of an error.
+/// Returns the parts of a result that must not depend on when masks are computed. Of an error this is the code.
 fn essence(result: Result<Generation>) -> std::result::Result<impl PartialEq + std::fmt::Debug, String> {
     let close = |values: Vec<f64>| values.iter().map(|v| (v * 1e9).round() as i64).collect::<Vec<_>>();
     result.map_err(|error| error.code().to_owned()).map(|g| {
@@ -156,7 +156,7 @@ proptest! {
             prop_assert_eq!(&essence(output), &expected);
         }
         prop_assert!(over.sequences.is_empty());
-        // an error of the model leaves the decoder as it was
+        // after an error of the model, the decoder can continue
         over.failing = failing.map(|call| over.calls + call);
         let constraint: Box<dyn Constraint> = Box::new(case.constraint(case.work));
         let mut decoder = Decoder::new(&mut over, &bytes, Some(constraint), &[1, 2], &case.options).unwrap();
@@ -210,7 +210,7 @@ proptest! {
     }
 }
 
-/// Always the first of several words, so that each step has a choice.
+/// Returns a constraint of five words whose masks all take work, with or without trouble.
 fn troubled(trouble: Option<(Trouble, usize)>) -> Troubled {
     Troubled { words: Words { work: u64::MAX, ..Words::new(&["aab", "aba", "abb", "bab", "bba"]) }, trouble }
 }
@@ -224,7 +224,7 @@ fn late_masks_are_counted() {
     assert!(output.timings.overlapped_masks > 0, "{:?}", output.timings);
     assert!(output.timings.late_masks > 0, "{:?}", output.timings);
     assert!(output.timings.mask_wait > Duration::from_millis(10), "{:?}", output.timings);
-    // a slow model waits for none
+    // if the model is slow, no mask is late
     let mut slow = Function::new(TOKENS, |sequence: &[u32]| {
         std::thread::sleep(Duration::from_millis(100));
         hashed(1, sequence)
@@ -246,7 +246,7 @@ fn a_panic_of_a_mask_reaches_the_caller() {
         let run = || generate(&mut model, &bytes, Some(&mut constraint), &[1], &options).map(drop);
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     }
-    // the threads that panicked are there again
+    // after the panics, masks are computed again
     let output = generate(&mut model, &bytes, Some(&mut troubled(None)), &[1], &options).unwrap();
     assert_eq!(output.text.len(), 3);
 }

@@ -1,4 +1,4 @@
-//! Continuous batching. For every schedule, each output equals the output of its request alone.
+//! Continuous batching: in every schedule, the output of a request equals its output alone.
 
 use crate::decode_drivers::hashed;
 use crate::models::{Bytes, END, Function, TOKENS, Words};
@@ -23,12 +23,12 @@ fn model() -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
     Function::new(TOKENS, |sequence| hashed(SEED, sequence))
 }
 
-/// The parts of a request, from which it is built twice: for the scheduler and to be generated alone.
+/// The parts of a request, which is built twice: for the scheduler, and to be generated alone.
 #[derive(Clone, Debug)]
 struct Spec {
     prompt: Vec<u32>,
     words: Option<&'static [&'static str]>,
-    /// [`Words::work`]
+    /// Which masks take work, as in [`Words::work`].
     work: u64,
     options: GenerationOptions,
 }
@@ -48,7 +48,7 @@ impl Spec {
     }
 }
 
-/// Prompts with a common prefix of 0, 3 or 20 tokens and one to three random tokens of four.
+/// Returns random prompts: a common prefix of 0, 3 or 20 tokens, followed by one to three random tokens out of four.
 fn prompt() -> impl Strategy<Value = Vec<u32>> {
     let begin = prop_oneof![Just(0_u32), Just(3), Just(20)];
     (begin, proptest::collection::vec(0..4_u32, 1..4))
@@ -115,7 +115,7 @@ proptest! {
                     *left = None;
                     if let Some(cancelled) = scheduler.cancel(&mut model, *id) {
                         let alone = spec.alone();
-                        // the last step may have completed it
+                        // the last step may already have completed the output
                         let is_whole = (&cancelled.finish, &cancelled.tokens) == (&alone.finish, &alone.tokens);
                         prop_assert!(is_whole || cancelled.finish == FinishReason::Abandoned);
                         prop_assert!(alone.tokens.starts_with(&cancelled.tokens));
@@ -136,7 +136,7 @@ proptest! {
                 let generation = match one.result {
                     Ok(generation) => generation,
                     Err(error) => {
-                        // a sequence that the model refuses alone
+                        // the model failed although the request was fed alone
                         prop_assert_eq!(error.code(), "test/model");
                         prop_assert!(failing.is_some());
                         continue;
@@ -161,7 +161,7 @@ fn words(words: &[&str], prompt: &[u32]) -> Request<'static> {
     Request::new(prompt.to_vec(), Some(Box::new(Words::new(words))), options)
 }
 
-/// Runs to the end; the results by their number.
+/// Runs a scheduler until it is empty. Returns the text or the error code of each request, by its id.
 fn run(scheduler: &mut Scheduler<'_>, model: &mut dyn Model) -> BTreeMap<String, Result<String, String>> {
     let mut results = BTreeMap::new();
     while !scheduler.is_empty() {
@@ -180,7 +180,7 @@ fn a_failing_request_fails_alone() {
     let mut stuck = Words::new(&["ab"]);
     stuck.taken = vec![1];
     scheduler.submit(words(&["first"], &[1])).unwrap();
-    // a token that the model does not have: the whole batch is refused
+    // the model does not have this token, and refuses the whole batch
     scheduler.submit(words(&["yes", "no"], &[1, 9_999])).unwrap();
     scheduler.submit(Request::new(vec![1], Some(Box::new(stuck)), GenerationOptions::default())).unwrap();
     scheduler.submit(words(&["a"], &[])).unwrap();
@@ -237,7 +237,7 @@ fn a_deadline_counts_the_wait() {
     scheduler.close(&mut model);
 }
 
-/// Samples of one prompt. The prompt is fed once, and later turns of a conversation feed only new tokens.
+/// Samples of one prompt: the prompt is fed once, and a later turn of the conversation feeds only its new tokens.
 #[test]
 fn prefixes_are_fed_once() {
     let (bytes, mut model) = (Bytes::new(), model());
@@ -259,7 +259,7 @@ fn prefixes_are_fed_once() {
     assert!(model.sequences.is_empty());
 }
 
-/// A long prompt is fed in parts, and a running sequence gets a token in each step.
+/// A long prompt is fed in parts, while a running sequence still gets a token in each step.
 #[test]
 fn a_long_prompt_is_fed_in_parts() {
     let (bytes, mut model) = (Bytes::new(), model());
@@ -270,7 +270,7 @@ fn a_long_prompt_is_fed_in_parts() {
     scheduler.step(&mut model, &mut |_, _| {});
     let prompt: Vec<u32> = (0..65).map(|at| at % 7).collect();
     let long = scheduler.submit(words(&["a", "b"], &prompt)).unwrap();
-    // the same prompt, which waits for its cache
+    // a request with the same prompt waits for the cache of the first one
     let same = scheduler.submit(words(&["c", "d"], &prompt)).unwrap();
     let mut began = BTreeMap::new();
     for step in 0..12 {
@@ -285,7 +285,7 @@ fn a_long_prompt_is_fed_in_parts() {
         let running = model.fed.iter().filter(|tokens| tokens.len() == 1).count();
         assert!(running >= 1 || step == 11, "step {step}: the short sequence is held up");
     }
-    // six steps feed parts, the next one the rest and both last tokens, whose choices are reported by the step after it
+    // six steps feed parts; the seventh feeds the rest and both last tokens, and the step after it reports the choices
     assert_eq!((began[&long], began[&same]), (7, 7));
     assert_eq!(scheduler.statistics().prompt_parts, 6);
     assert_eq!(scheduler.statistics().shared_tokens, 64);
@@ -294,7 +294,8 @@ fn a_long_prompt_is_fed_in_parts() {
     assert!(model.sequences.is_empty());
 }
 
-/// Outputs of a schedule on ONNX Runtime, where sequences of a batch differ in length, equal those of requests alone.
+/// On ONNX Runtime, where the sequences of a batch differ in length, the outputs of a schedule equal those of requests
+/// alone.
 #[cfg(feature = "ort")]
 #[test]
 fn schedules_of_a_network_equal_requests_alone() {

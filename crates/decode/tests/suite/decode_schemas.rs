@@ -1,10 +1,10 @@
-//! Outputs under schemas, within random budgets, in batches and with speculation: all are complete and valid.
+//! Outputs under JSON Schemas, within random budgets, in batches and with speculation: all are complete and valid.
 //!
-//! By default some schemas of the tests and a model of random logits. `GRAMMATA_GENERATIONS` is the number of outputs.
-//! `GRAMMATA_SCHEMAS` names a file of JSON Lines with the member `schema`, or a folder of schemas, and `GRAMMATA_MODEL`
-//! a folder with an ONNX model (`cargo xtask full generations`). Greedy texts with and without drafts are compared, so
-//! the model must compute with 32-bit floats (`xtask/scripts/smollm2.py DEST --float`): with 8-bit inputs its logits
-//! depend on the number of tokens of a run.
+//! By default the test uses a sample of schemas and a model of random logits. `GRAMMATA_GENERATIONS` sets the number of
+//! outputs. `GRAMMATA_SCHEMAS` names a file of JSON Lines with the member `schema`, or a folder of schemas, and
+//! `GRAMMATA_MODEL` a folder with an ONNX model (`cargo xtask full generations`). Greedy texts with and without drafts
+//! are compared, so the model must compute with 32-bit floats (`xtask/scripts/smollm2.py DEST --float`): with 8-bit
+//! inputs its logits depend on the number of tokens of a run.
 
 use grammata::vocabulary::{LoadOptions, TokenId};
 use grammata::{CompiledGrammar, Compiler, Vocabulary, syntax::json_schema};
@@ -21,12 +21,12 @@ use std::sync::Arc;
 
 /// The most sequences of a batch.
 const MOST_TOGETHER: usize = 16;
-/// One in this many outputs is generated again: greedily, with speculation and without.
+/// One in this many outputs is generated again greedily, with and without speculation.
 const COMPARED: usize = 5;
 
 const PROMPT: &str = "Write a record as JSON.";
 
-/// A model and its tasks.
+/// A model with its vocabulary, and the prompt and end tokens of all its tasks.
 struct Subject {
     model: Box<dyn Model>,
     vocabulary: Arc<Vocabulary>,
@@ -40,7 +40,7 @@ struct Schema {
     validator: jsonschema::Validator,
 }
 
-/// An output to make.
+/// An output to generate: the index of its schema, and the options.
 #[derive(Clone)]
 struct Job {
     schema: usize,
@@ -82,7 +82,7 @@ fn network(folder: &Path) -> Subject {
     }
 }
 
-/// The schemas by name: `schema` of each line of a file, or each file of a folder.
+/// Returns the schemas with their names: the member `schema` of each line of a file, or each file of a folder.
 fn schemas() -> Vec<(String, Value)> {
     let path = variable("GRAMMATA_SCHEMAS")
         .unwrap_or_else(|| Path::new(crate::ROOT).join("tests/data/maskbench-sample.jsonl"));
@@ -98,7 +98,7 @@ fn schemas() -> Vec<(String, Value)> {
     }
     let line = |line: &str| {
         let row: Value = serde_json::from_str(line).unwrap();
-        // some files have the schema as a text
+        // in some files the schema is a text
         let schema = match &row["schema"] {
             Value::String(text) => serde_json::from_str(text).unwrap(),
             schema => schema.clone(),
@@ -108,7 +108,7 @@ fn schemas() -> Vec<(String, Value)> {
     read(&path).lines().filter(|text| !text.trim().is_empty()).map(line).collect()
 }
 
-/// The schemas that compile and that the validator knows. Others are not the subject here.
+/// Compiles the schemas. Those that do not compile, or that the validator does not support, are left out.
 fn compiled(compiler: &Compiler) -> Vec<Schema> {
     let compile = |(name, schema): (String, Value)| {
         let grammar =
@@ -140,7 +140,7 @@ fn outputs_are_complete_and_valid() {
     let mut jobs = Vec::new();
     for number in 0..count {
         let schema = number % schemas.len();
-        // the least budget from a random one on within which a completion is known
+        // a random budget, raised until a completion within it is known
         let mut budget = 8 + below(120) as usize;
         while schemas[schema].compiled.matcher().check_budget(budget).is_err() && budget < 4000 {
             budget += 10;
@@ -204,9 +204,10 @@ fn outputs_are_complete_and_valid() {
     assert!(ties * 20 <= compared, "{ties} ties in {compared} outputs: are sums not of 32-bit floats?");
 }
 
-/// Checks that two greedy outputs part where the model's two logits are as close as its logits are exact: a pass over
-/// several tokens adds in another order than passes over one, so the greater of two such logits is not determined. The
-/// bound is twice the greatest difference between the logits of both kinds of passes at that position.
+/// Checks that two greedy outputs first differ at a tie: at a position where the logits of the two tokens are as close
+/// as rounding makes logits inexact. A pass over several tokens adds in another order than passes over one token, so
+/// the greater of two such logits is not determined. The bound is twice the greatest difference between the logits of
+/// both kinds of passes at that position.
 #[track_caller]
 fn check_tie(model: &mut dyn Model, prompt: &[u32], left: &[u32], right: &[u32], what: &str) {
     let parted = left.iter().zip(right).position(|(one, other)| one != other);
@@ -221,7 +222,7 @@ fn check_tie(model: &mut dyn Model, prompt: &[u32], left: &[u32], right: &[u32],
     assert!(together.abs().min(singly.abs()) <= 2.0 * inexact, "{together}, {singly}, {inexact}: {what}");
 }
 
-/// Returns the logits after tokens that are fed in pieces of `most`.
+/// Returns the logits after tokens that are fed in pieces of at most `most`.
 fn last_logits(model: &mut dyn Model, tokens: &[u32], most: usize) -> Vec<f32> {
     let sequence = model.open().unwrap();
     let (mut row, mut buffer) = (Vec::new(), Vec::new());

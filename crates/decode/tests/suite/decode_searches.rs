@@ -1,5 +1,6 @@
-//! Beams, best-of and speculation on the tiny decoder of ONNX Runtime under compiled grammars, against the references of
-//! `decode_drivers`, which feed every prefix from scratch and know the language as a list of words.
+//! Beam search, best-of and speculation with a tiny decoder on ONNX Runtime under compiled grammars. The results are
+//! compared with the references of `decode_drivers`, which feed every prefix from scratch and have the language as a
+//! list of words.
 #![cfg(feature = "ort")]
 
 use crate::decode_drivers::{Expected, Reference, assert_same, of_generation};
@@ -40,7 +41,7 @@ fn matcher(vocabulary: &Arc<Vocabulary>, pattern: &str) -> Matcher {
     Compiler::new(Arc::clone(vocabulary)).compile(&grammar).unwrap().matcher()
 }
 
-/// The model's logits, every sequence fed from scratch.
+/// Returns a reference that takes the logits from the model, and feeds every sequence from scratch.
 fn reference(vocabulary: &Vocabulary, words: &[String]) -> Reference<'static> {
     let mut model = load("model.onnx", 1, false);
     let logits = move |tokens: &[u32]| {
@@ -60,7 +61,8 @@ fn reference(vocabulary: &Vocabulary, words: &[String]) -> Reference<'static> {
     }
 }
 
-/// Patterns with their words; tokens of more than one byte (`the`, `ing`, `true`) give the same text several spellings.
+/// Returns patterns with all their words. Tokens of more than one byte (`the`, `ing`, `true`) give a text several
+/// spellings.
 fn languages() -> Vec<(&'static str, Vec<String>)> {
     let words = |all: &[&str]| all.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
     let pairs = ["a", "e", "i", "o"].map(|a| ["n", "nd", "r", "ring"].map(|b| format!("th{a}{b}")));
@@ -174,7 +176,7 @@ fn speculative_output_is_greedy_output() {
                         assert_eq!((found.text, found.finish), (plain.text.clone(), plain.finish.clone()));
                         let timings = found.timings;
                         if name == "the model itself" && temperature == 0.0 {
-                            // all that it proposes is right, but for what the constraint forces in between
+                            // all drafts are right, except where the constraint forces tokens in between
                             assert!(
                                 timings.accepted_tokens * 10 >= timings.drafted_tokens * 9,
                                 "{timings:?}"
@@ -249,7 +251,8 @@ fn a_beam_repeats_no_sequence_of_the_length_that_it_is_told() {
         beam_search(&mut model, &*vocabulary, None, prompt, &options).unwrap()
     };
     let whole = |tokens: &[u32]| [prompt, tokens].concat();
-    // this prompt has two equal tokens: no single token may come again, and the prompt's may not come at all
+    // the prompt has two equal tokens; with `no_repeat(1)` no token may occur twice, and none of the prompt's tokens at
+    // all
     assert!(with(0).iter().any(|hypothesis| repeats(&whole(&hypothesis.tokens), 2)), "nothing to forbid");
     for hypothesis in with(2) {
         assert!(!repeats(&whole(&hypothesis.tokens), 2), "{hypothesis:?}");
@@ -258,7 +261,7 @@ fn a_beam_repeats_no_sequence_of_the_length_that_it_is_told() {
         assert!(!repeats(&hypothesis.tokens, 1), "{hypothesis:?}");
         assert!(hypothesis.tokens.iter().all(|token| !prompt.contains(token)), "{hypothesis:?}");
     }
-    // a constraint that forces what may not come leaves nothing, unless hypotheses are to be complete
+    // if the constraint forces a repetition, nothing is left; hypotheses that must be complete may repeat
     let matcher = matcher(&vocabulary, "(xyxyxy){9}");
     let options = BeamOptions::default().no_repeat(2).complete(false);
     let error = beam_search(&mut model, &*vocabulary, Some(&matcher), prompt, &options).unwrap_err();

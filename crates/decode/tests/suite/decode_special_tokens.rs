@@ -1,4 +1,4 @@
-//! Drafts with special tokens.
+//! Drafts that contain special tokens.
 
 use crate::decode_drivers::{Oracle, hashed};
 use crate::models::Function;
@@ -9,7 +9,8 @@ use grammata_decode::{Draft, ForcedDraft, GenerationOptions, SamplingParams, gen
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// The letters, special tokens 5 and 6, and 7, which ends a sequence or a call.
+/// Compiles a GBNF grammar for a vocabulary of a few texts, the special tokens 5 and 6, and token 7, which ends a
+/// sequence or a call.
 fn with_special_tokens(source: &str) -> CompiledGrammar {
     let vocabulary = VocabularyBuilder::from_tokens(["a", "b", "c", "ab", "<think>"])
         .special(TokenId::new(5), "<think>")
@@ -32,8 +33,7 @@ const WITH_SPECIAL_TOKENS: [&str; 4] = [
 proptest! {
     #![proptest_config(crate::properties::config(200))]
 
-    /// Drafts with special tokens, some of which are taken back, change neither the output nor the position of the
-    /// matcher.
+    /// Drafts with special tokens, some of which are rejected, change neither the output nor the state of the matcher.
     #[test]
     fn drafts_with_special_tokens_change_nothing(
         (seed, source) in (any::<u64>(), prop::sample::select(&WITH_SPECIAL_TOKENS[..])),
@@ -56,7 +56,7 @@ proptest! {
         prop_assert!(model.sequences.is_empty());
         prop_assert_eq!((&drafted.tokens, &drafted.text, &drafted.finish), (&plain.tokens, &plain.text, &plain.finish));
         prop_assert_eq!((one.steps(), one.bytes(), one.mask().unwrap()), (two.steps(), two.bytes(), two.mask().unwrap()));
-        // all the way back, token by token, as the way there was
+        // rolling back token by token leads through the same masks as accepting the tokens
         let mut again = compiled.matcher();
         let mut masks = vec![again.mask().unwrap()];
         for &token in &plain.tokens[..one.steps()] {

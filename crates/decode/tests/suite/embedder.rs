@@ -1,5 +1,6 @@
-//! Embedders: the driver on tiny sentence encoders (`tests/data/tiny-embedder`), tables, folders, and all-MiniLM-L6-v2
-//! against numbers of another implementation (`tests/data/minilm`). Needs ONNX Runtime and the model: `cargo xtask setup`.
+//! Embedders: the ONNX Runtime driver on tiny sentence encoders (`tests/data/tiny-embedder`), tables, folders, and
+//! all-MiniLM-L6-v2, compared with the vectors of another implementation (`tests/data/minilm`). The tests need ONNX
+//! Runtime and the model: `cargo xtask setup`.
 
 use grammata::{Limits, Place};
 use grammata_decode::{Embedder, EmbedderFolder, Embeddings, TableEmbedder};
@@ -61,7 +62,7 @@ fn a_table_gives_what_it_holds() {
         assert_eq!((error.code(), error.diagnostic().place()), (code, &place), "{texts:?}");
         assert!(error.diagnostic().help_text().is_some());
     }
-    // the fingerprint is of the function, not of how it was written down
+    // the fingerprint depends on the vectors of the texts, not on how the entries are written
     let same = [("a", [0.0, -1.0]), ("b", [0.0, 1.0])];
     let other = [("a", [0.0, 1.0]), ("b", [0.0, 1.0])];
     let fingerprint = |entries| TableEmbedder::new(2, entries, &limits).unwrap().fingerprint().unwrap();
@@ -69,7 +70,7 @@ fn a_table_gives_what_it_holds() {
     assert_ne!(table.fingerprint().unwrap(), fingerprint(other));
 }
 
-/// A folder with an empty model and tokenizer, and these files.
+/// Returns a folder with an empty model, an empty tokenizer and the given files.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [("model.onnx", ""), ("tokenizer.json", "{}")].iter().chain(files) {
@@ -145,7 +146,7 @@ fn wrong_folders_are_refused_with_their_place() {
     assert_eq!(error.code(), "decode/model-folder");
 }
 
-/// The vectors of the driver.
+/// Tests of the driver on ONNX Runtime.
 #[cfg(feature = "ort")]
 mod driver {
     use super::data;
@@ -182,7 +183,7 @@ mod driver {
         EmbedderFolder { model: file(name), tokenizer: file("tokenizer.json"), max_tokens: 12 }
     }
 
-    /// The tests need ONNX Runtime: without it they fail, and the error says what to run.
+    /// Loads an encoder of the test data. Without ONNX Runtime this fails with an error that says what to run.
     fn load(name: &str, batch: usize) -> OrtEmbedder {
         OrtEmbedder::load(&tiny_folder(name), &options(batch)).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -229,7 +230,7 @@ mod driver {
     #[test]
     fn more_texts_than_are_tokenized_at_once_keep_their_order() {
         let Tiny { texts, .. } = tiny();
-        // 4,096 texts are tokenized at once
+        // at most 4,096 texts are tokenized in one step
         let numbers: Vec<usize> = (0..10_000).map(|i| (i * i + i / 7) % texts.len()).collect();
         let list: Vec<&str> = numbers.iter().map(|&number| texts[number].text.as_str()).collect();
         let found = load("tokens.onnx", 64).embed(&list).unwrap();
@@ -253,7 +254,7 @@ mod driver {
         let error = embedder.embed(&["the cat", "a dog", "a broken tree"]).unwrap_err();
         assert_eq!(error.code(), "decode/embedding-not-finite");
         assert_eq!(error.diagnostic().place(), &Place::Pointer("/2".to_owned()));
-        // and an earlier error has no effect
+        // a failed call has no effect on the next one
         assert!(embedder.embed(&["the cat"]).is_ok());
     }
 
@@ -298,7 +299,7 @@ mod driver {
         assert_eq!(error.code(), "decode/embedder-max-tokens");
         let missing = EmbedderFolder { model: PathBuf::from("no/such.onnx"), ..tiny_folder("tokens.onnx") };
         assert_eq!(OrtEmbedder::load(&missing, &options(16)).unwrap_err().code(), "io/file");
-        // a tokenizer with more words than the model has
+        // the tokenizer has more tokens than the model
         let words =
             EmbedderFolder { tokenizer: data("tiny-decoder/tokenizer.json"), ..tiny_folder("tokens.onnx") };
         let mut embedder = OrtEmbedder::load(&words, &options(16)).unwrap();
@@ -371,7 +372,7 @@ mod driver {
             }
         }
 
-        // alone, in reverse and with a longer neighbour: the same within rounding
+        // texts alone, in reverse order, and next to a longer text have the same vectors within rounding
         let mut alone = Embeddings::new(384);
         for text in &list {
             alone.push(embedder.embed(&[text]).unwrap().row(0).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! A device that fails at choices for several sequences in one call.
+//! A device that fails if it must choose for several sequences in one call.
 
 use crate::models::{Bytes, Function, TOKENS};
 use grammata::{Diagnostic, Error, ErrorKind, Result};
@@ -7,11 +7,11 @@ use grammata_decode::{
     SchedulerOptions, SequenceId,
 };
 
-/// Rows on a device, whose `choose` makes one choice at most.
+/// Logits on a device, whose `choose` fails if there is more than one choice.
 #[derive(Debug, Default)]
 struct Single(Vec<Vec<f32>>);
 
-/// The same rows, with the `choose` of the trait.
+/// The rows of a [`Single`], with the default `choose` of the trait.
 #[derive(Debug)]
 struct Plain<'r>(&'r Single);
 
@@ -111,7 +111,7 @@ fn outputs(model: &mut dyn Model) -> Vec<(Vec<u32>, usize)> {
     outputs
 }
 
-/// The model holds the tokens when the device is asked. Feeding them again would double them in the sequence.
+/// When the device fails, the model already has the tokens. Feeding the tokens again would double them in the sequence.
 #[test]
 fn choices_that_fail_together_are_made_alone_and_nothing_is_fed_twice() {
     let model = || Function::new(TOKENS, |sequence| crate::decode_drivers::hashed(11, sequence));

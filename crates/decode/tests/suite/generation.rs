@@ -1,4 +1,4 @@
-//! The generation loop, with a scripted model and a constraint made of words.
+//! The generation loop, with a scripted model and a constraint that is a list of words.
 
 use crate::models::{Bytes, END, Function, TOKENS, Words};
 use grammata::Result;
@@ -16,10 +16,11 @@ struct Scripted {
     prompt: usize,
 }
 
-/// A model that wants to say `script`, one token a step, after a prompt of `prompt` tokens.
+/// Returns a model that prefers the tokens of `script`, one a step, after a prompt of `prompt` tokens.
 fn speaker(script: Vec<u32>, prompt: usize, vocabulary: usize) -> Scripted {
     let logits = move |sequence: &[u32]| {
-        // logits fall slowly with the id, so that the token allowed instead of the script's is known
+        // logits fall slowly with the id, so if the script's token is not allowed, the allowed one with the least id
+        // wins
         let mut row: Vec<f32> = (0..vocabulary).map(|id| -(id as f32) / 1000.0).collect();
         if let Some(&wish) = script.get(sequence.len() - prompt) {
             row[wish as usize] = 10.0;
@@ -29,7 +30,7 @@ fn speaker(script: Vec<u32>, prompt: usize, vocabulary: usize) -> Scripted {
     Scripted { model: Function::new(vocabulary, Box::new(logits)), prompt }
 }
 
-/// The same for bytes, with the end after them.
+/// Returns a model that prefers the bytes of `script`, and then the end token.
 fn scripted(script: &[u8], prompt: usize) -> Scripted {
     speaker(script.iter().map(|&b| u32::from(b)).chain([END]).collect(), prompt, TOKENS)
 }
@@ -43,7 +44,8 @@ fn options() -> GenerationOptions {
     GenerationOptions::default().max_tokens(20).end_tokens(vec![END])
 }
 
-/// Runs, and checks that the pieces are the text.
+/// Runs a generation. Checks that the events agree with the result, that the end is final, and that the sequence is
+/// closed.
 fn run(
     model: &mut Scripted,
     constraint: Option<&mut Words>,
@@ -114,8 +116,8 @@ fn forced_tokens_and_the_end_need_no_step() {
     let mut model = scripted(b"xyz", 2);
     let mut words = Words::new(&["abcx1", "abcy2"]);
     let generation = run(&mut model, Some(&mut words), &options()).unwrap();
-    // "abc" is fed with the prompt; the model speaks at its third letter, where the script says END, which is not
-    // allowed: the lowest id wins; then "1" is forced, and after it nothing is asked
+    // "abc" is forced, and fed with the prompt. Then the script wants END, which is not allowed, so the lowest allowed
+    // id wins: "x". After it "1" is forced and nothing more is fed.
     assert_eq!(generation.text, "abcx1");
     assert_eq!(model.model.fed, [vec![62, 62, 97, 98, 99]]);
     assert_eq!(generation.timings.forced_tokens, 4);
@@ -175,7 +177,7 @@ fn the_context_limit_ends_in_time() {
     );
     let mut model = in_context(3, scripted(b"hello!", 3));
     assert_eq!(run(&mut model, None, &options()).unwrap_err().code(), "decode/prompt-too-long");
-    // forced tokens count as well
+    // forced tokens use up the context, too
     let mut model = in_context(4, scripted(b"", 2));
     let generation = run(&mut model, Some(&mut Words::new(&["abcdef"])), &options()).unwrap();
     assert_eq!((generation.text.as_str(), model.model.fed.len()), ("ab", 0));
@@ -250,7 +252,7 @@ fn characters_are_never_split() {
     }
     assert_eq!(decoder.close(&mut model).finish, FinishReason::Abandoned);
     assert_eq!(pieces, ["é", "😀", "ж"]);
-    // cut inside a character
+    // the token limit truncates within a character
     let limited = options().max_tokens(4);
     let generation = run(&mut scripted(text.as_bytes(), 1), None, &limited).unwrap();
     assert_eq!(generation.text, "é\u{FFFD}");
@@ -258,7 +260,7 @@ fn characters_are_never_split() {
 
 #[test]
 fn dead_ends_and_wrong_uses_are_errors() {
-    // words without a continuation: nothing is allowed
+    // no word continues the accepted tokens, so nothing is allowed
     let mut words = Words::new(&["ab"]);
     words.taken = vec![u32::from(b'x')];
     assert_eq!(

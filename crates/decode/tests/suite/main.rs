@@ -1,4 +1,4 @@
-//! The tests of decoding, one module a topic.
+//! The tests of decoding: one module for each topic.
 
 mod chat_template;
 mod decode_batches;
@@ -20,7 +20,7 @@ mod sampler;
 mod text_stream;
 
 #[path = "../../../../tests/suite/properties.rs"]
-#[allow(dead_code)] // the engine's tests use more of it
+#[allow(dead_code)] // other test programs that include the file use more of it
 mod properties;
 
 /// The root of the repository.

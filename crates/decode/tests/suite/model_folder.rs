@@ -1,4 +1,4 @@
-//! Models' folders.
+//! Folders of models: missing files, the context length, limits of size, and links.
 
 use grammata::Limits;
 use grammata_decode::ModelFolder;
@@ -69,7 +69,7 @@ fn no_more_than_the_limit_is_read() {
     for name in ["model.onnx", "tokenizer.json"] {
         std::fs::write(folder.path().join(name), "{}").unwrap();
     }
-    // a hole: it takes no room on the disk
+    // a sparse file takes no space on the disk
     let file = std::fs::File::create(folder.path().join("chat_template.jinja")).unwrap();
     file.set_len(1 << 34).unwrap();
     let error = ModelFolder::open(folder.path(), &Limits::default()).unwrap_err();
@@ -166,12 +166,12 @@ mod links {
             snapshot.join("onnx/model.onnx"),
             "files with further weights are found beside it"
         );
-        // out of the repository
+        // a link that leads out of the repository in the cache
         std::fs::write(cache.path().join("other"), "no").unwrap();
         std::fs::remove_file(snapshot.join("chat_template.jinja")).unwrap();
         symlink("../../../other", snapshot.join("chat_template.jinja")).unwrap();
         assert_eq!(open(&snapshot).unwrap_err().code(), "io/outside-folder");
-        // a folder that is only named like one of the cache
+        // a folder that only has the names of a cache folder is not one
         let plain = cache.path().join("x").join("snapshots").join("y");
         model(&plain);
         std::fs::write(cache.path().join("x").join("outer"), "no").unwrap();

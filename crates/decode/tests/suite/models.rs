@@ -6,16 +6,16 @@ use grammata_decode::{
     check_truncate,
 };
 
-/// Gives `logits` of the tokens of a sequence up to a position for the row of that position, and records what it is fed.
+/// A model whose logits at a position are a function of the tokens up to that position. It records what it is fed.
 pub(crate) struct Function<F> {
     pub logits: F,
     pub vocabulary: usize,
     pub context: Option<usize>,
-    /// the tokens of each feed
+    /// The tokens of each feed, in order.
     pub fed: Vec<Vec<u32>>,
-    /// number of calls of `feed`
+    /// The number of calls of `feed` with a valid batch.
     pub calls: usize,
-    /// the call of this number fails
+    /// The call of `feed` that fails, counted from 1 among those with a valid batch.
     pub failing: Option<usize>,
     pub sequences: Sequences<Vec<u32>>,
     pub rows: Vec<Vec<f32>>,
@@ -87,11 +87,11 @@ impl<F: FnMut(&[u32]) -> Vec<f32>> Model for Function<F> {
     }
 }
 
-/// The id that ends a sequence.
+/// The id of the token that ends a sequence.
 pub(crate) const END: u32 = 256;
 pub(crate) const TOKENS: usize = 257;
 
-/// Tokens 0 to 255 are the bytes; 256 is the end.
+/// A detokenizer: the tokens 0 to 255 are the bytes, token 256 is the end.
 pub(crate) struct Bytes(Vec<u8>);
 
 impl Bytes {
@@ -110,13 +110,13 @@ impl Detokenizer for Bytes {
     }
 }
 
-/// Allows the given words, a byte a token, and END after a whole one.
+/// A constraint that allows words, one byte a token, and END after a whole word.
 #[derive(Clone)]
 pub(crate) struct Words {
     pub(crate) words: Vec<Vec<u32>>,
     pub(crate) taken: Vec<u32>,
     pub(crate) masks: usize,
-    /// Bit i is set if the mask after i tokens takes work.
+    /// Bit i is set if the mask after i tokens takes work; i is counted modulo 64.
     pub(crate) work: u64,
 }
 
@@ -174,7 +174,7 @@ impl Constraint for Words {
     }
 }
 
-/// Random logits depend on the seed and the tokens before, however these were fed.
+/// Random logits depend only on the seed and the preceding tokens, not on how these were fed.
 #[test]
 fn random_logits_are_a_function_of_the_tokens() {
     let rows = |model: &mut RandomLogits, sequence: SequenceId, tokens: &[u32], rows: Rows<'_>| {

@@ -1,4 +1,4 @@
-//! SamplingParams under a mask.
+//! Sampling under a mask: what the settings keep, the distribution of draws, and seeds.
 
 use grammata_decode::{Sampler, SamplingParams};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn warm(seed: u64) -> SamplingParams {
     SamplingParams::default().temperature(1.0).seed(seed)
 }
 
-/// A mask over `count` tokens that allows `tokens`.
+/// Returns a mask over `count` tokens that allows only `tokens`.
 fn mask(count: usize, tokens: &[u32]) -> Vec<u32> {
     let mut words = vec![0; count.div_ceil(32)];
     for &token in tokens {
@@ -20,7 +20,7 @@ fn mask(count: usize, tokens: &[u32]) -> Vec<u32> {
     words
 }
 
-/// Which tokens come up in many draws.
+/// Returns the tokens that occur in 3,000 draws, sorted.
 fn support(settings: &SamplingParams, logits: &[f32], mask: Option<&[u32]>) -> Vec<u32> {
     let mut sampler = sampler(settings.clone());
     let mut seen: Vec<u32> = (0..3000).map(|_| sampler.sample(logits, mask).expect("a token")).collect();
@@ -29,7 +29,7 @@ fn support(settings: &SamplingParams, logits: &[f32], mask: Option<&[u32]>) -> V
     seen
 }
 
-/// Logits of the probabilities 0.4, 0.3, 0.15, 0.1, 0.05, in another order than the ids.
+/// Returns logits for the probabilities 0.1, 0.4, 0.05, 0.3 and 0.15 of the tokens 0 to 4.
 fn five() -> Vec<f32> {
     [0.1_f32, 0.4, 0.05, 0.3, 0.15].map(f32::ln).to_vec()
 }
@@ -90,9 +90,9 @@ fn plus_infinity_is_certain() {
 #[test]
 fn settings_cut_the_right_tokens() {
     let base = warm(5);
-    /// Settings, mask, tokens that may come up.
+    /// Settings, mask, tokens that may be drawn.
     type Row<'a> = (SamplingParams, Option<&'a [u32]>, &'a [u32]);
-    // by falling probability the tokens are 1 3 4 0 2
+    // by falling probability the order of the tokens is 1, 3, 4, 0, 2
     let table: &[Row<'_>] = &[
         (base.clone(), None, &[0, 1, 2, 3, 4]),
         (base.clone().top_k(1), None, &[1]),
@@ -103,15 +103,15 @@ fn settings_cut_the_right_tokens() {
         (base.clone().top_p(0.41), None, &[1, 3]),
         (base.clone().top_p(0.84), None, &[1, 3, 4]),
         (base.clone().top_p(0.86), None, &[0, 1, 3, 4]),
-        // allowed alone: 0.1, 0.05, 0.15 of 0.3, that is 1/3, 1/6, 1/2
+        // among the allowed tokens 0, 2 and 4 the probabilities are 1/3, 1/6 and 1/2
         (base.clone().top_p(0.6), Some(&[0, 2, 4]), &[0, 4]),
         (base.clone().min_p(0.5), None, &[1, 3]),
         (base.clone().min_p(0.2), None, &[0, 1, 3, 4]),
         (base.clone().min_p(1.0), None, &[1]),
         (base.clone().min_p(0.6), Some(&[0, 2, 4]), &[0, 4]),
-        // temperature first: at 1/2 the shares are .542 .305 .076 .034 .008 of .965
+        // the temperature is applied first: at 1/2 the probabilities are .561, .316, .079, .035 and .009
         (base.clone().temperature(0.5).top_p(0.8), None, &[1, 3]),
-        // top-k first, so the shares top-p sees are 4/7 and 3/7
+        // top-k is applied first, so top-p works on the probabilities 4/7 and 3/7
         (base.clone().top_k(2).top_p(0.5), None, &[1]),
         (base.clone().temperature(1e-6), None, &[1]),
     ];
@@ -160,7 +160,7 @@ fn a_seed_gives_one_sequence_everywhere() {
     };
     assert_eq!(draw(7), draw(7));
     assert_ne!(draw(7), draw(8));
-    // pinned: another sequence is a change that users with stored seeds would see
+    // pinned, because users with stored seeds would notice another sequence
     assert_eq!(draw(7), PINNED);
 }
 
@@ -209,7 +209,7 @@ fn settings_out_of_range_are_refused() {
     );
 }
 
-/// The set that top-k, top-p and min-p keep, by sorting everything: nothing shared with the sampler.
+/// Returns the tokens that top-k, top-p and min-p keep, by sorting all of them. No code is shared with the sampler.
 fn kept_by_sorting(settings: &SamplingParams, logits: &[f32], words: &[u32]) -> Vec<u32> {
     let allowed = |t: &u32| words.get(*t as usize / 32).is_some_and(|w| w >> (t % 32) & 1 == 1);
     let mut tokens: Vec<u32> = (0..logits.len() as u32).filter(allowed).collect();
@@ -221,7 +221,7 @@ fn kept_by_sorting(settings: &SamplingParams, logits: &[f32], words: &[u32]) -> 
     let total: f64 = tokens.iter().map(|&t| weight(t)).sum();
     let (mut sum, mut count) = (0.0, 0);
     for &token in &tokens {
-        // a hair more, so that rounding at the border lets the sampler keep either
+        // the bounds are slightly loose, so that a token at the border, which rounding may keep, is never missing
         if sum > f64::from(settings.top_p) * total * (1.0 + 1e-9) {
             break;
         }

@@ -1,4 +1,4 @@
-//! Token bytes to text.
+//! Conversion of token bytes to text, and stop strings.
 
 use grammata_decode::TextStream;
 use proptest::prelude::*;
@@ -69,7 +69,7 @@ proptest! {
         let first = stops.iter().filter_map(|s| text.find(s.as_str())).min();
         prop_assert_eq!(met, first.is_some());
         if met {
-            // bytes arrive in pieces, so the one of several overlapping stops that ends first may be found
+            // since bytes arrive in pieces, of overlapping stop strings the one that ends first may be found
             let ends = stops.iter().filter_map(|s| text.find(s.as_str())).any(|at| out == text[..at]);
             prop_assert!(ends, "{} of {}", out, text);
         } else {

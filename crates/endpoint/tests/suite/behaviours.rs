@@ -1,4 +1,4 @@
-//! Wrong behaviours of servers, and the result of each: an answer or the code of an error, after some number of
+//! Faulty behaviours of servers. Each case states the result, an answer or the code of an error, and the number of
 //! requests.
 
 use crate::stand_in::{Reply, StandIn};
@@ -173,7 +173,7 @@ fn a_key_is_sent_and_never_shown() {
     for key in ["", "a b", "a\nb", "schlüssel"] {
         assert_eq!(Key::new(key).unwrap_err().code(), "endpoint/key", "{key}");
     }
-    // servers repeat keys in their errors
+    // servers may repeat the key in their errors
     let server = StandIn::new(|number, _| match number {
         0 => Reply::says("two"),
         1 => Reply::error(401, &format!("Incorrect API key provided: {KEY}.")),

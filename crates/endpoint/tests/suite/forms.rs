@@ -1,4 +1,4 @@
-//! Each request is sent in the strongest form that the server accepts.
+//! The form of an answer is requested in the strongest way that the server accepts.
 
 use crate::stand_in::{Reply, StandIn};
 use grammata_endpoint::{Chat, Dialect, Endpoint, Form, Options, Request, Tool};
@@ -12,7 +12,8 @@ fn choice() -> Request {
     Request::new("Which?", Form::Choice(vec!["1".into(), "2".into()]), 8)
 }
 
-/// Returns the name of the encoding in which a body has the form of the answer; `none` if it has none.
+/// Returns how a request body states the form of the answer: the kind of `response_format`, another member, `prompt` if
+/// the question states it, or `none`.
 fn form(body: &Value) -> String {
     let format = &body["response_format"];
     match format["type"].as_str() {
@@ -81,7 +82,8 @@ fn a_server_that_refuses_everything_is_an_error_with_its_last_reason() {
     assert!(error.to_string().contains("model is missing"), "{error}");
 }
 
-/// Strict schemas may not have `maxLength`; servers that enforce a grammar end a string there.
+/// Servers that enforce a grammar get a `maxLength` for each string, so that it ends there. Strict schemas may not have
+/// `maxLength`.
 #[test]
 fn servers_that_enforce_lengths_get_bounds_of_strings() {
     let text = json!({"type": "object", "properties": {"text": {"type": "string"}, "name": {"type": "string", "maxLength": 9}}});

@@ -1,4 +1,4 @@
-//! The client against a stand-in server.
+//! Tests of the client of chat servers against a stand-in server.
 
 mod behaviours;
 mod forms;

@@ -11,7 +11,7 @@ use std::time::Duration;
 pub(crate) enum Reply {
     /// Answers with a status, further headers (each with its line end), a content type and a body.
     Whole(u16, &'static str, &'static str, Vec<u8>),
-    /// Answers with status 200, then writes a text of some content type piece by piece with pauses, without a length.
+    /// Answers with status 200 and a content type, without a length, and writes the pieces of a text with pauses.
     Drip(&'static str, Vec<String>, Duration),
     /// Sends nothing for a while, and closes the connection.
     Hang(Duration),
@@ -22,12 +22,12 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// The answer of a model that writes a text.
+    /// Returns the answer of a model that writes a text.
     pub(crate) fn says(text: &str) -> Reply {
         Reply::message(json!({"role": "assistant", "content": text}))
     }
 
-    /// The answer of a model that writes a message.
+    /// Returns the answer of a model that writes a message.
     pub(crate) fn message(message: Value) -> Reply {
         Reply::json(
             200,
@@ -38,17 +38,17 @@ impl Reply {
         )
     }
 
-    /// A reply with a status and a JSON body.
+    /// Returns a reply with a status and a JSON body.
     pub(crate) fn json(status: u16, value: &Value) -> Reply {
         Reply::Whole(status, "", "application/json", value.to_string().into_bytes())
     }
 
-    /// An error in the form of chat servers.
+    /// Returns an error in the form that chat servers use.
     pub(crate) fn error(status: u16, message: &str) -> Reply {
         Reply::json(status, &json!({"error": {"message": message, "type": "invalid_request_error"}}))
     }
 
-    /// A stream of these texts, with the content type of a stream.
+    /// Returns an event stream of these texts, with a blank line after each.
     pub(crate) fn stream(lines: &[&str]) -> Reply {
         let lines = lines.iter().map(|line| format!("{line}\n\n")).collect();
         Reply::Drip("text/event-stream; charset=utf-8", lines, Duration::ZERO)
@@ -58,7 +58,7 @@ impl Reply {
 /// Returns the reply to a request, from its number, counted from 0, and its body.
 pub(crate) type Behaviour = dyn Fn(usize, &Value) -> Reply + Send + Sync;
 
-/// A server that runs until the test ends.
+/// A server that runs until the test process ends.
 pub(crate) struct StandIn {
     pub(crate) url: String,
     log: Arc<Mutex<Vec<(String, Value)>>>,
@@ -80,12 +80,12 @@ impl StandIn {
         StandIn { url, log }
     }
 
-    /// The bodies of the requests so far.
+    /// Returns the bodies of the requests so far.
     pub(crate) fn bodies(&self) -> Vec<Value> {
         self.log.lock().unwrap().iter().map(|(_, body)| body.clone()).collect()
     }
 
-    /// The heads of the requests so far, in lower case.
+    /// Returns the heads of the requests so far, in lower case.
     pub(crate) fn heads(&self) -> Vec<String> {
         self.log.lock().unwrap().iter().map(|(head, _)| head.clone()).collect()
     }

@@ -1,5 +1,5 @@
-//! Streamable HTTP on loopback: servers that are reached by it, and clients that reach the guard by it, well-behaved and
-//! not.
+//! Streamable HTTP on loopback: servers that the guard reaches by HTTP, and clients that reach the guard by HTTP. Both
+//! are well-behaved or faulty.
 #![cfg(unix)]
 
 use crate::parts::{self, call, notification, request};
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A request as a server reads it: the first line, the headers in lower case, the body.
+/// A request as a server reads it: the first line, the headers in lower case, and the body.
 struct Got {
     line: String,
     headers: String,
@@ -50,21 +50,21 @@ fn read_request(stream: &TcpStream) -> Option<Got> {
 enum Style {
     Json,
     Events,
-    /// A stream that ends before the answer.
+    /// An event stream that ends before the answer.
     Cut,
     /// Status 500.
     Fails,
-    /// Another content type.
+    /// The content type of HTML.
     Html,
-    /// Status 404: the session is gone.
+    /// Status 404: the session does not exist any more.
     Gone,
-    /// Nothing, for long.
+    /// No answer for a long time.
     Silent,
-    /// Much more than a message may have.
+    /// A message that is much longer than allowed.
     Long,
 }
 
-/// Starts a taxi server that uses streamable HTTP. Returns its address and the messages that it receives.
+/// Starts a taxi server that uses streamable HTTP. Returns its address and the log of the messages that it receives.
 fn server(style: Style) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -73,7 +73,7 @@ fn server(style: Style) -> (String, Arc<Mutex<Vec<String>>>) {
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let known = Arc::clone(&known);
-            // a client that goes away is none of the server's errors
+            // a client that closes the connection is not an error of the server
             std::thread::spawn(move || answer(&stream, style, &known));
         }
     });
@@ -140,7 +140,7 @@ fn answer(mut stream: &TcpStream, style: Style, log: &Mutex<Vec<String>>) -> Opt
     stream.write_all(text.as_bytes()).ok()
 }
 
-/// A guard of the taxi's procedure, which is never dropped.
+/// Returns a guard for the procedure `taxi_order`. What the guard borrows is leaked.
 fn guard() -> Guard<'static> {
     let mut procedure = parts::procedure("taxi_order");
     procedure.open_sources();
@@ -151,7 +151,7 @@ fn guard() -> Guard<'static> {
     Guard::new(Box::new(rules), Options { deadline: Duration::from_secs(1), ..Options::default() }).unwrap()
 }
 
-/// A client that writes lines with pauses, and then stays for a while.
+/// A client that pauses between its lines, and keeps the connection open for a while after the last one.
 struct Slow(Vec<String>, Duration);
 
 impl Read for Slow {
@@ -181,7 +181,8 @@ impl Write for Shared {
     }
 }
 
-/// A session with a server by HTTP. Returns how it ended, what the client got, and the log.
+/// Runs a session with a server by HTTP. Returns the code of the error that ended it, if any, what the client got, and
+/// the log.
 fn session(url: &str) -> (Option<&'static str>, Vec<Value>, String) {
     let remote = Remote::new(url, None).unwrap();
     let lines = vec![
@@ -212,7 +213,7 @@ fn servers_are_reached_by_http() {
         let (ended, got, log) = session(&url);
         assert_eq!(ended, None);
         assert_eq!(answer_to(&got, 2)["result"]["structuredContent"]["price"], 14, "{style:?}");
-        // refused by the guard: the price was not told
+        // the guard refuses the order, because the price was not told to the user
         assert_eq!(answer_to(&got, 3)["result"]["isError"], true);
         let (verdict, _) = verify(
             &parts::procedure("taxi_order"),
@@ -258,7 +259,7 @@ fn servers_that_answer_wrongly_by_http_do_no_harm() {
         assert!(log.contains("[\"result\",{\"error\":"), "{style:?}: {log}");
         assert!(start.elapsed() < Duration::from_secs(20), "{style:?}");
     }
-    // nobody listens there
+    // a port without a listener
     let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (_, got, _) = session(&format!("http://{unused}/mcp"));
     assert!(answer_to(&got, 1).get("error").is_some());
@@ -267,14 +268,14 @@ fn servers_that_answer_wrongly_by_http_do_no_harm() {
     }
 }
 
-/// A guard that listens, before a child that serves taxis.
+/// A guard that listens for clients, in front of a child process that serves taxis.
 struct Listening {
     address: SocketAddr,
     ended: Arc<AtomicUsize>,
     logs: Arc<Mutex<Vec<String>>>,
 }
 
-/// A server in `sh` that answers whatever comes, in order.
+/// A server in `sh`, which answers each message that it knows, in order, except those that contain `"silence"`.
 const SCRIPT: &str = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
@@ -307,14 +308,14 @@ fn listening(options: ListenOptions) -> Listening {
     Listening { address, ended, logs }
 }
 
-/// An answer: the status, the head in lower case, the body.
+/// An HTTP response: the status, the head in lower case, the body.
 type Answer = (u16, String, String);
 
 impl Listening {
     fn send(&self, text: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        // who refuses early may close early
+        // the guard may refuse early, and close the connection before all is written
         let _ = stream.write_all(text.as_bytes());
         stream
     }
@@ -342,7 +343,7 @@ impl Listening {
         self.raw(&self.head("POST", session, &more))
     }
 
-    /// Begins a session.
+    /// Begins a session and returns its id.
     fn begin(&self) -> String {
         let (status, head, body) = self.post(None, &request(0, "initialize", json!({})));
         assert_eq!(status, 200, "{head}{body}");
@@ -368,7 +369,7 @@ fn clients_reach_the_guard_by_http() {
     let id = listening.begin();
     let other = listening.begin();
     assert_ne!(id, other);
-    // a stream for what the server says on its own
+    // an event stream for messages of the server that answer no request
     let get = listening.send(&listening.head("GET", Some(&id), "accept: text/event-stream\r\n\r\n"));
     let mut events = BufReader::new(get);
     let mut line = String::new();
@@ -391,11 +392,11 @@ fn clients_reach_the_guard_by_http() {
         assert!(events.read_line(&mut line).unwrap() > 0, "{got}");
         got.push_str(&line);
     }
-    // without such a stream, the answer is one
+    // a session without such a stream gets an event stream as the response to its call
     let (_, head, body) = listening.post(Some(&other), &price);
     assert!(head.contains("text/event-stream"), "{head}");
     assert!(body.contains("notifications/progress") && body.contains("\"price\":14"), "{body}");
-    // each session has its own place in the procedure
+    // each session has its own state of the procedure
     let (_, _, body) = listening.post(Some(&other), &call(4, "guard_say", json!({ "answer": "tell_price" })));
     assert!(body.contains("Tell the user"), "{body}");
     let (status, ..) = listening.raw(&listening.head("DELETE", Some(&id), "\r\n"));
@@ -461,7 +462,7 @@ fn requests_that_are_none_are_refused() {
             assert!(error["error"]["message"].is_string(), "{body}");
         }
     }
-    // one session too many, and then a session for which there is room
+    // a session more than allowed is refused; after another one has ended, there is room
     let second = listening.begin();
     assert_eq!(listening.post(None, &request(0, "initialize", json!({}))).0, 503);
     listening.raw(&listening.head("DELETE", Some(&second), "\r\n"));
@@ -482,7 +483,7 @@ fn clients_that_leave_or_loiter_do_no_harm() {
     let more = format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n{price}", price.len());
     // a call whose client does not wait for the answer
     drop(listening.send(&listening.head("POST", Some(&id), &more)));
-    // requests that never end
+    // requests that are never completed
     let _open: Vec<TcpStream> = (0..50).map(|_| listening.send("POST /mcp HTTP/1.1\r\nhost:")).collect();
     drop(listening.send(&listening.head("GET", Some(&id), "accept: text/event-stream\r\n\r\n")));
     let start = Instant::now();
@@ -495,7 +496,7 @@ fn clients_that_leave_or_loiter_do_no_harm() {
         }
         assert!(start.elapsed() < Duration::from_secs(10), "{body}");
     }
-    // a request that is cancelled is not waited for
+    // a cancelled request gets a response without waiting for the server
     let (status, head) = std::thread::scope(|scope| {
         let silent = scope.spawn(|| {
             let (status, head, _) = listening.post(Some(&id), &request(3, "silence", json!({})));
@@ -508,7 +509,7 @@ fn clients_that_leave_or_loiter_do_no_harm() {
         silent.join().unwrap()
     });
     assert_eq!(status, 200, "{head}");
-    // nobody uses the session any more
+    // a session that nobody uses ends
     listening.wait_for_end(1);
     let log = listening.logs.lock().unwrap()[0].clone();
     assert!(log.contains("\"price\":14"), "{log}");

@@ -1,4 +1,4 @@
-//! Integration tests of the guard.
+//! Integration tests of the guard: sessions, processes, HTTP, random clients, and rules other than procedures.
 
 mod http;
 mod other_rules;

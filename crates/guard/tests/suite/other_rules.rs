@@ -1,4 +1,4 @@
-//! Plan specs, domains of flows and tools with prerequisites as the rules of an agent.
+//! Plan specs, domains of flows and tools with prerequisites as rules of a guard.
 
 use crate::parts::{call, folder, request, response};
 use grammata::Limits;
@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// A guard before a server that has all tools of the rules, at the beginning of a session.
+/// A guard in front of a server that has all tools of the rules, in a session that has just begun.
 struct Other<'r> {
     guard: Guard<'r>,
     log: Vec<String>,
@@ -55,7 +55,7 @@ impl<'r> Other<'r> {
         self.act(actions).0
     }
 
-    /// The tools that are open.
+    /// Returns the tools that the guard lists now.
     fn open(&mut self) -> Vec<Value> {
         self.next += 1;
         let (got, _) = self.client(request(self.next, "tools/list", json!({})));
@@ -66,7 +66,8 @@ impl<'r> Other<'r> {
         self.open().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// A call, and what the server says to it. Returns the text of the answer if the call is refused or fails.
+    /// Makes a call, which the server answers with `result`. Returns the text of the answer as an error if the call is
+    /// refused or fails.
     fn call(&mut self, tool: &str, arguments: Value, result: Value) -> Result<(), String> {
         self.next += 1;
         let (mut got, sent) = self.client(call(self.next, tool, arguments));
@@ -112,7 +113,7 @@ fn spec(text: &str) -> Spec {
     Spec::read(text, &SpecOptions::default()).unwrap()
 }
 
-/// Whether lines are a plan or the beginning of one.
+/// Returns whether lines are a plan: `Some(false)` if they are only the beginning of one, `None` if they are neither.
 fn verify(text: &str, log: &[String]) -> Option<bool> {
     let spec = spec(text);
     let plan = ReadPlan::parse(&log.join("\n"), &spec).unwrap();
@@ -129,7 +130,7 @@ fn plans_are_followed() {
     assert_eq!(shop.names(), ["ask"]);
     let refused = shop.call("buy", json!({ "count": 1 }), json!({})).unwrap_err();
     assert!(refused.contains("open:\n  ask"), "{refused}");
-    // a result that does not say the outcome counts as failed, and the call may come again
+    // a result without an outcome counts as failed, and the call may be made again
     assert!(shop.call("ask", json!({}), data(json!({ "x": 1 }))).is_err());
     assert!(shop.call("ask", json!({}), json!({ "isError": true, "content": [] })).is_err());
     assert_eq!(shop.names(), ["ask"]);
@@ -171,7 +172,7 @@ fn random_clients_keep_to_plans() {
     assert!(refused > 60 && complete > 10, "{refused} {complete}");
 }
 
-/// Follows open calls of each shipped domain to the end of a plan.
+/// In each shipped domain, random open calls lead to the end of a plan within 200 steps.
 #[test]
 fn flows_are_followed() {
     let mut random = ChaCha8Rng::seed_from_u64(9);
@@ -256,7 +257,7 @@ fn tools_open_when_what_they_need_was_called() {
     assert_eq!(albums.names(), ["listAlbums"]);
     let refused = albums.call("getAlbum", json!({ "id": "7" }), json!({})).unwrap_err();
     assert!(refused.contains("precondition listAlbums"), "{refused}");
-    // a call that failed gives nothing
+    // a failed call does not meet the prerequisite of another call
     assert!(albums.call("listAlbums", json!({}), json!({ "isError": true })).is_err());
     assert_eq!(albums.names(), ["listAlbums"]);
     albums.call("listAlbums", json!({}), data(json!({ "albums": [{ "id": "7" }] }))).unwrap();

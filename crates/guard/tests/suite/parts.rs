@@ -1,4 +1,4 @@
-//! What the tests share: procedures, guards, and lines of both sides.
+//! Shared parts of the tests: procedures, guards, and messages of clients and servers.
 
 use grammata::Limits;
 use grammata_agents::procedures::agent::Simulation;
@@ -13,7 +13,7 @@ pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../grammars/procedures")
 }
 
-/// The names of the shipped procedures.
+/// Returns the names of the shipped procedures, sorted.
 pub(crate) fn names() -> Vec<String> {
     let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
@@ -33,12 +33,12 @@ pub(crate) fn simulation(name: &str) -> Simulation {
     Simulation::read(&text, &Limits::default()).unwrap()
 }
 
-/// The supervisor of a procedure, as the program makes it.
+/// Returns the supervisor of a procedure, with the default limits.
 pub(crate) fn supervisor(procedure: &Procedure, mode: Mode) -> Supervisor<'_> {
     Supervisor::new(procedure, mode, &Limits::default()).unwrap()
 }
 
-/// The rules of a procedure, as the program makes them.
+/// Returns the rules of a procedure. As in the program, the session is supervised unless the procedure is blocking.
 pub(crate) fn rules<'p>(
     procedure: &'p Procedure,
     mode: Mode,
@@ -73,11 +73,11 @@ pub(crate) fn structured(data: &Map<String, Value>) -> Value {
     json!({ "content": [{ "type": "text", "text": text }], "structuredContent": data })
 }
 
-/// A guard with its messages so far.
+/// A guard, and what it has sent so far.
 pub(crate) struct Bench<'p> {
     pub(crate) guard: Guard<'p>,
     pub(crate) now: Instant,
-    /// What each side got and the other end has not read yet.
+    /// What was sent to the client and not taken yet; the same for `server`.
     pub(crate) client: Vec<Value>,
     pub(crate) server: Vec<Value>,
     pub(crate) log: Vec<Value>,
@@ -101,7 +101,7 @@ impl<'p> Bench<'p> {
     pub(crate) fn act(&mut self, actions: Vec<Action>) {
         let read = |line: String| -> Value {
             assert!(!line.contains('\n'), "{line}");
-            // a passed message may be nested more deeply than can be parsed here
+            // a message that is passed on may be nested too deeply to be parsed here
             let is_deep = |cause: &serde_json::Error| cause.to_string().starts_with("recursion limit");
             serde_json::from_str(&line).unwrap_or_else(|cause| match is_deep(&cause) {
                 true => json!({ "method": "deep" }),
@@ -129,17 +129,17 @@ impl<'p> Bench<'p> {
         self.act(actions);
     }
 
-    /// Takes what the client got.
+    /// Removes and returns the messages to the client.
     pub(crate) fn take_for_client(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.client)
     }
 
-    /// Takes what the server got.
+    /// Removes and returns the messages to the server.
     pub(crate) fn take_for_server(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.server)
     }
 
-    /// Initializes the session, with a server that has `tools`.
+    /// Initializes the session with a server that has `tools`.
     pub(crate) fn begin(&mut self, tools: Value) {
         self.client(request(0, "initialize", json!({ "protocolVersion": "2025-06-18", "capabilities": {} })));
         let sent = self.take_for_server();
@@ -151,7 +151,7 @@ impl<'p> Bench<'p> {
     }
 }
 
-/// A server's tools for the APIs of a procedure, with schemas that say nothing.
+/// Returns the tools of a server for the APIs of a procedure, with schemas that allow any object.
 pub(crate) fn tools(procedure: &Procedure) -> Vec<Value> {
     let apis =
         procedure.nodes().iter().filter(|node| node.kind == grammata_agents::procedures::NodeKind::Api);

@@ -1,4 +1,4 @@
-//! Servers as processes: those that die, are silent, flood, or are none, and clients that leave.
+//! Servers as child processes: servers that die, stay silent, write too much or do not exist, and clients that leave.
 #![cfg(unix)]
 
 use crate::parts::{self, call, notification, request};
@@ -27,7 +27,7 @@ impl Write for Shared {
     }
 }
 
-/// A client that writes lines and then stays for a while.
+/// A client that writes its lines, and keeps the connection open for a while after the last one.
 struct Staying(Cursor<Vec<u8>>, Duration);
 
 impl Read for Staying {
@@ -48,7 +48,7 @@ struct Ran {
     time: Duration,
 }
 
-/// Runs a server, a script of `sh`, with a client that writes these lines.
+/// Runs a guard with a server, which is a script of `sh`, and a client that writes the given lines.
 fn run(script: &str, lines: &[String], stays: Duration) -> Ran {
     let mut procedure = parts::procedure("taxi_order");
     procedure.open_sources();
@@ -73,8 +73,8 @@ fn run(script: &str, lines: &[String], stays: Duration) -> Ran {
     Ran { outcome, client, log: String::from_utf8(log).unwrap(), notes, time }
 }
 
-/// A server that lists the tools of the taxi, answers the first call with `answer`, and then does `rest`. The guard's
-/// requests have the numbers 1, 2 and 3.
+/// Returns the script of a server that lists the tools of the taxi, answers the first call with `answer`, and then does
+/// `rest`. The guard's requests have the ids 1, 2 and 3.
 fn server(answer: &str, rest: &str) -> String {
     let tools = r#"{"tools":[{"name":"price_ride"},{"name":"order_ride"},{"name":"cancel_ride"}]}"#;
     let answers = [
@@ -82,7 +82,7 @@ fn server(answer: &str, rest: &str) -> String {
         format!(r#"{{"jsonrpc":"2.0","id":2,"result":{tools}}}"#),
         answer.to_owned(),
     ];
-    // between them there is the notification that the client is initialized
+    // before the second answer, the script reads two lines: one is the notification that the client is initialized
     format!(
         "read -r a; echo '{}'; read -r a; read -r a; echo '{}'; read -r a; echo '{}'; {rest}",
         answers[0], answers[1], answers[2]
@@ -124,7 +124,7 @@ fn servers_that_die_are_reported() {
     let ran = run("read -r a; exit 3", &client(), LONG);
     assert_eq!(code(&ran), Some("guard/server-ended"));
     assert!(ran.outcome.unwrap_err().to_string().contains('3'));
-    // the open request is answered
+    // the open request is answered with an error
     assert!(ran.client.iter().any(|message| message["id"] == 1 && message.get("error").is_some()));
     let ran = run(&server("", "exit 0"), &client(), LONG);
     assert_eq!(code(&ran), Some("guard/server-ended"));
@@ -134,10 +134,10 @@ fn servers_that_die_are_reported() {
 
 #[test]
 fn servers_that_are_silent_have_a_deadline() {
-    // no list of tools
+    // the server never sends a list of tools
     let ran = run("cat > /dev/null", &client(), LONG);
     assert_eq!(code(&ran), Some("guard/silent-server"));
-    // no answer to a call
+    // the server does not answer a call
     let ran = run(&server("", "cat > /dev/null"), &client(), Duration::from_secs(1));
     assert_eq!(code(&ran), None);
     assert_eq!(ran.client.last().unwrap()["result"]["isError"], true);

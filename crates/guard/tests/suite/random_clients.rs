@@ -1,5 +1,5 @@
-//! Random clients and servers, hostile ones among them, over all shipped procedures: no call reaches a server that
-//! [`verify`](fn@verify) judges wrong, each request has one answer, and what is listed can be called.
+//! Random clients and servers, some of them hostile, over all shipped procedures. No call that [`verify`](fn@verify)
+//! judges wrong reaches a server, each request has one answer, and listed tools can be called.
 //!
 //! `GRAMMATA_CLIENTS=10000` sets the number of sessions.
 
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const MODES: [Mode; 3] = [Mode::Guarded, Mode::Graph, Mode::Strict];
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Lines that are not messages, or messages without effect.
+/// Lines that are not messages, and messages that must have no effect.
 const BROKEN: [&str; 17] = [
     "{",
     "[]",
@@ -57,17 +57,17 @@ struct World<'w, 'p> {
     known: BTreeMap<String, Vec<Value>>,
     random: ChaCha8Rng,
     next: u64,
-    /// Requests of the client that wait, by their ids.
+    /// The ids of the client's requests that are not answered yet.
     waiting: BTreeSet<u64>,
     cancelled: BTreeSet<u64>,
     /// Requests that the server has received and not yet answered.
     asked: Vec<Value>,
-    /// The list of tools that the client saw last.
+    /// The list of tools that the client received last.
     listed: Vec<Value>,
     is_current: bool,
-    /// What reached the server: tool and arguments.
+    /// The calls that reached the server: tool and arguments.
     reached: Vec<(String, Value)>,
-    /// Answers of the guard by the id of the request: whether it is an error.
+    /// Whether the answer to a request was an error, by the id of the request.
     answers: BTreeMap<u64, bool>,
     counts: &'w mut Counts,
 }
@@ -79,7 +79,7 @@ impl World<'_, '_> {
         self.next
     }
 
-    /// Sends a line to the guard, and reads what both sides got.
+    /// Sends a line to the guard, and reads what both sides got. Returns the time that the guard took.
     fn client(&mut self, line: Line) -> Duration {
         let start = Instant::now();
         let actions = self.bench.guard.from_client(line, self.bench.now);
@@ -93,7 +93,7 @@ impl World<'_, '_> {
         for message in self.bench.take_for_client() {
             if message.get("method").is_some() {
                 self.is_current &= message["method"] != "notifications/tools/list_changed";
-                // requests of the server are answered now and then
+                // requests of the server are answered at random
                 if message.get("id").is_some() && self.random.random() {
                     self.bench.client(response(&message["id"], json!({})));
                 }
@@ -123,7 +123,8 @@ impl World<'_, '_> {
         }
     }
 
-    /// The log with the call that has just reached the server breaks no rule, and it is that call.
+    /// Checks that the log, with the call that has just reached the server, breaks no rule and has exactly the calls
+    /// that reached the server.
     fn judge(&mut self) {
         let trace: Vec<Event> = self.bench.log.iter().map(|event| Event::of(event).unwrap()).collect();
         let (verdict, _) = verify(self.procedure, self.mode, &trace, true);
@@ -134,7 +135,7 @@ impl World<'_, '_> {
         assert_eq!(logged, self.reached);
     }
 
-    /// A value of a schema, and whether it surely is one.
+    /// Returns a random value of a schema, and whether the value is certainly allowed.
     fn value(&mut self, name: &str, schema: &Value) -> (Value, bool) {
         if let Some(value) = schema.get("const") {
             return (value.clone(), true);
@@ -170,7 +171,8 @@ impl World<'_, '_> {
         (arguments, is_sure)
     }
 
-    /// A call of a tool of the list, with arguments of its schema.
+    /// Calls a tool of the list with arguments of its schema. If the call is certainly allowed, it must reach the
+    /// server.
     fn call_listed(&mut self) {
         let Some(tool) = self.listed.choose(&mut self.random).cloned() else { return self.list() };
         let name = tool["name"].as_str().unwrap().to_owned();
@@ -182,7 +184,7 @@ impl World<'_, '_> {
             arguments.insert("value".to_owned(), value);
         }
         is_sure &= self.is_current && !self.bench.guard.is_waiting() && !name.starts_with("guard_");
-        // that a call repeats an earlier one is the one thing that a list does not tell
+        // a list does not tell whether a call repeats an earlier one
         let repeated = json!(["call", name, arguments]);
         is_sure &= !self.bench.log.contains(&repeated);
         let before = self.reached.len();
@@ -203,7 +205,7 @@ impl World<'_, '_> {
         }
     }
 
-    /// A call of anything with anything.
+    /// Calls a random tool, which need not exist, with random arguments.
     fn call_any(&mut self) {
         let nodes = self.procedure.nodes();
         let node = nodes.choose(&mut self.random).unwrap();
@@ -222,7 +224,7 @@ impl World<'_, '_> {
             _ => (node.name.clone(), arguments.into()),
         };
         let id = self.id();
-        // now and then with an id that waits already, which gets an error and no second answer
+        // sometimes the id is that of an open request: the call gets an error, and the request no second answer
         let waiting: Vec<u64> = self.waiting.iter().copied().filter(|other| *other != id).collect();
         if let Some(&other) = waiting.choose(&mut self.random).filter(|_| self.random.random_bool(0.1)) {
             self.waiting.remove(&id);
@@ -250,7 +252,7 @@ impl World<'_, '_> {
 
     fn cancel(&mut self) {
         let ids: Vec<u64> = self.waiting.iter().copied().collect();
-        // who initializes may not cancel that
+        // the first request initializes the session, and cannot be cancelled
         let Some(&id) = ids.choose(&mut self.random).filter(|id| **id > 1) else { return };
         self.waiting.remove(&id);
         self.cancelled.insert(id);
@@ -275,7 +277,7 @@ impl World<'_, '_> {
         }
     }
 
-    /// The server answers one of its requests, or does something else.
+    /// Lets the server answer one of its requests, or send something unexpected.
     fn serve(&mut self) {
         let now = self.bench.now;
         if self.random.random_bool(0.1) {
@@ -289,7 +291,7 @@ impl World<'_, '_> {
                 )),
                 _ => self.broken(&mut random),
             };
-            // an answer to a request that waits is one
+            // a message with the id of an open request counts as its answer
             if let Line::Text(text) = &line
                 && let Ok(Value::Object(message)) = serde_json::from_str::<Value>(text)
             {
@@ -308,7 +310,7 @@ impl World<'_, '_> {
         let line = match asked["method"].as_str().unwrap() {
             "initialize" => response(id, json!({ "capabilities": { "tools": {} }, "protocolVersion": "x" })),
             "tools/list" => {
-                // two pages
+                // the list of tools has two pages
                 let tools = parts::tools(self.procedure);
                 let (first, second) = tools.split_at(tools.len() / 2);
                 match params.get("cursor") {
@@ -328,7 +330,7 @@ impl World<'_, '_> {
                         .to_string(),
                     2 => response(id, json!({ "content": [{ "type": "text", "text": "hello" }] })),
                     3 => response(id, json!([1])),
-                    // values that no condition knows
+                    // values that no condition expects
                     4 => {
                         let strange = data.keys().map(|slot| (slot.clone(), json!("strange"))).collect();
                         response(id, structured(&strange))
@@ -390,7 +392,7 @@ impl World<'_, '_> {
     }
 }
 
-/// One session. Returns whether a closing answer was said.
+/// Runs one session with random steps, and adds to `counts`.
 fn session(name: &str, mode: Mode, seed: u64, counts: &mut Counts) {
     let original = parts::procedure(name);
     let mut procedure = parts::procedure(name);
@@ -433,13 +435,13 @@ fn session(name: &str, mode: Mode, seed: u64, counts: &mut Counts) {
     world.list();
     for _ in 0..world.random.random_range(5..60) {
         world.step();
-        // a list that shows all does not say what can be called
+        // a list of all tools does not say which of them can be called
         world.is_current &= !list_all;
         if world.bench.stopped.is_some() {
             break;
         }
     }
-    // a side disconnects
+    // one side disconnects
     let actions = world.bench.guard.close("gone", world.bench.now);
     world.bench.act(actions);
     world.read();

@@ -1,4 +1,4 @@
-//! One session step by step, and messages that are passed on unchanged.
+//! Single sessions, step by step, and messages that the guard passes on unchanged.
 
 use crate::parts::{self, Bench, call, notification, request, response, structured};
 use grammata_agents::procedures::{Mode, read_trace};
@@ -10,7 +10,7 @@ use std::time::Duration;
 const HEARS: ProcedureOptions = ProcedureOptions { hears_user: true };
 const DEAF: ProcedureOptions = ProcedureOptions { hears_user: false };
 
-/// The names of the tools that the client sees.
+/// Returns the tools that the client sees.
 fn listed(bench: &mut Bench<'_>) -> Vec<Value> {
     bench.client(request("list", "tools/list", json!({})));
     let answers = bench.take_for_client();
@@ -21,7 +21,7 @@ fn names(tools: &[Value]) -> Vec<&str> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
 
-/// The text of a tool result, and whether it is an error.
+/// Returns the text of a tool result, and whether it is an error.
 fn told(message: &Value) -> (String, bool) {
     let result = &message["result"];
     (result["content"][0]["text"].as_str().unwrap().to_owned(), result["isError"] == true)
@@ -43,7 +43,7 @@ fn taxi(options: Options, hears: ProcedureOptions, test: impl FnOnce(&mut Bench<
     tools[1]["inputSchema"] = schema;
     tools[1]["execution"] = json!({ "taskSupport": "optional" });
     let other = |name: &str, support: &str| json!({ "name": name, "inputSchema": { "type": "object" }, "execution": { "taskSupport": support } });
-    // the guard refuses tasks, so the second one cannot be called
+    // the guard does not support tasks, so `survey`, which requires them, cannot be called
     tools.extend([other("weather", "optional"), other("survey", "required")]);
     bench.begin(tools.into());
     test(&mut bench);
@@ -70,7 +70,7 @@ fn a_session_is_held_to_its_procedure() {
         assert_eq!(got[0]["method"], "notifications/tools/list_changed");
         assert_eq!(got[1]["result"]["structuredContent"], data);
         let tools = listed(bench);
-        // the same call again may come with other arguments only; the order waits for the price to be told
+        // the call may be repeated only with other arguments, and ordering requires that the price was told
         assert_eq!(names(&tools), ["price_ride", "guard_say"]);
 
         bench.client(call(3, "guard_say", json!({ "answer": "tell_price" })));
@@ -145,7 +145,7 @@ fn the_words_of_the_user_bound_arguments() {
         let long = "a b c d e f g h i j k l m n o p ".repeat(10);
         bench.client(call(4, "guard_user", json!({ "text": "x".repeat(30_000) })));
         bench.client(call(5, "guard_user", json!({ "text": long })));
-        // both wait for the call that runs
+        // both calls wait for the running one
         assert!(bench.take_for_client().is_empty());
     });
 }
@@ -183,7 +183,7 @@ fn all_else_is_passed_on() {
         );
         let error = json!({ "jsonrpc": "2.0", "id": "x", "error": { "code": 7, "message": "m" } });
         assert_eq!(bench.take_for_client(), [error]);
-        // a request of the server with an id that the client uses too
+        // a request of the server with an id that the client uses, too
         bench.client(request(7, "ping", json!({})));
         bench.server(request(7, "roots/list", json!({})));
         let (take_for_server, take_for_client) = (bench.take_for_server(), bench.take_for_client());
@@ -200,11 +200,11 @@ fn all_else_is_passed_on() {
             assert_eq!(bench.take_for_server()[0]["method"], method);
             assert_eq!(bench.take_for_client()[0]["method"], method);
         }
-        // a call without an id is none
+        // a call without an id is a notification, and is not passed on
         let params = json!({ "name": "weather", "arguments": {} });
         bench.client(json!({ "jsonrpc": "2.0", "method": "tools/call", "params": params }).to_string());
         assert!(bench.take_for_server().is_empty());
-        // a name twice is judged as it is passed on
+        // if a name is given twice, the one that is judged is passed on
         let params = r#"{"name":"order_ride","name":"weather","arguments":{}}"#;
         bench.client(format!(r#"{{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{params}}}"#));
         assert_eq!(bench.take_for_server()[0]["params"], json!({ "name": "weather", "arguments": {} }));
@@ -228,21 +228,21 @@ fn calls_come_one_after_another() {
         }
         let first = bench.take_for_server();
         assert_eq!(first.len(), 1);
-        // a waiting call is cancelled and never reaches the server
+        // a waiting call that is cancelled never reaches the server
         let cancel = |id: u64| {
             json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
                 .to_string()
         };
         bench.client(cancel(2));
         assert!(bench.take_for_server().is_empty());
-        // the running call is cancelled, and the next one begins
+        // if the running call is cancelled, the next one is sent
         bench.client(cancel(1));
         let sent = bench.take_for_server();
         assert_eq!(sent[0]["params"]["requestId"], first[0]["id"]);
         assert_eq!(sent[1]["params"]["arguments"]["pickup"], "Fir");
         bench.server(response(&first[0]["id"], json!({})));
         assert!(bench.take_for_client().is_empty());
-        // and takes too long
+        // the next call takes too long
         assert_eq!(bench.guard.deadline(), Some(bench.now + Duration::from_secs(3)));
         bench.now += Duration::from_secs(3);
         let actions = bench.guard.tick(bench.now);
