@@ -18,11 +18,11 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The procedure, if the file has no errors.
     pub procedure: Option<Procedure>,
-    /// The size of the automaton in the mode `guarded`, without numbers of calls; `None` if the file has errors that
-    /// prevent its construction, or if a limit did.
+    /// The size of the automaton in the mode `guarded`, without numbers of calls; `None` if reading the file found
+    /// errors, or if a limit prevented the check of the automaton.
     pub size: Option<Size>,
-    /// The most acts of an agent that takes only offered steps, in the mode `guarded`. `None` also if the text says no
-    /// inform, or if results or decisions can block the procedure.
+    /// The most acts of an agent that takes only offered steps, in the mode `guarded`. `None` if the size is `None`, if
+    /// the text says no inform, or if results or decisions can block the procedure from the start.
     pub bounds: Option<Bounds>,
     /// The error of the limit that prevented the check of the automaton, if any.
     pub unchecked: Option<Error>,

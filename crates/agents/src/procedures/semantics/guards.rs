@@ -33,7 +33,7 @@ pub(in crate::procedures) enum Test {
 #[derive(Debug, Default)]
 pub(in crate::procedures) struct Guards {
     pub(in crate::procedures) list: Vec<Guard>,
-    /// The APIs that each `try` calls.
+    /// By `try` with a statement that calls an API: the distinct APIs that its statements call.
     pub(in crate::procedures) tries: Vec<Vec<usize>>,
 }
 
@@ -74,6 +74,7 @@ pub(in crate::procedures) struct Site {
     pub(in crate::procedures) node: usize,
     pub(in crate::procedures) guard: Option<GuardId>,
     pub(in crate::procedures) place: Place,
-    /// Whether no call, branch or loop follows on the way to the end of the text.
+    /// Whether no call, branch, loop or `try` follows on the way to a `return` or the end of the text. False for calls
+    /// in conditions.
     pub(in crate::procedures) is_last: bool,
 }
