@@ -14,7 +14,8 @@
 //! The source of PDL is the paper on FlowAgent (workflow agents with compliance and flexibility). `docs/procedures.md`
 //! says how texts are read in cases that paper and code leave open.
 
-// each folder imports only from those before it: language, semantics, automaton, check, export, conversation, record, agent
+// each folder imports only from those before it: language, semantics, automaton, check, export, conversation, record,
+// agent
 pub mod agent;
 mod automaton;
 mod check;
