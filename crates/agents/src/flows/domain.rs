@@ -36,7 +36,8 @@ pub struct Api {
     pub outputs: Vec<usize>,
     /// The possible answers, of which the environment chooses one; empty if the answer does not matter.
     pub outcomes: Vec<Outcome>,
-    /// A one-line description for a prompt.
+    /// A description for prompts; empty if the file has none. Some [`Thoughts`](super::Thoughts) quote it; then it must
+    /// be one line.
     pub description: String,
 }
 
@@ -69,7 +70,7 @@ pub struct Step {
 /// How often a step is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    /// The minimum number of rounds; 0 if the step is optional.
+    /// The minimum number of rounds; 0 if the step may be left out.
     pub min: u32,
     /// The maximum number of rounds; `None` is unbounded.
     pub max: Option<u32>,
@@ -157,19 +158,20 @@ pub struct FlowDomain {
     pub end: usize,
     /// Data available from the start in all flows, by index.
     pub given: Vec<usize>,
-    /// APIs that may be called at any time before the end, each once, outside of steps.
+    /// APIs that plans at levels 5 and 6 may call outside of steps, each at most once, at any time before the end at
+    /// which their inputs are available.
     pub allow: Vec<usize>,
     /// Warnings about the file, which do not prevent its use.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl FlowDomain {
-    /// Returns the index of the API with a name or alias.
+    /// Returns the index of the first API with a name or alias; `None` if there is none.
     pub fn api(&self, name: &str) -> Option<usize> {
         self.apis.iter().position(|api| api.name == name || api.aliases.iter().any(|alias| alias == name))
     }
 
-    /// Returns the index of the flow with an id.
+    /// Returns the index of the flow with an id; `None` if there is none.
     pub fn flow(&self, id: &str) -> Option<usize> {
         self.flows.iter().position(|flow| flow.id == id)
     }
@@ -201,7 +203,7 @@ impl FlowDomain {
         pairs
     }
 
-    /// Parses an answer `API=outcome` into the indices of the API and the outcome.
+    /// Parses an answer `API=outcome` into the indices of the API and the outcome. Aliases are not accepted.
     ///
     /// # Errors
     /// `flow/answer` if the API has no such answer.

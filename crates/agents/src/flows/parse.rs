@@ -29,13 +29,14 @@ pub enum Brackets {
 pub struct ParsedPlan {
     /// The calls up to the end of the plan, or up to the first text that cannot be parsed.
     pub calls: Vec<WrittenCall>,
-    /// The byte offset after the last call, or with [`Thoughts::After`] after its thought.
+    /// The byte offset after the last call and its answer, or with [`Thoughts::After`] after its thought; 0 without
+    /// calls.
     pub length: usize,
     /// Whether the plan is finished, or the whole text consists of calls.
     pub is_parsable: bool,
     /// Whether the last call is that of the API that ends plans.
     pub is_finished: bool,
-    /// Whether no more calls can be parsed, whatever follows the text.
+    /// Whether the plan is not finished and no more calls can be parsed, whatever follows the text.
     pub is_broken: bool,
 }
 

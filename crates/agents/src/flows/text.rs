@@ -20,8 +20,8 @@ pub enum Thoughts {
     /// A thought before each call: ` THOUGHT [API] Name()`, with `
     /// [thought]` between two calls.
     Free,
-    /// As `Free`, but the thought begins with the text of a step and `: `, and the call belongs to that step. Level 6
-    /// only.
+    /// As `Free`, but the thought begins with the text of a step and `: `, and the call belongs to that step. The
+    /// thought of a call that `allow` permits begins with the description of the API instead. Level 6 only.
     Stated,
     /// A thought after each call: ` Name() [thought] THOUGHT`, with `
     /// [API]` between two calls.
