@@ -83,7 +83,7 @@ pub struct FlowOptions {
     /// The only flow that plans may follow, by index; `None`, the default, allows all feasible flows.
     pub flow: Option<usize>,
     /// The number of intents. At levels 5 and 6, a plan has the bodies of this many different flows, in any order,
-    /// before one end; at levels 3 and 4, it has at most the calls of as many flows together. Default: 1.
+    /// before one end; at levels 3 and 4, an API may be called as often as in this many flows together. Default: 1.
     pub intents: usize,
     /// Whether a letter of the automaton also has the step that the API carries out. Default: no. Used only at levels 5
     /// and 6.

@@ -270,9 +270,9 @@ impl<'p> Automaton<'p> {
         Ok(id)
     }
 
-    /// Resets the marks that no rule reads, so that states that differ only in these are equal: the status of nodes
-    /// that no node requires and no `try` calls, and numbers of calls above `max_calls`. All numbers are 0 if calls are
-    /// not counted.
+    /// Resets the marks that no rule reads, so that states which differ only in such marks are equal: the status of
+    /// nodes that no node requires and no statement in a `try` calls, and numbers of calls above `max_calls`. All
+    /// numbers are 0 if calls are not counted.
     fn normal(&self, mut state: State) -> State {
         let procedure = self.procedure;
         for (node, done) in state.marks.done.iter_mut().enumerate() {

@@ -103,8 +103,9 @@ pub struct Offering {
     pub texts: Texts,
     /// Whether texts that one answer claims are excluded from all others. Verbatim texts are not checked.
     pub claims: bool,
-    /// Whether acts that do not bring a closing answer nearer are bounded. Once they are used up, the only offered
-    /// calls and answers are questions, closing answers, and those that may bring one nearer. No effect without a
+    /// Whether acts that do not bring a closing answer nearer are bounded. After too many such calls in a turn, only
+    /// calls that may bring one nearer are offered, and after twice as many none. After too many such turns, the only
+    /// answers offered are questions, closing answers, and those that may bring one nearer. No effect without a
     /// supervisor or without `only_open`.
     pub progress: bool,
 }
