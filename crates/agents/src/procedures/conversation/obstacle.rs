@@ -14,8 +14,8 @@ pub enum Obstacle {
     Limit(u32),
     /// Conditions close each call of the node in the text. The fields describe a condition around the first call.
     Guard {
-        /// The condition as written, in `not (…)` if it must not hold; or `no error of API` or `an error of API or
-        /// API`.
+        /// The condition as written, in `not (…)` if it must not hold; or `no error of …` or `an error of …` with the
+        /// names of APIs.
         condition: String,
         /// `NAME = VALUE` for each slot or result that the condition reads, or `NAME is not known`; empty for errors.
         values: String,

@@ -85,8 +85,8 @@ impl Session<'_> {
 
     /// Returns the values that somebody said and that the schema of the slot allows, without duplicates: first the
     /// default, then values known before the conversation, then results (the latest first), then values of the user's
-    /// messages. Returns `None` if any value of the schema is allowed. The slot must not be fixed by an earlier call or
-    /// have a result as its source.
+    /// messages, and last the schema's `const`. Returns `None` if any value of the schema is allowed. The slot must not
+    /// be fixed by an earlier call or have a result as its source.
     pub(in crate::procedures) fn said_values(&self, slot: &str) -> Option<Vec<Value>> {
         let owners = &self.owners;
         let declared = self.procedure.slot(slot);
