@@ -63,7 +63,7 @@ enum Content {
 /// Marks the bound of an API that may be called any number of times.
 const UNBOUNDED: u32 = u32::MAX;
 
-/// A possible next call in a state of places.
+/// An allowed next call, with the steps that it may carry out and the flows to which it may belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Feasible {
     pub(super) call: FlowCall,
@@ -105,7 +105,7 @@ impl<'d> FlowAutomaton<'d> {
     /// - `flow/intents` if there are more intents than feasible flows that the options allow (one intent is always
     ///   allowed), or no intents.
     /// - `flow/unprovided-input` and `flow/cyclic-dependency` if APIs in declared order lack data, at levels 5 and 6.
-    /// - `flow/unanswered` if some answer of an API leaves no plan that can be finished.
+    /// - `flow/unanswered` if, because of some answer of an API, no plan can be finished whatever the APIs answer.
     /// - Limits.
     pub fn new(domain: &'d FlowDomain, options: FlowOptions) -> Result<FlowAutomaton<'d>> {
         let flows: Vec<usize> = match options.flow {

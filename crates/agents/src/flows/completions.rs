@@ -153,8 +153,8 @@ impl Completions {
         }
     }
 
-    /// Returns the state and the remaining text after a complete turn at the start of a text. If the text is a prefix
-    /// of turns, returns the completions of the plan from these turns instead.
+    /// Returns the state and the remaining text after a complete turn at the start of a text. If there is no such turn,
+    /// returns as the error the completions of the plan from the turns that begin with the text; none if no turn does.
     fn after_turn<'t>(&self, state: usize, text: &'t str) -> Result<(usize, &'t str), Vec<String>> {
         let mut ends = Vec::new();
         for turn in &self.turns[state] {
@@ -205,8 +205,8 @@ impl Completions {
         Err(ends)
     }
 
-    /// Returns the part of `whole` after its prefix `written`, followed by the end of the plan; `None` if `written` is
-    /// not a prefix.
+    /// Returns the part of `whole` after its prefix `written`, followed by the end of the plan from the state `to`;
+    /// `None` if `written` is not a prefix, or if no plan can be finished from the state.
     fn rest_of(&self, whole: &str, written: &str, to: usize) -> Option<String> {
         Some(format!("{}{}", whole.strip_prefix(written)?, self.tail(to)?))
     }

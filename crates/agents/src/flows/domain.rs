@@ -90,7 +90,7 @@ pub enum Entry {
         step: usize,
         /// The number of rounds.
         rounds: Rounds,
-        /// The entries of the body that precede the entry, by index; `None` if the file has no `after`.
+        /// The entries of the body that precede the entry, by index; `None` if the entry has no `after`.
         after: Option<Vec<usize>>,
     },
     /// Alternatives: one of several lists of entries, each in order.
@@ -150,7 +150,7 @@ pub struct FlowDomain {
     pub steps: Vec<Step>,
     /// The flows, in the order of the file.
     pub flows: Vec<Flow>,
-    /// The names of data, in order of appearance.
+    /// The names of data, in the order in which first the APIs, then `given`, then the flows name them.
     pub data: Vec<String>,
     /// The index of the first step of every plan.
     pub prelude: usize,

@@ -41,7 +41,7 @@ pub struct ParsedPlan {
 }
 
 /// Parses the text that a model wrote after the prelude, up to the first call of `end`. Calls have the form that
-/// [`grammar`](super::grammar) describes, with any names and with thoughts of any length that contain no line break and
+/// [`grammar`](super::grammar) describes, with any names and with thoughts of any length that contain no line feed and
 /// no square bracket.
 pub fn parse(text: &str, end: &str, thoughts: Thoughts) -> ParsedPlan {
     parse_with(text, end, thoughts, Brackets::Empty)
