@@ -206,7 +206,7 @@ impl FlowDomain {
     /// Parses an answer `API=outcome` into the indices of the API and the outcome. Aliases are not accepted.
     ///
     /// # Errors
-    /// `flow/answer` if the API has no such answer.
+    /// `flow/answer` if no API has such an answer.
     pub fn answer(&self, written: &str) -> Result<(usize, usize)> {
         let all = self.apis.iter().enumerate().flat_map(|(place, api)| {
             let named = move |outcome: &Outcome| format!("{}={}", api.name, outcome.name);
