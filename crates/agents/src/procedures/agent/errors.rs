@@ -14,7 +14,7 @@ pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// Returns the error for `count` acts of one turn that the controllers refused.
+/// Returns the error for a turn in which `count` acts were refused.
 pub(super) fn refusals(count: usize) -> Error {
     let diagnostic = Diagnostic::new("procedure/refusals", "the controllers refused every act of a turn")
         .found(format!("{count} refusals"))

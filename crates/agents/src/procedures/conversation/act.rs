@@ -11,7 +11,7 @@ pub enum Act {
     Call {
         /// The name; in the published format without a leading `API_` or `API.`.
         name: String,
-        /// The arguments.
+        /// The arguments, by slot.
         arguments: Values,
     },
     /// An answer.

@@ -32,13 +32,13 @@ pub enum Origin {
 /// One slot of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
-    /// The slot.
+    /// The name of the slot.
     pub slot: String,
     /// The schema of the slot; `true` if neither the file nor a tool has one.
     pub schema: Value,
     /// The origin of the value.
     pub origin: Origin,
-    /// Whether the call requires it.
+    /// Whether a call must have the slot.
     pub is_required: bool,
 }
 

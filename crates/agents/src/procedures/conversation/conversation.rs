@@ -123,7 +123,7 @@ pub enum Resolved {
     Call {
         /// The index of the API's node.
         api: usize,
-        /// The arguments.
+        /// The arguments, by slot.
         arguments: Values,
     },
     /// An answer.
@@ -367,7 +367,7 @@ impl<'w> Conversation<'w> {
         all
     }
 
-    /// Returns the text of a question for slots.
+    /// Returns the text of a question for slots, which lists their descriptions, or the names of slots without one.
     fn question(&self, slots: &[String]) -> String {
         let name = |slot: &String| {
             let declared = self.session().procedure().slot(slot);

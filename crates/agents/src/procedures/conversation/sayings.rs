@@ -295,7 +295,7 @@ fn digits(text: &str) -> Vec<f64> {
     numbers
 }
 
-/// Returns the value of a number word.
+/// Returns the value of a word in `UNITS`, `ORDINALS`, `TENS` or `OTHERS`; `None` for other words, such as `hundred`.
 fn value_of(word: &str) -> Option<u32> {
     let place = |list: &[&str]| list.iter().position(|known| *known == word).map(|place| place as u32);
     let tens = || TENS.iter().position(|(tens, ordinal)| *tens == word || *ordinal == word);

@@ -69,7 +69,7 @@ pub struct Node {
     pub writes: bool,
     /// The most calls of an API in one session; `None` for no bound.
     pub max_calls: Option<u32>,
-    /// Whether the node stays done if a node that it requires is answered again.
+    /// Whether the node stays done if an API that it requires, directly or not, gives another answer.
     pub keep: bool,
     /// Slots that a request asks for.
     pub asks: Vec<String>,
