@@ -52,7 +52,7 @@ pub struct UserScript {
     pub kind: String,
     /// The first message.
     pub open: String,
-    /// Slots that the first message tells.
+    /// Slots that the first message tells, if `slots` has their values.
     #[serde(default)]
     pub opens_with: Vec<String>,
     /// The values that the user knows.

@@ -28,7 +28,8 @@ pub struct Report {
     pub unchecked: Option<Error>,
 }
 
-/// Reads a procedure that names no documents of tools, and runs all static checks. Errors of the file are findings.
+/// Reads a procedure that names no documents of tools, and runs the static checks; those that need the automaton only
+/// if the file has no errors. Errors of the file are findings.
 ///
 /// # Errors
 /// The limits `source_bytes`, `procedure_nodes` and `compile_work`, if the file cannot be read within them.
