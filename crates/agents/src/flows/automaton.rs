@@ -22,7 +22,7 @@ pub struct FlowCall {
     /// The API, as an index into [`FlowDomain::apis`].
     pub api: usize,
     /// The step that the call carries out, as an index into [`FlowDomain::steps`]. `None` without
-    /// [`FlowOptions::by_step`], and for an API of `allow`.
+    /// [`FlowOptions::by_step`], below level 5, and for a call that `allow` permits.
     pub step: Option<usize>,
     /// The answer, as an index into the API's outcomes; `None` for an API without outcomes.
     pub outcome: Option<usize>,
@@ -53,8 +53,8 @@ enum Content {
     Ended,
     /// Any call is allowed, and the plan may end.
     Free,
-    /// The number of calls of each API ([`UNBOUNDED`] for a called API without a bound), and the data that answers of
-    /// APIs with outcomes made.
+    /// The number of calls of each API ([`UNBOUNDED`] for a called API without a bound), and at level 4 the data that
+    /// answers of APIs with outcomes made.
     Uses(Box<[u32]>, FixedBitSet),
     /// The possible places of the plan, in increasing order.
     Places(Vec<PlaceId>),
@@ -63,7 +63,7 @@ enum Content {
 /// Marks the bound of an API that may be called any number of times.
 const UNBOUNDED: u32 = u32::MAX;
 
-/// A possible next call in a state of places.
+/// An allowed next call, with the steps that it may carry out and the flows to which it may belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Feasible {
     pub(super) call: FlowCall,
@@ -102,9 +102,10 @@ impl<'d> FlowAutomaton<'d> {
     /// # Errors
     /// - `flow/unknown-name` if the domain does not have the flow of the options.
     /// - `flow/level` for level 1, whose letters are not the domain's APIs.
-    /// - `flow/intents` if there are more intents than flows (at least one intent is allowed), or no intents.
-    /// - `flow/unprovided-input` and `flow/cyclic-dependency` if APIs in declared order lack data.
-    /// - `flow/unanswered` if some answer of an API leaves no plan that can be finished.
+    /// - `flow/intents` if there are more intents than feasible flows that the options allow (one intent is always
+    ///   allowed), or no intents.
+    /// - `flow/unprovided-input` and `flow/cyclic-dependency` if APIs in declared order lack data, at levels 5 and 6.
+    /// - `flow/unanswered` if, because of some answer of an API, no plan can be finished whatever the APIs answer.
     /// - Limits.
     pub fn new(domain: &'d FlowDomain, options: FlowOptions) -> Result<FlowAutomaton<'d>> {
         let flows: Vec<usize> = match options.flow {
@@ -169,7 +170,8 @@ impl<'d> FlowAutomaton<'d> {
         &self.options
     }
 
-    /// Returns the flows that a plan in a state may be following, by index; at levels 2 to 4, all flows of the options.
+    /// Returns the flows that a plan in a state may be following, by index; at levels 2 to 4 and after the end, all
+    /// feasible flows of the options.
     pub fn flows(&self, state: FlowState) -> Vec<usize> {
         match (self.content(state), &self.places) {
             (Content::Places(places), Some(known)) => {

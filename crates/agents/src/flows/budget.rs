@@ -43,8 +43,8 @@ impl WithinBudget {
     /// grammar of these plans.
     ///
     /// # Errors
-    /// `flow/budget` if no plan is so short, with the minimum number of tokens, or if the vocabulary cannot spell some
-    /// end of a plan; those of [`grammar`](super::grammar).
+    /// `flow/budget` if the plan with the fewest bytes needs more tokens (the error has their number), or if the
+    /// vocabulary cannot spell some end of a plan; those of [`grammar`](super::grammar).
     pub fn new(
         compiled: &CompiledGrammar,
         domain: &FlowDomain,
@@ -94,7 +94,8 @@ impl Shared {
         Some(most)
     }
 
-    /// Returns tokens that finish a plan which begins with `text`; `None` if there are none.
+    /// Returns tokens that finish a plan which begins with `text`; `None` if no plan does, or if the vocabulary cannot
+    /// spell its end.
     fn rest(&self, text: &[u8]) -> Option<Vec<u32>> {
         self.spell(&self.completions.of(text)?)
     }

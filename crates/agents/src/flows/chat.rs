@@ -64,7 +64,7 @@ impl<'m, 'd> ChatFlow<'m, 'd> {
     }
 
     /// Asks for the next call, and takes it. If the API has outcomes, the model also chooses its answer. Returns `None`
-    /// if the plan has ended or has the maximum number of calls.
+    /// if the plan has ended, has the maximum number of calls, or allows no call.
     ///
     /// # Errors
     /// `chat/refused` if two answers are not among the allowed calls; errors of the model; limits.

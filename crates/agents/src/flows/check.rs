@@ -164,8 +164,8 @@ fn check_flows(domain: &mut FlowDomain, limits: &Limits, allow_infeasible: bool)
     Ok(())
 }
 
-/// Checks that the prelude is the first entry, that the end is the last API of the last entry, and that `after` has no
-/// cycle.
+/// Checks that the prelude is the first entry, that the end is the last API of the last entry and occurs nowhere else,
+/// that both entries are steps that occur exactly once, and that `after` has no cycle.
 fn shape(domain: &FlowDomain, number: usize) -> Result<()> {
     let flow = &domain.flows[number];
     let pointer = format!("/flows/{number}/steps");
@@ -225,8 +225,8 @@ fn feasible(domain: &FlowDomain, flow: usize, limits: &Limits, budget: &Budget) 
     }
 }
 
-/// Returns warnings of optional steps that are never omitted and of alternatives that are never chosen, as far as the
-/// budget suffices to find them.
+/// Returns warnings of optional steps that are never omitted and of alternatives that are never chosen, without those
+/// inside of alternatives, as far as the budget suffices to find them.
 fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits, budget: &Budget) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     let copied = domain.apis.len() + domain.steps.len();

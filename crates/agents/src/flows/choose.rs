@@ -139,7 +139,7 @@ pub struct ChooserOptions {
     pub flows: FlowOptions,
     /// The text that is written with calls. Default: free thoughts.
     pub thoughts: Thoughts,
-    /// The number of thoughts with calls that are sampled per call. 1, the default, is greedy, without scores.
+    /// The number of thoughts with calls that are sampled per call. 1, the default, and 0 are greedy, without scores.
     pub samples: usize,
     /// The temperature of sampling. Default: 0.8.
     pub temperature: f32,
@@ -200,7 +200,7 @@ pub struct ValidChooser<'a> {
     pub model: &'a mut dyn Model,
     /// The compiled [`grammar`](super::grammar) of the same domain and options.
     pub compiled: &'a CompiledGrammar,
-    /// The similarity that scores thoughts. `None` takes the most probable of several samples.
+    /// The similarity that scores thoughts. `None` takes the sample with the greatest mean probability per token.
     pub similarity: Option<&'a mut dyn Similarity>,
     /// The domain.
     pub domain: &'a FlowDomain,
@@ -309,7 +309,7 @@ impl ValidChooser<'_> {
         }
     }
 
-    /// Samples until one more call is complete, and returns the sum of the log-probabilities.
+    /// Samples until one more call is complete or generation ends, and returns the sum of the log-probabilities.
     fn draw_call(&mut self, decoder: &mut Decoder<'_>, calls: usize) -> Result<f64> {
         let mut sum = 0.0;
         loop {
@@ -326,7 +326,7 @@ impl ValidChooser<'_> {
     }
 
     /// Returns the score (1 - λ) p + λ (a step + c input + d description) of the last call. `mean` is p, and the whole
-    /// score if there is no similarity or no new call.
+    /// score if there is no similarity or no new call. The score of an API that the domain lacks is (1 - λ) p.
     fn score(&mut self, at: &mut At<'_>, decoder: &Decoder<'_>, mean: f64, query: &str) -> Result<f64> {
         let plan = self.parsed(decoder.text());
         let options = self.options.score;

@@ -26,7 +26,8 @@ pub(super) struct Completions {
     thoughts: Thoughts,
     turns: Vec<Vec<Turn>>,
     is_accepting: Vec<bool>,
-    /// For each state, a short end of a plan that begins with a turn in the state; `None` if no plan can be finished.
+    /// For each state, a short end of a plan that begins with a turn in the state; `None` for accepting states, and if
+    /// no plan can be finished.
     rest: Vec<Option<String>>,
 }
 
@@ -109,8 +110,8 @@ impl Completions {
         self.rest.iter().flatten().map(String::len).sum()
     }
 
-    /// Returns, for each state from which a plan can be finished, a short end of a plan that begins with a turn in the
-    /// state.
+    /// Returns, for each state that is not accepting and from which a plan can be finished, a short end of a plan that
+    /// begins with a turn in the state.
     pub(super) fn ends(&self) -> impl Iterator<Item = &str> {
         self.rest.iter().flatten().map(String::as_str)
     }
@@ -152,8 +153,8 @@ impl Completions {
         }
     }
 
-    /// Returns the state and the remaining text after a complete turn at the start of a text. If the text is a prefix
-    /// of turns, returns the completions of the plan from these turns instead.
+    /// Returns the state and the remaining text after a complete turn at the start of a text. If there is no such turn,
+    /// returns as the error the completions of the plan from the turns that begin with the text; none if no turn does.
     fn after_turn<'t>(&self, state: usize, text: &'t str) -> Result<(usize, &'t str), Vec<String>> {
         let mut ends = Vec::new();
         for turn in &self.turns[state] {
@@ -204,8 +205,8 @@ impl Completions {
         Err(ends)
     }
 
-    /// Returns the part of `whole` after its prefix `written`, followed by the end of the plan; `None` if `written` is
-    /// not a prefix.
+    /// Returns the part of `whole` after its prefix `written`, followed by the end of the plan from the state `to`;
+    /// `None` if `written` is not a prefix, or if no plan can be finished from the state.
     fn rest_of(&self, whole: &str, written: &str, to: usize) -> Option<String> {
         Some(format!("{}{}", whole.strip_prefix(written)?, self.tail(to)?))
     }
@@ -217,7 +218,8 @@ fn is_thought(text: &str) -> bool {
 }
 
 /// Returns the complete characters of a text; the last character with its missing bytes filled in, if it is cut; and
-/// the number of its bytes that are in the text. Returns `None` if the text is not a prefix of valid UTF-8.
+/// the number of its bytes that are in the text. If the text is not a prefix of valid UTF-8, the result is `None` or
+/// its second part is not valid UTF-8.
 fn whole_characters(text: &[u8]) -> Option<(String, Vec<u8>, usize)> {
     let cut = match std::str::from_utf8(text) {
         Ok(text) => return Some((text.to_owned(), Vec::new(), 0)),

@@ -36,7 +36,8 @@ pub struct Api {
     pub outputs: Vec<usize>,
     /// The possible answers, of which the environment chooses one; empty if the answer does not matter.
     pub outcomes: Vec<Outcome>,
-    /// A one-line description for a prompt.
+    /// A description for prompts; empty if the file has none. Some [`Thoughts`](super::Thoughts) quote it; then it must
+    /// be one line.
     pub description: String,
 }
 
@@ -69,7 +70,7 @@ pub struct Step {
 /// How often a step is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    /// The minimum number of rounds; 0 if the step is optional.
+    /// The minimum number of rounds; 0 if the step may be left out.
     pub min: u32,
     /// The maximum number of rounds; `None` is unbounded.
     pub max: Option<u32>,
@@ -89,7 +90,7 @@ pub enum Entry {
         step: usize,
         /// The number of rounds.
         rounds: Rounds,
-        /// The entries of the body that precede the entry, by index; `None` if the file has no `after`.
+        /// The entries of the body that precede the entry, by index; `None` if the entry has no `after`.
         after: Option<Vec<usize>>,
     },
     /// Alternatives: one of several lists of entries, each in order.
@@ -149,7 +150,7 @@ pub struct FlowDomain {
     pub steps: Vec<Step>,
     /// The flows, in the order of the file.
     pub flows: Vec<Flow>,
-    /// The names of data, in order of appearance.
+    /// The names of data, in the order in which first the APIs, then `given`, then the flows name them.
     pub data: Vec<String>,
     /// The index of the first step of every plan.
     pub prelude: usize,
@@ -157,19 +158,20 @@ pub struct FlowDomain {
     pub end: usize,
     /// Data available from the start in all flows, by index.
     pub given: Vec<usize>,
-    /// APIs that may be called at any time before the end, each once, outside of steps.
+    /// APIs that plans at levels 5 and 6 may call outside of steps, each at most once, at any time before the end at
+    /// which their inputs are available.
     pub allow: Vec<usize>,
     /// Warnings about the file, which do not prevent its use.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl FlowDomain {
-    /// Returns the index of the API with a name or alias.
+    /// Returns the index of the first API with a name or alias; `None` if there is none.
     pub fn api(&self, name: &str) -> Option<usize> {
         self.apis.iter().position(|api| api.name == name || api.aliases.iter().any(|alias| alias == name))
     }
 
-    /// Returns the index of the flow with an id.
+    /// Returns the index of the flow with an id; `None` if there is none.
     pub fn flow(&self, id: &str) -> Option<usize> {
         self.flows.iter().position(|flow| flow.id == id)
     }
@@ -201,10 +203,10 @@ impl FlowDomain {
         pairs
     }
 
-    /// Parses an answer `API=outcome` into the indices of the API and the outcome.
+    /// Parses an answer `API=outcome` into the indices of the API and the outcome. Aliases are not accepted.
     ///
     /// # Errors
-    /// `flow/answer` if the API has no such answer.
+    /// `flow/answer` if no API has such an answer.
     pub fn answer(&self, written: &str) -> Result<(usize, usize)> {
         let all = self.apis.iter().enumerate().flat_map(|(place, api)| {
             let named = move |outcome: &Outcome| format!("{}={}", api.name, outcome.name);

@@ -75,7 +75,8 @@ impl<'d> Execution<'d> {
     /// Executes a call, and returns it with its outcome and data.
     ///
     /// # Errors
-    /// `flow/unknown-name` if the domain has no such API; `environment/failed` and `environment/timeout`;
+    /// `flow/unknown-name` if the domain has no such API; those of the environment, such as `environment/failed` and
+    /// `environment/timeout`;
     /// `environment/forbidden` if the observation has facts, or an outcome that the domain does not declare for the
     /// API, or lacks an outcome although the domain declares some. After an error the calls are unchanged.
     pub fn call(&mut self, call: &WrittenCall, environment: &mut dyn Environment) -> Result<&ExecutedCall> {
@@ -247,8 +248,8 @@ impl<'c> PlanWriter<'c> {
         self.used
     }
 
-    /// Generates text until the brackets of another call are closed, and returns the call; `None` if the plan has
-    /// ended.
+    /// Generates text until the brackets of another call are closed, and returns the call; `None` if the plan has ended
+    /// or has the maximum number of tokens.
     ///
     /// # Errors
     /// Those of the model, the mask and the encoder.
@@ -269,8 +270,8 @@ impl<'c> PlanWriter<'c> {
         }
     }
 
-    /// Sets the answer of the last returned call, replacing any text after its brackets. Does nothing for an API
-    /// without outcomes.
+    /// Sets the answer of the last returned call, replacing any text after its brackets. Does nothing if the API has no
+    /// such outcome, or if the call was answered before.
     pub fn answer(&mut self, outcome: usize, model: &mut dyn Model) {
         let Some((api, length)) = self.last.take() else { return };
         let call = FlowCall { api, step: None, outcome: Some(outcome) };

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The maker that is written for an input that was available before any call.
 const GIVEN: &str = "given";
 
-/// A call with its text, `Name()` or `Name(input=Maker, …)`.
+/// A call with its text, `Name()` or `Name(input=Maker, …)`, followed by `=outcome` if the API has outcomes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Letter {
     pub(super) call: FlowCall,
@@ -34,8 +34,9 @@ pub(super) type Called = usize;
 /// Returns the minimal automaton of plans at a level of at least 3, over calls as written.
 ///
 /// # Errors
-/// `flow/arguments` below level 4, where inputs may lack makers, and for data whose names do not fit into brackets;
-/// those of [`FlowAutomaton::new`]; `plan_states` bounds the states, and the alternative texts of one call.
+/// If calls name makers, `flow/arguments` below level 4, where inputs may lack makers, and for data whose names do not
+/// fit into brackets; those of [`FlowAutomaton::new`]; `plan_states` bounds the states, and the alternative texts of
+/// one call.
 pub(super) fn graph(domain: &FlowDomain, options: FlowOptions) -> Result<Graph<(FlowState, Called), Letter>> {
     if options.arguments && options.level < Level::Data {
         return Err(errors::arguments(options.level.number()));
@@ -91,7 +92,8 @@ impl WrittenPlans<'_> {
         before + outcome.unwrap_or(0)
     }
 
-    /// Returns the alternative texts of a call: if calls name makers, one for each choice of makers that were called.
+    /// Returns the alternative texts of a call: if calls name makers, one for each choice of makers among the APIs of
+    /// the prelude and those called so far. The maker of an input that none of these makes is `given`.
     fn texts(&self, call: FlowCall, called: Called) -> Result<Vec<String>> {
         let domain = self.automaton.domain();
         let api = &domain.apis[call.api];

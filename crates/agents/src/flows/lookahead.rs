@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 pub struct Ahead {
     /// The number of plans.
     pub plans: Count,
-    /// The number of calls of the shortest plan.
+    /// The number of calls of the shortest plan; 0 if there is no plan.
     pub fewest: u64,
     /// The number of calls of the longest plan; `None` if the length is unbounded.
     pub most: Option<u64>,
@@ -22,7 +22,7 @@ pub struct Ahead {
 pub struct FeasibleCall {
     /// The call.
     pub call: FlowCall,
-    /// The steps that the call can carry out, by index; empty for an API of `allow`.
+    /// The steps that the call can carry out, by index; empty if the call carries out no step, as an API of `allow`.
     pub steps: Vec<usize>,
     /// The flows to which the call may belong, by index.
     pub flows: Vec<usize>,
@@ -41,7 +41,8 @@ pub struct Lookahead {
     pub ahead: Ahead,
     /// The allowed calls, in the order of the file's APIs.
     pub feasible: Vec<FeasibleCall>,
-    /// The indices of the APIs that every plan calls next, up to the next choice or the end.
+    /// The indices of the APIs that every plan calls next, up to the next choice or the end. Several possible answers
+    /// of an API are a choice, too: the API is not included.
     pub forced: Vec<usize>,
 }
 
@@ -68,7 +69,7 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
     /// Returns the number and the lengths of the plans from a state on.
     ///
     /// # Errors
-    /// The limit `plan_states` bounds the states that are visited.
+    /// Limits; `plan_states` bounds the states that are visited.
     pub fn ahead(&mut self, state: FlowState) -> Result<Ahead> {
         let plans = self.counts.count(self.automaton, &state)?;
         if !self.extents.contains_key(&state) {
@@ -81,7 +82,7 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
     /// Returns the lookahead from a state.
     ///
     /// # Errors
-    /// The limit `plan_states` bounds the states that are visited.
+    /// Limits; `plan_states` bounds the states that are visited.
     pub fn at(&mut self, state: FlowState) -> Result<Lookahead> {
         let is_accepting = self.automaton.is_accepting(&state);
         let ahead = self.ahead(state)?;
@@ -98,6 +99,7 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
     }
 
     /// Returns the indices of the APIs that every plan calls next from a state, up to the next choice or the end.
+    /// Several possible answers of an API are a choice, too: the API is not included.
     ///
     /// # Errors
     /// Those of the automaton.

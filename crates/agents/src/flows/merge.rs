@@ -14,8 +14,9 @@ use toml::{Table, Value};
 pub enum Names {
     /// Equal names mean the same thing, so the domains must declare them equally.
     Shared,
-    /// The names of a domain's APIs, steps, flows and data are prefixed by its name and `__`, except those of the
-    /// prelude and the end.
+    /// The names of a domain's APIs, steps, flows and data are prefixed by the name of the domain (with `_` for
+    /// characters other than ASCII letters and digits) and `__`, except the end, and the prelude with its APIs and
+    /// their data.
     Apart,
 }
 
@@ -25,8 +26,8 @@ impl FlowDomain {
     ///
     /// # Errors
     /// Those of [`read_with`](FlowDomain::read_with) for each domain and for the merged domain; `flow/api-redefined` if
-    /// domains declare a name differently; `flow/twice` if two domains have the same name; the limit `source_bytes` on
-    /// all texts together.
+    /// domains declare a name differently; `flow/twice` if two domains have the same name; `flow/value` if there are no
+    /// texts; the limit `source_bytes` on all texts together.
     pub fn merge(
         texts: &[&str],
         names: Names,
@@ -227,8 +228,8 @@ fn add(merged: &mut Table, part: Table, domain: &FlowDomain, errors: &mut Errors
     }
 }
 
-/// Merges two ends that each require exactly one input into one that requires any one of their data. Returns whether
-/// that is possible.
+/// Merges two ends into one that requires any one of their data. Returns whether that is possible: each of them
+/// requires exactly one input, and they are equal otherwise.
 fn any_of(known: &mut Value, new: &Value) -> bool {
     let without_inputs = |api: &Value| {
         let mut api = api.clone();

@@ -4,7 +4,9 @@ use super::errors;
 use grammata::error::Result;
 use grammata::limits::Limits;
 
-/// The rules that a plan obeys. The plans of each level are plans of the level before.
+/// The rules that a plan obeys. The plans of each level are plans of the level before, with these exceptions: texts of
+/// level 1 have no answers of APIs; levels 3 and 4 have no calls of APIs of the prelude, and their bounds do not
+/// include the extra call of an API of `allow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Level {
@@ -13,11 +15,12 @@ pub enum Level {
     /// 2: names of the domain's APIs, with any number of calls.
     Names,
     /// 3: in addition, each API is called at most once, or as often as a flow (or as many flows together as there are
-    /// intents) calls it if that is more; the end is the last call.
+    /// intents) calls it if that is more; APIs of the prelude are not called; the end is the last call.
     Bounded,
-    /// 4: in addition, each call comes after the calls that make its inputs.
+    /// 4: in addition, each call comes after the calls that make its inputs, unless these are available from the start.
     Data,
-    /// 5: the APIs of one flow (or of as many flows as there are intents), as often as the flow calls them.
+    /// 5: the APIs of one flow (or of as many flows as there are intents), as often as the flow calls them, when their
+    /// inputs are available; and APIs of `allow`, each at most once.
     Apis,
     /// 6: in addition, in the order of the flow's steps.
     Steps,
@@ -29,7 +32,8 @@ const MOST_CALLS: usize = 30;
 const MOST_BOUNDED: usize = 4_096;
 
 impl Level {
-    /// Returns the number of calls at which a plan is cut. The grammar itself bounds plans from `Bounded` on.
+    /// Returns the number of calls at which a plan is cut. From `Bounded` on, the grammar itself bounds plans, except
+    /// for steps that may be repeated any number of times.
     pub(super) fn most_calls(self) -> usize {
         if self < Level::Bounded { MOST_CALLS } else { MOST_BOUNDED }
     }
@@ -74,12 +78,12 @@ pub enum Within {
 pub struct FlowOptions {
     /// The rules that plans obey. Default: level 6.
     pub level: Level,
-    /// The order of the APIs within a step. Default: any.
+    /// The order of the APIs within a step, at levels 5 and 6. Default: any.
     pub within: Within,
-    /// The only flow that plans may follow, by index; `None`, the default, allows all flows.
+    /// The only flow that plans may follow, by index; `None`, the default, allows all feasible flows.
     pub flow: Option<usize>,
-    /// The number of intents: a plan has the bodies of this many different flows, in any order, before one end.
-    /// Default: 1.
+    /// The number of intents. At levels 5 and 6, a plan has the bodies of this many different flows, in any order,
+    /// before one end; at levels 3 and 4, an API may be called as often as in this many flows together. Default: 1.
     pub intents: usize,
     /// Whether a letter of the automaton also has the step that the API carries out. Default: no. Used only at levels 5
     /// and 6.

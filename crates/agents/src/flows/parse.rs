@@ -29,18 +29,19 @@ pub enum Brackets {
 pub struct ParsedPlan {
     /// The calls up to the end of the plan, or up to the first text that cannot be parsed.
     pub calls: Vec<WrittenCall>,
-    /// The byte offset after the last call, or with [`Thoughts::After`] after its thought.
+    /// The byte offset after the last call and its answer, or with [`Thoughts::After`] after its thought; 0 without
+    /// calls.
     pub length: usize,
     /// Whether the plan is finished, or the whole text consists of calls.
     pub is_parsable: bool,
     /// Whether the last call is that of the API that ends plans.
     pub is_finished: bool,
-    /// Whether no more calls can be parsed, whatever follows the text.
+    /// Whether the plan is not finished and no more calls can be parsed, whatever follows the text.
     pub is_broken: bool,
 }
 
 /// Parses the text that a model wrote after the prelude, up to the first call of `end`. Calls have the form that
-/// [`grammar`](super::grammar) describes, with any names and with thoughts of any length that contain no line break and
+/// [`grammar`](super::grammar) describes, with any names and with thoughts of any length that contain no line feed and
 /// no square bracket.
 pub fn parse(text: &str, end: &str, thoughts: Thoughts) -> ParsedPlan {
     parse_with(text, end, thoughts, Brackets::Empty)

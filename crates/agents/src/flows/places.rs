@@ -39,7 +39,7 @@ struct Place {
     threads: Box<[At]>,
     /// The APIs of `allow` that were called, as increasing indices into `allow`.
     used: Box<[u32]>,
-    /// The data that were made and may still be used.
+    /// The available data; in the last flow of a plan, only those that may still be used.
     made: FixedBitSet,
 }
 

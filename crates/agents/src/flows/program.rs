@@ -1,5 +1,5 @@
-//! The body of a flow as position automata (Glushkov 1961): one automaton (*thread*) for a flow ordered by its list,
-//! otherwise one per entry, with a partial order of their beginnings.
+//! The body of a flow as position automata (Glushkov 1961). A flow that is ordered by its list is one automaton
+//! (*thread*). At level 5, and in a flow with `after`, each entry is one, with a partial order of their beginnings.
 
 use super::domain::{Entry, FlowDomain, FlowOrder, Rounds};
 use super::options::Level;
@@ -7,7 +7,8 @@ use fixedbitset::FixedBitSet;
 use grammata::error::Result;
 use grammata::limits::{LimitKind, Limits};
 
-/// A position: one round of a step.
+/// A position: one round of a step, or, at level 5, of all steps of an alternative in which each step occurs exactly
+/// once.
 #[derive(Debug)]
 pub(super) struct Occurrence {
     /// The APIs in the order of the file, except the end of plans, each with the step that it carries out.
@@ -60,7 +61,7 @@ impl Fragment {
 struct Builder<'d> {
     domain: &'d FlowDomain,
     occurrences: Vec<Occurrence>,
-    /// Whether the steps of an alternative form one unordered bag of APIs.
+    /// Whether the steps of an alternative form one unordered bag of APIs, if each of them occurs exactly once.
     is_unordered: bool,
     limit: usize,
     work: usize,
@@ -107,8 +108,8 @@ impl Program {
     }
 }
 
-/// The share of `plan_states` that each further round of an API takes. A round needs a position, a state, a transition
-/// and a count, about 1,000 bytes in total.
+/// The number of units of `plan_states` that each round of an API after the first takes. A round needs a position, a
+/// state, a transition and a count, about 1,000 bytes in total.
 const COPY: usize = 8;
 
 impl Builder<'_> {

@@ -7,8 +7,9 @@ use grammata::transitions::{Graph, minimize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// Returns the minimal automaton as an automaton spec of kind `dfa` in JSON. Its symbols are the APIs, or pairs of an
-/// API and an outcome. Its words are plans after the prelude, with `, ` between calls.
+/// Returns the minimal automaton as an automaton spec of kind `dfa` in JSON. Its symbols are the APIs that plans call,
+/// or, for APIs with outcomes, pairs of an API and an outcome. Its words are plans after the prelude, with `, ` between
+/// calls.
 ///
 /// # Errors
 /// Limits: `plan_states` bounds the states.

@@ -10,7 +10,7 @@ use grammata::grammar::{CharClass, ExprId, Grammar, GrammarBuilder, Member, Memb
 use grammata::limits::{LimitKind, Limits};
 use grammata::transitions::{Graph, GraphEdge};
 
-/// The text written with the calls of a plan. A THOUGHT has 1 to [`THOUGHT_CHARS`] characters, without line breaks, `[`
+/// The text written with the calls of a plan. A THOUGHT has 1 to [`THOUGHT_CHARS`] characters, without line feeds, `[`
 /// and `]`, and without leading or trailing blanks, so that it cannot contain a second call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
@@ -20,8 +20,8 @@ pub enum Thoughts {
     /// A thought before each call: ` THOUGHT [API] Name()`, with `
     /// [thought]` between two calls.
     Free,
-    /// As `Free`, but the thought begins with the text of a step and `: `, and the call belongs to that step. Level 6
-    /// only.
+    /// As `Free`, but the thought begins with the text of a step and `: `, and the call belongs to that step. The
+    /// thought of a call that `allow` permits begins with the description of the API instead. Level 6 only.
     Stated,
     /// A thought after each call: ` Name() [thought] THOUGHT`, with `
     /// [API]` between two calls.

@@ -1,11 +1,11 @@
 //! Procedures: workflows in PDL (FlowAgent's procedure description language), and the automaton of the steps that an
 //! agent may take next.
 //!
-//! A procedure declares slots, APIs and answers (*nodes*, each with *preconditions*), and a text that calls them in Python-like
-//! blocks with prose anywhere. From the file to a verdict on a session:
+//! A procedure declares slots, *nodes* (APIs and answers, which may have *preconditions*), and a text that calls the
+//! nodes in Python-like blocks with prose anywhere. From the file to a verdict on a session:
 //!
-//! - [`Procedure::read`] reads a file; [`check`](fn@check) also runs the static checks, including those that need the
-//!   automaton;
+//! - [`Procedure::read`] reads a file and reports its errors; [`check`](fn@check) also reports warnings and notes, and
+//!   runs the checks that need the automaton if the file has no errors;
 //! - [`Automaton`] has states over finitely many cells of values, constructed on demand. [`Supervisor`] is its part
 //!   that neither results nor decisions can block. Both are [transition systems](grammata::transitions);
 //! - [`Session`] follows one conversation with its values: which nodes are open, and why others are not;
@@ -14,7 +14,8 @@
 //! The source of PDL is the paper on FlowAgent (workflow agents with compliance and flexibility). `docs/procedures.md`
 //! says how texts are read in cases that paper and code leave open.
 
-// each folder imports only from those before it: language, semantics, automaton, check, export, conversation, record, agent
+// each folder imports only from those before it: language, semantics, automaton, check, export, conversation, record,
+// agent
 pub mod agent;
 mod automaton;
 mod check;

@@ -28,6 +28,9 @@ impl FlowPrompt {
     ///
     /// # Errors
     /// The limits `template_work` and `source_bytes`; `flow/template` if the template cannot be rendered.
+    ///
+    /// # Panics
+    /// If `flows` has an index that the domain lacks.
     pub fn new(
         domain: &FlowDomain,
         flows: &[usize],

@@ -12,8 +12,8 @@ pub type Rows = BTreeMap<String, Vec<(Map<String, Value>, Map<String, Value>)>>;
 
 /// Simulated APIs, with [`Rows`] of conditions and results. A row matches a call that has an equal value for each of
 /// its arguments; the call may have other arguments too. Numbers are compared as numbers, even if they are written as
-/// texts; other values are compared as texts in lower case. The first matching row of the API is used. A call without a
-/// matching row has an empty result.
+/// texts; other texts and booleans are compared as texts in lower case, and other values by their JSON. The first
+/// matching row of the API is used. A call without a matching row has an empty result.
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedApis {
     rows: Rows,

@@ -10,7 +10,8 @@ use rustc_hash::FxHashSet;
 pub struct Quirks {
     /// Only calls are judged, not answers.
     pub calls_only: bool,
-    /// A node counts as done once its preconditions were met, even if the call is refused or fails.
+    /// A node counts as done once its preconditions were met, even if the call is refused or fails. No effect without
+    /// [`Controllers::dependency`].
     pub done_at_once: bool,
     /// [`Controllers::most_tries`] does not bound refusals. A turn with 50 refusals is an error (`procedure/refusals`).
     pub unbounded_refusals: bool,
@@ -22,8 +23,8 @@ pub struct Quirks {
 /// Options of the controllers, which judge an act after the agent wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Controllers {
-    /// Whether an act is refused if a precondition of its node is not done. Questions and replies out of the workflow
-    /// are never refused for that.
+    /// Whether an act is refused if a node that its node requires is not done, whatever outcome is required. Questions
+    /// and replies out of the workflow are never refused for that.
     pub dependency: bool,
     /// The number of equal calls in a row, without a reply in between, at which the last one is refused; 0 allows any
     /// repetition.
@@ -70,8 +71,8 @@ impl Controllers {
 pub(super) struct Memory {
     /// Indices of the nodes that count as done.
     done: FxHashSet<usize>,
-    /// Calls since the last reply, including refused ones, the latest last: the index of the API, and the arguments as
-    /// JSON.
+    /// Calls since the last reply, the latest last: the index of the API, and the arguments as JSON. Calls refused as
+    /// repetitions are included, calls refused for a precondition are not.
     calls: Vec<(usize, String)>,
 }
 

@@ -26,8 +26,8 @@ pub(super) const CANCEL: &str = "cancel";
 pub(super) const UNCLEAR: &str = "unclear";
 
 /// Returns the choices of a slot, by the first of these rules that applies: the values of the slot's `enum`; `yes` and
-/// `no` for a boolean; the elements of the first known non-empty list that the answer's text names as `$slot`; the
-/// pieces of the reply.
+/// `no` for a boolean; the elements of the first known non-empty list whose `$slot` occurs in the reference text of the
+/// answer `node`; the pieces of the reply.
 pub(super) fn choices(
     conversation: &Conversation<'_>,
     node: usize,

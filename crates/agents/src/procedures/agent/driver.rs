@@ -31,12 +31,12 @@ use serde_json::{Value, json};
 )]
 #[non_exhaustive]
 pub struct RunOptions {
-    /// The most messages of the user. 20 by default.
+    /// The most messages of the user; 0 counts as 1. 20 by default.
     pub user_messages: usize,
     /// The most acts of the agent in one turn, unless the controllers have a bound of their own. 6 by default.
     pub acts: usize,
-    /// The number of unreadable steps in one turn at which a fixed reply ends the turn. Without controllers it also
-    /// bounds refused acts, counted separately. 3 by default.
+    /// The number of unreadable steps in one turn at which a fixed reply ends the turn; 0 counts as 1. Without
+    /// controllers it also bounds refused acts, counted separately. 3 by default.
     pub tries: usize,
     /// Limits on the size of grammars and prompts and on the work to build them.
     pub limits: Limits,
@@ -62,11 +62,11 @@ const FAILED: &str = "Sorry, something went wrong here, and I cannot go on.";
 /// # Errors
 /// - `procedure/none` if there are no workflows.
 /// - `procedure/result` if the data of an observation is neither an object nor null.
-/// - `procedure/refusals` if the controllers refuse 50 acts in one turn.
+/// - `procedure/refusals` if 50 acts of one turn are refused and no smaller bound ends the turn.
 /// - `procedure/call-format` if the call format of the options has no turns with text.
 /// - Failures of the agent, of the user and of the environment. `environment/failed` and `environment/timeout` are no
 ///   such failures: the procedure sees them as the result of the call.
-/// - Unsupported schemas of slots, and limits.
+/// - Unsupported schemas of slots, invalid patterns of claims (`regex/…`), and limits.
 pub fn run(
     workflows: &[Workflow<'_>],
     binding: &AgentOptions,
@@ -225,7 +225,8 @@ impl Driver<'_, '_> {
         Ok(())
     }
 
-    /// Runs the agent until it says something, or until a bound is reached; then the result is a fixed reply.
+    /// Runs the agent until it says something. If a bound is reached or the session cannot continue, the result is a
+    /// fixed reply.
     fn turn(&mut self) -> Result<Spoken> {
         let mut refusals: Vec<String> = Vec::new();
         let (mut acts, mut unread, mut refused) = (0, 0, 0);
@@ -406,8 +407,8 @@ impl Driver<'_, '_> {
         Ok(None)
     }
 
-    /// Returns the result of a call. If the environment failed, also returns the failure; the result is then the error
-    /// that the procedure sees.
+    /// Returns the result of a call. If the environment failed (`environment/failed`, `environment/timeout`), also
+    /// returns the failure; the result is then the error that the procedure sees.
     fn execute(&mut self, api: usize, arguments: Values) -> Result<(Values, Option<Error>)> {
         let procedure = self.conversation.session().procedure();
         let name = procedure.nodes()[api].name.clone();

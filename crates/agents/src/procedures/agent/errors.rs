@@ -3,8 +3,8 @@
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 
-/// Returns the error for a result of an API with a value that the procedure does not allow, or with an error that the
-/// procedure does not catch.
+/// Returns the error for a result of an API that is not an object, has a value that the procedure does not allow, or is
+/// an error that the procedure does not catch.
 pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
     let message = format!("the result of `{}` is not what its response allows", excerpt(api));
     let diagnostic = Diagnostic::new("procedure/result", message)
@@ -14,7 +14,7 @@ pub(super) fn result(api: &str, found: &str, allowed: &str) -> Error {
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// Returns the error for `count` acts of one turn that the controllers refused.
+/// Returns the error for a turn in which `count` acts were refused.
 pub(super) fn refusals(count: usize) -> Error {
     let diagnostic = Diagnostic::new("procedure/refusals", "the controllers refused every act of a turn")
         .found(format!("{count} refusals"))

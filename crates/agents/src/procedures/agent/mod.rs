@@ -70,7 +70,8 @@ pub trait Agent {
     /// The agent fails.
     fn write(&mut self, situation: &Situation<'_, '_>) -> Result<String>;
 
-    /// Returns the value of the choice that the user made with a reply to an answer; `None` if the reply is unclear.
+    /// Returns the value of the choice that the user made with a reply to an answer: null if the user drops the
+    /// request. Returns `None` if the reply is unclear.
     ///
     /// # Errors
     /// The agent fails.

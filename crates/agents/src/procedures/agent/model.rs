@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The most tokens of one step.
+/// The most tokens of a step under a mask, and of a decision.
 const MOST_TOKENS: usize = 160;
 /// The most tokens of a step without a mask. No grammar ends such a step, so the bound is lower.
 const MOST_FREE_TOKENS: usize = 64;

@@ -14,7 +14,8 @@ pub enum Mask {
     None,
     /// The form of steps: all nodes, even if they are not open.
     Form,
-    /// Only nodes that are open in a mode.
+    /// Only nodes that are open, by the modes in which the workflows were created. The mode given here is the one that
+    /// [`AgentOptions::mode`] recommends for them.
     Open(Mode),
 }
 
@@ -35,7 +36,8 @@ pub struct AgentOptions {
     pub progress: bool,
     /// The allowed texts of questions for slots, and of other answers that have a reference text. Verbatim by default.
     pub texts: Texts,
-    /// Whether texts that one answer claims are excluded from the other answers. On by default.
+    /// Whether texts that one answer claims are excluded from the other answers, except from verbatim texts. On by
+    /// default.
     pub claims: bool,
     /// Whether the prompt lists the open nodes, and the blocked nodes with their obstacles. On by default.
     pub feedback: bool,
@@ -104,8 +106,8 @@ impl AgentOptions {
         text_characters: 80,
     };
 
-    /// Returns the mode of the mask. Without a mask over nodes it is `graph` if there are controllers, otherwise
-    /// `guarded`.
+    /// Returns the mode in which workflows for these options should be created: that of the mask. Without a mask over
+    /// nodes it is `graph` if there are controllers, otherwise `guarded`.
     pub fn mode(&self) -> Mode {
         match self.mask {
             Mask::Open(mode) => mode,

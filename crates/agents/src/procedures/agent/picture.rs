@@ -10,9 +10,9 @@ use grammata_base::dot::escape;
 use std::fmt::Write;
 
 /// Draws a session in Graphviz's notation; the text is empty if the workflow has no supervisor. Boxes are states, with
-/// the done nodes and the values that conditions test. The current state has a double line. Solid arrows are acts, with
-/// their numbers, and decisions. Dashed arrows lead to the open nodes. One box lists the blocked nodes and their
-/// obstacles.
+/// the done nodes and the values that conditions test; one box is for all states outside of the automaton. The current
+/// state has a double line. Solid arrows are acts, with their numbers, and decisions. Dashed arrows lead to the open
+/// nodes. One box lists the blocked nodes and their obstacles.
 ///
 /// # Errors
 /// None at present.

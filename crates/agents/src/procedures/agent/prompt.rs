@@ -62,8 +62,8 @@ fn history(entries: &[(usize, Entry)]) -> Vec<String> {
     lines
 }
 
-/// Returns one line with the open nodes and one with the blocked nodes and their obstacles. If arguments are narrowed,
-/// a call that can have no arguments is blocked too.
+/// Returns one line with the open nodes and one with the blocked nodes and their obstacles. If arguments are narrowed
+/// and their values must have been said, a call that can have no arguments is blocked too.
 fn feedback(situation: &Situation<'_, '_>) -> (String, String) {
     let session = situation.conversation.session();
     let nodes = session.procedure().nodes();

@@ -73,7 +73,7 @@ pub enum Ending {
     Left,
     /// The user wrote the maximum number of messages.
     Turns,
-    /// The user said nothing new for several turns in which no act brought a closing answer nearer.
+    /// The user said and decided nothing new for several turns in which no act brought a closing answer nearer.
     Stalled,
     /// The session cannot continue: the procedure does not catch an error of an API, or does not allow its result.
     Failed(Error),
@@ -89,7 +89,7 @@ pub struct Record {
     pub entries: Vec<(usize, Entry)>,
     /// How the session ended.
     pub ending: Ending,
-    /// Whether a closing answer of the first procedure was said.
+    /// Whether a closing answer of the first procedure was said when it was allowed.
     pub is_complete: bool,
     /// The number of steps that were refused or could not be read.
     pub refusals: usize,

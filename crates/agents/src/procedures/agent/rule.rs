@@ -1,5 +1,5 @@
 //! A reference agent without a model. It takes the first step, in the order of the text, that is open and not a
-//! repetition and whose arguments are known.
+//! repetition and whose arguments are known. It asks for the missing arguments of a call if the user wants one of them.
 
 use super::decision::DecisionRequest;
 use super::record::Entry;
@@ -132,8 +132,9 @@ impl RuleAgent {
         text
     }
 
-    /// Returns the step at a call of the text. Returns `None` if the node is blocked, a condition does not hold, or the
-    /// step would be a repetition.
+    /// Returns the step at a call of the text. Returns `None` if the node is blocked, a condition does not hold, the
+    /// step would be a repetition, a call lacks arguments of which the user wants none, or the node is an answer that
+    /// is neither an inform nor followed by a decision.
     fn at_site(&mut self, situation: &Situation<'_, '_>, site: usize) -> Option<String> {
         let session = situation.conversation.session();
         let procedure = session.procedure();
@@ -243,7 +244,8 @@ impl RuleAgent {
     }
 }
 
-/// Returns a step that says something, with the offered text if there is only one.
+/// Returns a step that says an answer. If the answer is offered with a verbatim text, the step has that text instead of
+/// `text`.
 fn answer(situation: &Situation<'_, '_>, name: &str, text: &str) -> String {
     let verbatim = situation.offers.iter().find_map(|offer| match offer {
         Offer::Answer { name: known, text: Text::Verbatim(text), .. } if known == name => Some(text.as_str()),
@@ -256,7 +258,8 @@ fn answer(situation: &Situation<'_, '_>, name: &str, text: &str) -> String {
     }
 }
 
-/// Returns a reply out of the workflow, or, if none is offered, a text under the first offered answer.
+/// Returns a reply out of the workflow, or, if none is offered, a text under the first offered answer. Without offered
+/// answers the reply is named `free`.
 fn outside(situation: &Situation<'_, '_>, text: &str) -> String {
     let procedure = situation.conversation.session().procedure();
     let is_node = |name: &str| {
@@ -272,7 +275,7 @@ fn outside(situation: &Situation<'_, '_>, text: &str) -> String {
     answer(situation, name.unwrap_or("free"), text)
 }
 
-/// Returns a step in the call format of the options, or unchanged if they have none.
+/// Returns a step in the call format of the options; unchanged if they have none or the step cannot be read.
 fn written(situation: &Situation<'_, '_>, step: String) -> Result<String> {
     let binding = situation.binding;
     let (Some(calls), Some(act)) = (&binding.calls, Act::read(&step, binding.format)) else {

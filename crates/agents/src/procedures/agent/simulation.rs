@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutOfWorkflow {
-    /// The turn of the user at which the message replaces an answer. The first message is turn 1, and each answer to
-    /// the agent is one more turn.
+    /// The turn of the user at which the message replaces an answer. The first message is turn 1, and each answer of
+    /// the script to the agent is one more turn. With 1 the message is never sent.
     pub at: usize,
     /// The type of the message, written `kind/type`.
     #[serde(rename = "type")]
@@ -52,7 +52,7 @@ pub struct UserScript {
     pub kind: String,
     /// The first message.
     pub open: String,
-    /// Slots that the first message tells.
+    /// Slots that the first message tells, if `slots` has their values.
     #[serde(default)]
     pub opens_with: Vec<String>,
     /// The values that the user knows.

@@ -61,7 +61,9 @@ pub trait User {
 }
 
 /// A user of a simulation. It tells the slots that it is asked for, and decides and sends messages out of the workflow
-/// as its script says. After a closing answer it ends the conversation once it has made all decisions of the script.
+/// as its script says. After a closing answer it ends the conversation once it has made all decisions of the script. It
+/// also ends the conversation at the next reply after it dropped the request, and at the third consecutive reply for
+/// which the script has no answer.
 #[derive(Clone, Debug)]
 pub struct ScriptedUser {
     open: String,
@@ -69,10 +71,11 @@ pub struct ScriptedUser {
     slots: Values,
     decide: Vec<(String, VecDeque<Value>)>,
     outside: Vec<OutOfWorkflow>,
-    /// The number of the current turn: 1 for the first message, and one more for each answer to the agent.
+    /// The number of the current turn: 1 for the first message, and one more for each answer of the script to the
+    /// agent.
     turn: usize,
-    /// The answer that a message out of the workflow replaced. The user gives it after a reply of the agent that is not
-    /// a node of the workflow.
+    /// The answer that a message out of the workflow replaced. The user gives it after the next reply of the agent that
+    /// is not a node of the workflow, unless the script has an answer to that reply.
     held: Option<Reply>,
     /// Whether the user dropped the request.
     is_cancelled: bool,
@@ -122,7 +125,8 @@ impl ScriptedUser {
         slots.iter().map(|slot| Some((slot.clone(), value(slot)?))).collect()
     }
 
-    /// Returns the answer within the workflow; `None` if there is nothing to say.
+    /// Returns the answer within the workflow; `None` if the script lacks a decision that the reply needs, or has none
+    /// of the slots that the reply asks for.
     fn answer(&self, said: &Said<'_>) -> Option<Reply> {
         if !said.decisions.is_empty() {
             return self.decisions(said.decisions).map(ScriptedUser::telling);

@@ -1,7 +1,7 @@
 //! The automaton of the agent's next steps: states over cells of values, constructed on demand.
 //!
 //! A transition is an act of the agent together with the reply of the system or the user: a call with its outcome, or
-//! an answer with the user's decisions after it. Nodes that cannot change the state have no transitions.
+//! an answer with the user's decisions after it. Answers that cannot change any state have no transitions.
 
 use super::marks::Marks;
 use super::rules::{self, Mode, View};
@@ -24,16 +24,17 @@ pub type StateId = u32;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// The system's result or the user's decisions, as pairs of a register and the index of one of its cells. Only
-    /// registers that conditions test are in the list. Registers of decisions that the user leaves open are missing.
+    /// registers that conditions of calls test are in the list. Registers of decisions that the user leaves open are
+    /// missing.
     Values(Box<[(u32, u16)]>),
-    /// The system answers with an error, which the procedure catches.
+    /// The system answers with an error, which a `try` of the text catches.
     Error,
 }
 
 /// A call or an answer of the agent, with its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Letter {
-    /// The node, by its index.
+    /// The index of the node in [`Procedure::nodes`].
     pub node: usize,
     /// The reply of the system or the user.
     pub outcome: Outcome,
@@ -41,7 +42,7 @@ pub struct Letter {
 
 impl Letter {
     /// Returns the letter as a line of text: `API: slot = value`, `API: error`, `answer: slot = value`, or the name
-    /// alone if the outcome has no values.
+    /// alone if the outcome has no values. Several values are separated by commas.
     pub fn text(&self, procedure: &Procedure) -> String {
         let name = procedure.nodes().get(self.node).map_or("", |node| node.name.as_str());
         match self.outcome.text(procedure) {
@@ -80,7 +81,8 @@ struct State {
     points: Box<[PointId]>,
 }
 
-/// The automaton of a procedure in a mode.
+/// The automaton of the agent's next steps under a procedure, in a mode. A state is constructed when a transition to it
+/// is computed.
 #[derive(Debug)]
 pub struct Automaton<'p> {
     procedure: &'p Procedure,
@@ -90,7 +92,7 @@ pub struct Automaton<'p> {
     states: Vec<State>,
     ids: FxHashMap<State, StateId>,
     most: usize,
-    /// Locked, so that sessions of several threads share an automaton.
+    /// Behind a lock, so that sessions of several threads can share an automaton.
     budget: Mutex<Budget>,
 }
 
@@ -147,19 +149,21 @@ impl<'p> Automaton<'p> {
         Ok(View::of(procedure, self.mode, &state.marks, &state.points))
     }
 
-    /// Returns whether a node is open in a state.
+    /// Returns whether a node breaks no rule of the mode in a state. `view` is the view of that state.
     pub(in crate::procedures) fn is_open(&self, state: StateId, view: &View, node: usize) -> bool {
         rules::broken(self.procedure, self.mode, self.marks(state), view, node).is_none()
     }
 
-    /// Returns whether a closing answer is open in a state; true in every state if the procedure has no closing answer.
+    /// Returns whether a closing answer is open in a state, whose view is `view`; true in every state if the procedure
+    /// has no closing answer.
     pub(in crate::procedures) fn is_complete(&self, state: StateId, view: &View) -> bool {
         let closing = &self.procedure.closing;
         !closing.contains(&true)
             || (0..closing.len()).any(|node| closing[node] && self.is_open(state, view, node))
     }
 
-    /// Returns the open nodes that can change a state, with their outcomes, in the order of the nodes.
+    /// Returns the open APIs and the open answers that can change some state, with their outcomes, in the order of the
+    /// nodes. Constructs the states to which the outcomes lead.
     pub(in crate::procedures) fn moves(&mut self, state: StateId) -> Result<Vec<Move>> {
         let view = self.view(state)?;
         let mut moves = Vec::new();
@@ -234,8 +238,8 @@ impl<'p> Automaton<'p> {
         self.mode
     }
 
-    /// Returns the state with these marks and points. Returns `None` if the state was not constructed, or if a tested
-    /// value is in no cell of its register.
+    /// Returns the id of the state with these marks and points, after normalisation. Points count only in the mode
+    /// `strict`. Returns `None` if the state was not constructed, or if a tested value is in no cell of its register.
     pub(in crate::procedures) fn find(&self, marks: &Marks<Scalar>, points: &[PointId]) -> Option<StateId> {
         let mut values = Vec::with_capacity(marks.values.len());
         for (value, register) in marks.values.iter().zip(&self.procedure.registers) {
@@ -266,7 +270,9 @@ impl<'p> Automaton<'p> {
         Ok(id)
     }
 
-    /// Returns the state without the marks that no rule reads, so that equivalent states are equal.
+    /// Resets the marks that no rule reads, so that states which differ only in such marks are equal: the status of
+    /// nodes that no node requires and no statement in a `try` calls, and numbers of calls above `max_calls`. All
+    /// numbers are 0 if calls are not counted.
     fn normal(&self, mut state: State) -> State {
         let procedure = self.procedure;
         for (node, done) in state.marks.done.iter_mut().enumerate() {
@@ -320,8 +326,8 @@ impl TransitionSystem for Automaton<'_> {
         self.view(*state).is_ok_and(|view| self.is_complete(*state, &view))
     }
 
-    /// `Yes` if a closing answer may be said now; for other states a [`Supervisor`](crate::procedures::Supervisor) is
-    /// needed.
+    /// Returns `Yes` if a closing answer may be said in the state or the procedure has none, and `Unknown` otherwise:
+    /// only a [`Supervisor`](crate::procedures::Supervisor) decides other states.
     fn completable(&mut self, state: &StateId) -> Result<Completable> {
         let view = self.view(*state)?;
         Ok(if self.is_complete(*state, &view) { Completable::Yes } else { Completable::Unknown })

@@ -1,23 +1,26 @@
 //! Bounds on the acts of a turn and of a session.
 //!
-//! The *rank* of a state is the smallest number of acts up to and including a closing answer. Words and decisions of
-//! the user that are new are *news*. Acts are compared with the lowest rank reached since the last news:
+//! The *rank* of a state is the smallest number of acts up to and including a closing answer, by choices that the
+//! supervisor permits. New words and new decisions of the user are *news*. Acts are compared with the lowest rank
+//! reached since the last news:
 //!
 //! - A call that does not lower this rank is *aside*. After [`ASIDE`] such calls in a turn, only calls are offered that
-//!   may lower the rank by some outcome; after twice as many, no calls are offered.
-//! - A turn without news, after a turn that did not lower the rank, is *idle*. From the [`IDLE`]th idle turn on, only
-//!   calls and answers are offered that may lower the rank, and closing answers and questions; replies out of the
-//!   workflow are not offered. After twice as many idle turns the conversation is *stalled* and ends.
+//!   may lower the rank by some outcome (any call, if no rank is known); after twice as many, no calls are offered.
+//! - A turn that begins with a message without new words is *idle* if the rank did not fall since the message before.
+//!   News end a series of idle turns. From the [`IDLE`]th idle turn of a series on, only calls and answers are offered
+//!   that may lower the rank, and closing answers and questions; replies out of the workflow are not offered. With
+//!   twice as many idle turns the conversation is *stalled* and ends.
 //!
 //! So each call of a turn lowers the rank or is aside, and a turn has one answer. Between news, each turn lowers the
 //! rank or makes the next turn idle.
 
 use super::supervisor::Supervisor;
 
-/// The number of calls aside in a turn, after which only calls are offered that may lower the rank.
+/// The number of calls in a turn that did not lower the rank, after which the turn's other calls are only offered if
+/// they may lower it. After twice as many, no calls are offered.
 pub(in crate::procedures) const ASIDE: usize = 3;
-/// The number of turns without news in which the rank did not fall. From this number on, only questions, closing
-/// answers, and acts that may lower the rank are offered.
+/// The number of idle turns since the last news from which on only questions, closing answers, and acts that may lower
+/// the rank are offered. With twice as many, the conversation ends.
 pub(in crate::procedures) const IDLE: usize = 2;
 
 /// The most acts (calls and answers) of an agent that takes only offered steps with the option `progress`.

@@ -30,7 +30,7 @@ pub(in crate::procedures) struct Marks<V> {
     pub(in crate::procedures) done: Box<[Status]>,
     /// By register: its value; `None` if it is unset.
     pub(in crate::procedures) values: Box<[Option<V>]>,
-    /// By node: the number of its calls; 0 for nodes without `max_calls`. Empty if no node has `max_calls`.
+    /// By node: the number of its answered calls; 0 for nodes without `max_calls`. Empty if no node has `max_calls`.
     pub(in crate::procedures) calls: Box<[u32]>,
 }
 
@@ -44,9 +44,10 @@ impl<V: Cell> Marks<V> {
         }
     }
 
-    /// Records the answer of an API. If `is_new` (other arguments or another outcome than before), everything that
-    /// requires the API, directly or not, is taken back. The registers that the API writes are unset; the caller sets
-    /// them.
+    /// Records the answer of an API and counts the call if the API has `max_calls`. The registers that the API writes
+    /// are unset; the caller sets them. If the API is done already and `is_new` (other arguments or another answer than
+    /// before), all nodes without `keep` that require the API, directly or not, are taken back: their status is
+    /// [`Status::No`], and the registers that they write are unset.
     pub(in crate::procedures) fn answered(
         &mut self,
         procedure: &Procedure,
@@ -67,7 +68,7 @@ impl<V: Cell> Marks<V> {
         }
     }
 
-    /// Records that an answer was said, and unsets what the user decides after it.
+    /// Records that an answer was said, and unsets the registers of the slots that the user decides after it.
     pub(in crate::procedures) fn said(&mut self, procedure: &Procedure, answer: usize) {
         self.done[answer] = Status::Ok;
         self.unset(&procedure.writes[answer]);

@@ -7,7 +7,8 @@ use crate::procedures::semantics::flow::PointId;
 use crate::procedures::semantics::procedure::{Precondition, Procedure};
 use std::fmt;
 
-/// How much of a procedure binds the agent.
+/// How much of a procedure binds the agent. In all modes, `max_calls` bounds the calls of an API, and questions and
+/// replies out of the workflow are always open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Only preconditions, of calls and of answers.
@@ -35,9 +36,9 @@ impl fmt::Display for Mode {
 pub(in crate::procedures) enum Rule {
     /// A precondition is not met. The number is its index among those of the node.
     Precondition(usize),
-    /// The API was called `max_calls` times.
+    /// The API answered `max_calls` calls or more.
     Limit,
-    /// The conditions around each call of the node in the text are closed (mode `guarded`).
+    /// The text calls the node, but the conditions around each of these calls are closed (mode `guarded`).
     Guard,
     /// The control flow is at no call of the node (mode `strict`).
     Order,

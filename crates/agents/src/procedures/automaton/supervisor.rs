@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 pub struct Size {
     /// The number of reachable states.
     pub states: usize,
-    /// The number of outcomes, over all states, of those choices of the agent that can change a state.
+    /// The number of outcomes, over all states, of the APIs and of the answers that can change some state and are open.
     pub edges: usize,
     /// The number of states from which a closing answer stays reachable, whatever results and decisions follow (the set
     /// S).
@@ -39,7 +39,8 @@ pub struct Supervisor<'p> {
     /// The states in which a closing answer may be said; all states if the procedure has no closing answer.
     complete: FixedBitSet,
     safe: FixedBitSet,
-    /// By state: the smallest number of acts up to and including a closing answer; `u32::MAX` outside of S.
+    /// By state: the smallest number of acts up to and including a closing answer, by choices that stay in S;
+    /// `u32::MAX` outside of S.
     ranks: Vec<u32>,
 }
 
@@ -85,8 +86,8 @@ impl<'p> Supervisor<'p> {
         }
     }
 
-    /// Computes for each state the smallest number of acts, by choices that stay in S, up to and including a closing
-    /// answer; `u32::MAX` for states outside of S.
+    /// Computes for each state the smallest number of acts, by choices that stay in `safe`, up to and including a
+    /// closing answer; `u32::MAX` for states outside of `safe` and for states without such a path.
     fn ranked(&self) -> Vec<u32> {
         let mut before: Vec<Vec<StateId>> = vec![Vec::new(); self.moves.len()];
         for from in self.safe.ones() {
@@ -124,8 +125,8 @@ impl<'p> Supervisor<'p> {
         self.rank(self.automaton.find(marks, points)?)
     }
 
-    /// Returns the lowest rank after an outcome of a node. Returns `None` if no outcome is in S, if the node cannot
-    /// change the state or is not open, and if the automaton lacks the state.
+    /// Returns the lowest rank after an outcome of a node. Returns `None` if no outcome is in S, if the node is not
+    /// open or is an answer that cannot change any state, and if the automaton lacks the state.
     pub(in crate::procedures) fn least_rank_after(
         &self,
         marks: &Marks<Scalar>,
@@ -146,7 +147,7 @@ impl<'p> Supervisor<'p> {
         self.automaton.procedure()
     }
 
-    /// Returns the numbers of states and outcomes of the automaton.
+    /// Returns the numbers of states and outcomes of the automaton, and the number of states in S.
     pub fn size(&self) -> Size {
         let edges = self.moves.iter().flatten().map(|choice| choice.outcomes.len()).sum();
         Size { states: self.moves.len(), edges, safe: self.safe.count_ones(..) }
@@ -178,8 +179,9 @@ impl<'p> Supervisor<'p> {
         self.automaton.mode()
     }
 
-    /// Returns the first outcome of a node that leads out of S, in the state of a session. Returns `None` if there is
-    /// none, if the node cannot change the state or is not open, and if the automaton lacks the state.
+    /// Returns the first outcome of a node that leads out of S, in the state of a session. Returns `None` if no outcome
+    /// does, if the node is not open or is an answer that cannot change any state, and if the automaton lacks the
+    /// state.
     pub(in crate::procedures) fn leaving_by(
         &self,
         marks: &Marks<Scalar>,
@@ -201,7 +203,7 @@ impl<'p> Supervisor<'p> {
 }
 
 /// The words of the supervised procedure: choices that stay in S, with their outcomes. A word is accepted if a closing
-/// answer may be said after it.
+/// answer may be said after it, or if the procedure has no closing answer.
 impl TransitionSystem for Supervisor<'_> {
     type State = StateId;
     type Label = Letter;

@@ -14,7 +14,8 @@ pub(in crate::procedures) struct Evaluation {
     pub(in crate::procedures) truths: Vec<Truth>,
     /// By guard: whether its test and those of all its ancestors permit the branch.
     open: Vec<bool>,
-    /// By guard: the conjunction of its test with those of its ancestors in the same block.
+    /// By guard: the conjunction of its test with those of its ancestors in the same block; for a guard of no block,
+    /// its test alone.
     along: Vec<Truth>,
 }
 

@@ -54,7 +54,7 @@ pub(in crate::procedures) fn preconditions(
 }
 
 /// Returns for each node the nodes that it requires, directly or not. A precondition that closes a cycle is an error;
-/// the sets of the nodes on a cycle may then be incomplete.
+/// the sets may then be incomplete.
 pub(in crate::procedures) fn closure(
     nodes: &[Node],
     preconditions: &[Vec<Precondition>],
@@ -123,7 +123,7 @@ fn register(expression: &Expr) -> Option<u32> {
     }
 }
 
-/// Marks the registers that conditions around calls test, and collects the literals that they are compared with.
+/// Marks the registers that conditions that guard calls test, and collects the literals that they are compared with.
 pub(in crate::procedures) fn tested(
     registers: &mut Registers,
     program: &Program,
@@ -292,7 +292,7 @@ fn conditions(procedure: &Procedure, text: &Text, findings: &mut Findings) {
 pub(in crate::procedures) struct Before {
     /// APIs that write a slot which the conditions of these guards read.
     pub(in crate::procedures) apis: Rc<BTreeSet<usize>>,
-    /// APIs of a `try` in whose `except` the guard is: one of them must have failed.
+    /// APIs of each `try` in whose `except` the guard is: of each `try`, one API must have failed.
     pub(in crate::procedures) raised: Rc<BTreeSet<usize>>,
     loops: Option<Rc<Loops>>,
 }
@@ -398,7 +398,8 @@ pub(in crate::procedures) fn before(
     Ok(all)
 }
 
-/// Returns an API of `required` whose first response slot must be false for a condition to hold, if there is one.
+/// Returns an API of `required` whose first response slot must be false for a condition to hold; `None` if none is
+/// found.
 fn said_no(
     procedure: &Procedure,
     condition: ExprId,

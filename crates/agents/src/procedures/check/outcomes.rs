@@ -18,7 +18,7 @@ use rustc_hash::FxHashSet;
 const NAMED: usize = 3;
 
 /// Checks the automaton in the mode `guarded`. Returns its size without numbers of calls, and the bounds of a session;
-/// there are no bounds if the text says no inform or can be blocked.
+/// there are no bounds if the text says no inform, or if results or decisions can block the procedure from the start.
 ///
 /// # Errors
 /// The limits `plan_states` and `compile_work`.
@@ -63,8 +63,9 @@ fn closing_place(procedure: &Procedure) -> grammata::Place {
     procedure.sites.first().map(|site| site.place.clone()).unwrap_or_default()
 }
 
-/// If `warns`, warns of outcomes of calls after which no node is open that requires the call or tests its result.
-/// Returns the nodes that are open in some state.
+/// Returns the nodes that are open in some state. If `warns`, also warns of outcomes of calls after which, in some
+/// state, no other API and no inform of the text is open that requires the call directly, or whose conditions test its
+/// result or its error.
 fn after_outcomes(
     supervisor: &Supervisor<'_>,
     warns: bool,

@@ -18,17 +18,18 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The procedure, if the file has no errors.
     pub procedure: Option<Procedure>,
-    /// The size of the automaton in the mode `guarded`, without numbers of calls; `None` if the file has errors that
-    /// prevent its construction, or if a limit did.
+    /// The size of the automaton in the mode `guarded`, without numbers of calls; `None` if reading the file found
+    /// errors, or if a limit prevented the check of the automaton.
     pub size: Option<Size>,
-    /// The most acts of an agent that takes only offered steps, in the mode `guarded`. `None` also if the text says no
-    /// inform, or if results or decisions can block the procedure.
+    /// The most acts of an agent that takes only offered steps, in the mode `guarded`. `None` if the size is `None`, if
+    /// the text says no inform, or if results or decisions can block the procedure from the start.
     pub bounds: Option<Bounds>,
     /// The error of the limit that prevented the check of the automaton, if any.
     pub unchecked: Option<Error>,
 }
 
-/// Reads a procedure that names no documents of tools, and runs all static checks. Errors of the file are findings.
+/// Reads a procedure that names no documents of tools, and runs the static checks; those that need the automaton only
+/// if the file has no errors. Errors of the file are findings.
 ///
 /// # Errors
 /// The limits `source_bytes`, `procedure_nodes` and `compile_work`, if the file cannot be read within them.

@@ -11,7 +11,7 @@ pub enum Act {
     Call {
         /// The name; in the published format without a leading `API_` or `API.`.
         name: String,
-        /// The arguments.
+        /// The arguments, by slot.
         arguments: Values,
     },
     /// An answer.
@@ -27,7 +27,8 @@ pub enum Act {
 
 impl Act {
     /// Reads a step in one of the formats; `None` if the text is not a step. [`StepFormat::Published`] ignores text
-    /// that models write around the step, [`StepFormat::Json`] only white space.
+    /// that models write around the step, including further lines of a response; [`StepFormat::Json`] ignores only
+    /// white space around the object.
     pub fn read(text: &str, format: StepFormat) -> Option<Act> {
         match format {
             StepFormat::Json => json(text),
@@ -35,7 +36,8 @@ impl Act {
         }
     }
 
-    /// Parses the name of an answer: `NAME`, or `NAME(SLOT, SLOT)` for a question that asks for slots.
+    /// Returns the answer with a name and a text, without whitespace around them. The name is written `NAME`, or
+    /// `NAME(SLOT, SLOT)` for a question that asks for slots.
     pub(super) fn answer(name: &str, text: &str) -> Act {
         answer(name, text)
     }

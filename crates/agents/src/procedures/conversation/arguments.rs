@@ -19,7 +19,8 @@ const MOST_LISTED: usize = 16;
 pub enum Origin {
     /// The value that the slot has in an earlier call on which this call builds.
     Fixed(Value),
-    /// One of these values, which results, decisions, the user or the file told.
+    /// One of these values, which results, decisions, the user or the file told, or which were known before the
+    /// conversation.
     Told(Vec<Value>),
     /// One of these texts: pieces of the user's messages, those of the latest message first, or more than 16 texts that
     /// somebody said.
@@ -31,13 +32,13 @@ pub enum Origin {
 /// One slot of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
-    /// The slot.
+    /// The name of the slot.
     pub slot: String,
-    /// The schema of the slot; `true` if the file has none.
+    /// The schema of the slot; `true` if neither the file nor a tool has one.
     pub schema: Value,
     /// The origin of the value.
     pub origin: Origin,
-    /// Whether the call requires it.
+    /// Whether a call must have the slot.
     pub is_required: bool,
 }
 
@@ -77,7 +78,7 @@ impl Argument {
 }
 
 impl Arguments {
-    /// Returns the JSON Schema of the arguments.
+    /// Returns the JSON Schema of the arguments: an object with the slots as members, but none of the excluded objects.
     pub fn schema(&self) -> Value {
         let properties: Values = self.slots.iter().map(|slot| (slot.slot.clone(), slot.narrowed())).collect();
         let required: Vec<&str> =
@@ -94,7 +95,8 @@ impl Arguments {
         schema
     }
 
-    /// Returns whether all combinations of values are excluded; false if the values of a slot are not listed.
+    /// Returns whether there are excluded arguments, and all combinations of values are excluded; false if the values
+    /// of a slot are not listed.
     fn is_empty(&self) -> bool {
         if self.excluded.is_empty() {
             return false;
@@ -114,11 +116,11 @@ impl Arguments {
             listed.iter().all(fits)
                 && excluded.keys().all(|key| self.slots.iter().any(|slot| slot.slot == *key))
         };
-        // no combination is excluded twice
+        // assumes that no combination is excluded twice
         self.excluded.iter().filter(is_among).count() >= all
     }
 
-    /// Returns the arguments by the schemas of the file, without knowledge from the conversation.
+    /// Returns the arguments by the schemas of the slots, without knowledge from the conversation.
     pub(in crate::procedures) fn plain(session: &Session<'_>, api: usize) -> Arguments {
         let procedure = session.procedure();
         let declared = &procedure.nodes[api];
@@ -144,11 +146,13 @@ impl Session<'_> {
     /// - that the response of a precondition has, that the user decided after a precondition, or whose `source` is a
     ///   result, has one of the values told. A free text whose `source` is the user is a piece of the user's messages;
     /// - otherwise has a value that somebody said, once the user has said anything (*provenance*): the user, a result
-    ///   of this conversation, or the file as a default;
-    /// - of an enumeration or a boolean that the user may have said in other words, and of any kind if [provenance](
-    ///   Session::provenance) is off, has any value of its schema.
+    ///   of this conversation, the file as a default, or a value that was known before the conversation;
+    /// - has any value of its schema if nobody must have said the value: before the first message of the user, if
+    ///   [provenance](Session::provenance) is off, if its `source` is the agent, if it is a list, an object or null,
+    ///   and if it is an enumeration or a boolean that the user may have said in other words.
     ///
-    /// Arguments that repeat a call of this turn are excluded, unless an API on which it depends was answered again.
+    /// Arguments that repeat a call of this turn are excluded, unless an API on which it depends has given another
+    /// answer since.
     ///
     /// # Errors
     /// [`Obstacle::Unknown`] if the node is not an API, [`Obstacle::Stale`] if two calls disagree about a slot,
@@ -242,8 +246,11 @@ impl Session<'_> {
         Origin::Schema
     }
 
-    /// Returns the first slot of a result, as `slot = value`, whose value is in no cell of the conditions that test the
-    /// slot, and the allowed values. Returns `None` if the conditions cover all values.
+    /// Returns the first slot of a result, as `slot = value`, that conditions test and whose value is in none of its
+    /// cells, and the allowed values. Returns `None` if there is no such slot.
+    ///
+    /// # Panics
+    /// If no node has the index `api`.
     pub fn foreign(&self, api: usize, result: &Values) -> Option<(String, String)> {
         for &register in &self.procedure.writes[api] {
             let register = &self.procedure.registers[register as usize];

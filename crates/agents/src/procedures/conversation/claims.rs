@@ -18,8 +18,9 @@ fn words(text: &str) -> FxHashSet<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// Returns the patterns of the texts that only this node may contain: those of its `claims`. `auto` means the words of
-/// its description that no other node's description has. Patterns are matched case-insensitively.
+/// Returns the patterns of the texts that only this node may contain: those of its `claims`. `auto` means the words, of
+/// at least [`LEAST_LETTERS`] characters, of its description that no other node's description has. Patterns are matched
+/// case-insensitively.
 pub(in crate::procedures) fn patterns(procedure: &Procedure, node: usize) -> Vec<String> {
     let declared = &procedure.nodes[node];
     let mut patterns = Vec::new();
@@ -41,7 +42,7 @@ pub(in crate::procedures) fn patterns(procedure: &Procedure, node: usize) -> Vec
 /// Returns an expression for the texts in which some pattern matches; `None` if there are no patterns.
 ///
 /// # Errors
-/// Errors of the patterns (`regex/…`).
+/// Errors of the patterns (`regex/…`), and limits.
 pub(in crate::procedures) fn matching(
     builder: &mut GrammarBuilder,
     patterns: &[String],

@@ -72,16 +72,17 @@ impl<'p> Workflow<'p> {
     }
 }
 
-/// The allowed texts of answers that have a reference text.
+/// The allowed texts of questions for slots, and of other answers that have a reference text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Texts {
-    /// The reference text with its values.
+    /// The reference text with its values. A question without one has a text that lists its slots; a question for no
+    /// particular slot has any text.
     #[default]
     Verbatim,
-    /// Any text that has the values.
+    /// Any text that has the values of the reference text ([`Text::Guided`]); for questions, any text.
     Guided,
-    /// Any text.
+    /// Any text ([`Text::Free`]).
     Free,
 }
 
@@ -95,15 +96,17 @@ pub enum Texts {
 pub struct Offering {
     /// Whether only open nodes are offered; otherwise all nodes.
     pub only_open: bool,
-    /// Whether the conversation narrows arguments; otherwise the schemas of the slots apply.
+    /// Whether the conversation narrows arguments, and calls that can have no arguments are not offered; otherwise the
+    /// schemas of the slots apply.
     pub narrow: bool,
-    /// The allowed texts of answers that have a reference text.
+    /// The allowed texts of questions for slots, and of other answers that have a reference text.
     pub texts: Texts,
     /// Whether texts that one answer claims are excluded from all others. Verbatim texts are not checked.
     pub claims: bool,
-    /// Whether acts that do not bring a closing answer nearer are bounded. Once they are used up, only questions,
-    /// closing answers, and acts that may bring one nearer are offered. No effect without a supervisor or without
-    /// `only_open`.
+    /// Whether acts that do not bring a closing answer nearer are bounded. After too many such calls in a turn, only
+    /// calls that may bring one nearer are offered, and after twice as many none. After too many such turns, the only
+    /// answers offered are questions, closing answers, and those that may bring one nearer. No effect without a
+    /// supervisor or without `only_open`.
     pub progress: bool,
 }
 
@@ -120,7 +123,7 @@ pub enum Resolved {
     Call {
         /// The index of the API's node.
         api: usize,
-        /// The arguments.
+        /// The arguments, by slot.
         arguments: Values,
     },
     /// An answer.
@@ -190,8 +193,8 @@ impl<'w> Conversation<'w> {
         self
     }
 
-    /// Returns whether the conversation is stalled: the user said nothing new for several turns, and no act brought a
-    /// closing answer nearer.
+    /// Returns whether the conversation is stalled: the user said and decided nothing new for several turns, and no act
+    /// brought a closing answer nearer. False if the current procedure has no supervisor or a closing answer was said.
     pub fn is_stalled(&self) -> bool {
         self.session().is_stalled()
     }
@@ -221,7 +224,7 @@ impl<'w> Conversation<'w> {
         self.frames.len()
     }
 
-    /// Returns whether a closing answer of the first procedure was said.
+    /// Returns whether a closing answer of the first procedure was said when it was allowed.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -231,7 +234,7 @@ impl<'w> Conversation<'w> {
         self.frames.iter_mut().for_each(|frame| frame.session.hear(text));
     }
 
-    /// Returns the workflows that may begin now: those that have not begun, if a frame is free.
+    /// Returns the workflows that may begin now: those that are not active, if fewer than [`MOST_FRAMES`] are.
     fn switches(&self) -> impl Iterator<Item = usize> {
         let is_begun = |workflow: &usize| self.frames.iter().any(|frame| frame.workflow == *workflow);
         let has_room = self.frames.len() < MOST_FRAMES;
@@ -320,7 +323,7 @@ impl<'w> Conversation<'w> {
     }
 
     /// Adds the questions of a request: for the slots that it names, or otherwise for each set of slots of one call
-    /// that the user can tell.
+    /// that the user can tell. If there is no such set, adds a question for no particular slot.
     fn questions(&self, node: usize, offering: &Offering, offers: &mut Vec<Offer>) {
         let session = self.session();
         let declared = &session.procedure().nodes()[node];
@@ -342,8 +345,8 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// Returns the sets of slots that a question may ask for, without duplicates. Slots that an earlier call fixes are
-    /// left out.
+    /// Returns the sets of slots that a question may ask for, without duplicates. A set has slots of one API's request
+    /// that the user can tell and that no earlier call fixes for this API.
     fn asked(&self) -> Vec<Vec<String>> {
         let session = self.session();
         let procedure = session.procedure();
@@ -364,7 +367,7 @@ impl<'w> Conversation<'w> {
         all
     }
 
-    /// Returns the text of a question for slots.
+    /// Returns the text of a question for slots, which lists their descriptions, or the names of slots without one.
     fn question(&self, slots: &[String]) -> String {
         let name = |slot: &String| {
             let declared = self.session().procedure().slot(slot);
@@ -377,8 +380,8 @@ impl<'w> Conversation<'w> {
         format!("Please tell me: {}.", super::fill::one_line(&names.join(", ")))
     }
 
-    /// Resolves the names of an act. An answer of an unknown name is a free reply; a call of an unknown name is
-    /// [`Resolved::Unknown`].
+    /// Resolves the names of an act. An answer whose name is not that of an answer is a free reply; a call whose name
+    /// is neither that of an API nor a control that is possible now is [`Resolved::Unknown`].
     pub fn resolve(&self, act: Act) -> Resolved {
         let procedure = self.session().procedure();
         match act {

@@ -23,8 +23,8 @@ pub(in crate::procedures) fn one_line(text: &str) -> String {
 
 impl Session<'_> {
     /// Returns the text of an answer in one line, with values in place of `$slot` and `$API-slot`, and the values that
-    /// were filled in. A slot without a value is replaced by its name, with spaces for `_` and `-`. Both are empty for
-    /// other nodes.
+    /// were filled in and are not empty. A slot without a value is replaced by its name, with spaces for `_` and `-`.
+    /// Both are empty for APIs and unknown indices.
     pub fn fill(&self, node: usize) -> (String, Vec<String>) {
         let Some(declared) = self.procedure.nodes.get(node).filter(|node| node.kind != NodeKind::Api) else {
             return (String::new(), Vec::new());

@@ -13,10 +13,10 @@ const STEP: &str = "step";
 /// The member that has a thought.
 const THOUGHT: &str = "thought";
 
-/// Returns a JSON Schema of an object with one of the offers as `step`, `{"call": API, "arguments": {…}}` or `{"say":
-/// NAME, "text": TEXT}`, and before it a `thought` of at most that many characters, unless `thought` is `None`. As
-/// strict servers require, all members are required and no others are allowed: an optional argument without a value is
-/// null. Answers with only one text need no `text`. A text has at most `characters` characters.
+/// Returns a JSON Schema of an object with one of the offers as its member `step`: `{"call": API, "arguments": {…}}` or
+/// `{"say": NAME, "text": TEXT}`. Before `step` there is a member `thought` of at most `thought` characters, unless
+/// that is `None`. As strict servers require, all members are required and no others are allowed: an optional argument
+/// without a value is null. Answers with only one text have no `text`. A text has at most `characters` characters.
 pub fn object_schema(offers: &[Offer], thought: Option<u32>, characters: u32) -> Value {
     let text = |most: u32| json!({"type": "string", "maxLength": most});
     let mut steps = Vec::new();
@@ -54,11 +54,12 @@ fn object<'n>(members: impl IntoIterator<Item = (&'n str, Value)>) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
-/// Returns a schema of arguments that is wider than [`Arguments::schema`]: repetitions are not excluded.
+/// Returns a schema of arguments. In contrast to [`Arguments::schema`], repetitions are not excluded, optional slots
+/// are null if they have no value, and a slot without a schema is a text, a number or a boolean.
 fn schema(arguments: &Arguments) -> Value {
     object(arguments.slots.iter().map(|slot| {
         let schema = match slot.narrowed() {
-            // a slot that the file does not declare
+            // a slot without a schema
             Value::Bool(_) => json!({"type": ["string", "number", "boolean"]}),
             schema => schema,
         };
@@ -67,7 +68,8 @@ fn schema(arguments: &Arguments) -> Value {
     }))
 }
 
-/// Reads the act of an object, which is the object or its member `step`. Returns `None` if there is no act.
+/// Reads the act of an object, which is the object or its member `step`. Returns `None` if there is no act. Optional
+/// arguments of an offered call that are null are dropped. An answer that is offered with one text has that text.
 pub fn object_act(text: &str, offers: &[Offer]) -> Option<Act> {
     let value: Value = serde_json::from_str(text.trim()).ok()?;
     let step = value.get(STEP).unwrap_or(&value);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a node is not open: the first rule that it breaks.
+/// Why a node is not open, or why a call with certain arguments is not allowed: the first rule that is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// No node of the required kind has the name.
@@ -10,13 +10,14 @@ pub enum Obstacle {
     /// A precondition is not met: the name of its node; if the node is done with another outcome than the required one,
     /// `!ok` or `!error` follows.
     Precondition(String),
-    /// The API was called `max_calls` times; the number is `max_calls`.
+    /// The API answered `max_calls` calls or more; the number is `max_calls`.
     Limit(u32),
     /// Conditions close each call of the node in the text. The fields describe a condition around the first call.
     Guard {
-        /// The condition as written, with `not` if it must not hold.
+        /// The condition as written, in `not (…)` if it must not hold; or `no error of …` or `an error of …` with the
+        /// names of APIs.
         condition: String,
-        /// `slot = value` for each slot that it reads; a slot without a value is `not known`.
+        /// `NAME = VALUE` for each slot or result that the condition reads, or `NAME is not known`; empty for errors.
         values: String,
     },
     /// The control flow of the text is not at a call of the node (mode `strict`).
@@ -33,8 +34,8 @@ pub enum Obstacle {
     /// Nobody said the value of this slot: none of the messages of the user, results and decisions that the `source` of
     /// the slot admits has it, and it is not known otherwise, for instance as the declared default.
     Unsaid(String),
-    /// The same call with the same arguments was answered in this turn, and no API on which it depends was answered
-    /// again.
+    /// The call was answered in this turn with the same arguments, and no API on which it depends has given another
+    /// answer since; or all arguments that the call may have would be such a repetition.
     Again,
     /// The user dropped the request, and the call has an effect in the world.
     Cancelled,

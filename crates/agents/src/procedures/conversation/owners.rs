@@ -71,7 +71,8 @@ impl Owners {
         self.given.insert(slot.to_owned(), value);
     }
 
-    /// Returns the messages since the agent asked for a slot; `None` if it did not, or if the user has not answered.
+    /// Returns the messages since the agent last asked for a slot, or for all slots; `None` if it did not, or if the
+    /// user has not answered.
     pub(in crate::procedures) fn answers_to(&self, slot: &str) -> Option<&[Saying]> {
         let asked = self.asked.get(slot).copied().max(self.asked_all)?;
         self.messages.get(asked..).filter(|messages| !messages.is_empty())

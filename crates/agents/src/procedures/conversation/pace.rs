@@ -10,11 +10,12 @@ use serde_json::Value;
 /// of acts up to a closing answer; news are new words or decisions of the user.
 #[derive(Clone, Debug, Default)]
 pub(in crate::procedures) struct Pace {
-    /// The lowest rank since the last news; `None` before the first act and in states without a rank.
+    /// The lowest rank of the states since the last news; `None` if no state since then has a rank.
     pub(in crate::procedures) lowest: Option<u32>,
     /// Number of calls of this turn that did not lower the lowest rank.
     pub(in crate::procedures) aside: usize,
-    /// Number of turns since the last news in which the rank did not fall.
+    /// Number of turns since the last news that began with a message without new words, after the rank had not fallen
+    /// since the message before.
     pub(in crate::procedures) idle: usize,
     has_fallen: bool,
     /// The words that the user said.
@@ -64,7 +65,7 @@ impl Pace {
         }
     }
 
-    /// Returns whether only calls that can lower the rank are allowed.
+    /// Returns whether a call is allowed only if it can lower the rank.
     pub(in crate::procedures) fn is_pressed(&self) -> bool {
         self.aside >= ASIDE || self.is_idle()
     }

@@ -28,7 +28,8 @@ impl Session<'_> {
     }
 
     /// Returns whether the user may have said a value of an enumeration or a boolean in other words: the agent asked
-    /// for the slot and the user answered, or a message has a word of its name or of its values.
+    /// for the slot and the user answered, or a message has a word with the same first four characters as a word of the
+    /// slot's name or of its values. False for other schemas.
     fn is_in_other_words(&self, slot: &str) -> bool {
         let Some(values) = self.schema(slot).and_then(closed) else { return false };
         if self.owners.answers_to(slot).is_some() {
@@ -42,8 +43,10 @@ impl Session<'_> {
     /// Returns whether somebody said the value of an argument. These always count: null, lists and objects; the value
     /// of the slot in an earlier call on which the call builds, in a decision on the slot, or known before the
     /// conversation; the schema's `const` and the default of the file. In addition the `source` of the slot decides:
-    /// without one, messages of the user, results and all decisions count; with `user` only messages; with a result
-    /// only that result; with `agent` every value.
+    /// without one, messages of the user, results and all decisions count (for a boolean only results and decisions of
+    /// the slot itself); with `user` only messages; with a result only that result; with `agent` every value. Where
+    /// messages count, so do answers to which the user agreed, and all values of an enumeration or a boolean if the
+    /// user may have said one in other words.
     pub(in crate::procedures) fn is_owned(&self, api: usize, slot: &str, value: &Value) -> bool {
         let owners = &self.owners;
         let is_value = |other: &Value| is_same(other, value);
@@ -80,9 +83,10 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the values that somebody said and that the schema of the slot allows, the best known first and without
-    /// duplicates. Returns `None` if any value of the schema is allowed. The slot must not be fixed by an earlier call
-    /// or have a result as its source.
+    /// Returns the values that somebody said and that the schema of the slot allows, without duplicates: first the
+    /// default, then values known before the conversation, then results (the latest first), then values of the user's
+    /// messages, and last the schema's `const`. Returns `None` if any value of the schema is allowed. The slot must not
+    /// be fixed by an earlier call or have a result as its source.
     pub(in crate::procedures) fn said_values(&self, slot: &str) -> Option<Vec<Value>> {
         let owners = &self.owners;
         let declared = self.procedure.slot(slot);
@@ -140,8 +144,8 @@ pub(in crate::procedures) fn is_free_text(schema: &Value) -> bool {
     is_text && fields.keys().all(|key| only.contains(&key.as_str()))
 }
 
-/// Returns a text in lower and upper case and without spaces, because patterns may require another spelling than the
-/// text's.
+/// Returns a text in lower case, in upper case and without spaces, because patterns may require another spelling than
+/// the text's. Upper case is left out if it does not convert back to the lower case.
 fn spellings(text: &str) -> Vec<String> {
     let squeezed: String = text.split_whitespace().collect();
     let mut spellings = vec![text.to_lowercase(), squeezed.to_lowercase()];

@@ -101,7 +101,7 @@ const HOURS: [&str; 13] = [
 /// The most years of a text that are combined with its months and days.
 const MOST_YEARS: usize = 4;
 
-/// A time of day: minutes since midnight or noon, and whether it is after noon, if that is known.
+/// A time of day: minutes since midnight or noon, and whether it is noon or later, if that is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Time {
     minutes: u32,
@@ -201,7 +201,8 @@ impl Saying {
     }
 
     /// Returns times of day as `HH:MM` and dates as `YYYY-MM-DD`, the forms that schemas require. A time without a half
-    /// of the day has both forms.
+    /// of the day has both forms. Dates are all combinations of a month that the text names with whole numbers of the
+    /// text as years (1900 to 2100, the smallest [`MOST_YEARS`]) and days (1 to 31).
     pub(in crate::procedures) fn normal_forms(&self) -> Vec<String> {
         let mut forms = Vec::new();
         for time in &self.times {
@@ -294,7 +295,7 @@ fn digits(text: &str) -> Vec<f64> {
     numbers
 }
 
-/// Returns the value of a number word.
+/// Returns the value of a word in `UNITS`, `ORDINALS`, `TENS` or `OTHERS`; `None` for other words, such as `hundred`.
 fn value_of(word: &str) -> Option<u32> {
     let place = |list: &[&str]| list.iter().position(|known| *known == word).map(|place| place as u32);
     let tens = || TENS.iter().position(|(tens, ordinal)| *tens == word || *ordinal == word);
@@ -326,8 +327,9 @@ fn spelled(words: &[String]) -> Vec<f64> {
     numbers
 }
 
-/// Returns whether a number word may follow the number read so far: 1 to 9 after one that ends in a multiple of ten from
-/// 20 to 90 (`twenty five`), any number below 100 after a multiple of 100 that is not 0 (`hundred ten`).
+/// Returns whether a number word may follow the number read so far: 1 to 9 after one that ends in a multiple of ten
+/// from 20 to 90 (`twenty five`), any number below 100 after a multiple of 100 that is not 0 (`hundred ten`). Only such
+/// words are added to the number.
 fn fits_after(before: u32, value: u32) -> bool {
     let is_tens = (20..100).contains(&(before % 100)) && before.is_multiple_of(10);
     is_tens && (1..10).contains(&value) || before >= 100 && before.is_multiple_of(100) && value < 100
@@ -379,7 +381,8 @@ fn spoken_times(words: &[String]) -> Vec<Time> {
     times
 }
 
-/// Reads a number from a text in lower case: in digits, as an ordinal (`2nd`), or in words.
+/// Reads a number from a text in lower case: in digits, as an ordinal (`2nd`), or in words without `hundred`,
+/// `thousand` and `and`. `None` for other texts.
 fn number(text: &str) -> Option<f64> {
     let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text);
     let begins = digits.starts_with(|c: char| c.is_ascii_digit() || c == '-');

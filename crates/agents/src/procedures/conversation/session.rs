@@ -46,11 +46,11 @@ pub struct Session<'p> {
     pub(in crate::procedures) marks: Marks<Scalar>,
     /// By node: the last answer, even if it was taken back.
     pub(in crate::procedures) answers: Vec<Option<Answer>>,
-    /// The answered calls of this turn for which no API on which they depend was answered again.
+    /// The answered calls of this turn, without those that depend on an API that has given another answer since.
     pub(in crate::procedures) made: Vec<(usize, Values)>,
     pub(in crate::procedures) points: Box<[PointId]>,
     pending: Option<Pending>,
-    /// The last value of each slot that calls, results and decisions told.
+    /// The last value of each slot that calls, results, decisions or [`tell`](Session::tell) told.
     pub(in crate::procedures) known: Values,
     /// Decisions of the user that were not taken back.
     pub(in crate::procedures) decided: Values,
@@ -88,8 +88,8 @@ impl<'p> Session<'p> {
     }
 
     /// Creates a conversation that forbids a node if one of its outcomes leaves the supremal controllable and
-    /// nonblocking set of states. In a state that the automaton lacks (a response lacked a slot that conditions test,
-    /// or an error was not caught), only the rules of the mode hold.
+    /// nonblocking set of states. In a state that the automaton lacks (for instance after a response without a slot
+    /// that conditions test, or after an error that is not caught), only the rules of the mode hold.
     pub fn supervised(supervisor: &'p Supervisor<'p>) -> Session<'p> {
         let session = Session::new(supervisor.procedure(), supervisor.mode());
         Session { supervisor: Some(supervisor), ..session }
@@ -123,7 +123,8 @@ impl<'p> Session<'p> {
         &self.known
     }
 
-    /// Returns the last value of a slot: `slot`, or `API.slot` and `API-slot` for the response of an API.
+    /// Returns the last value of a slot: `slot`, or `API.slot` and `API-slot` for the response of an API. `None` if no
+    /// value is known.
     pub fn value(&self, name: &str) -> Option<&Value> {
         let of_result = name.split_once(['.', '-']).and_then(|(api, slot)| {
             let api = self.procedure.node(api)?;
@@ -133,7 +134,8 @@ impl<'p> Session<'p> {
         of_result.or_else(|| self.known.get(name))
     }
 
-    /// Sets a value that is known before the conversation, such as one from a procedure that this one interrupts.
+    /// Sets a value that is known before the conversation, such as one from a procedure that this one interrupts. The
+    /// value counts as said for this slot.
     pub fn tell(&mut self, slot: &str, value: Value) {
         self.owners.given(slot, value.clone());
         self.known.insert(slot.to_owned(), value);
@@ -149,14 +151,14 @@ impl<'p> Session<'p> {
         self.heard.push(text);
     }
 
-    /// Returns the smallest number of acts up to a closing answer; `None` without a supervisor, and in states from
-    /// which it does not guarantee one.
+    /// Returns the smallest number of acts up to and including a closing answer; `None` without a supervisor, and in
+    /// states that its automaton lacks or from which it does not guarantee a closing answer.
     fn rank(&self) -> Option<u32> {
         self.supervisor?.rank_of(&self.marks, &self.points)
     }
 
-    /// Returns whether some outcome of a node has a lower rank than each state since the user last said something new.
-    /// True if there is no supervisor or no such rank is known.
+    /// Returns whether some outcome of a node has a lower rank than each state since the user last said or decided
+    /// something new. True if there is no supervisor, or if none of these states has a rank.
     pub(in crate::procedures) fn may_lower(&self, node: usize) -> bool {
         let Some(supervisor) = self.supervisor else { return true };
         let Some(lowest) = self.pace.lowest else { return true };
@@ -186,7 +188,7 @@ impl<'p> Session<'p> {
     }
 
     /// Returns whether the conversation should end: too many turns without news that did not bring a closing answer
-    /// nearer.
+    /// nearer. False without a supervisor, and once a closing answer was said.
     pub fn is_stalled(&self) -> bool {
         self.has_pace() && self.pace.is_stalled()
     }
@@ -196,7 +198,7 @@ impl<'p> Session<'p> {
         &self.heard
     }
 
-    /// Records that the user drops the request: no call with `effect: write` is allowed any more.
+    /// Records that the user drops the request: no call that changes something in the world is allowed any more.
     pub fn cancel(&mut self) {
         self.is_cancelled = true;
     }
@@ -207,7 +209,7 @@ impl<'p> Session<'p> {
     }
 
     /// Returns an outcome of a node after which results or decisions can prevent every closing answer; `None` if there
-    /// is no such outcome or no supervisor.
+    /// is no such outcome or no supervisor, or if its automaton lacks the current state.
     fn leaving(&self, node: usize) -> Option<Obstacle> {
         let outcome = self.supervisor?.leaving_by(&self.marks, &self.points, node)?;
         Some(Obstacle::Blocking(outcome.text(self.procedure)))
@@ -243,14 +245,15 @@ impl<'p> Session<'p> {
         View::of(self.procedure, self.mode, &self.marks, &self.points)
     }
 
-    /// Returns the indices of the open nodes. Arguments are not checked, but an API is left out if the calls on which
-    /// it builds disagree about a slot of its request.
+    /// Returns the indices of the open nodes, in ascending order. Arguments are not checked, but an API is left out if
+    /// the calls on which it builds disagree about a slot of its request that is not in `rebind`.
     pub fn open(&self) -> Vec<usize> {
         let view = self.view();
         (0..self.procedure.nodes.len()).filter(|&node| self.blocked(&view, node).is_none()).collect()
     }
 
-    /// Returns why a node is not open, with these arguments or with any. Returns `None` if it is open.
+    /// Returns why a node is not open, or why a call with these arguments is not allowed; `None` if nothing forbids the
+    /// act. If `arguments` is `None`, arguments are not checked. An unknown index is [`Obstacle::Unknown`].
     pub fn obstacle(&self, node: usize, arguments: Option<&Values>) -> Option<Obstacle> {
         if node >= self.procedure.nodes.len() {
             return Some(Obstacle::Unknown);
@@ -268,7 +271,7 @@ impl<'p> Session<'p> {
     }
 
     /// Returns lines with the open nodes and their descriptions (`open:`), and the other nodes with their obstacles
-    /// (`blocked:`).
+    /// (`blocked:`). While the values of arguments must have been said, a call that can have no arguments is blocked.
     pub fn feedback(&self) -> String {
         let view = self.view();
         let (mut open, mut blocked) = (String::from("open:\n"), String::from("blocked:\n"));
@@ -282,8 +285,8 @@ impl<'p> Session<'p> {
         open + &blocked
     }
 
-    /// Returns why no arguments of a call are possible, if provenance is on and the user has said something. Returns `None`
-    /// otherwise, for nodes that are not APIs, and if arguments are possible.
+    /// Returns why no arguments of a call are possible, if provenance is on and the user has said something. Returns
+    /// `None` otherwise, for nodes that are not APIs, and if arguments are possible.
     pub(in crate::procedures) fn lacking(&self, node: usize) -> Option<Obstacle> {
         let is_api = self.procedure.nodes[node].kind == NodeKind::Api;
         (is_api && self.asks_for_owners()).then(|| self.arguments(node).err()).flatten()
@@ -382,7 +385,8 @@ impl<'p> Session<'p> {
         texts.join(", ")
     }
 
-    /// Returns the arguments of the last answered calls of a node's preconditions, with their indices.
+    /// Returns the arguments of the last answered calls of those APIs that a node directly requires and that are done,
+    /// each with the index of the API.
     pub(in crate::procedures) fn bases(&self, node: usize) -> impl Iterator<Item = (usize, &Values)> {
         self.procedure.preconditions[node].iter().filter_map(|precondition| {
             let is_done = self.marks.done[precondition.node] != Status::No;
@@ -391,7 +395,8 @@ impl<'p> Session<'p> {
         })
     }
 
-    /// Returns an obstacle if two calls on which a call builds disagree about a slot.
+    /// Returns an obstacle if two calls on which a call builds disagree about a slot of its request that is not in
+    /// `rebind`.
     pub(in crate::procedures) fn conflict(&self, node: usize) -> Option<Obstacle> {
         let declared = &self.procedure.nodes[node];
         for slot in declared.request.iter().filter(|slot| !declared.rebind.contains(slot)) {
@@ -443,7 +448,8 @@ impl<'p> Session<'p> {
 
     /// Records a call of the agent and returns its obstacle, if there is one. Arguments are checked only with
     /// `judge_arguments`. The call waits for [its result](Session::result) even if there is an obstacle, because wrong
-    /// acts are followed too; only a call of a node that is not an API has no result.
+    /// acts are followed too; only a call of an unknown node or of a node that is not an API has no result. An earlier
+    /// call that still waits is dropped.
     pub fn call(&mut self, api: usize, arguments: Values, judge_arguments: bool) -> Option<Obstacle> {
         let obstacle = match self.procedure.nodes.get(api).map(|node| node.kind) {
             Some(NodeKind::Api) => self.obstacle(api, Some(&arguments).filter(|_| judge_arguments)),
@@ -542,7 +548,8 @@ impl<'p> Session<'p> {
         self.procedure.targets[node].iter().for_each(|slot| drop(self.decided.remove(slot)));
     }
 
-    /// Records a decision of the user.
+    /// Records a decision of the user on a slot. Unless the value is null or false, the text of the last answer then
+    /// counts as said by the user.
     pub fn decide(&mut self, slot: &str, value: &Value) {
         self.made.clear();
         self.owners.decided(value);

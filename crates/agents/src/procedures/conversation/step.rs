@@ -30,7 +30,8 @@ pub enum StepFormat {
 pub enum Text {
     /// Exactly the given text.
     Verbatim(String),
-    /// Any text of bounded length that contains each of the given texts.
+    /// Any text of bounded length that contains each of the given texts. The grammar of a step allows only non-empty
+    /// lines that do not begin with a space.
     Guided(Vec<String>),
     /// Any text of bounded length. The grammar of a step allows only non-empty lines that do not begin with a space.
     Free,
@@ -70,9 +71,9 @@ pub enum Offer {
 pub struct StepOptions {
     /// How a step is written.
     pub format: StepFormat,
-    /// The most characters of a thought; `None` for no thought.
+    /// The most characters of a thought, which may be left out; 0 counts as 1. `None` for no thought.
     pub thought: Option<u32>,
-    /// The most characters of a text that is not verbatim. 400 by default.
+    /// The most characters of a text that is not verbatim; 0 counts as 1. 400 by default.
     pub text_characters: u32,
     /// Limits on the size of the grammar.
     pub limits: Limits,
@@ -161,7 +162,7 @@ impl<'o> Maker<'o> {
         self.builder.choice([class, quote, backslash])
     }
 
-    /// Builds a line of 1 to `most` characters that does not begin with a space.
+    /// Builds a line of 1 to `most` characters (1 if `most` is 0) that does not begin with a space.
     fn line(&mut self, most: u32) -> ExprId {
         let (first, other) = (self.character(true), self.character(false));
         let rest = self.builder.repeat(other, 0, Some(most.saturating_sub(1)));
@@ -228,7 +229,8 @@ impl<'o> Maker<'o> {
         Ok(self.builder.sequence([before, inner, after]))
     }
 
-    /// Builds the object of the arguments, with members in the order of the request.
+    /// Builds the object of the arguments, with members in the order of the request and without the excluded
+    /// combinations.
     fn arguments(&mut self, arguments: &Arguments) -> Result<ExprId> {
         let mut members = Vec::with_capacity(arguments.slots.len());
         for slot in &arguments.slots {

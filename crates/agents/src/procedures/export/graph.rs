@@ -17,8 +17,11 @@ pub struct ProcedureGraph {
 }
 
 impl Supervisor<'_> {
-    /// Returns the memory of a state as text: the nodes that are done, the values that conditions test, and bounded
-    /// numbers of calls.
+    /// Returns the memory of a state as text: the nodes that are done, as far as other nodes or a `try` depend on them,
+    /// the values that conditions test, and bounded numbers of calls.
+    ///
+    /// # Panics
+    /// If the automaton lacks the state.
     pub fn state_text(&self, state: StateId) -> String {
         let (procedure, marks) = (self.procedure(), self.automaton().marks(state));
         let mut parts = Vec::new();
@@ -42,8 +45,9 @@ impl Supervisor<'_> {
     }
 
     /// Draws at most `most` states, but always the start: those that the agent's choices within S reach with the fewest
-    /// acts from the start. If the start is outside of S, it is drawn alone. States in which a closing answer may be said
-    /// have a double line. Choices that do not change the state are left out.
+    /// acts from the start. If the start is outside of S, it is drawn alone. States in which a closing answer may be
+    /// said (all states, if the procedure has no closing answer) have a double line. Outcomes that do not change the
+    /// state are left out.
     ///
     /// # Errors
     /// None at present.

@@ -7,8 +7,9 @@ use grammata::transitions::Graph;
 use serde_json::{Value, json};
 
 impl Supervisor<'_> {
-    /// Writes a spec of the kind `dfa`. Its symbols are acts with their outcomes, and its states are those reachable
-    /// inside S. Its words are sessions after which a closing answer may be said. Every command of plans reads it.
+    /// Writes a spec of the kind `dfa`. Its symbols are acts with their outcomes, and its states are the start and
+    /// those that choices within S reach from it. Its words are sessions after which a closing answer may be said (all
+    /// sessions, if the procedure has no closing answer). Every command of plans reads it.
     ///
     /// # Errors
     /// None at present.

@@ -49,9 +49,10 @@ pub struct Node {
     pub name: String,
     /// The kind of the node.
     pub kind: NodeKind,
-    /// For an API, what it does. For an answer, its reference text, with `$slot` for values.
+    /// For an API, what it does. For an answer, its reference text, with `$slot` for values. Empty if there is none.
     pub description: String,
-    /// Names of the nodes that must be done before, as written: with `!ok` or `!error` or without.
+    /// Names of the nodes that must be done before, with `_` for spaces. `!ok` or `!error` after a name requires that
+    /// outcome.
     pub required: Vec<String>,
     /// Slots of an API's request.
     pub request: Vec<String>,
@@ -63,15 +64,17 @@ pub struct Node {
     pub rebind: Vec<String>,
     /// Slots of an API's response.
     pub response: Vec<String>,
-    /// Whether the call changes something in the world (`effect: write`).
+    /// Whether the call changes something in the world: the file says `effect: write`, or says nothing and the HTTP
+    /// method of the tool changes something.
     pub writes: bool,
     /// The most calls of an API in one session; `None` for no bound.
     pub max_calls: Option<u32>,
-    /// Whether the node stays done if a node that it requires is answered again.
+    /// Whether the node stays done if an API that it requires, directly or not, gives another answer.
     pub keep: bool,
     /// Slots that a request asks for.
     pub asks: Vec<String>,
-    /// Patterns of texts that only this answer may contain; `auto` means its own words.
+    /// Patterns of texts that only this answer may contain. `auto` means the words of its description that no other
+    /// node's description has.
     pub claims: Vec<String>,
     /// Where the file declares the node.
     pub place: Place,
@@ -185,8 +188,8 @@ fn nodes(
     nodes
 }
 
-/// Returns the kind of an answer: the written one, or otherwise one by its name. An unknown written kind is an error
-/// and read as an inform.
+/// Returns the kind of an answer: the written one, or otherwise one by its name. A name alone makes a reply out of the
+/// workflow only if the description is empty. An unknown written kind is an error and read as an inform.
 fn kind(fields: &Fields<'_>, name: &str, description: &str, findings: &mut Findings) -> NodeKind {
     if let Some(written) = fields.text("kind", findings).filter(|kind| !kind.is_empty()) {
         if let Some((_, kind)) = NodeKind::ANSWERS.iter().find(|(name, _)| *name == written) {

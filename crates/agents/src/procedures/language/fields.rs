@@ -20,8 +20,8 @@ pub(super) struct Fields<'d> {
 }
 
 impl<'d> Fields<'d> {
-    /// Reads a mapping. Keys outside `known` are warnings, duplicate keys errors. Returns `None`, with an error among
-    /// the findings, if the value is not a mapping.
+    /// Reads a mapping. Keys outside `known` are warnings; a second key that is equal after normalisation to an earlier
+    /// known one is an error. Returns `None`, with an error among the findings, if the value is not a mapping.
     pub(super) fn of(
         document: &'d Document,
         id: NodeId,
@@ -133,6 +133,7 @@ impl<'d> Fields<'d> {
     }
 
     /// Returns a mapping from normalised names to texts, in its order; `None` if the field is missing or not a mapping.
+    /// Values that are null are left out; lists and mappings are errors and left out.
     pub(super) fn pairs(&self, key: &str, findings: &mut Findings) -> Option<Vec<(String, String)>> {
         let node = self.document.node(self.get(key)?.value);
         let Content::Mapping(entries) = &node.content else { return None };
@@ -183,7 +184,8 @@ impl<'d> Fields<'d> {
         number
     }
 
-    /// Returns the patterns of `claims`, unchanged: a list, or a single text such as `auto`. Other values are errors.
+    /// Returns the patterns of `claims`, unchanged: a list, or a single text such as `auto`; empty if the field is
+    /// missing. Items of the list that are not texts are returned as JSON. Other values are errors.
     pub(super) fn claims(&self, findings: &mut Findings) -> Vec<String> {
         let Some(entry) = self.get("claims") else { return Vec::new() };
         match self.document.json(entry.value) {

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 /// The request and the response of an API, merged from its entry and its tool.
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
-    /// The name of the tool, if the entry names one.
+    /// The name of the tool in the entry's reference, or `tool` if that is empty; `None` if the entry has no reference.
     pub(super) name: Option<String>,
     pub(super) tool: Option<Box<ApiTool>>,
     pub(super) request: Vec<String>,
@@ -20,9 +20,11 @@ pub(super) struct Exchange {
     pub(super) response: Vec<String>,
     /// Whether calls have an effect, judged by the tool. The member `effect` of the entry takes precedence.
     pub(super) writes: bool,
-    /// The parameters of the tool, one per slot of `request`; empty without a tool.
+    /// The parameters of the tool, one per slot of `request`; empty without a tool. They have no schemas if the tool
+    /// cannot be used.
     parameters: Vec<Part>,
-    /// The members of the tool's response, one per slot of `response`; empty without a tool.
+    /// The members of the tool's response, one per slot of `response`; empty without a tool. They have no schemas if
+    /// the tool cannot be used.
     members: Vec<Part>,
 }
 
@@ -43,8 +45,9 @@ impl Exchange {
     }
 }
 
-/// Merges an entry with the tool that it names. If there is no such tool, or the entry contradicts it, the findings
-/// have an error, and the result has the name and the slots of the entry without schemas.
+/// Merges an entry with the tool that it names. If the tool does not exist or cannot be used, or the entry contradicts
+/// it, the findings have an error, and the result has the name and the slots of the entry without schemas. If the
+/// reference is empty, the result has only the name `tool`.
 pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings: &mut Findings) -> Exchange {
     let reference = fields.text("tool", findings).unwrap_or_default();
     // an entry with an unknown tool still gets a name, so that references to it are not further errors

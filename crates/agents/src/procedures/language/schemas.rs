@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-/// The most JSON values that are copied while references are replaced.
+/// The most JSON values that are copied while references are replaced. The lists and maps that hold sub-schemas do not
+/// count.
 const MOST_VALUES: usize = 10_000;
-/// The greatest nesting depth of a schema after references are replaced.
+/// The greatest depth of a sub-schema while references are replaced. A reference counts as one level.
 const MOST_DEPTH: usize = 64;
 
 /// Keywords whose value is a map of schemas.
@@ -33,9 +34,9 @@ pub(super) enum Inlined {
     TooLarge,
 }
 
-/// Replaces each `$ref` of the form `#/$defs/NAME` by the definition. Keywords next to the reference are kept. If all
-/// of them are `description` or `title`, they replace those of the definition; otherwise the definition becomes a
-/// member of `allOf`.
+/// Replaces each `$ref` of the form `#/$defs/NAME` by the definition, and removes `$defs`. Keywords next to the
+/// reference are kept. If all of them are `description` or `title` and the definition is an object, they replace those
+/// of the definition; otherwise the definition becomes a member of `allOf`.
 pub(super) fn inlined(schema: &Value, definitions: &Map<String, Value>) -> Inlined {
     let mut inliner = Inliner { definitions, open: Vec::new(), left: MOST_VALUES };
     match inliner.schema(schema, 0) {
@@ -52,7 +53,7 @@ struct Inliner<'d> {
 }
 
 impl Inliner<'_> {
-    /// Replaces the references of a sub-schema. The recursion ends at [`MOST_DEPTH`].
+    /// Replaces the references of a sub-schema. A depth greater than [`MOST_DEPTH`] is [`Inlined::TooLarge`].
     fn schema(&mut self, schema: &Value, depth: usize) -> Result<Value, Inlined> {
         self.left = self.left.checked_sub(1).ok_or(Inlined::TooLarge)?;
         if depth > MOST_DEPTH {
@@ -125,9 +126,9 @@ fn size(value: &Value) -> usize {
     count
 }
 
-/// Returns a schema of the values that both schemas allow; `None` if it cannot be written without `allOf`, or is found
-/// to be empty. Keywords in `INDEPENDENT` are intersected, annotations of `one` are preferred, and other keywords must
-/// be equal.
+/// Returns a schema of the values that both schemas allow; `None` if the keywords cannot be intersected, or if the
+/// result is found to be empty. Keywords in `INDEPENDENT` are intersected, annotations of `one` are preferred, and
+/// other keywords must be equal.
 pub(super) fn intersection(one: &Value, other: &Value) -> Option<Value> {
     if one == other {
         return Some(one.clone());

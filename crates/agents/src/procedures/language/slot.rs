@@ -35,13 +35,15 @@ pub struct Slot {
     pub source: Option<Source>,
     /// A value that counts as said even if nobody said it, if the file declares such a value.
     pub default: Option<Value>,
-    /// The place of the declaration.
+    /// The place of the declaration; for a slot that the file does not declare, the place of the first API whose tool
+    /// has it.
     pub place: Place,
 }
 
 const SLOT: [&str; 8] = ["name", "desc", "schema", "source", "default", "type", "enum", "minimum"];
 
-/// Reads the slots that a file declares. The second slot of a name is an error and left out.
+/// Reads the slots that a file declares. A slot without a name, or with the name of an earlier slot, is an error and
+/// left out.
 pub(super) fn slots(file: &Fields<'_>, findings: &mut Findings) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
     let mut seen = FxHashSet::default();

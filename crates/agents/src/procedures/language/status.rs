@@ -3,7 +3,7 @@
 /// The status of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// The node was not called or said, or was taken back.
+    /// The API was not answered, or the answer was not said; or the node was taken back.
     #[default]
     No,
     /// The last answer of the API was a result; or the answer was said.

@@ -142,7 +142,7 @@ fn document(path: &str, folder: Option<&Path>, limits: &Limits) -> std::result::
     tools::read([Document { label, text }], &options).map_err(|error| why(&error))
 }
 
-/// Formats an error as one line: its message, place and finding.
+/// Formats an error as one line: its message, its place if that is known and no limit was exceeded, and what was found.
 fn why(error: &Error) -> String {
     let diagnostic = error.diagnostic();
     let mut text = diagnostic.message().to_owned();
@@ -167,7 +167,8 @@ pub(super) struct Part {
 /// Returns the parameters of a tool, with schemas without references.
 ///
 /// # Errors
-/// The name of a parameter whose schema is recursive or too large, in a sentence.
+/// The name of a parameter, in a sentence: its schema is recursive, has a reference that is not `#/$defs/NAME` of a
+/// known definition, or is too large.
 pub(super) fn parameters(tool: &Tool) -> std::result::Result<Vec<Part>, String> {
     let schema = tool.arguments.value();
     let empty = Map::new();
@@ -189,7 +190,7 @@ pub(super) fn parameters(tool: &Tool) -> std::result::Result<Vec<Part>, String> 
 }
 
 /// Returns the members that the document declares at the root of a tool's response; empty if there are none, or if the
-/// schema is recursive or too large.
+/// references of the schema cannot be replaced ([`inlined`]).
 pub(super) fn members(tool: &Tool) -> Vec<Part> {
     let Some(schema) = tool.response.as_ref().map(tools::Schema::value) else { return Vec::new() };
     let empty = Map::new();
@@ -200,7 +201,7 @@ pub(super) fn members(tool: &Tool) -> Vec<Part> {
 }
 
 /// Returns the member at a JSON Pointer into a tool's response. It has no schema if the document does not declare it,
-/// or if the schema of the response is recursive or too large.
+/// or if the references of the response's schema cannot be replaced ([`inlined`]).
 pub(super) fn member_at(tool: &Tool, pointer: &str) -> Part {
     let found = || {
         let schema = tool.response.as_ref()?.value();

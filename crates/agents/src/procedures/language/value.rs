@@ -24,7 +24,8 @@ pub enum Scalar {
     /// A text in lower case, without surrounding whitespace; a JSON value other than a text or a finite number as its
     /// JSON.
     Text(String),
-    /// Any value that no condition names; the last cell of a slot whose schema does not list its values.
+    /// Any value that no condition names: the last cell of a slot that conditions compare with texts or with `false`,
+    /// but not with numbers, and whose schema is neither an enumeration nor a boolean.
     Other,
 }
 

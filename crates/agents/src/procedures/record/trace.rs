@@ -86,7 +86,7 @@ pub enum TraceLine {
     Event(Event),
     /// A whole conversation: a list of events, or an object with `events` and an optional `id`.
     Session {
-        /// The name of the conversation, if it has one.
+        /// The name of the conversation, if it has one. A name that is not a text is given as JSON.
         id: Option<String>,
         /// The events of the conversation, in order.
         events: Vec<Event>,
@@ -115,7 +115,8 @@ impl TraceLine {
     }
 }
 
-/// Applies an event to a session without judging it. Names that are no nodes have no effect on the state.
+/// Applies an event to a session without judging it. An event with a name that is not a node does not change which
+/// nodes are done.
 pub fn follow(session: &mut Session<'_>, event: &Event) {
     let node = |name: &str| session.procedure().node(name).unwrap_or(usize::MAX);
     match event {

@@ -66,7 +66,7 @@ grammata_base::setters!(WalkOptions {
 pub struct Walk {
     /// The events, as [`verify`](fn@crate::procedures::verify) reads them.
     pub events: Vec<Value>,
-    /// Whether a closing answer was said.
+    /// Whether a closing answer was said when it was allowed.
     pub is_complete: bool,
 }
 

@@ -10,8 +10,8 @@ pub(in crate::procedures) type PointId = u32;
 #[derive(Debug)]
 enum Point {
     End,
-    /// A call. The flow continues at `next` after a result, and at `caught` after an error; `None` if nothing catches
-    /// the error.
+    /// A call of an API or an answer. The flow continues at `next` after a result or the answer, and at `caught` after
+    /// an error; `caught` is `None` if nothing catches the error.
     Call {
         node: usize,
         next: PointId,
@@ -41,7 +41,8 @@ pub(in crate::procedures) struct Step {
 
 /// An open block, while the text is read from its end.
 enum Open {
-    /// The points after the current arm of an `if`, and if all conditions read so far are false.
+    /// `after` is the point after the whole `if`. `otherwise` is the point that follows if the condition of the current
+    /// arm is false.
     If {
         after: PointId,
         otherwise: PointId,
@@ -50,8 +51,8 @@ enum Open {
         after: PointId,
         head: PointId,
     },
-    /// `caught` is the beginning of `except`, once it is read; `outer` is that of the surrounding `try`, if there is
-    /// one.
+    /// `caught` is the beginning of `except`, once it is read. `outer` is the beginning of the `except` that catches
+    /// errors around the whole block; `None` if they are not caught.
     Try {
         after: PointId,
         caught: Option<PointId>,
@@ -199,8 +200,8 @@ impl Flow {
         self.entry
     }
 
-    /// Returns the calls that the flow can reach next from some points. Both branches of an undecided condition are
-    /// followed. Calls of nodes other than APIs and informs are included and also passed.
+    /// Returns the calls that the flow can reach next from some points. Both branches of a condition that is neither
+    /// true nor false are followed. Calls of nodes other than APIs and informs are included and also passed.
     pub(in crate::procedures) fn calls(
         &self,
         nodes: &[Node],
@@ -237,7 +238,8 @@ impl Flow {
         calls
     }
 
-    /// Returns the points after the node is called at one of these calls; `None` if none of them calls the node.
+    /// Returns the points, sorted and distinct, that follow a call of the node at one of `calls`; `None` if none of
+    /// them calls the node.
     pub(in crate::procedures) fn step(&self, calls: &[PointId], node: usize) -> Option<Step> {
         let (mut answered, mut failed) = (Vec::new(), Vec::new());
         for &point in calls {

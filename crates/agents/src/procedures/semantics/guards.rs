@@ -22,7 +22,8 @@ pub(in crate::procedures) enum Test {
     Condition { expr: ExprId, wanted: bool },
     /// The last answer of an API is not an error.
     NoError(usize),
-    /// `wanted` is whether the last answer of some API of a `try` is an error. `of` is the index in [`Guards::tries`].
+    /// The last answer of some API of a `try` is an error; if `wanted` is false, that of none. `of` is the index in
+    /// [`Guards::tries`].
     Raised { of: usize, wanted: bool },
     /// Not all conditions of the guards from `from` back to `until` (exclusive) hold. These guards lead to a branch
     /// that leaves the block, so the statements after the block need that the branch was not taken.
@@ -33,7 +34,7 @@ pub(in crate::procedures) enum Test {
 #[derive(Debug, Default)]
 pub(in crate::procedures) struct Guards {
     pub(in crate::procedures) list: Vec<Guard>,
-    /// The APIs that each `try` calls.
+    /// By `try` with a statement that calls an API: the distinct APIs that its statements call.
     pub(in crate::procedures) tries: Vec<Vec<usize>>,
 }
 
@@ -42,7 +43,8 @@ impl Guards {
         self.push_in(0, parent, test)
     }
 
-    /// Adds a condition of a branch of a block.
+    /// Adds a guard and returns its id. `block` is the number of the block of which it is a condition; 0 for other
+    /// guards.
     pub(in crate::procedures) fn push_in(
         &mut self,
         block: u32,
@@ -74,6 +76,7 @@ pub(in crate::procedures) struct Site {
     pub(in crate::procedures) node: usize,
     pub(in crate::procedures) guard: Option<GuardId>,
     pub(in crate::procedures) place: Place,
-    /// Whether no call, branch or loop follows on the way to the end of the text.
+    /// Whether no call, branch, loop or `try` follows on the way to a `return` or the end of the text. False for calls
+    /// in conditions.
     pub(in crate::procedures) is_last: bool,
 }

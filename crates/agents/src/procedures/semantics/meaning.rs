@@ -13,8 +13,8 @@ use grammata::error::Result;
 use grammata_base::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The statement that wrote a slot last: a call, by its node and the slot of its response; `None` for another
-/// statement, or for several.
+/// The last write of a slot: the index of the node that a call calls, and the index of the slot in its response. `None`
+/// if the value is not from a response, or if branches write the slot in different ways.
 type Definition = Option<(usize, usize)>;
 /// The last definition of each slot, by the number of its name.
 type Definitions = FxHashMap<u32, Definition>;
@@ -28,13 +28,13 @@ pub(in crate::procedures) struct Meaning {
     pub(in crate::procedures) sites: Vec<Site>,
     /// By node: slots that are assigned from an answer other than a request. The user decides them after the answer.
     pub(in crate::procedures) targets: Vec<Vec<String>>,
-    /// Slots that a statement assigns.
+    /// Slots that a statement assigns, and slots that a call of a request names.
     pub(in crate::procedures) assigned: FxHashSet<String>,
     /// Slots that conditions and arguments name.
     pub(in crate::procedures) used: FxHashSet<String>,
     /// The roots of the conditions of loops.
     pub(in crate::procedures) loops: FxHashSet<ExprId>,
-    /// By node: whether some `try` catches its errors.
+    /// By node: whether a statement in some `try` calls it, so that the `except` catches its errors.
     pub(in crate::procedures) caught: Vec<bool>,
 }
 
@@ -61,7 +61,7 @@ struct Branches {
     /// The number of the block.
     block: u32,
     outer: Option<GuardId>,
-    /// The guard that all conditions so far are false.
+    /// The guard under which the conditions of all earlier arms are false.
     before: Option<GuardId>,
     /// The guard of the current arm.
     arm: Option<GuardId>,
@@ -150,7 +150,8 @@ fn name_calls(nodes: &[Node], program: &mut Program, findings: &mut Findings) {
     }
 }
 
-/// Returns for each statement whether no call, branch or loop follows it up to a `return` or the end of the text.
+/// Returns for each statement whether no call, branch, loop or `try` follows it up to a `return` or the end of the
+/// text.
 fn last_statements(program: &Program) -> Vec<bool> {
     let mut is_last = vec![false; program.statements.len()];
     // `here` belongs to the current block, `outer` to the surrounding statements
@@ -205,7 +206,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Skips to the mark that ends the current block, and warns of unreachable statements before it.
+    /// Skips to the mark that ends the current block or arm, or to the end of the text. Warns of the first skipped
+    /// statement that is not prose.
     fn skip(&mut self, from: usize) -> usize {
         let mut at = from;
         let mut first = None;
@@ -306,7 +308,7 @@ impl Pass<'_> {
                 self.budget.spend(self.definitions.len())?;
                 self.alive = true;
                 if let Some(Block::Try { outer, of, after }) = blocks.last_mut() {
-                    // without a call there is no error, so `except` is never reached
+                    // without a call of an API there is no error, so `except` is never reached
                     let Some(of) = *of else { return Ok(end) };
                     after.clone_from(&self.definitions);
                     self.guard = Some(self.meaning.guards.push(*outer, Test::Raised { of, wanted: true }));
@@ -449,8 +451,9 @@ impl Pass<'_> {
         self.meaning.assigned.extend(targets.iter().cloned());
     }
 
-    /// Returns the slots that a call with these targets writes: slots of its response by name, or otherwise by position
-    /// if the numbers are equal.
+    /// Returns the targets of a call with their definitions: the slot of the response with the name of the target, or
+    /// otherwise the slot at its position if there are as many slots as targets. The definition is `None` if neither
+    /// exists.
     fn written_by(&mut self, node: usize, targets: &[String]) -> Vec<(u32, Definition)> {
         let response = &self.nodes[node].response;
         let mut written = Vec::new();
@@ -476,13 +479,14 @@ impl Pass<'_> {
                 }
                 _ => continue,
             };
-            // one statement writes each slot at most once
+            // if one statement writes a slot twice, the last write counts
             merge(&mut self.definitions, &written.into_iter().collect());
         }
         Ok(())
     }
 
-    /// Returns the distinct APIs that the statements `from..to` call, in the order of the nodes.
+    /// Returns the distinct APIs that call statements in `from..to` call, in the order of the nodes. Calls in
+    /// conditions do not count.
     fn apis_between(&mut self, from: usize, to: usize) -> Result<Vec<usize>> {
         self.budget.spend(to - from)?;
         let mut apis = Vec::new();
@@ -514,7 +518,8 @@ impl Pass<'_> {
         Ok(false)
     }
 
-    /// Returns whether a condition is not prose and tests only results of calls.
+    /// Returns whether a condition is not prose, and all slots that it reads are slots of results. Literals and calls
+    /// may be part of it.
     fn is_about_results(&self, condition: usize) -> bool {
         let condition = &self.program.expressions.conditions[condition];
         let mut nodes = condition.first..=condition.root;
@@ -528,7 +533,8 @@ impl Pass<'_> {
         })
     }
 
-    /// Computes the registers of a condition's slots and the sites of its calls. Returns the root of the condition.
+    /// Computes the registers of a condition's slots and calls, and adds the sites of its calls. Returns the root of
+    /// the condition.
     fn condition(&mut self, condition: usize) -> Result<ExprId> {
         let condition = self.program.expressions.conditions[condition].clone();
         self.budget.spend((condition.root - condition.first) as usize + 1)?;

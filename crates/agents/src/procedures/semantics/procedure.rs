@@ -44,7 +44,7 @@ pub struct Procedure {
     pub(in crate::procedures) targets: Vec<Vec<String>>,
     /// By node: whether another node requires it.
     pub(in crate::procedures) is_required: Vec<bool>,
-    /// By node: whether some `try` of the text catches its errors.
+    /// By node: whether a statement in some `try` of the text calls it, so that the `except` catches its errors.
     pub(in crate::procedures) is_caught: Vec<bool>,
     pub(in crate::procedures) flow: Flow,
     /// By node: whether it is an answer after which the procedure is complete.
@@ -59,7 +59,7 @@ impl Procedure {
         &self.name
     }
 
-    /// Returns its description; empty if the file has none.
+    /// Returns the description of the procedure; empty if the file has none.
     pub fn description(&self) -> &str {
         &self.description
     }
@@ -79,18 +79,21 @@ impl Procedure {
         &self.nodes
     }
 
-    /// Returns the index of a node by its name; runs of whitespace in the name count as `_`.
+    /// Returns the index of a node by its name; `None` if no node has it. Runs of whitespace inside the name count as
+    /// `_`, whitespace around it is ignored.
     pub fn node(&self, name: &str) -> Option<usize> {
         self.index.get(declarations::normal(name).as_str()).copied()
     }
 
-    /// Returns whether an answer completes the procedure: informs after which the text has no further call, branch or
-    /// loop; all informs of the text if there are none.
+    /// Returns whether an answer completes the procedure: an inform that the text calls at a place after which no call,
+    /// branch, loop or `try` follows up to a `return` or the end of the text. If there is no such inform, each inform
+    /// that the text calls completes it. False for unknown indices.
     pub fn is_closing(&self, node: usize) -> bool {
         self.closing.get(node).copied().unwrap_or(false)
     }
 
-    /// Returns whether the text catches an error of an API somewhere, or some node requires one.
+    /// Returns whether a statement in some `try` of the text calls an API, so that its error is caught, or some node
+    /// requires an error of the API.
     pub fn catches(&self, api: usize) -> bool {
         let requires_error = self
             .preconditions
@@ -105,12 +108,13 @@ impl Procedure {
         self.targets.get(node).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the slot of a name.
+    /// Returns the slot with exactly this name; `None` if there is none.
     pub fn slot(&self, name: &str) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.name == name)
     }
 
-    /// Returns the values that the schema of a slot allows; all of them if the slot is unknown or has no schema.
+    /// Returns those of the values that the schema of a slot allows. Returns all of them if the slot is unknown or has
+    /// no schema, or if the schema cannot be compiled with the default limits.
     pub(in crate::procedures) fn allowed(&self, slot: &str, values: Vec<Value>) -> Vec<Value> {
         let place = self.slots.iter().position(|known| known.name == slot);
         let schema = place.and_then(|place| self.slots[place].schema.as_ref().map(|schema| (place, schema)));
@@ -135,15 +139,15 @@ impl Procedure {
         self.registers.iter_mut().for_each(|register| register.waits = !register.writers.is_empty());
     }
 
-    /// Lets the agent choose any value of the schema for slots whose source is the user or not declared. For agents
-    /// whose user's messages are not recorded. Slots whose source is a result stay bound to it.
+    /// Changes the source of slots to the agent if it is the user or not declared, so that nobody must have said their
+    /// values. For agents whose user's messages are not recorded. Slots whose source is a result stay bound to it.
     pub fn open_sources(&mut self) {
         let unheard = |slot: &&mut Slot| matches!(slot.source, None | Some(Source::User));
         self.slots.iter_mut().filter(unheard).for_each(|slot| slot.source = Some(Source::Agent));
     }
 
-    /// Returns whether a call builds on the result of an API: it requires the API, directly or not, or takes a value
-    /// from the result.
+    /// Returns whether a call builds on the result of an API: the call requires the API, directly or not, or the
+    /// `source` of a slot of its request is a result of the API.
     pub(in crate::procedures) fn depends_on(&self, call: usize, api: usize) -> bool {
         let name = &self.nodes[api].name;
         let is_source = |slot: &String| {
@@ -153,13 +157,15 @@ impl Procedure {
         self.closure[call].contains(api) || self.nodes[call].request.iter().any(is_source)
     }
 
-    /// Returns the nodes that are taken back when an API answers again.
+    /// Returns the nodes that are taken back when an API gives another answer: those without `keep` that require it,
+    /// directly or not.
     pub(in crate::procedures) fn dependents(&self, api: usize) -> impl Iterator<Item = usize> {
         let is_dependent = move |node: &usize| self.closure[*node].contains(api) && !self.nodes[*node].keep;
         (0..self.nodes.len()).filter(is_dependent)
     }
 
-    /// Returns whether calling or saying the node can change a state of the automaton.
+    /// Returns whether the node is an API, is required by another node, or writes a register that conditions of calls
+    /// test. Other nodes cannot change a state of the automaton, except for informs in the mode `strict`.
     pub(in crate::procedures) fn has_effect(&self, node: usize) -> bool {
         let registers = &self.writes[node];
         self.nodes[node].kind == NodeKind::Api

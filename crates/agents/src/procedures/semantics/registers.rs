@@ -19,11 +19,13 @@ pub(in crate::procedures) struct Register {
     pub(in crate::procedures) writers: Vec<usize>,
     /// Whether conditions on the register are closed while it is unset, because an API or a decision sets it later.
     pub(in crate::procedures) waits: bool,
-    /// Representatives of the classes of values that conditions distinguish.
+    /// The values of the slot, if it is a boolean or has an enumeration; otherwise representatives of the classes of
+    /// values that conditions distinguish.
     pub(in crate::procedures) cells: Vec<Scalar>,
-    /// Whether a condition around some call tests the register.
+    /// Whether a condition that guards some call tests the register.
     pub(in crate::procedures) is_tested: bool,
-    /// The literals that conditions of sites compare the register with.
+    /// The literals with which conditions that guard calls compare the register. A register alone is compared with
+    /// `true`.
     pub(in crate::procedures) literals: Vec<Literal>,
 }
 
@@ -53,12 +55,14 @@ pub(in crate::procedures) struct Registers {
 }
 
 impl Registers {
-    /// Returns the register of a slot of a result.
+    /// Returns the register of a slot of an API's result, and adds it if it is new. `place` is the place of the
+    /// condition that reads it.
     pub(in crate::procedures) fn of_result(&mut self, api: usize, slot: &str, place: &Place) -> u32 {
         self.id(Some(api), slot, place)
     }
 
-    /// Returns the register of a name in a condition: `API.slot`, or the last value of a slot.
+    /// Returns the register of a name in a condition, and adds it if it is new: the slot of the result for `API.slot`,
+    /// otherwise the last value of the slot of this name.
     pub(in crate::procedures) fn of_name(&mut self, nodes: &[Node], name: &str, place: &Place) -> u32 {
         let result = name.split_once('.').and_then(|(api, slot)| {
             nodes.iter().position(|node| node.name == api && node.response.iter().any(|known| known == slot))
@@ -92,7 +96,7 @@ impl Registers {
         self.ids.get(&(None, slot.to_owned())).copied()
     }
 
-    /// Computes the writers and cells of each register. `decided` says whether the user decides a slot.
+    /// Computes `writers`, `waits` and `cells` of each register. `decided` says whether the user decides a slot.
     pub(in crate::procedures) fn complete(
         &mut self,
         nodes: &[Node],

@@ -15,9 +15,10 @@ pub(in crate::procedures) fn options(limits: &Limits) -> json_schema::Options {
         .limits(limits.clone())
 }
 
-/// Returns a schema whose texts have no control characters such as line breaks, and one spelling each, because strings
-/// with a pattern have one spelling. A schema with a pattern or another of the keywords that determine the texts is not
-/// changed. A slot without a schema is a text, a number or a boolean.
+/// Adds a pattern to a schema, so that a text that it allows has no control characters such as line breaks, and only
+/// one spelling, as all strings with a pattern. Texts inside lists and objects are not restricted. A schema with a
+/// pattern or another of the keywords that determine the texts is not changed. A schema that is not an object, as that
+/// of a slot without one, is replaced by a text, a number or a boolean.
 pub(in crate::procedures) fn canonical(schema: &Value) -> Value {
     const LINE: &str = "^[^\\u0000-\\u001f]*$";
     let Some(fields) = schema.as_object() else {
@@ -36,8 +37,8 @@ pub(in crate::procedures) fn canonical(schema: &Value) -> Value {
 pub(in crate::procedures) struct Shape(OnceLock<Option<Automaton>>);
 
 impl Shape {
-    /// Returns those of the values that a schema allows. Returns all of them if the schema cannot be compiled within
-    /// the default limits; that is reported when its grammar is needed.
+    /// Returns those of the values that a schema allows. Returns all of them if the schema cannot be compiled with the
+    /// default limits; that is reported when its grammar is needed. The first schema counts for all calls.
     pub(in crate::procedures) fn allowed(&self, schema: &Value, values: Vec<Value>) -> Vec<Value> {
         let automaton = self.0.get_or_init(|| {
             let limits = Limits::default();

@@ -1,10 +1,10 @@
-//! The logical lines of a procedure's text: comments cut, open brackets joined.
+//! The logical lines of a procedure's text: a comment after code is cut, and lines are joined while brackets are open.
 
 use crate::procedures::language::errors;
 use grammata::diagnostic::Place;
 use grammata::error::Result;
 
-/// A logical line: a statement or the head of a block.
+/// A logical line: a statement, the head of a block, prose or a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) place: Place,
@@ -50,7 +50,7 @@ impl<'t> Places<'t> {
 /// Splits a text into its logical lines. Empty lines are dropped; comments on lines of their own are kept.
 ///
 /// # Errors
-/// `pdl/unclosed-bracket` at the line whose bracket is not closed.
+/// `pdl/unclosed-bracket` at the line where the statement begins whose bracket is not closed.
 pub(super) fn split(file: &str, text: &str, start: &Place) -> Result<Vec<Line>> {
     let places = Places::new(file, text, start);
     let mut lines = Vec::new();
@@ -91,7 +91,8 @@ pub(super) fn split(file: &str, text: &str, start: &Place) -> Result<Vec<Line>> 
     }
 }
 
-/// Returns how many more brackets a line opens than it closes. With `is_open`, brackets of earlier lines are open.
+/// Returns how many more brackets a line opens than it closes. `is_open` says that brackets of earlier lines are open;
+/// otherwise the result is 0 for prose and comments.
 pub(in crate::procedures) fn opened(line: &str, is_open: bool) -> i64 {
     let trimmed = line.trim();
     let code = without_comment(trimmed);
@@ -108,7 +109,8 @@ pub(in crate::procedures) fn indent(line: &str) -> usize {
     columns
 }
 
-/// Returns the byte after the quoted string that begins at byte `at`; `None` if none does.
+/// Returns the offset after the quoted string that begins at byte `at`; `None` if no string begins there or it is not
+/// closed.
 fn end_of_string(text: &str, at: usize) -> Option<usize> {
     let quote = text[at..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
     text[at + 1..].find(quote).map(|length| at + length + 2)
@@ -147,8 +149,8 @@ fn brackets(text: &str) -> i64 {
 
 const KEYWORDS: [&str; 6] = ["if", "elif", "else", "while", "try", "except"];
 
-/// Returns whether brackets of this line may stay open: in assignments, calls, lists and keywords. Prose may have
-/// unbalanced brackets.
+/// Returns whether brackets of a line may stay open: whether it begins like an assignment, a call or a list, or with a
+/// keyword, `API` or `ANSWER`. Prose may have unbalanced brackets.
 fn begins_like_code(text: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let first = text.find(|c: char| !word(c)).unwrap_or(text.len());

@@ -70,7 +70,8 @@ struct Expected {
     at: usize,
 }
 
-/// Splits a line that ends with a colon into its first word and the text between that word and the colon.
+/// Splits a line that ends with a colon into its first word and the text between that word and the colon; `None` for
+/// other lines.
 fn head(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_suffix(':')?;
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
@@ -238,8 +239,8 @@ impl Program {
     }
 }
 
-/// Splits an assignment into its two sides; `None` if the line is none. The left side has names separated by commas,
-/// with or without brackets.
+/// Splits an assignment into its two sides; `None` if the line is not an assignment. The left side has names separated
+/// by commas; square brackets around them are removed.
 fn assignment(text: &str) -> Option<(&str, &str)> {
     let (left, right) = text.split_once('=')?;
     let inner = left.trim().trim_start_matches('[').trim_end_matches(']');
