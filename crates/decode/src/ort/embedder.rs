@@ -88,9 +88,9 @@ impl OrtEmbedder {
     /// Loads the encoder of `folder`.
     ///
     /// # Errors
-    /// ONNX Runtime is missing; a file cannot be read or loaded; the model does not have the inputs and outputs of an
-    /// embedder (`decode/embedder-interface`); or the maximum number of tokens leaves no room for a text
-    /// (`decode/embedder-max-tokens`).
+    /// ONNX Runtime is missing or cannot be used (`decode/ort-missing`, `decode/ort-unusable`); a file cannot be read
+    /// or loaded; the model does not have the inputs and outputs of an embedder (`decode/embedder-interface`); or the
+    /// maximum number of tokens leaves no room for a text (`decode/embedder-max-tokens`).
     pub fn load(folder: &EmbedderFolder, options: &EmbedderOptions) -> Result<OrtEmbedder> {
         let tokenizer = PromptTokenizer::from_file(&folder.tokenizer, &options.limits)?;
         let special = tokenizer.encode("", true)?.len();
