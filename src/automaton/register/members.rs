@@ -99,8 +99,9 @@ impl Cache {
             let mut members = members.iter();
             return members.any(|&m| (room || list.required[m as usize]) && !self.seen.contains(at.base, m));
         }
-        // the allowed members are an interval: from the first member not passed to the next required member, and at
-        // most to the last member after which enough members are left
+        // the allowed members are an interval: from the first member not passed (if there is room only for required
+        // members, from the next required member) to the next required member, and at most to the last member after
+        // which enough members are left
         let next = list.next_required[at.base as usize];
         let first = if room { at.base } else { next };
         let end = list.values.len() as u32;
