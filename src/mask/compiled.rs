@@ -178,7 +178,7 @@ impl Compiler {
     /// Lowers a grammar to an automaton and computes its start. Tables and masks are computed on demand.
     ///
     /// # Errors
-    /// - Those of [`Automaton::new`]: an empty language, a token terminal where none is allowed, or a limit.
+    /// - Those of [`Automaton::new`], such as an empty language, a token terminal where none is allowed, or a limit.
     /// - Those of [`prepare`](Compiler::prepare), if the token index is not computed yet.
     /// - `mask/unknown-token`, `mask/token-range` or `mask/no-tokens` if a token terminal does not fit the vocabulary.
     /// - `mask/part-bound` if a part is not known to be able to end within its bound of tokens.
