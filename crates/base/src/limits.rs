@@ -98,7 +98,7 @@ pub struct Limits {
     pub trie_bytes: usize,
     /// Bytes of a mask file. Default 1 GiB.
     pub mask_file_bytes: usize,
-    /// Bytes of an archive of mask files. An archive on disk is not read as a whole. Default 4 GiB.
+    /// Bytes of an archive of mask files. An archive on disk is not read as a whole. Default 4 GiB less one byte.
     pub mask_archive_bytes: usize,
 }
 
