@@ -26,8 +26,8 @@ pub struct Limits {
     /// Bytes of one source text, such as a grammar, a schema, a spec, a template or a document of tools, and of one
     /// text rendered from a template. Default 16 MiB.
     pub source_bytes: usize,
-    /// Nesting depth of a source text (groups, arrays, sub-schemas), and of intersections and complements in a grammar.
-    /// A JSON text is nested at most 127 deep whatever the limit. Default 200,000.
+    /// Nesting depth of a source text (groups, arrays, sub-schemas). A JSON text is nested at most 127 deep whatever
+    /// the limit. Default 200,000.
     pub source_depth: usize,
     /// Bytes of one regular expression; its syntax tree takes some hundred times as many. Default 1 MiB.
     pub pattern_bytes: usize,
