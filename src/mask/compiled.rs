@@ -133,7 +133,8 @@ impl Compiler {
     /// contain it. Equal vocabularies give equal bytes.
     ///
     /// # Errors
-    /// `limit/exceeded` ([`trie_bytes`](Limits::trie_bytes)); `mask-file/no-token-index` if a token is too long for it.
+    /// `limit/exceeded` ([`trie_bytes`](Limits::trie_bytes)); `mask-file/no-token-index` if a token has 65,535 bytes or
+    /// more, or an id of 2,147,483,648 or more.
     pub fn token_index(&self) -> Result<Vec<u8>> {
         self.index()?.to_bytes().ok_or_else(errors::no_token_index)
     }
