@@ -72,7 +72,8 @@ impl Sampler {
 
     /// Returns the inputs of the next choice from row `row` under `mask`, for a caller that computes the choice
     /// elsewhere. `scored` asks for the log-probability of the token. The choice uses up the random number that
-    /// [`Sampler::sample`] would use, and results in the same token.
+    /// [`Sampler::sample`] would use, and results in the same token. A device that computes with 32-bit floats may
+    /// choose another token if rounding crosses a boundary between two tokens.
     pub fn choice<'a>(&'a mut self, row: usize, mask: Option<&'a [u32]>, scored: bool) -> Choice<'a> {
         let uniform = self.uniform();
         self.recent.make_contiguous();
