@@ -2,7 +2,8 @@
 //!
 //! A scope marks a coarse part of the engine. Times are exclusive: the time of an inner scope is subtracted from the
 //! outer one, so the times of all causes add up to the whole. Without the feature `attribution` a scope is a zero-sized
-//! type that does nothing; with it, entering and leaving a scope read the clock once each while the thread measures.
+//! type that does nothing; with it, entering and leaving a scope read the clock once each while the thread measures,
+//! and marking the time of a scope as wasted reads it once more.
 
 /// What the time of a thread is spent on: a part of the engine, waiting for a lock, or anything outside all scopes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -52,7 +52,7 @@
 //! |---|---|---|
 //! | `spec` | yes | `syntax::automaton_spec`: specs of automata and grammars in TOML and JSON, with templates |
 //! | `serve` | yes | `serve`: a cache of compiled grammars, and masks of many sequences over a pool of threads |
-//! | `serde` | no | `Serialize` and `Deserialize` for options and [`Limits`], `Serialize` for statistics and diagnostics |
+//! | `serde` | no | `Serialize` and `Deserialize` for options, ids and [`Limits`], `Serialize` for statistics and diagnostics |
 //! | `testing` | no | access to the engine for this project's own tests; not part of the public API |
 
 // docs.rs shows for each item which feature it needs

@@ -29,7 +29,8 @@ pub struct Measures {
     /// Share of calls with an input that neither an earlier call nor the prelude made, and that is not given or assumed
     /// by a flow.
     pub inconsistent_apis: f64,
-    /// Share of steps whose predecessor, in each flow that has the step, is not among the earlier steps.
+    /// Share of steps that no flow has, or whose predecessor, in each flow that has the step, is not the prelude and
+    /// not among the earlier steps.
     pub inconsistent_steps: f64,
     /// Share of calls whose API or unknown name was called before.
     pub repeated: f64,

@@ -92,8 +92,8 @@ pub(in crate::automaton) const INLINE_SEQUENCES: usize = 12;
 /// stack.
 pub(in crate::automaton) const MAX_PRODUCT_DEPTH: usize = 64;
 
-/// The most calls that are united one after the other as they are added; more are united in one pass when they are
-/// entered.
+/// The most calls that are united one after the other as they are added, if they have at most
+/// [`LINEAR`](super::run::work_list::LINEAR) starts; more are united in one pass when they are entered.
 pub(in crate::automaton) const UNITED_ONE_BY_ONE: usize = 64;
 
 /// The most frames that closing a configuration interns before they are counted as work. Fewer frames are counted when

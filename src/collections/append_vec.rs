@@ -5,7 +5,8 @@
 use crate::sync;
 use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, OnceLock, Ordering};
 
-/// Enough segments for almost 2³⁰ entries, which would take about 8 GiB or more.
+/// Enough segments for almost 2³⁰ entries or, if the first segment is longer than 32 entries, for more; that many
+/// entries would take about 8 GiB or more.
 const SEGMENTS: usize = 25;
 
 /// The list. Every index below its capacity has an entry; the entry is [fresh](SlotInit) until something is stored in
@@ -72,7 +73,7 @@ impl<T: SlotInit> AppendVec<T> {
         self.segments.get(segment)?.get()?.get(place)
     }
 
-    /// An entry; allocates its segment if necessary.
+    /// An entry; allocates its segment if necessary. Panics if the index is beyond the capacity.
     pub(crate) fn entry(&self, index: usize) -> &T {
         let (segment, place) = Self::locate(index);
         let new = || {

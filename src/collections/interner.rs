@@ -89,7 +89,7 @@ fn slice_of<'a, T, H>(items: &'a [T], slices: &[(u32, H)], id: u32) -> &'a [T] {
 }
 
 impl<T: Copy + Eq + Hash, H: Copy + Eq + Hash, S: BuildHasher + Default> SliceInterner<T, H, S> {
-    /// An empty table with room for `count` slices of one item on average.
+    /// An empty table with room for about `count` slices of one item on average.
     pub(crate) fn with_capacity(count: usize) -> SliceInterner<T, H, S> {
         SliceInterner {
             items: Vec::with_capacity(count),

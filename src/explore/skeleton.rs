@@ -5,7 +5,7 @@
 use crate::grammar::{ByteSet, CharClass, ExprId, Expression, Grammar, Members, WordGraph, WordTarget};
 use std::collections::BTreeSet;
 
-/// A document with more bytes than this is not extended.
+/// No further expression is appended to a document with more bytes than this.
 const BYTES: usize = 1 << 14;
 /// Maximum number of expressions visited to make one document; edges of word graphs that are followed count, too.
 const STEPS: usize = 1 << 15;
@@ -19,7 +19,7 @@ const ROUNDS: u32 = 64;
 /// The choices that determine a document.
 #[derive(Clone, Copy, Debug)]
 struct Style {
-    /// The index of the alternative taken of each choice, modulo their number.
+    /// The index of the alternative tried first of each choice, modulo their number.
     alternative: usize,
     /// The number of repetitions, clamped to the bounds of the repeated part.
     rounds: u32,
@@ -57,7 +57,9 @@ struct Maker<'g> {
 }
 
 impl Maker<'_> {
-    /// Appends a word of an expression. On failure it returns false, and has appended a prefix of a word.
+    /// Appends a word of an expression, or a text like a word: for an intersection a word of one operand, and for a
+    /// part that is repeated more than [`ROUNDS`] times fewer repetitions. On failure it returns false, and has
+    /// appended a prefix of such a text.
     fn add(&mut self, id: ExprId, depth: usize) -> bool {
         self.steps += 1;
         if depth > DEPTH || self.steps > STEPS || self.text.len() > BYTES {

@@ -17,8 +17,9 @@ const CONFIGURATIONS_A_PLACE: usize = 4;
 const CONFIGURATIONS: usize = 1 << 10;
 
 impl CompiledGrammar {
-    /// Recomputes the content of the grammar's mask file for all places that texts reach: the facts, where each byte
-    /// and each listed token leads, and the mask. Returns the number of masks compared; 0 without a mask file.
+    /// Recomputes the content of the grammar's mask file for all places that texts reach: the facts, where each
+    /// explored byte and each listed token leads, and the mask. Returns the number of masks compared, where a mask
+    /// counts once for each configuration that shares its place; 0 without a mask file.
     ///
     /// # Errors
     /// `mask-file/damaged` or `mask-file/impossible` if [`MaskFile::check`](crate::MaskFile::check) fails;

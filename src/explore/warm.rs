@@ -23,8 +23,8 @@ impl CompiledGrammar {
     /// thread uses the tables only while no sequence does, for a short time each: a sequence that needs something new
     /// waits for at most one such piece of work. The thread ends when nothing is left to explore, when the budget is
     /// spent, when half of [`Limits::cache_bytes`](crate::Limits::cache_bytes) or all of a
-    /// [`MemoryBound`](crate::MemoryBound) is used, when the tables are dropped to make room, or when the handle is
-    /// dropped.
+    /// [`MemoryBound`](crate::MemoryBound) is used, when the tables are dropped to make room, when the first
+    /// configuration cannot be computed, or when the handle is dropped.
     pub fn warm(&self, budget: ExploreBudget) -> WarmUp {
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let (compiled, gate) = (self.clone(), Arc::clone(&is_cancelled));
@@ -54,7 +54,7 @@ impl WarmUp {
     }
 
     /// Waits until the thread has ended, and returns the number of places and of masks explored. A child of `fork()`
-    /// does not wait, and returns (0, 0), as after a failure of the thread.
+    /// does not wait, and returns (0, 0), as after a failure of the thread or if it could not be started.
     pub fn wait(mut self) -> (usize, usize) {
         if self.is_elsewhere() {
             return (0, 0);
@@ -62,7 +62,8 @@ impl WarmUp {
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 
-    /// Stops the thread, waits until it has ended, and returns the number of places and of masks explored.
+    /// Stops the thread, waits until it has ended, and returns the number of places and of masks explored; in the cases
+    /// in which [`wait`](WarmUp::wait) returns (0, 0), so does this function.
     pub fn cancel(self) -> (usize, usize) {
         self.is_cancelled.store(true, Ordering::Relaxed);
         self.wait()

@@ -194,7 +194,8 @@ impl GrammarBuilder {
         }
     }
 
-    /// One token of a set, identified by its id. An empty set, and more tokens than `grammar_nodes`, are an error.
+    /// One token of a set, identified by its id. An empty set, and a list of more than `grammar_nodes` names and ranges
+    /// of ids, are an error.
     pub fn token(&mut self, terminal: TokenTerminal) -> ExprId {
         if terminal.is_empty() {
             self.fail(errors::empty_token_terminal());
@@ -302,7 +303,8 @@ impl GrammarBuilder {
         if min == 0 { self.optional(list) } else { list }
     }
 
-    /// Keyed members, each at most once, and further ones by `rest`, without conditions or bounds; see [`Members`].
+    /// Keyed members, each at most once, and further ones by `rest`, without conditions or bounds; see [`Members`]. The
+    /// errors are those of [`member_list`](Self::member_list).
     pub fn members(
         &mut self,
         order: Order,
@@ -315,7 +317,8 @@ impl GrammarBuilder {
         self.member_list(Members { order, members, rest, ones, conditions, separator, min: 0, max: None })
     }
 
-    /// Keyed members with all fields of [`Members`]. If no list can have `min` to `max` members, the result is
+    /// Keyed members with all fields of [`Members`]. If the numbers of required and of listed members leave no list of
+    /// `min` to `max` members, or only the empty list and it violates the conditions, the result is
     /// [`never`](Self::never). More than `grammar_nodes` members, or conditions that cannot be checked within
     /// `condition_search`, are an error.
     pub fn member_list(&mut self, list: Members) -> ExprId {
@@ -350,8 +353,8 @@ impl GrammarBuilder {
         self.intern(Expression::Members(Box::new(list)))
     }
 
-    /// A list of pairwise different items; see [`Distinct`]. If `items` is empty, the result is [`never`](Self::never).
-    /// Crossed bounds are an error.
+    /// A list of pairwise different items; see [`Distinct`]. If `items` is empty, or the first item is the empty
+    /// language and `min` is above 0, the result is [`never`](Self::never). Crossed bounds are an error.
     pub fn distinct(&mut self, list: Distinct) -> ExprId {
         let Distinct { ref items, separator, min, max, .. } = list;
         let Some(&item) = items.first() else { return self.never() };
@@ -493,12 +496,13 @@ impl GrammarBuilder {
         }
     }
 
-    /// Gives a rule its body. A second definition replaces the first.
+    /// Gives a rule its body. A second definition replaces the first. Panics if the builder has no rule with this id.
     pub fn define(&mut self, rule: RuleId, body: ExprId) {
         self.rules[rule.index()].1 = Some(body);
     }
 
-    /// Whether the rule has a body; false between its declaration and its definition.
+    /// Whether the rule has a body; false between its declaration and its definition. Panics if the builder has no rule
+    /// with this id.
     pub fn is_defined(&self, rule: RuleId) -> bool {
         self.body(rule).is_some()
     }

@@ -271,8 +271,8 @@ impl GrammarBuilder {
     /// Text with triggers; see [`FreeText`]. For text that continues after a trigger's continuation, end that
     /// continuation with a [rule](GrammarBuilder::rule) whose body is this expression.
     ///
-    /// An empty string, a trigger given twice, and a trigger that cannot occur because another string ends earlier in
-    /// it are errors of the grammar, and so is an exceeded limit `grammar_nodes`.
+    /// An empty string, a trigger given twice, and a trigger that cannot occur because another string ends inside it,
+    /// or a forbidden string ends with it, are errors of the grammar, and so is an exceeded limit `grammar_nodes`.
     pub fn free_text(&mut self, text: &FreeText) -> ExprId {
         let most = self.limits().grammar_nodes;
         match text.check().and_then(|()| Product::new(text, most)) {

@@ -133,7 +133,8 @@ impl Compiler {
     /// contain it. Equal vocabularies give equal bytes.
     ///
     /// # Errors
-    /// `limit/exceeded` ([`trie_bytes`](Limits::trie_bytes)); `mask-file/no-token-index` if a token is too long for it.
+    /// `limit/exceeded` ([`trie_bytes`](Limits::trie_bytes)); `mask-file/no-token-index` if a token has 65,535 bytes or
+    /// more, or an id of 2,147,483,648 or more.
     pub fn token_index(&self) -> Result<Vec<u8>> {
         self.index()?.to_bytes().ok_or_else(errors::no_token_index)
     }
@@ -178,7 +179,7 @@ impl Compiler {
     /// Lowers a grammar to an automaton and computes its start. Tables and masks are computed on demand.
     ///
     /// # Errors
-    /// - Those of [`Automaton::new`]: an empty language, a token terminal where none is allowed, or a limit.
+    /// - Those of [`Automaton::new`], such as an empty language, a token terminal where none is allowed, or a limit.
     /// - Those of [`prepare`](Compiler::prepare), if the token index is not computed yet.
     /// - `mask/unknown-token`, `mask/token-range` or `mask/no-tokens` if a token terminal does not fit the vocabulary.
     /// - `mask/part-bound` if a part is not known to be able to end within its bound of tokens.

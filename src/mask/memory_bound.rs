@@ -88,7 +88,8 @@ impl MemoryBound {
     }
 
     /// Records which tables were read since the last check. Readers only set a mark, so the order of uses is
-    /// approximate (the aging algorithm of page replacement). Returns all owners; `None` if another thread is checking.
+    /// approximate (the aging algorithm of page replacement). Returns all owners; `None` if another thread is checking
+    /// or registers an owner.
     fn check_marks(&self, now: u64) -> Option<Vec<Arc<dyn Tenant>>> {
         let mut tenants = self.0.tenants.try_lock().ok()?;
         tenants.retain(|tenant| tenant.strong_count() > 0);
@@ -103,7 +104,7 @@ impl MemoryBound {
     }
 
     /// Drops tables until an eighth of the bound is free, least recently used ones first, never those of `user`. Does
-    /// nothing if another thread is checking marks or dropping tables.
+    /// nothing if another thread is checking marks or registers an owner.
     fn shrink(&self, user: &Share, now: u64) {
         let Some(mut others) = self.check_marks(now) else { return };
         others.retain(|tenant| !std::ptr::eq(tenant.share(), user));

@@ -152,8 +152,8 @@ impl MaskCache {
 }
 
 impl Search<'_> {
-    /// Visits readings in order of the number of tokens that lead to them, until one token leads out of all parts or
-    /// the limit is reached.
+    /// Visits readings in order of the number of tokens that lead to them, until a way out is found or the limit is
+    /// reached.
     fn run(&mut self) -> Result<Option<WayOut>> {
         let mut place = 0;
         while place < self.reached.len() && self.visited <= self.limit() {
@@ -168,7 +168,7 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// The maximum number of trie nodes to visit.
+    /// The maximum number of trie nodes and terminals to visit.
     fn limit(&self) -> usize {
         self.within.automaton.limits().completion_search
     }

@@ -140,7 +140,7 @@ impl Terminals {
         example.or(first)
     }
 
-    /// The only token of a terminal; `None` if the terminal has several.
+    /// The only token of a terminal; `None` if the terminal has several, or was not resolved.
     pub(crate) fn only(&self, terminal: TerminalId) -> Option<TokenId> {
         match self.sets.get(&terminal.expression()) {
             Some(Tokens::Few(ids)) if ids.len() == 1 => ids.first().map(|&id| TokenId::new(id)),

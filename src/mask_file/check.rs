@@ -23,7 +23,7 @@ impl Visited {
         Visited(vec![0; section_bytes.div_ceil(4).div_ceil(64)])
     }
 
-    /// Marks a place and returns whether it was new. Places outside the section are always new.
+    /// Marks a place and returns whether it was new. Places beyond the last bit are always new.
     fn is_new(&mut self, place: u32) -> bool {
         let Some(word) = self.0.get_mut(place as usize / 64) else { return true };
         let bit = 1 << (place % 64);

@@ -116,8 +116,8 @@ impl Container {
         self.part(section, 0, self.section_len(section))
     }
 
-    /// `len` bytes of a section from offset `at` on; `None` if the range is not within the section, or if one of its
-    /// blocks has a wrong checksum.
+    /// `len` bytes of a section from offset `at` on, empty if `len` is 0. `None` if another range is not within the
+    /// section, or if one of its blocks has a wrong checksum.
     #[inline]
     pub(super) fn part(&self, section: Section, at: usize, len: usize) -> Option<&[u8]> {
         let section = &self.header.sections[section as usize];

@@ -104,7 +104,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    /// All sections; the first eight are those that every mask file has.
+    /// All sections; the first eight are written to every mask file.
     pub(super) const ALL: [Section; 13] = [
         Section::Grammar,
         Section::States,

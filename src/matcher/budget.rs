@@ -134,7 +134,7 @@ impl Locked<'_> {
     }
 
     /// Follows a completion from a cursor that the bytes `since` lead to, with the names read so far. Returns the
-    /// number of names that end in the completion, or `None` if the completion repeats a name.
+    /// number of names that end in the completion, or `None` if one of its tokens is not allowed or repeats a name.
     pub(super) fn read_completion(
         &mut self,
         mut at: Cursor,

@@ -11,7 +11,8 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 impl Matcher {
-    /// Whether the mask here differs from the shared mask because of given end tokens.
+    /// Whether given end tokens replace those of the vocabulary in the mask here, so that the mask may differ from the
+    /// shared mask.
     pub(super) fn exchanges_ends(&self) -> bool {
         self.compiled.given_ends().is_some() && self.is_accepting()
     }

@@ -184,9 +184,9 @@ const MOST_LISTED: usize = 6;
 /// The bytes at which a character in UTF-8 that is not ASCII may begin.
 const LEADS: std::ops::RangeInclusive<u8> = 0xC2..=0xF4;
 
-/// A set of bytes for a message. Normally its first ranges. "Any character" with the exceptions, if the set has every
-/// byte that may begin a non-ASCII character, lacks at most [`MOST_LISTED`] printable ASCII characters, and lacks all
-/// control characters below a space or none.
+/// A set of bytes for a message. Normally its first ranges. "Any character" with the exceptions, if the bytes of the
+/// set beyond ASCII are exactly those that may begin a character, and it lacks at most [`MOST_LISTED`] printable ASCII
+/// characters, and lacks all control characters below a space or none.
 fn show_bytes(bytes: &ByteSet) -> String {
     let mut listed = *bytes;
     let has_all_others = LEADS.eq(bytes.iter().skip_while(u8::is_ascii));

@@ -75,7 +75,8 @@ impl Matcher {
     }
 
     /// Accepts a token, or bytes as one step, by calling `step`, if some reading continues with it. Otherwise an
-    /// end-of-sequence token is accepted if the text may end. Returns whether the step was accepted.
+    /// end-of-sequence token is accepted if the text may end. If no bounds matter, and after the end, only `step`
+    /// decides. Returns whether the step was accepted.
     pub(super) fn step_bounded(
         &mut self,
         bytes: Option<&[u8]>,

@@ -23,7 +23,8 @@ const BYTES: usize = 1 << 12;
 pub(super) struct Path {
     /// The configuration and the place in the mask file before the first step.
     start: Destination,
-    /// The last chunk. It is empty before the first step, and directly after a full chunk.
+    /// The last chunk. It is empty before the first step and directly after a full chunk, and may be empty after a
+    /// rollback.
     last: Chunk,
     /// The sets of names that the key states of the steps refer to. Forks share them. Names are only added, until a
     /// rebuild replaces all sets.

@@ -11,8 +11,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Promises {
     last: Option<Arc<Promise>>,
-    /// The number of steps after which the last completion was left for another token; [`usize::MAX`] while it is
-    /// followed.
+    /// The number of steps after which the last completion was left by another token or by bytes; [`usize::MAX`] while
+    /// it is followed.
     followed_until: usize,
     /// The number of steps before the next token, and possible next tokens with a completion after each, sorted by
     /// token.

@@ -19,7 +19,8 @@ const TOGETHER: usize = 4;
 /// many.
 ///
 /// # Errors
-/// Per matcher those of [`Matcher::fill_mask`]; `mask/buffer-too-short` also if `words` ends before the row does.
+/// Per matcher those of [`Matcher::fill_mask`]; `mask/buffer-too-short` also if `words` ends before the mask in the row
+/// does.
 pub fn fill_masks<M: AsMut<Matcher> + Send>(
     matchers: &mut [M],
     words: &mut [u32],

@@ -81,8 +81,8 @@ impl Folder {
         }
     }
 
-    /// Waits until all queued files are written. Returns immediately in a child of `fork()`, or if the thread has
-    /// ended.
+    /// Waits until all queued files are written. Returns immediately in a child of `fork()`, or if the thread has ended
+    /// or could not be started.
     pub(super) fn flush(&self) {
         let (sender, receiver) = sync_channel(1);
         if self.process == std::process::id()

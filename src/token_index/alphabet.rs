@@ -1,6 +1,7 @@
-//! Kinds of characters allowed in a JSON string (RFC 8259, section 7). Digits, small letters and capitals are one kind
-//! each, because patterns mostly do not distinguish their members; every other allowed ASCII character is a kind of its
-//! own. Beyond ASCII there are four kinds: the signs of Latin-1, white space, line terminators, and all others.
+//! Kinds of characters allowed unescaped in a JSON string (RFC 8259, section 7). Digits, small letters and capitals are
+//! one kind each, because patterns mostly do not distinguish their members; every other allowed ASCII character is a
+//! kind of its own. Beyond ASCII there are four kinds: the signs of Latin-1, white space, line terminators, and all
+//! others; a fifth is for incomplete characters whose first bytes do not determine their kind.
 
 use regex_syntax::utf8::{Utf8Range, Utf8Sequence, Utf8Sequences};
 use std::sync::LazyLock;
@@ -18,8 +19,8 @@ const LETTERS_AND_DIGITS: [(u8, u8); 3] = [(b'0', b'9'), (b'A', b'Z'), (b'a', b'
 type Characters = &'static [(char, char)];
 
 /// The kinds of some characters beyond ASCII: the signs of Latin-1 that are not white space; white space that is not a
-/// line terminator, matched by `\s` (ECMA-262, section 12.2; Unicode's `Zs`); line terminators, matched by `\s` but not
-/// by `.` (section 12.3).
+/// line terminator, matched by `\s` (ECMA-262, section 12.2: Unicode's `Zs` beyond ASCII, and U+FEFF); line
+/// terminators, matched by `\s` but not by `.` (section 12.3).
 const SOME: [Characters; 3] = [
     &[('\u{80}', '\u{9F}'), ('\u{A1}', '\u{BF}')],
     &[
@@ -119,7 +120,8 @@ pub(crate) fn kind_of_char(c: char) -> Option<CharKind> {
     Some(BEYOND + SOME.iter().position(is_in).unwrap_or(SOME.len()) as CharKind)
 }
 
-/// The kind of an incomplete character beyond ASCII, given its first bytes; [`ANY_BEYOND`] if they do not determine it.
+/// The kind of an incomplete character beyond ASCII, given its first bytes; [`ANY_BEYOND`] if they do not determine the
+/// kind or begin no character.
 pub(crate) fn kind_of_begun(bytes: &[u8]) -> CharKind {
     let begins = |sequence: &Utf8Sequence| {
         sequence.len() > bytes.len()

@@ -50,7 +50,7 @@ impl Definition {
 const DEFINITIONS: [Definition; 7] = [
     // any text
     Definition { ascii: &[(0x00, 0x7F)], beyond: true, probe: b'a' },
-    // any text in one line
+    // any text without a line feed
     Definition { ascii: &[(0x00, 0x09), (0x0B, 0x7F)], beyond: true, probe: b'a' },
     // the unescaped characters of JSON strings (RFC 8259, section 7)
     Definition { ascii: &[(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7F)], beyond: true, probe: b'a' },
@@ -263,7 +263,8 @@ impl LoopLanguage {
         }
     }
 
-    /// Bytes on the heap of the tables of this loop, without its tries, which [`Loops`] owns.
+    /// Bytes on the heap of the largest tables of this loop (its tokens and places), without its tries, which [`Loops`]
+    /// owns.
     fn memory_usage(&self) -> usize {
         (self.accepted.len() + self.places.as_ref().map_or(0, Vec::len)) * 4
             + self.by_length.as_ref().map_or(0, ByLength::memory_usage)
@@ -283,7 +284,7 @@ fn table(transitions: &[Transition]) -> Table {
 }
 
 /// An upper bound on the nodes, without roots, of the tries of loops, of character kinds and of tokens with quotes,
-/// given that the trie of all tokens has `nodes`.
+/// given that the trie of all tokens has `nodes` nodes without its root.
 pub(super) fn nodes_at_most(vocabulary: &Vocabulary, nodes: usize) -> usize {
     // prefixes of some whole tokens are among the prefixes of all, also when spelled in kinds of characters
     let of_whole = |bytes: usize| bytes.min(nodes);

@@ -37,11 +37,12 @@ fn digest(vocabulary: &Vocabulary, content: &[u8]) -> [u8; DIGEST] {
 pub(crate) struct TokenIndex {
     vocabulary: Arc<Vocabulary>,
     loops: Loops,
-    /// Computed on the first call of `quote_tokens`, when names of objects must be compared.
+    /// Computed on the first call of `quote_tokens`, when a grammar is compiled in which names of objects must be
+    /// compared.
     quotes: OnceLock<QuoteTokens>,
     /// Computed for the first mask within a budget that is computed inside a string while names are tracked.
     breaks: OnceLock<StringBreaks>,
-    /// Computed at the first search for completions in tokens.
+    /// Computed on the first call of `trie_heights`, by searches in tokens.
     heights: OnceLock<Box<[u32]>>,
 }
 

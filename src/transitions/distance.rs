@@ -85,9 +85,12 @@ impl Measure {
 /// Budgets of [`Distances`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The most states whose distances are computed in one pass; with more, each query is a search.
+    /// The most states whose distances are computed in one pass. With more, or once the [load](TransitionSystem::load)
+    /// of the system is 50 % or more, each query is a search; in a system with outcomes, further distances are then
+    /// unknown.
     pub reachable: usize,
-    /// The most states that one search finds; with more the search gives up, and the distance is unknown.
+    /// The most states that one search finds. With more, or once the [load](TransitionSystem::load) of the system is 90
+    /// % or more, the search gives up, and the distance is unknown.
     pub search: usize,
     /// The most states that searches without an answer may find in total. With more, there are no further searches.
     pub searches: usize,
@@ -155,7 +158,7 @@ impl Distances {
     }
 
     /// All states without a known distance that are reachable from `state` through such states, `state` included;
-    /// `None` if they are too many.
+    /// `None` if they are too many, or if the load of the system is 50 % or more.
     fn reachable<T>(&self, system: &mut T, state: T::State) -> Result<Option<Vec<T::State>>>
     where
         T: TransitionSystem<State: Indexed>,
@@ -181,7 +184,7 @@ impl Distances {
 
     /// Computes the distances of `states` in a system with outcomes, as a greatest fixed point. All successors must be
     /// in `states` or have known distances. Removes states from which the environment can prevent acceptance until
-    /// nothing changes. If that takes too many transitions, sets `is_large` and no distances.
+    /// nothing changes. If that visits too many states and transitions, sets `is_large` and no distances.
     fn settle_outcomes<T>(&mut self, system: &mut T, mut states: Vec<T::State>) -> Result<()>
     where
         T: TransitionSystem<State: Indexed>,
@@ -253,8 +256,8 @@ impl Distances {
         Ok(reaches)
     }
 
-    /// Removes the transitions of actions with an outcome that leads to a dead end. In a system without outcomes this
-    /// removes nothing.
+    /// Removes the transitions of actions with an outcome that is known to lead to a dead end. In a system without
+    /// outcomes this removes nothing.
     ///
     /// # Errors
     /// Errors of the system, for instance an exceeded limit.

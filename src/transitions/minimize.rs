@@ -9,7 +9,8 @@ type Signature<'l, L> = (usize, Vec<(&'l L, usize)>);
 
 /// The minimal automaton of a graph that is not truncated. States with equal languages are merged into the one with the
 /// least number (Moore 1956: classes are split until the states of a class have equal edges). The start keeps number 0.
-/// The result is minimal if every state reaches an accepting state, since dead ends are not removed.
+/// The result is minimal if every state reaches an accepting state, since dead ends are not removed, and if any two
+/// labels are equal or have no letter in common, since labels are compared as wholes.
 pub fn minimize<S: Clone, L: Clone + Eq + Hash + Ord>(graph: &Graph<S, L>) -> Graph<S, L> {
     let mut edges: Vec<Vec<(&L, usize)>> = vec![Vec::new(); graph.nodes.len()];
     for edge in &graph.edges {

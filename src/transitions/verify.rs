@@ -43,7 +43,7 @@ pub enum WordVerdict<L, C> {
         /// Whether an accepted word may end at `place` (read from the end: begin at `place`).
         may_end: bool,
     },
-    /// More states were followed at a time than the bound allows.
+    /// More states were followed at a time than the bound allows, or, in [`verify_reversed`], are reachable.
     Exhausted,
 }
 

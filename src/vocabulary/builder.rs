@@ -31,7 +31,7 @@ impl Default for VocabularyBuilder {
 impl VocabularyBuilder {
     /// An empty builder with these limits: `token_bytes` bounds the length of each token, `vocabulary_tokens` the
     /// number of tokens and the width, `tokenizer_bytes` the total bytes of all tokens, and `trie_bytes` the token
-    /// trie.
+    /// trie. Neither the width nor the total bytes can exceed 4,294,967,295.
     pub fn new(limits: &Limits) -> VocabularyBuilder {
         VocabularyBuilder {
             limits: limits.clone(),

@@ -1,9 +1,9 @@
 //! The steps of continuous integration, in less than 25 minutes; `full` has the longer ones.
 //!
-//! Steps share one profile and one set of features, so that dependencies are built once for checking (lints,
-//! documentation) and once for running (tests, examples in the documentation). They name the whole workspace, because
-//! cargo unites the features of the named packages. The bodies of the fuzz targets run as tests; the targets are only
-//! checked here, because they need an instrumented build of everything (`cargo xtask full fuzzing`).
+//! Most steps share one profile and one set of features, so that dependencies are built once for checking (lints,
+//! documentation) and once for running (tests, examples in the documentation). These steps name the whole workspace,
+//! because cargo unites the features of the named packages. The bodies of the fuzz targets run as tests; the targets
+//! are only checked here, because they need an instrumented build of everything (`cargo xtask full fuzzing`).
 
 use crate::command::{self, Result, cargo, root, succeeds};
 use crate::steps::{self, Step};
@@ -61,8 +61,8 @@ fn documentation() -> Result {
     )
 }
 
-/// Checks that these compile: the engine with few features, the packages of decoding and of agents without their
-/// optional features, and the workspace with CUDA.
+/// Checks that these compile: the engine with few features, the engine's tests, the packages of decoding and of agents
+/// without their optional features, and the workspace with CUDA.
 fn features() -> Result {
     command::run(&mut cargo(&["check", "--package", "grammata", "--no-default-features"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata"]))?;

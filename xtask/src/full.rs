@@ -39,7 +39,8 @@ const TOKENIZERS_VERSION: &str = "3.7.2";
 /// Environment variables that make a test run longer than in the suite.
 type Variables = &'static [(&'static str, &'static str)];
 
-/// The test runs: a step's name, the package, the test target, the filter on the names of tests, and the variables.
+/// The test runs: a name, by which a step selects the run, the package, the test target, the filter on the names of
+/// tests, and the variables.
 const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
     // every property of the suite reads the number of its cases from this variable
     ("properties", "grammata", "suite", "", &[("GRAMMATA_CASES", CASES)]),

@@ -23,9 +23,11 @@ const STATE_BYTES: usize = 200;
 )]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of one source text: grammar, schema or spec. Default 16 MiB.
+    /// Bytes of one source text, such as a grammar, a schema, a spec, a template or a document of tools, and of one
+    /// text rendered from a template. Default 16 MiB.
     pub source_bytes: usize,
-    /// Nesting depth of a source text (groups, arrays, sub-schemas). Default 200,000.
+    /// Nesting depth of a source text (groups, arrays, sub-schemas). A JSON text is nested at most 127 deep whatever
+    /// the limit. Default 200,000.
     pub source_depth: usize,
     /// Bytes of one regular expression; its syntax tree takes some hundred times as many. Default 1 MiB.
     pub pattern_bytes: usize,
@@ -35,10 +37,11 @@ pub struct Limits {
     pub automaton_states: usize,
     /// Bytes of lazily computed tables and masks kept for one compiled grammar. Default 256 MiB. When the limit is
     /// reached, the tables are dropped and rebuilt on demand; a step that does not fit is an error. Values above 8 GiB
-    /// count as 8 GiB, the range of ids.
+    /// count as 8 GiB less four bytes, the range of ids.
     pub cache_bytes: usize,
-    /// Configurations examined to show that a lockstep (an intersection or complement) can still be completed. Default
-    /// 200,000.
+    /// Configurations examined to show that a lockstep (an intersection or complement) can still be completed. The
+    /// limit also bounds the searches for another item in a list of different items, and for another name in an object.
+    /// Default 200,000.
     pub lockstep_search: usize,
     /// Places examined in each search for a shortest completion: configurations in a search over bytes (and as many
     /// again in a quick search for any completion), nodes of the token trie in a search over tokens. Beyond the limit a
@@ -54,7 +57,8 @@ pub struct Limits {
     /// alternatives, a configuration; some 20 to 2,000 instructions. Steps are counted, never timed, so that a grammar
     /// compiles everywhere or nowhere. Default 20,000,000.
     pub compile_work: usize,
-    /// Additional steps of work of one compilation per byte of its source. Default 20.
+    /// Additional steps of work of one compilation per byte of its source. When a grammar is compiled, each of its
+    /// expressions counts as a byte. Default 20.
     pub compile_work_per_byte: usize,
     /// Steps of work of one mask, or of one accepted token or byte string: configurations computed and nodes of the
     /// token trie visited. This includes lowering a part of the grammar when it is first entered. Default 20,000,000.
@@ -66,17 +70,19 @@ pub struct Limits {
     pub template_work: usize,
     /// Bytes of one formula of `requires` in a spec. Formulas are evaluated at every step of a plan. Default 16 KiB.
     pub formula_bytes: usize,
-    /// States of a plan automaton, and entries of its tables. The limit also bounds memory: all states together may
-    /// take 200 bytes per unit of the limit, and data computed from them, such as counts of plans, may take as much
-    /// again. Default 2,000,000; 400 MB.
+    /// States of the automaton of a plan, of flows or of a procedure, and entries of its tables. The limit also bounds
+    /// memory: all states together may take 200 bytes per unit of the limit, and data computed from them, such as
+    /// counts of plans, may take as much again. Default 2,000,000; 400 MB.
     pub plan_states: usize,
     /// APIs and answers of one procedure. Each of them stores one bit for every other one: whether it requires the
     /// other one, directly or not. Default 16,384.
     pub procedure_nodes: usize,
     /// Steps of one count of words, or between two listed words: bytes tried in a configuration. A step takes some 20
-    /// to 500 ns. Default 5,000,000.
+    /// to 500 ns. The limit also bounds the configurations found in a search for the shortest arguments of an action of
+    /// a plan. Default 5,000,000.
     pub words_work: usize,
-    /// Bytes of a tokenizer file. The largest in use have some 35 MB. Default 64 MiB.
+    /// Bytes of a tokenizer file, and of all tokens of a vocabulary together. The largest files in use have some 35 MB.
+    /// Default 64 MiB.
     pub tokenizer_bytes: usize,
     /// Tokens in a vocabulary, padding included. The largest in use have some 260,000. Default 1,048,576.
     pub vocabulary_tokens: usize,
@@ -85,9 +91,9 @@ pub struct Limits {
     /// Bytes of one text for an embedder. The whole text is tokenized, though only its beginning is used. Default 1
     /// MiB.
     pub embedding_text_bytes: usize,
-    /// Bytes of a catalogue of tools, or of a file of requests. Default 256 MiB.
+    /// Bytes of a catalogue of tools, of a file of requests, or of a response of a vector database. Default 256 MiB.
     pub catalogue_bytes: usize,
-    /// Tools in a catalogue. Default 1,048,576; with 384 dimensions 1.6 GB of vectors.
+    /// Tools in a catalogue or in a set of tools. Default 1,048,576; with 384 dimensions 1.6 GB of vectors.
     pub catalogue_tools: usize,
     /// Nesting depth of arrays and objects in a document of tools. Default 100; the JSON parser allows 127.
     pub tool_depth: usize,
@@ -98,7 +104,7 @@ pub struct Limits {
     pub trie_bytes: usize,
     /// Bytes of a mask file. Default 1 GiB.
     pub mask_file_bytes: usize,
-    /// Bytes of an archive of mask files. An archive on disk is not read as a whole. Default 4 GiB.
+    /// Bytes of an archive of mask files. An archive on disk is not read as a whole. Default 4 GiB less one byte.
     pub mask_archive_bytes: usize,
 }
 

@@ -69,7 +69,8 @@ impl ChatTemplate {
     ///
     /// # Errors
     /// `limit/exceeded`: the source is longer than `limits.source_bytes`. `decode/chat-template`: the source is not
-    /// valid Jinja, or uses a part of Jinja that the sandbox does not support; the error names line and column.
+    /// valid Jinja, uses a part of Jinja that the sandbox does not support, or exceeds a fixed bound of the sandbox,
+    /// for instance on tokens (the error names line and column); or no thread can be started.
     pub fn new(source: impl Into<String>, limits: &Limits) -> Result<ChatTemplate> {
         let source = source.into();
         limits.check_source(&source)?;
@@ -141,8 +142,8 @@ impl ChatTemplate {
     ///
     /// # Errors
     /// `decode/chat-template`: the template refuses the messages (`raise_exception`) or fails. `limit/exceeded`:
-    /// rendering takes more than `limits.template_work`, or the output has more than `limits.source_bytes` bytes. The
-    /// error names the line if it is known.
+    /// rendering takes more than `limits.template_work` or more than 20 seconds, or the output has more than
+    /// `limits.source_bytes` bytes. The error names the line if it is known.
     pub fn render(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String> {
         let context = || self.context(messages, add_generation_prompt);
         let rendered = dialect(self.now).render(&self.source, context, &self.limits);

@@ -15,7 +15,7 @@ pub(super) fn all(now: Option<SystemTime>) -> Vec<(&'static str, Value)> {
 
 /// Converts JSON to a template value. A number that fits neither in 64 bits as an integer nor in a finite 64-bit float
 /// becomes its text. The conversion does not use serde, because numbers of `serde_json` with arbitrary precision
-/// serialise as objects. It recurses as deep as the JSON is nested; `serde_json` parses at most 128 levels.
+/// serialise as objects. It recurses as deep as the JSON is nested; `serde_json` parses fewer than 128 levels.
 pub(super) fn from_json(json: &serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::from(()),

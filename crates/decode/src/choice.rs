@@ -66,8 +66,8 @@ impl HostChooser {
     /// Chooses a token from `logits`.
     ///
     /// # Errors
-    /// No token is allowed (`decode/empty-mask`), or the logits of all allowed tokens are NaN or minus infinity
-    /// (`decode/no-candidate`).
+    /// No token that has a logit is allowed (`decode/empty-mask`), or the logits of all allowed tokens are NaN or minus
+    /// infinity (`decode/no-candidate`).
     pub(super) fn choose(&mut self, logits: &[f32], choice: &Choice<'_>) -> Result<u32> {
         self.mark(choice.penalised, logits.len());
         let greedy = choice.sampling.temperature == 0.0;

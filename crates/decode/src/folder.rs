@@ -20,7 +20,8 @@ pub struct ModelFolder {
     /// ascending order and without duplicates.
     pub end_tokens: Vec<u32>,
     /// The text of the token that ends a turn: `eos_token` of `tokenizer_config.json`. Chat models may name another
-    /// token there than in `end_tokens`; both end a sequence. `None` if it is not set.
+    /// token there than in `end_tokens`; both end a sequence. `None` if it is neither a string nor an object with a
+    /// string `content`.
     pub end_token: Option<String>,
     /// The context length in tokens: `max_position_embeddings` or GPT-2's `n_positions` of `config.json`, or of its
     /// `text_config`. `None` if neither is set.

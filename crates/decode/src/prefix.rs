@@ -16,7 +16,7 @@ pub struct PrefixCache<'m> {
     kept: Option<(SequenceId, Vec<u32>)>,
     /// Sequences that were empty before the latest feed and that this feed began.
     begun: Vec<Begun>,
-    /// Number of tokens that were not fed, because they were remembered.
+    /// Number of tokens that were not fed, because they were remembered, including those of feeds that then failed.
     saved: usize,
 }
 
@@ -47,7 +47,7 @@ impl<'m> PrefixCache<'m> {
         PrefixCache { model, open: Sequences::new(), kept: None, begun: Vec::new(), saved: 0 }
     }
 
-    /// Returns how many tokens were not fed because they were remembered.
+    /// Returns how many tokens were not fed because they were remembered, including those of feeds that then failed.
     pub fn saved(&self) -> usize {
         self.saved
     }

@@ -114,8 +114,9 @@ impl Continuations {
 
     /// Returns the index of the continuation at `point` of the cumulative live probabilities, by rising id. `children`
     /// holds the indices of the continuations that have a node, in ascending order, with their nodes: such a
-    /// continuation counts with its probability times the live probability of its node. `None` if no continuation has a
-    /// positive live probability.
+    /// continuation counts with its probability times the live probability of its node. Beyond the sum, the last
+    /// continuation with a positive live probability is returned; `None` if no continuation has a positive live
+    /// probability.
     fn place_at(&self, point: f64, children: &[(usize, usize)], nodes: &[Node]) -> Option<usize> {
         let (mut left, mut last) = (point, None);
         let mut children = children.iter().peekable();

@@ -45,7 +45,7 @@ impl Sampler {
     }
 
     /// Records a token of the prompt or a chosen token for the repetition penalty. Only the latest `repetition_window`
-    /// tokens are kept.
+    /// tokens are kept, and none if the penalty is 1.
     pub fn observe(&mut self, token: u32) {
         if self.settings.repetition_penalty == 1.0 || self.settings.repetition_window == 0 {
             return;
@@ -61,8 +61,8 @@ impl Sampler {
     /// minus infinity is never chosen. A greedy choice uses no random number, any other choice uses one.
     ///
     /// # Errors
-    /// No token is allowed (`decode/empty-mask`), or the logits of all allowed tokens are NaN or minus infinity
-    /// (`decode/no-candidate`).
+    /// No token that has a logit is allowed (`decode/empty-mask`), or the logits of all allowed tokens are NaN or minus
+    /// infinity (`decode/no-candidate`).
     pub fn sample(&mut self, logits: &[f32], mask: Option<&[u32]>) -> Result<u32> {
         let mut host = std::mem::take(&mut self.host);
         let chosen = host.choose(logits, &self.choice(0, mask, false));
@@ -72,7 +72,8 @@ impl Sampler {
 
     /// Returns the inputs of the next choice from row `row` under `mask`, for a caller that computes the choice
     /// elsewhere. `scored` asks for the log-probability of the token. The choice uses up the random number that
-    /// [`Sampler::sample`] would use, and results in the same token.
+    /// [`Sampler::sample`] would use, and results in the same token. A device that computes with 32-bit floats may
+    /// choose another token if rounding crosses a boundary between two tokens.
     pub fn choice<'a>(&'a mut self, row: usize, mask: Option<&'a [u32]>, scored: bool) -> Choice<'a> {
         let uniform = self.uniform();
         self.recent.make_contiguous();

@@ -28,8 +28,8 @@ pub struct SamplingParams {
     pub repetition_penalty: f32,
     /// Number of latest tokens, including those of the prompt, that the repetition penalty applies to. 64 by default.
     pub repetition_window: usize,
-    /// Seed of the random numbers (ChaCha8): equal seeds, settings and logits give equal tokens on every machine. 0 by
-    /// default.
+    /// Seed of the random numbers (ChaCha8): equal seeds, settings and logits give equal tokens on every machine,
+    /// unless rounding crosses a boundary between two tokens. 0 by default.
     pub seed: u64,
 }
 

@@ -30,7 +30,8 @@ impl LogSoftmax {
     }
 }
 
-/// Returns the probability, at temperature 1, of the tokens of a row that `mask` does not allow.
+/// Returns the probability, at temperature 1, of the tokens of a row that `mask` does not allow; 1 if no logit of the
+/// row is above minus infinity.
 pub(super) fn refused_mass(row: &[f32], mask: &[u32]) -> f64 {
     let scores = LogSoftmax::of(row);
     let allowed = allowed_chunks(row, Some(mask)).flat_map(|(_, word, chunk)| {
@@ -53,8 +54,9 @@ fn below(logit: f32, greatest: f32) -> f64 {
     if logit == greatest { 0.0 } else { f64::from(logit) - f64::from(greatest) }
 }
 
-/// Returns the score of an output of `length` tokens: its log-probability divided by `length` to the power `exponent`.
-/// Exponent 0 ranks by probability, which favours short outputs; 1 by the mean log-probability of a token.
+/// Returns the score of an output of `length` tokens: its log-probability divided by `length` (0 counts as 1) to the
+/// power `exponent`. Exponent 0 ranks by probability, which favours short outputs; 1 by the mean log-probability of a
+/// token.
 pub(super) fn normalised(log_probability: f64, length: usize, exponent: f64) -> f64 {
     log_probability / (length.max(1) as f64).powf(exponent)
 }

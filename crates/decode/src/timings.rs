@@ -22,13 +22,15 @@ pub struct Timings {
     pub drafted_tokens: usize,
     /// Number of proposed tokens that were then chosen.
     pub accepted_tokens: usize,
-    /// Total time of filling masks and moving the constraint.
+    /// Total time of filling masks and of moving the constraint past the tokens of these masks. In exact sampling under
+    /// a constraint, only moves past forced tokens that are fed ahead of a draw count.
     pub mask: Duration,
     /// The longest time that was counted as one mask: filling it, again if too little budget is left for the drawn token,
     /// and the move of the constraint that followed. In exact sampling under a constraint, the masks after a text and
     /// after the forced tokens that follow it count as one, with the moves between them.
     pub mask_max: Duration,
-    /// Number of masks that were computed.
+    /// Number of masks that [`mask`](field@Timings::mask) covers: one for each token under a constraint. In exact
+    /// sampling under a constraint, one for each text after which logits were requested.
     pub masks: usize,
     /// Number of masks that were left open for the run of the model, to be computed on another thread.
     pub overlapped_masks: usize,

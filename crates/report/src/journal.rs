@@ -31,10 +31,10 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     /// Opens the journal at `path`, or creates it.
     ///
     /// # Errors
-    /// The file cannot be read or written, or is not a regular file. `evaluation/record`: the file has more than 1 GiB
-    /// or is not UTF-8, or a line is not JSON or not a record. `evaluation/settings`: the file was written with other
-    /// settings. `evaluation/repeated-record`: two records have the same id. `evaluation/unwritable-record`: the
-    /// settings cannot be written as JSON.
+    /// The file cannot be read or written (`io/file`), or is not a regular file (`io/no-file`). `evaluation/record`:
+    /// the file has more than 1 GiB or is not UTF-8, or a line is not JSON or not a record. `evaluation/settings`: the
+    /// file was written with other settings. `evaluation/repeated-record`: two records have the same id.
+    /// `evaluation/unwritable-record`: the settings cannot be written as JSON.
     pub fn open(path: impl AsRef<Path>, settings: &impl Serialize) -> Result<Journal<T>> {
         let path = path.as_ref().to_owned();
         let settings = serde_json::to_value(settings).map_err(errors::unwritable)?;
@@ -77,7 +77,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
     ///
     /// # Errors
     /// `evaluation/repeated-record`: there is already a record with this id. `evaluation/unwritable-record`: the record
-    /// cannot be written as JSON. The file cannot be written.
+    /// cannot be written as JSON. `io/file`: the file cannot be written.
     pub fn append(&mut self, id: impl Into<String>, record: T) -> Result<()> {
         let id = id.into();
         if self.index.contains_key(&id) {

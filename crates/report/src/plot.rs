@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// Width of the column of labels, in pixels.
 const LABELS: f64 = 220.0;
-/// Width of the longest bar, in pixels.
+/// Width of the greatest value, a mean or the upper end of an interval, in pixels.
 const BARS: f64 = 380.0;
 /// Width of the column of figures, in pixels.
 const FIGURES: f64 = 150.0;

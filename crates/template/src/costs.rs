@@ -37,8 +37,8 @@ const SORTING: u64 = 24;
 /// call. Charges nothing without operands.
 ///
 /// # Errors
-/// The budget has fewer units left, an operand is nested too deeply, or the sandbox does not support the operation on
-/// these operands.
+/// The budget has fewer units left, the rendering has taken too long, an operand is nested too deeply, or the sandbox
+/// does not support the operation on these operands.
 pub(crate) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<(), Error> {
     let [first, rest @ ..] = operands else { return Ok(()) };
     let units = match name {

@@ -74,8 +74,8 @@ impl Dialect {
     /// Parses and compiles a template without rendering it.
     ///
     /// # Errors
-    /// The template is not valid Jinja, uses syntax that the sandbox does not support, has too many tokens, or repeats
-    /// a constant too often; or no thread can be started.
+    /// The template is not valid Jinja, uses syntax that the sandbox does not support, has too many tokens or too many
+    /// `elif`, or repeats a constant too often; or no thread can be started, or the template engine panics.
     pub fn check(&self, source: &str) -> Result<(), Fault> {
         on_own_stack(|| {
             let tree = scan::read(source, self.syntax())?;
@@ -180,7 +180,7 @@ pub struct Fault {
 enum Reason {
     /// The template is wrong, or rejects its input.
     Template(String),
-    /// The template does too much work.
+    /// The template does too much work, or takes too long.
     Work,
     /// The template writes too much output.
     Output,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(crate) const NODE: u64 = 64;
 /// Additional units per list or mapping visited, for its iterator.
 const COMPOUND: u64 = 192;
-/// Maximum nesting of a value. JSON from outside nests at most 128 deep (serde_json's bound). Comparing, writing and
+/// Maximum nesting of a value. JSON from outside nests at most 127 deep (serde_json's bound). Comparing, writing and
 /// dropping a value recurse once per level.
 const DEPTH: usize = 200;
 /// Maximum clock time of a rendering, checked at every 256th charge. It only catches work that is not charged for; with
@@ -45,7 +45,7 @@ pub(crate) struct Size {
     pub(crate) nodes: u64,
     /// Total bytes of texts and byte strings.
     pub(crate) bytes: u64,
-    /// Greatest nesting of lists and mappings.
+    /// Greatest nesting of lists and mappings; 0 if the measured value has no items.
     pub(crate) depth: u64,
     /// Whether a namespace or the variable `loop` is among the values.
     pub(crate) mutable: bool,
@@ -110,7 +110,8 @@ impl Meter {
     }
 
     /// Measures `value`. Each visited value is charged for, so that a value that contains another many times cannot
-    /// take exponential time. Fails if the budget is exceeded, or if values are nested more than [`DEPTH`] deep.
+    /// take exponential time. Fails if the budget is exceeded, if the deadline has passed, or if values are nested more
+    /// than [`DEPTH`] deep.
     pub(crate) fn measure(&self, value: &Value) -> Result<Size, Error> {
         let mut size = Size::default();
         let mut open: Vec<Children> = Vec::new();

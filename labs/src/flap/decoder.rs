@@ -286,8 +286,8 @@ fn copied(logits: &Logits<'_>, row: usize) -> Result<Vec<f32>> {
     Ok(logits.row(row, &mut buffer)?.to_vec())
 }
 
-/// Returns at most `count` tokens with the greatest logits, in descending order, equals by ascending id. Tokens with a
-/// logit of minus infinity are left out.
+/// Returns at most `count` tokens with the greatest logits, in descending order, equals by ascending id. Tokens whose
+/// logit is minus infinity or NaN are left out.
 fn most_likely(row: &[f32], count: usize) -> Vec<u32> {
     let mut best: Vec<(u32, f32)> = Vec::with_capacity(count + 1);
     for (token, &logit) in row.iter().enumerate() {

@@ -35,7 +35,8 @@ pub struct FlapOptions {
     pub alpha_followed: f64,
     /// α of another permitted step. Default 0.1.
     pub alpha_deviation: f64,
-    /// β of an API that is not permitted. Default 0.1.
+    /// β of an API that the domain lacks, or that is neither permitted nor called before. β is 1 for a permitted API,
+    /// and 0 for one that was called. Default 0.1.
     pub beta_soft: f64,
     /// The share λ of the heuristic against the model's probability. Default 0.7.
     pub lambda: f64,

@@ -81,7 +81,7 @@ pub struct Turns {
     /// Number of the person's steps.
     pub turns: usize,
     /// Number of steps at which the agent chose the same node. All courtesies count as one node, and so do all free
-    /// texts.
+    /// texts, with the answers out of the workflow and the answer `custom`.
     pub passed: usize,
     /// The APIs called.
     pub tools: Confusion,

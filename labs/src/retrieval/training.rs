@@ -1,8 +1,8 @@
 //! Data to train a model that writes queries: drafts with their rewards, and the selected ones.
 //!
 //! The files are JSON lines in the form of the trainers of the library TRL. An interrupted run can be continued: drafts
-//! are identified by request, iteration and number, seeds are derived from these, and requests with all of their drafts
-//! are not drawn again.
+//! are identified by request, iteration and number, seeds are derived from these, and the leading requests with all of
+//! their drafts are not drawn again.
 
 use super::drafts::{Draft, Selected, Selection, preferences, select};
 use super::errors;

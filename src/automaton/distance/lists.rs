@@ -143,7 +143,9 @@ impl ListCosts {
     }
 
     /// An upper bound on the length still required after a separator: the required members or, if there are none, the
-    /// shortest member that is left. Further members are not considered, because their names may have to differ.
+    /// shortest member with a key that is left. Further members are not considered, because their names may have to
+    /// differ. [`ENDLESS`] if members in addition to the required ones are needed to reach the minimum, or if no member
+    /// is left.
     pub(in crate::automaton) fn at_most_after_separator(
         &self,
         seen: &SeenSets,

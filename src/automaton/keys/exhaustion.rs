@@ -1,8 +1,8 @@
 //! Whether names can run out. Names cannot run out if every prefix of a name can be extended to endlessly many names.
 //!
-//! To find out, all configurations within names are visited: from each of them an endless path must exist. There may be
-//! thousands of configurations, so each mask that is computed examines only some of them. Until the answer is known,
-//! names are assumed to be few.
+//! To find out, all configurations within names are visited: from each of them that does not accept, an endless path
+//! must exist. There may be thousands of configurations, so each mask that is computed examines only some of them.
+//! Until the answer is known, names are assumed to be few.
 
 use crate::automaton::program::automaton::Automaton;
 use crate::automaton::run::cache::Cache;

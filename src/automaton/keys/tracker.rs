@@ -279,8 +279,9 @@ impl KeyTracker {
         KeyState { container, at: Position::Value }
     }
 
-    /// The state after one more byte; `None` if the byte ends a name that is already recorded. `remember` says whether
-    /// a name that ends with this byte is recorded, and `is_common` whether a single token may spell it.
+    /// The state after one more byte; `None` if the byte ends a name that is already recorded, and
+    /// [`KeyState::OUTSIDE`] if it makes a name that is not JSON. `remember` says whether a name that ends with this
+    /// byte is recorded, and `is_common` whether a single token may spell it.
     pub(crate) fn advance(
         &mut self,
         place: KeyState,

@@ -19,9 +19,9 @@ pub struct Graph {
     pub truncated: bool,
 }
 
-/// Draws the configurations closest to the start, at most `max_configurations`. Accepting configurations have a double
-/// circle; edges show up to five ranges of bytes, then token terminals; nodes name up to four rules that wait for a
-/// byte or a token.
+/// Draws the configurations closest to the start, at most `max_configurations`, but always the start. Accepting
+/// configurations have a double circle; edges show up to five ranges of bytes, then token terminals; nodes name up to
+/// four rules that wait for a byte or a token.
 ///
 /// # Errors
 /// Limits: `cache_bytes` and `lockstep_search`; errors of deferred lowering.

@@ -23,7 +23,8 @@ pub use crate::transitions::Count;
 ///
 /// # Errors
 /// `automaton/words-undecided` if a limit (`words_work`, `cache_bytes`, `lockstep_search`) is reached before the answer
-/// is known: the language is too large, or infinite through nesting inside an intersection.
+/// is known: the language is too large, or infinite through nesting inside an intersection. Errors of deferred
+/// lowering.
 pub fn count(automaton: &Automaton) -> Result<Count> {
     count_within_limits(automaton).map_err(|error| match error.kind() {
         ErrorKind::Limit => undecided(&error),

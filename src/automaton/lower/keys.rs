@@ -112,9 +112,9 @@ impl Lowering<'_> {
     }
 }
 
-/// Bounds the number of further members by the number of their names. Returns the lists that need more members than
-/// they have keys and names, and the lists whose further members have few names. `provenance` has the source of each
-/// list.
+/// Bounds the number of further members by the number of their names. Returns the lists that have no words with so few
+/// names (they need more members than there are keys and names, or their conditions admit none), each with its error,
+/// and the lists whose further members have few names. `provenance` has the source of each list.
 pub(in crate::automaton) fn bound_further(
     automaton: &mut Automaton,
     grammar: &Grammar,

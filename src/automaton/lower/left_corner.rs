@@ -71,8 +71,8 @@ impl Lowering<'_> {
         Ok(Group { starts, outside, inside })
     }
 
-    /// The starts that are called from the root, other than by left calls inside their group; `None` if deferred parts
-    /// remain, which may call any start.
+    /// The starts that are called from the root, or from names whose words are counted, other than by left calls inside
+    /// their group; `None` if deferred parts remain, which may call any start.
     fn retained(&self, groups: &[Group<'_>], root: StateId) -> Option<FxHashSet<StateId>> {
         let mut group_of = GroupOf::default();
         for (place, group) in groups.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! Member lists at run time: the members seen are a register, the value of the list's frame.
 //!
-//! In declared order the value is the index of the first member that may still follow. In any order the value is the id
-//! of an interned set of seen members. If members are counted, or have conditions, the value is the id of such an index
-//! or set together with counts. A key is read along a trie. A branch of the trie is open only if some member below it
-//! may still follow, so no prefix is offered that cannot be finished.
+//! In declared order without conditions the value is the index of the first member that may still follow. Otherwise the
+//! value is the id of an interned set of seen members. If members are counted, or have conditions, the value is the id
+//! of such an index or set together with counts. A key is read along a trie. A branch of the trie is open only if some
+//! member below it may still follow, so no prefix is offered that cannot be finished.
 
 use super::register::Register;
 use super::seen_sets::Progress;
@@ -99,8 +99,9 @@ impl Cache {
             let mut members = members.iter();
             return members.any(|&m| (room || list.required[m as usize]) && !self.seen.contains(at.base, m));
         }
-        // the allowed members are an interval: from the first member not passed to the next required member, and at
-        // most to the last member after which enough members are left
+        // the allowed members are an interval: from the first member not passed (if there is room only for required
+        // members, from the next required member) to the next required member, and at most to the last member after
+        // which enough members are left
         let next = list.next_required[at.base as usize];
         let first = if room { at.base } else { next };
         let end = list.values.len() as u32;

@@ -45,7 +45,7 @@ impl ProductStates {
         self.states.get(tuple.0)
     }
 
-    /// The completion radius: the most bytes that completing any product state of a product took so far.
+    /// The completion radius of a product, in bytes; 0 before a completion is known.
     pub(in crate::automaton) fn completion_radius(&self, l: u32) -> u32 {
         self.completion_radius.get(&l).copied().unwrap_or(0)
     }

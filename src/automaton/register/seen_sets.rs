@@ -50,8 +50,9 @@ impl SeenSets {
 /// The progress of a member list: the members so far, as far as they matter for the rest of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::automaton) struct Progress {
-    /// In declared order the index of the first member that may still follow; in any order the id of a set of seen
-    /// members.
+    /// In declared order without conditions the index of the first member that may still follow; otherwise the id of a
+    /// set of seen members. With conditions, the set contains entries and, in declared order, a mark once a member
+    /// without a key was seen.
     pub(in crate::automaton) base: u32,
     /// The number of members, if they are counted; without a maximum, counting stops at the minimum.
     pub(in crate::automaton) count: u32,

@@ -1,8 +1,9 @@
 //! The values of frames: the registers of their return addresses.
 //!
-//! The kind of a value follows from the frame's return address: an id of a table, or a small number. Three kinds are
+//! The kind of a value follows from the frame's return address: an id of a table, or a small number. Four kinds are
 //! recognisable by their bits alone, because union and rewriting look at values without their states: numbers of
-//! rounds, and the items seen by a list of unique items, either inside an item or between two.
+//! rounds, items whose successors depend on the history, and the items seen by a list of unique items, either inside an
+//! item or between two.
 //!
 //! ```text
 //! 0 .. 2^29        nothing (a plain call), whether a part is old, members seen, product states,

@@ -80,7 +80,7 @@ impl Lazy<'_> {
     }
 
     /// Whether few bytes are possible: the configuration waits for a single byte, or all its states are inside
-    /// registers, such as keys, and wait for at most [`FEW_KEYS`] bytes each.
+    /// registers, such as keys, and wait for at most [`FEW_KEYS`] bytes each. True without states as well.
     pub(crate) fn is_narrow(&self, id: ConfigurationId) -> bool {
         let automaton = self.automaton;
         let in_key = |item: &Item| match automaton.state(item.state) {

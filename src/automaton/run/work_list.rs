@@ -17,7 +17,8 @@ pub(in crate::automaton) struct Closure {
     pub(in crate::automaton) visited: Vec<Item>,
     pub(in crate::automaton) index: FxHashMap<StateId, usize>,
     pub(in crate::automaton) work: Vec<Item>,
-    /// The calls of the second phase, with their ranks, while there are at most [`LINEAR`] of them.
+    /// The calls to be entered once no other state is left to follow, with their ranks, while there are at most
+    /// [`LINEAR`] of them.
     pub(in crate::automaton) calls: Vec<(u32, Item)>,
     /// The number of calls added to `calls`, including calls that were united with an earlier call of the same start;
     /// at most `UNITED_ONE_BY_ONE`.

@@ -356,7 +356,7 @@ impl MaskCache {
 
     /// Continues to find the configurations of places of a mask file, following about `edges` of its edges. If a limit
     /// is reached, the search is given up until the tables are dropped; then matchers that have left the explored part
-    /// do not return to it.
+    /// do not return to it. Does nothing while everything computed takes more than a quarter of `cache_bytes`.
     pub(crate) fn find_base_states(
         &mut self,
         (automaton, index): (&Automaton, &TokenIndex),

@@ -21,9 +21,9 @@ use smallvec::SmallVec;
 pub(super) const STRATEGY: Strategy =
     Strategy { name: "delta", cause: Cause::Delta, needs: Needs::Base, is_budgeted: false, try_compute };
 
-/// The configuration that the most printable ASCII characters lead to. `None` if fewer than [`MAJORITY`] characters
-/// lead to it, if it is `configuration` itself or accepts, or if the first of these characters does not lead from it
-/// back to itself.
+/// The configuration, other than the dead one, that the most printable ASCII characters lead to. `None` if fewer than
+/// [`MAJORITY`] characters lead to it, if it is `configuration` itself or accepts, or if the first of these characters
+/// does not lead from it back to itself.
 pub(in crate::mask) fn base(
     walk: &mut Walk<'_>,
     configuration: ConfigurationId,

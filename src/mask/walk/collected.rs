@@ -160,7 +160,7 @@ impl Collected {
         self.budget.nodes = self.budget.nodes.saturating_sub(nodes);
     }
 
-    /// Whether the budget is non-empty and too small for a walk over all tokens.
+    /// Whether the budget is not spent and has at most as many nodes as the trie of all tokens.
     pub(super) fn is_limited(&self, all: &TokenTrie) -> bool {
         self.budget.nodes > 0 && self.budget.nodes <= all.node_count() as u32
     }

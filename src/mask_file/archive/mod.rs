@@ -226,7 +226,7 @@ impl MaskArchive {
     /// # Errors
     /// `mask-file/damaged` if a block has a wrong checksum; `mask-file/impossible` if a value is invalid, rows are not
     /// sorted, or parts overlap. If the archive was [opened](MaskArchive::open), also `io/file` if it cannot be read,
-    /// and `limit/exceeded` if a file is larger than `mask_file_bytes`.
+    /// and `limit/exceeded` if a file without its masks is larger than `mask_file_bytes`.
     pub fn check(&self) -> Result<()> {
         self.source.check_all()?;
         let header = self.source.header();

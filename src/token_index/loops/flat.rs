@@ -63,13 +63,13 @@ impl<'w> Reader<'w> {
         TokenTrie::from_words(nodes, tokens, self.width)
     }
 
-    /// Reads a list of numbers; `None` if one is not below `bound`.
+    /// Reads a list of numbers; `None` if one is not below `bound`, or the words end too early.
     fn numbers(&mut self, bound: usize) -> Option<Vec<u32>> {
         let numbers: Vec<u32> = self.list()?.iter().map(|&word| u32::from_le_bytes(word)).collect();
         numbers.iter().all(|&number| (number as usize) < bound).then_some(numbers)
     }
 
-    /// Reads a bit for each id below the width; `None` if a bit beyond the width is set.
+    /// Reads a bit for each id below the width; `None` if a bit beyond the width is set, or the words end too early.
     fn bits(&mut self) -> Option<Vec<u32>> {
         let words: Vec<u32> =
             self.take(self.width.div_ceil(32))?.iter().map(|&word| u32::from_le_bytes(word)).collect();

@@ -94,8 +94,8 @@ pub(super) fn is_one(content: &[u8]) -> bool {
 /// `vocabulary/json` if the file does not have the form that the [module](self) describes. `vocabulary/tekken` if
 /// `config` gives more special tokens than ids, or more than 65,536; if ranks are out of order; if a token is not
 /// base64 or has no bytes; if there are fewer tokens than `config` says; if the rank of a special token is not below
-/// the number of special tokens; or if a special token has no name, or the name or rank of another one. And the errors
-/// of [`Vocabulary::from_file`].
+/// the number of special tokens; or if a special token has no name, or the name or rank of another one. Tokens of
+/// `vocab` beyond the number that the model uses are not checked. And the errors of [`Vocabulary::from_file`].
 pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
     let limits = &options.limits;
     super::check_size(content.len(), limits)?;

@@ -33,7 +33,8 @@ impl TokenTrie {
         is_spelled.then_some([nodes, tokens])
     }
 
-    /// Decodes a trie whose tokens are below `width`; `None` if the words are not the words of a trie.
+    /// Decodes a trie whose tokens are below `width`; `None` if a token is not, or if the words are not the words of a
+    /// trie.
     pub(crate) fn from_words(nodes: &[[u8; 4]], tokens: &[[u8; 4]], width: usize) -> Option<TokenTrie> {
         let count = nodes.len();
         let mut trie = Arrays::with_capacity(count, tokens.len());

@@ -166,8 +166,8 @@ impl Diagnostic {
         self.file.as_deref()
     }
 
-    /// Returns the source line of the place. `None` before [`Source::locate`] was called, if the place is not in the
-    /// source text, or for diagnostics after the first 100 of a source.
+    /// Returns the source line of the place. `None` before [`Source::locate`] or [`Source::locate_with`] was called, if
+    /// the place is not in the source text, or for diagnostics after the first 100 of a source.
     pub fn snippet(&self) -> Option<&Snippet> {
         self.snippet.as_deref()
     }

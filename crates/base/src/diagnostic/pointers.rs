@@ -10,7 +10,8 @@ fn tokens(pointer: &str) -> impl Iterator<Item = String> {
 }
 
 /// Returns, for each pointer, the byte range of its value in a JSON text, including the key if the value is a member.
-/// If there is no such value, the range of the innermost array or object that would hold it is returned.
+/// If there is no such value, the range of the innermost value on the path of the pointer is returned: the array or
+/// object that would hold it, or a scalar.
 ///
 /// The text is scanned once, regardless of the number of pointers. Values that are on no path of a pointer are not
 /// stored. The scan also accepts texts that are not JSON: the ranges are then a guess, and `None` if no value on the

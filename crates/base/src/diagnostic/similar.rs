@@ -10,7 +10,8 @@ const LONGEST: usize = 100;
 /// Returns up to three of `known` within a small edit distance (restricted Damerau-Levenshtein, case-insensitive) of
 /// `name`, nearest first, equally near ones in byte order. The distance is at most one edit per three characters of
 /// `name`, and at most three, so names of one or two characters may differ only in case. `name` itself is left out, and
-/// so are names of more than 100 bytes.
+/// so are names of more than 100 bytes; if `name` has more than 100 bytes, the result is empty. Only the first 10,000
+/// names of similar length are compared.
 pub fn similar<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let length = name.chars().count();
     let most = (length / 3).min(3);

@@ -15,7 +15,7 @@ const CHARACTERS: usize = 120;
 const TAB: &str = "    ";
 
 /// A line of a source text with the characters of a diagnostic marked. Of a long line, it shows at most 108 terminal
-/// columns and 240 characters.
+/// columns and 240 characters, and `…` at each end that is truncated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Snippet {

@@ -37,8 +37,8 @@ impl<'t> Source<'t> {
         Source { text, notation, template: None }
     }
 
-    /// Marks the text as rendered from `template`. A line that occurs exactly once in both texts is shown as the
-    /// template's; any other line [is marked as rendered](Snippet::is_rendered).
+    /// Marks the text as rendered from `template`. A line that is not blank and occurs exactly once in both texts is
+    /// shown as the template's; any other line [is marked as rendered](Snippet::is_rendered).
     pub fn rendered_from(mut self, template: &'t str) -> Source<'t> {
         self.template = Some(template);
         self

@@ -263,8 +263,8 @@ impl Decoder<'_> {
     }
 
     /// Returns the most forced tokens to feed ahead: so many that one more token fits into the output and the context,
-    /// and at most `LONGEST_CHAIN`. 0 if the tree is full, or if there are stop strings, which might end the output
-    /// earlier.
+    /// and at most `LONGEST_CHAIN`. 0 if the tree had no room for the current prefix, or if there are stop strings,
+    /// which might end the output earlier.
     fn room(&self, exact: &Exact) -> usize {
         if matches!(exact.place, Place::Off) || !self.options.stop.is_empty() {
             return 0;
@@ -275,7 +275,8 @@ impl Decoder<'_> {
         output.min(context).saturating_sub(1).min(LONGEST_CHAIN)
     }
 
-    /// Adds the rows that [`ask`](Decoder::ask) requested to the tree. They start at index `first` of `logits`.
+    /// Adds the rows that [`ask`](Decoder::ask) requested to the tree, as far as it has room. They start at index
+    /// `first` of `logits`.
     pub(super) fn take_exactly(
         &mut self,
         exact: &mut Exact,

@@ -41,12 +41,14 @@ enum State {
 /// one model in batches, or to run the model yourself, use [`poll`](Decoder::poll), [`feed`](Decoder::feed) and
 /// [`supply`](Decoder::supply), which do not touch a model.
 ///
-/// A token that is the only one allowed takes no run of the model of its own: it is fed together with the next token
-/// that needs a run. Once the constraint allows nothing more, the output ends without a further run, unless
-/// log-probabilities of forced tokens are still missing. With exact sampling, forced tokens are fed as well.
+/// A token that is the only one allowed takes no run of the model of its own, unless its mask is computed during a run
+/// ([`overlap`](GenerationOptions::overlap)): it is fed together with the next token that needs a run. Once the
+/// constraint allows nothing more, the output ends without a further run, unless log-probabilities of forced tokens are
+/// still missing. With exact sampling, forced tokens are fed as well.
 ///
-/// A model error leaves the decoder as it was. After an error of the constraint or the sampler, [`next`](Decoder::next)
-/// and [`poll`](Decoder::poll) return the events that are still queued, and then this error at each call.
+/// An error of [`Model::feed`], [`Model::truncate`] or a draft leaves the decoder as it was. After any other error,
+/// [`next`](Decoder::next) and [`poll`](Decoder::poll) return the events that are still queued, up to a token whose
+/// requested log-probability is missing, and then this error at each call.
 ///
 /// ```
 /// use grammata_decode::{Decoder, Event, GenerationOptions, Model};
@@ -94,7 +96,7 @@ pub struct Decoder<'c> {
     next_mask: NextMask,
     /// the prompt and the output; exact sampling adds the tokens only when the output is decided
     history: Vec<u32>,
-    /// number of tokens of the sequence that the model holds
+    /// number of tokens of the sequence that the model holds, without rejected drafts
     fed: usize,
     /// tokens that the model was not fed yet, followed by `drafted` proposals
     pending: Vec<u32>,
@@ -319,8 +321,9 @@ impl<'c> Decoder<'c> {
     ///
     /// # Errors
     /// Errors of the model, the constraint and the sampler. `decode/empty-mask`: the constraint allows no token that
-    /// the model has. `decode/no-candidate`: no allowed token has a probability. `decode/logits`: a row is not as long
-    /// as the vocabulary. `decode/device-choice`: a device chose a token that is not allowed.
+    /// the model has. `decode/no-candidate`: no allowed token has a probability. `decode/logits`: a row from which the
+    /// host chooses is not as long as the vocabulary. `decode/row-range`: the model returned too few rows.
+    /// `decode/device-choice`: a device chose a token that is not allowed.
     pub fn next(&mut self, model: &mut dyn Model) -> Result<Event> {
         self.advance(model, None)
     }
@@ -428,9 +431,9 @@ impl<'c> Decoder<'c> {
     /// from index `first` of `logits` on. `time` is how long the run took.
     ///
     /// # Errors
-    /// Errors of the constraint, the sampler and the device. `decode/logits`: a row is not as long as the vocabulary.
-    /// `decode/row-range`: `logits` has too few rows. `decode/empty-mask`, `decode/no-candidate` and
-    /// `decode/device-choice` as in [`next`](Decoder::next).
+    /// Errors of the constraint, the sampler and the device. `decode/logits`: a row from which the host chooses is not
+    /// as long as the vocabulary. `decode/row-range`: `logits` has too few rows. `decode/empty-mask`,
+    /// `decode/no-candidate` and `decode/device-choice` as in [`next`](Decoder::next).
     pub fn supply(&mut self, logits: &Logits<'_>, first: usize, time: Duration) -> Result<()> {
         self.supply_chosen(logits, first, time, None)
     }
@@ -536,8 +539,8 @@ impl<'c> Decoder<'c> {
     }
 
     /// Adds up to `most` proposals of `draft` to the next run, but no more than the limit on tokens and the context
-    /// leave room for. Does nothing if no choice is due or the next run has proposals already, or with exact sampling
-    /// under a constraint.
+    /// leave room for, and none from a token on that the model does not have. Does nothing if no choice is due or the
+    /// next run has proposals already, or with exact sampling under a constraint.
     fn propose(&mut self, draft: &mut dyn Draft, most: usize) -> Result<()> {
         if !matches!(self.state, State::Choosing) || self.drafted > 0 || self.exact.is_some() {
             return Ok(());

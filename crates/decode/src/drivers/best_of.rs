@@ -14,8 +14,8 @@ use grammata::error::Result;
 /// their index.
 ///
 /// The output of index i is what [`generate`](super::generate) returns with the seed `options.sampling.seed` + i (a
-/// wrapping addition). The prompt is fed once. Log-probabilities are computed even if `options` does not request them.
-/// `constraint` is not moved.
+/// wrapping addition). The prompt is fed once, except its last token, which is fed for each output. Log-probabilities
+/// are computed even if `options` does not request them. `constraint` is not moved.
 ///
 /// # Errors
 /// Errors of [`Decoder::new`], [`Decoder::prefill`], [`Decoder::fork`] and [`Decoder::next`]. If several outputs fail,

@@ -10,7 +10,7 @@ use grammata::error::Result;
 
 /// Draws `count` independent outputs from the model's distribution conditioned on `constraint`
 /// ([`ExactSampling`](crate::ExactSampling)), one after another. Prefixes that were found to be refused for one output
-/// are remembered for the next, so later outputs take fewer tries.
+/// are remembered for the next, so later outputs take fewer tries on average.
 ///
 /// Samples exactly even if `options` does not ask for it, then with the default settings of exact sampling. The first
 /// output is what [`generate`](super::generate) returns with the same settings. `constraint` is not moved. An output

@@ -135,13 +135,14 @@ struct Waiting<'c> {
 /// prompt, constraint, sampling, limits and deadline. Except for time limits, the output of a request does not depend
 /// on the others, unless the kernels of the model round differently in different batches.
 ///
-/// Requests begin in the order of submission, as soon as the batch has room. A request waits if its prompt begins like
-/// that of a running sequence whose first tokens are still being fed, and later requests wait with it. Each running
-/// sequence gets a token in each step, unless [`SchedulerOptions::prompt_tokens`] is too small for the tokens that it
-/// must be fed first. A prompt may share the cache of a running sequence with the same first tokens, or of the latest
-/// one that has ended.
+/// Requests begin in the order of submission, as soon as the batch has room. A request whose deadline has passed begins
+/// in the next step in any case, and ends in it. A request waits if its prompt begins like that of a running sequence
+/// whose first tokens are still being fed over several steps, and later requests wait with it. Each running sequence
+/// gets its logits in each step, unless [`SchedulerOptions::prompt_tokens`] is too small for the tokens that it must be
+/// fed first. A prompt may share the cache of a running sequence with the same first tokens, or of the latest one that
+/// has ended and held at least [`SchedulerOptions::least_shared`] tokens.
 ///
-/// Running sequences and the latest one that has ended stay open until [`close`](Scheduler::close); dropping the
+/// Running sequences and the ended one whose cache is kept stay open until [`close`](Scheduler::close); dropping the
 /// scheduler does not close them. All calls must be given the same model.
 ///
 /// ```
@@ -257,9 +258,9 @@ impl<'c> Scheduler<'c> {
         Some(self.decoders.remove(place).close(model))
     }
 
-    /// Begins waiting requests, runs the model once over all sequences that need logits, and returns the requests that
-    /// have ended. `on_event` is called with each event and the id of its request. Beginning a request may take another
-    /// run, to complete a cache for sharing.
+    /// Begins waiting requests, runs the model once over the sequences that need logits, as far as
+    /// [`SchedulerOptions::prompt_tokens`] permits, and returns the requests that have ended. `on_event` is called with
+    /// each event and the id of its request. Beginning a request may take another run, to complete a cache for sharing.
     ///
     /// If a batch of several sequences fails, it is fed sequence by sequence, and only sequences that fail again end
     /// with an error.
@@ -311,8 +312,9 @@ impl<'c> Scheduler<'c> {
         }
     }
 
-    /// Begins waiting requests while the batch has room. Requests whose deadline has passed begin in any case, so that
-    /// they end in this step without a run of the model. Returns the requests that cannot begin, with their errors.
+    /// Begins waiting requests, in their order, while the batch has room and until one must wait for the cache of a
+    /// prompt. Requests whose deadline has passed begin in any case, so that they end in this step without a run of the
+    /// model. Returns the requests that cannot begin, with their errors.
     fn admit(&mut self, model: &mut dyn Model) -> Vec<Ended> {
         let mut failed = Vec::new();
         // once a request waits for room or for the cache of a prompt, later requests wait too

@@ -16,7 +16,8 @@ use std::time::Duration;
 /// The time of a batch counts in the timings of each decoder that it fed.
 ///
 /// # Errors
-/// A failure of the model or its device. If the model refuses a batch, every decoder is as it was before that batch.
+/// Errors of [`Model::truncate`](crate::Model::truncate) and [`Model::feed`](crate::Model::feed). After an error of
+/// `feed`, every decoder is as it was before that batch.
 pub fn run_together(
     model: &mut dyn Model,
     decoders: &mut [Decoder<'_>],
@@ -65,7 +66,7 @@ pub(super) fn feed_together<'m>(
 
 /// Supplies the decoders that were fed all of their tokens with the rows that they requested, and records what the
 /// others were fed. A device makes the first choices of all of them together; if it fails at that, each decoder asks it
-/// alone. The error of a decoder is its next event.
+/// alone. A decoder that fails returns its error, after the events that are queued, when it is polled.
 pub(super) fn supply_together(
     decoders: &mut [Decoder<'_>],
     portions: &[(usize, Portion)],

@@ -58,7 +58,7 @@ fn own_maximum(folder: &Path, limits: &Limits) -> Result<Option<usize>> {
 }
 
 /// Refuses any pooling except the mean. The pooling is given by booleans `pooling_mode_…`, or by one member
-/// `pooling_mode` with a name. A missing file means the mean.
+/// `pooling_mode` with a name. A file that is missing or has no such member means the mean.
 fn check_pooling(folder: &Path, limits: &Limits) -> Result<()> {
     const FILE: &str = "1_Pooling/config.json";
     for (name, value) in read_settings(folder, FILE, limits)? {

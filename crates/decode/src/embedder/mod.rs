@@ -83,8 +83,8 @@ impl Embeddings {
     /// Creates a matrix from the values of rows that already have unit length. The values are stored unchanged.
     ///
     /// # Errors
-    /// `decode/embedding-dimension`: the last row is not whole. `decode/embedding-norm`: the norm of a row differs from
-    /// 1 by more than 1e-4 or is NaN.
+    /// `decode/embedding-dimension`: the last row is not whole, or the dimension is 0 and there are values.
+    /// `decode/embedding-norm`: the norm of a row differs from 1 by more than 1e-4 or is NaN.
     pub fn from_unit_values(dimension: usize, values: Vec<f32>) -> Result<Embeddings> {
         let rest = values.len().checked_rem(dimension).unwrap_or(values.len());
         if rest != 0 {

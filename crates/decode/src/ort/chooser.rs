@@ -41,8 +41,8 @@ impl Chooser {
     /// the same order.
     ///
     /// # Errors
-    /// A failure of the device. The result of a single choice is an error if no token is allowed (`decode/empty-mask`),
-    /// or no allowed token has a probability (`decode/no-candidate`).
+    /// A failure of the device. The result of a single choice is an error if no token that has a logit is allowed
+    /// (`decode/empty-mask`), or no allowed token has a probability (`decode/no-candidate`).
     pub(super) fn choose(
         &mut self,
         tensor: &DynTensor,

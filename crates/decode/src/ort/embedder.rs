@@ -33,10 +33,10 @@ pub struct EmbedderOptions {
     pub threads: usize,
     /// The device that runs the model; the CPU by default.
     pub device: Device,
-    /// The most texts of one run of the model; 16 by default, at least 1. Several texts run together only if they have
-    /// at most 1,024 tokens in total, padding included. Texts of similar length run together, padded to the longest, so
-    /// the vector of a text depends on the others of its batch, but only by rounding. With 1 it does not depend on
-    /// them.
+    /// The most texts of one run of the model; 16 by default, and 0 counts as 1. Several texts run together only if
+    /// they have at most 1,024 tokens in total, padding included. Texts of similar length run together, padded to the
+    /// longest, so the vector of a text depends on the others of its batch, but only by rounding. With 1 it does not
+    /// depend on them.
     pub batch: usize,
     /// Limits on texts and on the tokenizer's file.
     pub limits: Limits,
@@ -88,9 +88,9 @@ impl OrtEmbedder {
     /// Loads the encoder of `folder`.
     ///
     /// # Errors
-    /// ONNX Runtime is missing; a file cannot be read or loaded; the model does not have the inputs and outputs of an
-    /// embedder (`decode/embedder-interface`); or the maximum number of tokens leaves no room for a text
-    /// (`decode/embedder-max-tokens`).
+    /// ONNX Runtime is missing or cannot be used (`decode/ort-missing`, `decode/ort-unusable`); a file cannot be read
+    /// or loaded; the model does not have the inputs and outputs of an embedder (`decode/embedder-interface`); or the
+    /// maximum number of tokens leaves no room for a text (`decode/embedder-max-tokens`).
     pub fn load(folder: &EmbedderFolder, options: &EmbedderOptions) -> Result<OrtEmbedder> {
         let tokenizer = PromptTokenizer::from_file(&folder.tokenizer, &options.limits)?;
         let special = tokenizer.encode("", true)?.len();

@@ -62,15 +62,17 @@ grammata_base::setters!(ModelOptions {
 
 /// A language model in an ONNX file.
 ///
-/// Caches stay on the device, and forks share them. If the model's first dimension is free, sequences of one batch that
-/// are fed equally many tokens are computed in one run; other sequences are computed one after the other. Shorter
-/// caches then begin with masked positions, if a trial shows that the model computes the same after them (with
-/// `GroupQueryAttention` it does not); otherwise only caches of equal length are computed together. If the trial
-/// succeeds, sequences that are fed up to 16 tokens each may also share a run on a device other than the CPU or with
-/// [`ModelOptions::on_device`], with masked positions before the tokens of shorter feeds. A model that returns the
-/// logits of the last position only is run up to each requested position in turn, and then to the end of the feed. The
-/// logits of one run may differ from those of separate runs in the last digits, and in more digits with kernels of
-/// 4-bit weights; [`ModelOptions::max_batch`] 1 keeps runs separate.
+/// Caches stay on the device, and forks share them. If the model's first dimension is free, up to
+/// [`ModelOptions::max_batch`] sequences of one batch that are fed equally many tokens are computed in one run; other
+/// sequences are computed one after the other. Sequences with and without a cache do not share a run. In a run, shorter
+/// caches begin with masked positions, if a trial shows that the model computes the same after them (with
+/// `GroupQueryAttention` it does not); otherwise only caches of equal length are computed together, and several tokens
+/// after a cache are fed to one sequence at a time. If the trial succeeds, sequences with a cache that are fed up to 16
+/// tokens each may also share a run on a device other than the CPU or with [`ModelOptions::on_device`], with masked
+/// positions before the tokens of shorter feeds. A model that returns the logits of the last position only is run up to
+/// each requested position in turn, and then to the end of the feed. The logits of one run may differ from those of
+/// separate runs in the last digits, and in more digits with kernels of 4-bit weights; [`ModelOptions::max_batch`] 1
+/// keeps runs separate.
 ///
 /// After a truncation or a change of the batch, the next run may copy the caches first, on their device.
 #[derive(Debug)]
@@ -155,8 +157,9 @@ impl OrtModel {
     /// Loads the model at `path`.
     ///
     /// # Errors
-    /// ONNX Runtime is missing; the file cannot be read or is not a model (`decode/model-file`); its inputs and outputs
-    /// are not those of [`ModelSignature`] (`decode/model-signature`); or memory cannot be allocated
+    /// ONNX Runtime is missing (`decode/ort-missing`) or cannot be used (`decode/ort-unusable`); the file cannot be
+    /// opened (`io/file`), is not a regular file (`io/no-file`), or is not a model (`decode/model-file`); its inputs
+    /// and outputs are not those of [`ModelSignature`] (`decode/model-signature`); or memory cannot be allocated
     /// (`decode/model-run`).
     pub fn load(path: &Path, options: &ModelOptions) -> Result<OrtModel> {
         let Loaded { session, runtime, notices } = load(path, options.device, options.threads)?;
@@ -221,7 +224,8 @@ impl OrtModel {
     }
 
     /// Returns whether sequences are computed the same after masked positions. This is tried with two short sequences.
-    /// False without a trial if the model cannot compute several sequences in one run or has no input for positions.
+    /// False without a trial if the model or `max_batch` does not permit several sequences in one run, or if the model
+    /// has no input for positions. False as well if a run of the trial fails.
     fn can_pad(&mut self) -> bool {
         if !self.signature.any_batch || !self.signature.position_ids || self.options.max_batch < 2 {
             return false;

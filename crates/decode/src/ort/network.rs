@@ -282,7 +282,7 @@ impl Network {
     }
 
     /// Returns, as a float, the first id at which the cumulative sum of `values` exceeds `place` (f64, N by 1). If
-    /// there is none, returns the last id with a positive value.
+    /// there is none, returns the last id with a positive value, or 0 if no value is positive.
     fn locate(&mut self, values: &str, place: &str) -> ort::Result<Name> {
         let parts = self.vocabulary.div_ceil(PART);
         let missing = parts * PART - self.vocabulary;
@@ -308,7 +308,8 @@ impl Network {
     }
 
     /// Returns the first of `count` indices at which the cumulative sum of `values` exceeds `place`, as a float, but at
-    /// most the last index with a positive value; and, for each index, the sum of the values before it (f64).
+    /// most the last index with a positive value (0 if there is none); and, for each index, the sum of the values
+    /// before it (f64).
     fn passed(&mut self, values: &str, place: &str, count: usize) -> ort::Result<(Name, Name)> {
         let exact = self.g.op("Cast", [values], vec![to(Float64)?])?;
         let axis = self.g.constant(&[1], &[1_i64])?;

@@ -18,8 +18,8 @@ pub enum Device {
     /// The CPU.
     #[default]
     Cpu,
-    /// An NVIDIA GPU by its number, from 0. Needs the feature `cuda` and an ONNX Runtime built for CUDA; otherwise the
-    /// CPU is used and a notice says so.
+    /// An NVIDIA GPU by its number, from 0. Needs the feature `cuda` and an ONNX Runtime built for CUDA; otherwise a
+    /// model is loaded on the CPU, and a notice says so.
     Cuda(u32),
 }
 

@@ -11,7 +11,8 @@ use toml::{Table, Value};
 pub(super) enum Change {
     /// No change.
     None,
-    /// In each flow, the first two adjacent steps that do not depend on each other are swapped.
+    /// In each flow, the first two adjacent steps after the prelude that do not depend on each other are swapped; a
+    /// flow without such steps stays as it is.
     StepsSwapped,
     /// All APIs get new names, and no aliases.
     ApisRenamed,

@@ -203,7 +203,8 @@ fn summary(records: &[(String, Record)], other: Option<&HashMap<String, Record>>
     Ok(Summary { table: Table { columns, rows }, json: Value::Object(values) })
 }
 
-/// Returns the costs of the queries, and how many of them were usable.
+/// Returns percentiles of each kind of time whose 99th percentile is above 0 and, if a model wrote queries, the numbers
+/// of fallbacks and of cut outputs, and the mean number of written queries.
 fn costs(records: &[(String, Record)]) -> Vec<(&'static str, String, Value)> {
     let times =
         |time: fn(&Run) -> f64| -> Vec<f64> { records.iter().map(|(_, record)| time(&record.run)).collect() };

@@ -58,7 +58,7 @@ pub(super) struct OutputOptions {
     pub(super) max_calls: u32,
     /// 0 is greedy.
     pub(super) temperature: f32,
-    /// Whether outputs that no grammar ends continue to the model's end instead of a stop string.
+    /// Whether outputs of the arms without any grammar continue to the model's end instead of a stop string.
     pub(super) to_end: bool,
 }
 
@@ -223,7 +223,7 @@ impl<'a> Runner<'a> {
         Ok(record(arm, task, text, judged, &generation, start))
     }
 
-    /// Returns the stop strings of outputs that no grammar ends; none if the model is to continue.
+    /// Returns the stop strings of the arms without any grammar; none if the model is to continue to its end.
     fn stop(&self) -> Vec<String> {
         if self.options.to_end { Vec::new() } else { vec![self.stop_text().to_owned()] }
     }

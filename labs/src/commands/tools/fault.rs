@@ -26,7 +26,8 @@ pub(super) enum Fault {
     Type,
     /// An argument is out of bounds or not one of the listed values, or breaks another rule of its schema.
     Value,
-    /// A name occurs twice in the arguments, or in an object among their values.
+    /// A name occurs twice in the arguments, in an object among their values or, in the format `json`, in the call
+    /// itself. In the format `python`, a name that occurs twice in a value is the fault `Json`.
     Duplicate,
     /// The published algorithm has no parser for the schema, or the judge cannot compile the schema.
     Exception,

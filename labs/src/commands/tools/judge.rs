@@ -1,5 +1,5 @@
 //! Reads the call of an output, independently of the engine. Only turns of formats other than `react`, `json`,
-//! `relation` and `python` are read by the reader of their call format.
+//! `relation` and `python` are read by the reader of their call format, and so are the turns whose paths are compared.
 
 use super::fault::{Fault, Judged, Unique, known, validated};
 use super::python::python;

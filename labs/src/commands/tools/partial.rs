@@ -9,8 +9,8 @@ use grammata_decode::Constraint;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// A constraint that follows the grammar up to the end of the first name, and then allows any token. The token in which
-/// the name ends must be allowed by the grammar as a whole.
+/// A constraint that follows the grammar up to the end of the first name, and then allows any token that has bytes or
+/// ends a sequence. The token in which the name ends must be allowed by the grammar as a whole.
 #[derive(Clone)]
 pub(super) struct UpToName {
     turn: Turn,
@@ -108,7 +108,7 @@ impl Constraint for UpToName {
     }
 }
 
-/// Returns the tools with arguments whose members are as declared, but whose values may be anything.
+/// Returns the callable tools with arguments whose members are as declared, but whose values may be anything.
 ///
 /// # Errors
 /// A limit is exceeded.

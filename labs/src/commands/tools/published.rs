@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Section {
     Free,
-    /// After a token `Action`: this text must be completed, and a token `:` ends it.
+    /// After a token `Action`, or after a name: this text must be completed, and a token `:` ends it.
     Fixed(&'static str),
     Name,
     Arguments,
@@ -213,7 +213,7 @@ enum Step<'t> {
     /// The text ends within a value.
     Open,
     Wrong,
-    /// The parser has no case for the schema.
+    /// The parser has no case for the schema, or schemas are nested more than [`DEPTH`] deep.
     Exception,
 }
 

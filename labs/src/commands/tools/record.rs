@@ -77,8 +77,8 @@ pub(super) struct Record {
     pub(super) tool: Option<String>,
     pub(super) arguments: Value,
     pub(super) right: bool,
-    /// The lenient reader's result, for the arms `free` and `free+retry`. It is computed from the text whenever records
-    /// are summarised, so that older journals have it as well.
+    /// The lenient reader's result, for the arms `free` and `free+retry` in all formats but `toolken`. It is computed
+    /// from the text whenever records are summarised, so that older journals have it as well.
     #[serde(skip)]
     pub(super) lenient: Option<Lenient>,
     /// Whether the calls contain the whole path of the answer; `None` if the answer is no path. It is computed from the

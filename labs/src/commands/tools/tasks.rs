@@ -125,7 +125,8 @@ fn is_alike(gold: &Value, value: &Value) -> bool {
 /// with `tool` or `answer`). Tasks of BFCL have their own tools; the others use `set`.
 ///
 /// # Errors
-/// `cli/not-tasks` with the number of the first task without one of these forms; errors of reading the tools of a task.
+/// `cli/not-tasks` with the number of the first task that is not JSON or has none of these forms; errors of reading the
+/// tools of a task.
 pub(super) fn read(text: &str, set: &Rc<ToolSet>, options: &ReadOptions) -> Result<Vec<Task>> {
     let mut values: Vec<Value> = Vec::new();
     for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {

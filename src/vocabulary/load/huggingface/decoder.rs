@@ -88,7 +88,8 @@ fn from_decoder(decoder: &Pipeline) -> Result<Vec<Mapping>> {
 }
 
 /// Derives the byte map from the pre-tokenizer of a file without a decoder. The `tokenizers` crate cannot decode such a
-/// file exactly (it puts spaces between tokens), but the pre-tokenizers ByteLevel and Metaspace can be undone.
+/// file exactly (it puts spaces between tokens), but the pre-tokenizers ByteLevel and Metaspace can be undone. In a
+/// sequence, only the last of them is undone.
 fn from_pre_tokenizer(pre_tokenizer: &Pipeline) -> Result<Vec<Mapping>> {
     let steps = pre_tokenizer.steps.iter().flat_map(|steps| &steps.0);
     let known =
@@ -183,7 +184,8 @@ fn fallback_byte(text: &[u8]) -> Option<u8> {
 }
 
 /// Turns the printable characters of GPT-2's byte level back into bytes. A token with any other character stays
-/// unchanged, as in the tokenizers crate: it is an added token, which the byte level has not encoded.
+/// unchanged, as in the tokenizers crate: it is an added token, which the byte level has not encoded. Bytes that are
+/// not UTF-8 stay unchanged, too.
 fn undo_byte_level(text: &mut Vec<u8>) {
     let Ok(chars) = std::str::from_utf8(text) else { return };
     let byte_of = |c: char| BYTE_OF.get(c as usize).copied().flatten();

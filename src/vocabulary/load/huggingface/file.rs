@@ -211,7 +211,7 @@ impl Visitor<'_> for Append<'_> {
     }
 }
 
-/// Deserializes a pair of text and score by appending the text to a string.
+/// Deserializes a pair of text and score by appending the text to a string; everything after the text is ignored.
 struct Scored<'a>(&'a mut String);
 
 impl<'de> DeserializeSeed<'de> for Scored<'_> {

@@ -18,7 +18,8 @@ const FOLDER: &str = "target/llama-cpp";
 /// The profile of the measured libraries. It equals the users' profile, except for link-time optimisation.
 const PROFILE: &str = "quick";
 
-/// Builds the libraries and the Python package, and runs the suite.
+/// Builds the libraries and the Python package, and runs the suite. On systems other than Linux it only prints that
+/// nothing is run.
 pub fn suite() -> Result {
     if !cfg!(target_os = "linux") {
         println!("not run: llama.cpp is built for Linux alone here");

@@ -73,7 +73,7 @@ impl Host {
         )
     }
 
-    /// Converts SmolLM2 to a Hugging Face folder of 32-bit floats, unless the folder exists.
+    /// Converts SmolLM2 to a Hugging Face folder of 32-bit floats, unless the folder already has a `tokenizer.json`.
     pub fn smollm2(&self) -> Result {
         let folder = root().join(FOLDER).join("smollm2");
         if folder.join("tokenizer.json").is_file() {
