@@ -21,8 +21,8 @@ impl ToolSet {
     /// forbidden. A parameter of an operation that is `null` counts as absent.
     ///
     /// # Errors
-    /// `tools/unknown-tool`; `tools/refused-tool` if the tool cannot be called; `tools/call-arguments` with the place
-    /// in the call if the arguments do not conform; limits.
+    /// `tools/unknown-tool`; `tools/refused-tool` if the tool cannot be called or its arguments have no grammar;
+    /// `tools/call-arguments` with the place in the call if the arguments do not conform; limits.
     pub fn check_call(&self, call: &Call) -> Result<()> {
         let tool = self.callable_tool(&call.tool)?;
         let options = GrammarOptions::arguments(self.limits.clone()).numbers(Numbers::Any);
