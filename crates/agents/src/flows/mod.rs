@@ -1,5 +1,5 @@
-//! Customer-care flows after FLAP (Roy et al. 2024, arXiv 2403.05766): APIs, steps that are carried out by APIs, and flows of
-//! steps that serve an intent.
+//! Customer-care flows after FLAP (Roy et al. 2024, arXiv 2403.05766): APIs, steps that are carried out by APIs, and
+//! flows of steps that serve an intent.
 //!
 //! A [`FlowDomain`] is read from TOML. [`FlowAutomaton`] accepts its plans at a level of strictness. It is a
 //! [`TransitionSystem`](grammata::transitions::TransitionSystem), so the algorithms for these apply. [`FlowLookahead`]

@@ -1,8 +1,8 @@
 //! Procedures: workflows in PDL (FlowAgent's procedure description language), and the automaton of the steps that an
 //! agent may take next.
 //!
-//! A procedure declares slots, APIs and answers (*nodes*, each with *preconditions*), and a text that calls them in Python-like
-//! blocks with prose anywhere. From the file to a verdict on a session:
+//! A procedure declares slots, APIs and answers (*nodes*, each with *preconditions*), and a text that calls them in
+//! Python-like blocks with prose anywhere. From the file to a verdict on a session:
 //!
 //! - [`Procedure::read`] reads a file; [`check`](fn@check) also runs the static checks, including those that need the
 //!   automaton;
@@ -14,7 +14,8 @@
 //! The source of PDL is the paper on FlowAgent (workflow agents with compliance and flexibility). `docs/procedures.md`
 //! says how texts are read in cases that paper and code leave open.
 
-// each folder imports only from those before it: language, semantics, automaton, check, export, conversation, record, agent
+// each folder imports only from those before it: language, semantics, automaton, check, export, conversation, record,
+// agent
 pub mod agent;
 mod automaton;
 mod check;

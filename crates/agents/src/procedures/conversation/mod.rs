@@ -1,4 +1,5 @@
-//! A conversation under procedures: its values, what may come next and why other nodes may not, and the grammar of a step.
+//! A conversation under procedures: its values, what may come next and why other nodes may not, and the grammar of a
+//! step.
 
 pub(super) mod act;
 pub(super) mod arguments;

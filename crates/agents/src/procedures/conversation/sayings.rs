@@ -326,8 +326,8 @@ fn spelled(words: &[String]) -> Vec<f64> {
     numbers
 }
 
-/// Returns whether a number word may follow the number read so far: 1 to 9 after one that ends in a multiple of ten from
-/// 20 to 90 (`twenty five`), any number below 100 after a multiple of 100 that is not 0 (`hundred ten`).
+/// Returns whether a number word may follow the number read so far: 1 to 9 after one that ends in a multiple of ten
+/// from 20 to 90 (`twenty five`), any number below 100 after a multiple of 100 that is not 0 (`hundred ten`).
 fn fits_after(before: u32, value: u32) -> bool {
     let is_tens = (20..100).contains(&(before % 100)) && before.is_multiple_of(10);
     is_tens && (1..10).contains(&value) || before >= 100 && before.is_multiple_of(100) && value < 100

@@ -282,8 +282,8 @@ impl<'p> Session<'p> {
         open + &blocked
     }
 
-    /// Returns why no arguments of a call are possible, if provenance is on and the user has said something. Returns `None`
-    /// otherwise, for nodes that are not APIs, and if arguments are possible.
+    /// Returns why no arguments of a call are possible, if provenance is on and the user has said something. Returns
+    /// `None` otherwise, for nodes that are not APIs, and if arguments are possible.
     pub(in crate::procedures) fn lacking(&self, node: usize) -> Option<Obstacle> {
         let is_api = self.procedure.nodes[node].kind == NodeKind::Api;
         (is_api && self.asks_for_owners()).then(|| self.arguments(node).err()).flatten()

@@ -42,8 +42,8 @@ impl Supervisor<'_> {
     }
 
     /// Draws at most `most` states, but always the start: those that the agent's choices within S reach with the fewest
-    /// acts from the start. If the start is outside of S, it is drawn alone. States in which a closing answer may be said
-    /// have a double line. Choices that do not change the state are left out.
+    /// acts from the start. If the start is outside of S, it is drawn alone. States in which a closing answer may be
+    /// said have a double line. Choices that do not change the state are left out.
     ///
     /// # Errors
     /// None at present.

@@ -29,7 +29,7 @@ pub struct Draft {
     pub raw: String,
     /// The queries. If empty, the request alone is searched.
     pub queries: Vec<Written>,
-    /// Lines that are not queries.
+    /// Lines of the output that are not in `queries`, with the reasons.
     pub dropped: Vec<Dropped>,
     /// The text that the end of the output cut off: the unfinished line or, in JSON, all after the last complete query.
     /// `None` if nothing was cut off.

@@ -159,8 +159,8 @@ impl Session {
     /// ends the turn.
     ///
     /// # Errors
-    /// `matcher/rejected`, `tools/rejected` (the session is unchanged); limits. For an end-of-sequence token also those of
-    /// [`finish`](Session::finish), except `tools/open-turn`.
+    /// `matcher/rejected`, `tools/rejected` (the session is unchanged); limits. For an end-of-sequence token also those
+    /// of [`finish`](Session::finish), except `tools/open-turn`.
     pub fn accept_token(&mut self, token: TokenId) -> Result<Vec<Event>> {
         self.turn.accept_token(token)?;
         let vocabulary = Arc::clone(self.tools().vocabulary());

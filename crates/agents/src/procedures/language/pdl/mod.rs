@@ -4,8 +4,8 @@
 //! - `expression`: conditions and calls;
 //! - `program`: statements and blocks.
 //!
-//! A [`Program`] is the syntax tree in preorder: each block begins with its head and ends with a mark of its own, so that
-//! passes over it are loops with a stack of open blocks.
+//! A [`Program`] is the syntax tree in preorder: each block begins with its head and ends with a mark of its own, so
+//! that passes over it are loops with a stack of open blocks.
 
 mod expression;
 mod lines;
