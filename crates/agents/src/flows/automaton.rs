@@ -22,7 +22,7 @@ pub struct FlowCall {
     /// The API, as an index into [`FlowDomain::apis`].
     pub api: usize,
     /// The step that the call carries out, as an index into [`FlowDomain::steps`]. `None` without
-    /// [`FlowOptions::by_step`], and for an API of `allow`.
+    /// [`FlowOptions::by_step`], below level 5, and for an API of `allow`.
     pub step: Option<usize>,
     /// The answer, as an index into the API's outcomes; `None` for an API without outcomes.
     pub outcome: Option<usize>,
@@ -53,7 +53,7 @@ enum Content {
     Ended,
     /// Any call is allowed, and the plan may end.
     Free,
-    /// The number of calls of each API ([`UNBOUNDED`] for a called API without a bound), and the data that answers of
+    /// The number of calls of each API ([`UNBOUNDED`] for a called API without a bound), and, at level 4, the data that
     /// APIs with outcomes made.
     Uses(Box<[u32]>, FixedBitSet),
     /// The possible places of the plan, in increasing order.
@@ -78,7 +78,7 @@ pub struct FlowAutomaton<'d> {
     options: FlowOptions,
     /// The flows that a plan may follow.
     flows: Vec<usize>,
-    /// The maximum number of calls of each API at levels 3 and 4.
+    /// The maximum number of calls of each API at levels 3 and 4; empty at other levels.
     most: Vec<u32>,
     /// The data available after the prelude at levels 3 and 4.
     given: FixedBitSet,
@@ -169,7 +169,8 @@ impl<'d> FlowAutomaton<'d> {
         &self.options
     }
 
-    /// Returns the flows that a plan in a state may be following, by index; at levels 2 to 4, all flows of the options.
+    /// Returns the flows that a plan in a state may be following, by index; at levels 2 to 4, all feasible flows of the
+    /// options.
     pub fn flows(&self, state: FlowState) -> Vec<usize> {
         match (self.content(state), &self.places) {
             (Content::Places(places), Some(known)) => {

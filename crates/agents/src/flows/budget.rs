@@ -13,8 +13,8 @@ use grammata_decode::Constraint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The maximum number of allowed tokens that are tried one by one. If more are allowed, the mask has only the token
-/// that finishes the plan soonest.
+/// The maximum number of allowed tokens that are tried one by one near the end of the budget. If more are allowed
+/// there, or if no tried token lets the plan end in time, the mask has only the token that finishes the plan soonest.
 const MOST_TRIED: usize = 256;
 
 /// A matcher of [`grammar`](super::grammar) that reserves enough tokens to finish the plan: whichever allowed tokens
@@ -94,7 +94,8 @@ impl Shared {
         Some(most)
     }
 
-    /// Returns tokens that finish a plan which begins with `text`; `None` if there are none.
+    /// Returns tokens that finish a plan which begins with `text`; `None` if there is no such plan, or if the
+    /// vocabulary cannot spell its end.
     fn rest(&self, text: &[u8]) -> Option<Vec<u32>> {
         self.spell(&self.completions.of(text)?)
     }

@@ -164,8 +164,8 @@ fn check_flows(domain: &mut FlowDomain, limits: &Limits, allow_infeasible: bool)
     Ok(())
 }
 
-/// Checks that the prelude is the first entry, that the end is the last API of the last entry, and that `after` has no
-/// cycle.
+/// Checks that the prelude is the first entry, that the end is the last API of the last entry and occurs nowhere else,
+/// that both entries occur exactly once, and that `after` has no cycle.
 fn shape(domain: &FlowDomain, number: usize) -> Result<()> {
     let flow = &domain.flows[number];
     let pointer = format!("/flows/{number}/steps");

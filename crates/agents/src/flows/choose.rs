@@ -200,7 +200,8 @@ pub struct ValidChooser<'a> {
     pub model: &'a mut dyn Model,
     /// The compiled [`grammar`](super::grammar) of the same domain and options.
     pub compiled: &'a CompiledGrammar,
-    /// The similarity that scores thoughts. `None` takes the most probable of several samples.
+    /// The similarity that scores thoughts. With `None`, the sample with the greatest geometric mean of its tokens'
+    /// probabilities is taken.
     pub similarity: Option<&'a mut dyn Similarity>,
     /// The domain.
     pub domain: &'a FlowDomain,

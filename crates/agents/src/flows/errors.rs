@@ -111,7 +111,7 @@ pub(super) fn twice(what: &str, name: &str, pointer: String) -> Error {
     )
 }
 
-/// Makers of inputs are requested at a level at which inputs of calls may have no maker.
+/// Returns the error for calls that name makers of inputs at a level below 4, where an input may have no maker.
 pub(super) fn arguments(level: u8) -> Error {
     let diagnostic = Diagnostic::new(
         "flow/arguments",

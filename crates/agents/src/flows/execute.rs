@@ -77,7 +77,7 @@ impl<'d> Execution<'d> {
     /// # Errors
     /// `flow/unknown-name` if the domain has no such API; `environment/failed` and `environment/timeout`;
     /// `environment/forbidden` if the observation has facts, or an outcome that the domain does not declare for the
-    /// API, or lacks an outcome although the domain declares some. After an error the calls are unchanged.
+    /// API, or lacks an outcome although the domain declares several. After an error the calls are unchanged.
     pub fn call(&mut self, call: &WrittenCall, environment: &mut dyn Environment) -> Result<&ExecutedCall> {
         let domain = self.domain;
         let Some(api) = domain.api(&call.name) else {
@@ -270,7 +270,7 @@ impl<'c> PlanWriter<'c> {
     }
 
     /// Sets the answer of the last returned call, replacing any text after its brackets. Does nothing for an API
-    /// without outcomes.
+    /// without such an outcome, and if the last call was answered before or is of an unknown API.
     pub fn answer(&mut self, outcome: usize, model: &mut dyn Model) {
         let Some((api, length)) = self.last.take() else { return };
         let call = FlowCall { api, step: None, outcome: Some(outcome) };

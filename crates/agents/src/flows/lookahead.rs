@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 pub struct Ahead {
     /// The number of plans.
     pub plans: Count,
-    /// The number of calls of the shortest plan.
+    /// The number of calls of the shortest plan; 0 if there is no plan.
     pub fewest: u64,
     /// The number of calls of the longest plan; `None` if the length is unbounded.
     pub most: Option<u64>,

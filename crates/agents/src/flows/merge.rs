@@ -14,8 +14,9 @@ use toml::{Table, Value};
 pub enum Names {
     /// Equal names mean the same thing, so the domains must declare them equally.
     Shared,
-    /// The names of a domain's APIs, steps, flows and data are prefixed by its name and `__`, except those of the
-    /// prelude and the end.
+    /// The names of a domain's APIs, steps, flows and data are prefixed by its name, with `_` for each character that
+    /// is not an ASCII letter or digit, and `__`. Exceptions are the names of the prelude, of its APIs and their data,
+    /// and of the end.
     Apart,
 }
 

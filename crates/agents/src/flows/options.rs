@@ -29,7 +29,8 @@ const MOST_CALLS: usize = 30;
 const MOST_BOUNDED: usize = 4_096;
 
 impl Level {
-    /// Returns the number of calls at which a plan is cut. The grammar itself bounds plans from `Bounded` on.
+    /// Returns the number of calls at which a plan is cut. From `Bounded` on, the grammar itself bounds plans, unless a
+    /// step may be repeated without bound.
     pub(super) fn most_calls(self) -> usize {
         if self < Level::Bounded { MOST_CALLS } else { MOST_BOUNDED }
     }

@@ -19,7 +19,8 @@ impl FlowAutomaton<'_> {
     /// Draws at most `most` states. A node is a state, labelled with the flows that are possible in it, or with their
     /// number if there are more than three. An arrow shows the calls that lead from one state to the next. The path of
     /// the plan `calls` (indices of APIs) is red, its last state is filled, and the calls that are allowed there are
-    /// green. The path stops before a call that is not allowed.
+    /// green. If an API has outcomes, the path follows its first allowed answer. The path stops before a call that is
+    /// not allowed.
     ///
     /// # Errors
     /// Limits of the automaton.

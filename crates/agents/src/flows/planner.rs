@@ -189,7 +189,7 @@ impl<'m> FlowPlanner<'m> {
     /// [`FlowScope::Relevant`].
     ///
     /// # Errors
-    /// Those of the model, the mask, the similarity and the encoder.
+    /// Those of [`prompt`](Self::prompt) and [`compile`](Self::compile), the model, the mask and the similarity.
     pub fn write(
         &mut self,
         options: &PlannerOptions,

@@ -1,5 +1,5 @@
-//! The body of a flow as position automata (Glushkov 1961): one automaton (*thread*) for a flow ordered by its list,
-//! otherwise one per entry, with a partial order of their beginnings.
+//! The body of a flow as position automata (Glushkov 1961): at level 6, one automaton (*thread*) for a flow ordered by
+//! its list; otherwise one per entry, at level 6 with a partial order of their beginnings.
 
 use super::domain::{Entry, FlowDomain, FlowOrder, Rounds};
 use super::options::Level;
