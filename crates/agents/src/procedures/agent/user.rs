@@ -187,7 +187,7 @@ impl User for ScriptedUser {
 
 /// Shows what the agent said.
 type Say<'f> = dyn FnMut(&str) -> Result<()> + 'f;
-/// Returns the next message.
+/// Returns the next message; `None` at the end.
 type Ask<'f> = dyn FnMut() -> Result<Option<String>> + 'f;
 
 /// A user behind two functions: `say` shows a reply of the agent, `ask` returns the next message, or `None` at the end.

@@ -72,7 +72,7 @@ impl<'p> Workflow<'p> {
     }
 }
 
-/// The allowed texts of answers that have a reference text.
+/// The allowed texts of questions for slots, and of other answers that have a reference text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Texts {
@@ -97,7 +97,7 @@ pub struct Offering {
     pub only_open: bool,
     /// Whether the conversation narrows arguments; otherwise the schemas of the slots apply.
     pub narrow: bool,
-    /// The allowed texts of answers that have a reference text.
+    /// The allowed texts of questions for slots, and of other answers that have a reference text.
     pub texts: Texts,
     /// Whether texts that one answer claims are excluded from all others. Verbatim texts are not checked.
     pub claims: bool,
@@ -320,7 +320,7 @@ impl<'w> Conversation<'w> {
     }
 
     /// Adds the questions of a request: for the slots that it names, or otherwise for each set of slots of one call
-    /// that the user can tell.
+    /// that the user can tell. If there is no such set, adds a question with any text.
     fn questions(&self, node: usize, offering: &Offering, offers: &mut Vec<Offer>) {
         let session = self.session();
         let declared = &session.procedure().nodes()[node];

@@ -12,11 +12,13 @@ pub enum Obstacle {
     Precondition(String),
     /// The API was called `max_calls` times; the number is `max_calls`.
     Limit(u32),
-    /// Conditions close each call of the node in the text. The fields describe a condition around the first call.
+    /// Conditions close each call of the node in the text. The fields describe a test around the first call.
     Guard {
-        /// The condition as written, with `not` if it must not hold.
+        /// The condition as written, with `not` if it must not hold; or the error of an API that must, or must not,
+        /// have occurred.
         condition: String,
-        /// `slot = value` for each slot that it reads; a slot without a value is `not known`.
+        /// `NAME = VALUE` for each value that the condition reads, or `NAME is not known`. The name is `slot` or
+        /// `API.slot`.
         values: String,
     },
     /// The control flow of the text is not at a call of the node (mode `strict`).

@@ -55,7 +55,7 @@ pub(in crate::procedures) fn fatal(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// The file is not of its notation, or a value has the wrong form.
+/// Returns the error for a file that is not of its notation, or a value that has the wrong form.
 pub(in crate::procedures) fn syntax(place: Place, found: &str, allowed: &str) -> Error {
     fatal(form(place, found, allowed))
 }

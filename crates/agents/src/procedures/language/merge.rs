@@ -44,7 +44,8 @@ impl Exchange {
 }
 
 /// Merges an entry with the tool that it names. If there is no such tool, or the entry contradicts it, the findings
-/// have an error, and the result has the name and the slots of the entry without schemas.
+/// have an error, and the result has the name and the slots of the entry without schemas. If the entry names no tool,
+/// the result has the name `tool` and no slots.
 pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings: &mut Findings) -> Exchange {
     let reference = fields.text("tool", findings).unwrap_or_default();
     // an entry with an unknown tool still gets a name, so that references to it are not further errors

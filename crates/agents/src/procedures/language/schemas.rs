@@ -34,8 +34,8 @@ pub(super) enum Inlined {
 }
 
 /// Replaces each `$ref` of the form `#/$defs/NAME` by the definition. Keywords next to the reference are kept. If all
-/// of them are `description` or `title`, they replace those of the definition; otherwise the definition becomes a
-/// member of `allOf`.
+/// of them are `description` or `title` and the definition is an object, they replace those of the definition;
+/// otherwise the definition becomes a member of `allOf`. The keyword `$defs` is dropped.
 pub(super) fn inlined(schema: &Value, definitions: &Map<String, Value>) -> Inlined {
     let mut inliner = Inliner { definitions, open: Vec::new(), left: MOST_VALUES };
     match inliner.schema(schema, 0) {

@@ -115,7 +115,7 @@ impl TraceLine {
     }
 }
 
-/// Applies an event to a session without judging it. Names that are no nodes have no effect on the state.
+/// Applies an event to a session without judging it. Names that are no nodes do not change the status of a node.
 pub fn follow(session: &mut Session<'_>, event: &Event) {
     let node = |name: &str| session.procedure().node(name).unwrap_or(usize::MAX);
     match event {

@@ -159,7 +159,8 @@ impl Procedure {
         (0..self.nodes.len()).filter(is_dependent)
     }
 
-    /// Returns whether calling or saying the node can change a state of the automaton.
+    /// Returns whether calling or saying the node can change the marks of a state of the automaton. In the mode
+    /// `strict`, an inform can also move the control flow.
     pub(in crate::procedures) fn has_effect(&self, node: usize) -> bool {
         let registers = &self.writes[node];
         self.nodes[node].kind == NodeKind::Api

@@ -91,7 +91,8 @@ pub(super) fn split(file: &str, text: &str, start: &Place) -> Result<Vec<Line>> 
     }
 }
 
-/// Returns how many more brackets a line opens than it closes. With `is_open`, brackets of earlier lines are open.
+/// Returns how many more brackets a line opens than it closes. With `is_open`, brackets of earlier lines are open;
+/// otherwise the result is 0 for prose and comments.
 pub(in crate::procedures) fn opened(line: &str, is_open: bool) -> i64 {
     let trimmed = line.trim();
     let code = without_comment(trimmed);
@@ -108,7 +109,8 @@ pub(in crate::procedures) fn indent(line: &str) -> usize {
     columns
 }
 
-/// Returns the byte after the quoted string that begins at byte `at`; `None` if none does.
+/// Returns the offset of the byte after the quoted string that begins at byte `at`; `None` if no string begins there,
+/// or it is not closed.
 fn end_of_string(text: &str, at: usize) -> Option<usize> {
     let quote = text[at..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
     text[at + 1..].find(quote).map(|length| at + length + 2)

@@ -238,8 +238,8 @@ impl Program {
     }
 }
 
-/// Splits an assignment into its two sides; `None` if the line is none. The left side has names separated by commas,
-/// with or without brackets.
+/// Splits an assignment into its two sides; `None` if the line is not an assignment. The left side has names separated
+/// by commas, with or without brackets.
 fn assignment(text: &str) -> Option<(&str, &str)> {
     let (left, right) = text.split_once('=')?;
     let inner = left.trim().trim_start_matches('[').trim_end_matches(']');
