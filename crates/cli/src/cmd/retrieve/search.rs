@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::Instant;
 
-/// The most characters of a description that are shown.
+/// Maximum number of characters of a description that are shown.
 const SHOWN: usize = 70;
 
 /// Shows the queries, then each tool with its best score, its name, and the number of the query that put it there.
