@@ -61,7 +61,9 @@ pub trait User {
 }
 
 /// A user of a simulation. It tells the slots that it is asked for, and decides and sends messages out of the workflow
-/// as its script says. After a closing answer it ends the conversation once it has made all decisions of the script.
+/// as its script says. After a closing answer it ends the conversation once it has made all decisions of the script. It
+/// also ends the conversation after it has dropped the request, and at the third reply in a row for which its script
+/// has no answer.
 #[derive(Clone, Debug)]
 pub struct ScriptedUser {
     open: String,
@@ -82,7 +84,7 @@ pub struct ScriptedUser {
     idle: usize,
 }
 
-/// The most consecutive replies for which the script has no answer; instead of one more, the user ends the
+/// The most consecutive replies for which the script has no answer; at one more such reply, the user ends the
 /// conversation.
 const MOST_IDLE: usize = 2;
 

@@ -44,9 +44,9 @@ impl<V: Cell> Marks<V> {
         }
     }
 
-    /// Records the answer of an API. If `is_new` (other arguments or another outcome than before), everything that
-    /// requires the API, directly or not, is taken back. The registers that the API writes are unset; the caller sets
-    /// them.
+    /// Records the answer of an API. If `is_new` (other arguments or another outcome than before), each node that
+    /// requires the API, directly or not, is taken back, unless it has `keep`. The registers that the API writes are
+    /// unset; the caller sets them. The call is counted if the API has `max_calls`.
     pub(in crate::procedures) fn answered(
         &mut self,
         procedure: &Procedure,

@@ -7,7 +7,8 @@ use crate::procedures::semantics::flow::PointId;
 use crate::procedures::semantics::procedure::{Precondition, Procedure};
 use std::fmt;
 
-/// How much of a procedure binds the agent.
+/// How much of a procedure binds the agent. In each mode, `max_calls` bounds calls, and nodes of the kinds of
+/// [`NodeKind::is_free`](crate::procedures::NodeKind::is_free) are open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Only preconditions, of calls and of answers.

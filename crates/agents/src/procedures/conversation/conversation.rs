@@ -231,7 +231,8 @@ impl<'w> Conversation<'w> {
         self.frames.iter_mut().for_each(|frame| frame.session.hear(text));
     }
 
-    /// Returns the workflows that may begin now: those that have not begun, if a frame is free.
+    /// Returns the workflows that may begin now: those that no frame has, if fewer than [`MOST_FRAMES`] frames are
+    /// active.
     fn switches(&self) -> impl Iterator<Item = usize> {
         let is_begun = |workflow: &usize| self.frames.iter().any(|frame| frame.workflow == *workflow);
         let has_room = self.frames.len() < MOST_FRAMES;

@@ -10,7 +10,8 @@ use serde_json::Value;
 /// of acts up to a closing answer; news are new words or decisions of the user.
 #[derive(Clone, Debug, Default)]
 pub(in crate::procedures) struct Pace {
-    /// The lowest rank since the last news; `None` before the first act and in states without a rank.
+    /// The lowest rank since the last news; `None` before the first news or act, and if no state since the last news
+    /// had a rank.
     pub(in crate::procedures) lowest: Option<u32>,
     /// Number of calls of this turn that did not lower the lowest rank.
     pub(in crate::procedures) aside: usize,

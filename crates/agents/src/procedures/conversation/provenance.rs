@@ -42,8 +42,9 @@ impl Session<'_> {
     /// Returns whether somebody said the value of an argument. These always count: null, lists and objects; the value
     /// of the slot in an earlier call on which the call builds, in a decision on the slot, or known before the
     /// conversation; the schema's `const` and the default of the file. In addition the `source` of the slot decides:
-    /// without one, messages of the user, results and all decisions count; with `user` only messages; with a result
-    /// only that result; with `agent` every value.
+    /// without one, messages of the user, results and all decisions count; with `user` only messages; texts of answers
+    /// to which the user agreed by a decision count as messages; with a result only that result; with `agent` every
+    /// value.
     pub(in crate::procedures) fn is_owned(&self, api: usize, slot: &str, value: &Value) -> bool {
         let owners = &self.owners;
         let is_value = |other: &Value| is_same(other, value);

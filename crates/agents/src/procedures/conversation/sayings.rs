@@ -150,7 +150,9 @@ impl Saying {
     }
 
     /// Returns whether the text has a value: its words, without regard to case, spaces and punctuation, or another form
-    /// of the same number, time or day. False for values other than numbers and texts.
+    /// of the same number, time or day. A text without letters and digits must occur as written. A date counts if the
+    /// text has the number of its day, and its month or no month; its day of the week; or a word such as `tomorrow`.
+    /// False for values other than numbers and texts.
     pub(in crate::procedures) fn has(&self, value: &Value) -> bool {
         match value {
             Value::Number(number) => number.as_f64().is_some_and(|number| self.numbers.contains(&number)),
@@ -200,8 +202,9 @@ impl Saying {
         &self.numbers
     }
 
-    /// Returns times of day as `HH:MM` and dates as `YYYY-MM-DD`, the forms that schemas require. A time without a half
-    /// of the day has both forms.
+    /// Returns times of day as `HH:MM` and dates as `YYYY-MM-DD`, the forms that schemas require. Dates are all
+    /// combinations of the months, days and at most [`MOST_YEARS`] years of the text. A time without a half of the day
+    /// has both forms.
     pub(in crate::procedures) fn normal_forms(&self) -> Vec<String> {
         let mut forms = Vec::new();
         for time in &self.times {

@@ -50,7 +50,7 @@ pub struct Session<'p> {
     pub(in crate::procedures) made: Vec<(usize, Values)>,
     pub(in crate::procedures) points: Box<[PointId]>,
     pending: Option<Pending>,
-    /// The last value of each slot that calls, results and decisions told.
+    /// The last value of each slot that calls, results, decisions or [`tell`](Session::tell) told.
     pub(in crate::procedures) known: Values,
     /// Decisions of the user that were not taken back.
     pub(in crate::procedures) decided: Values,
@@ -382,7 +382,8 @@ impl<'p> Session<'p> {
         texts.join(", ")
     }
 
-    /// Returns the arguments of the last answered calls of a node's preconditions, with their indices.
+    /// Returns the arguments of the last answered calls of a node's preconditions that are done, with the indices of
+    /// the called nodes.
     pub(in crate::procedures) fn bases(&self, node: usize) -> impl Iterator<Item = (usize, &Values)> {
         self.procedure.preconditions[node].iter().filter_map(|precondition| {
             let is_done = self.marks.done[precondition.node] != Status::No;

@@ -185,8 +185,8 @@ fn nodes(
     nodes
 }
 
-/// Returns the kind of an answer: the written one, or otherwise one by its name. An unknown written kind is an error
-/// and read as an inform.
+/// Returns the kind of an answer: the written one, or otherwise one by its name and whether it has a description. An
+/// unknown written kind is an error and read as an inform.
 fn kind(fields: &Fields<'_>, name: &str, description: &str, findings: &mut Findings) -> NodeKind {
     if let Some(written) = fields.text("kind", findings).filter(|kind| !kind.is_empty()) {
         if let Some((_, kind)) = NodeKind::ANSWERS.iter().find(|(name, _)| *name == written) {

@@ -132,7 +132,8 @@ impl<'d> Fields<'d> {
         names
     }
 
-    /// Returns a mapping from normalised names to texts, in its order; `None` if the field is missing or not a mapping.
+    /// Returns a mapping from normalised names to texts, in its order, without entries that have no text; `None` if the
+    /// field is missing or not a mapping.
     pub(super) fn pairs(&self, key: &str, findings: &mut Findings) -> Option<Vec<(String, String)>> {
         let node = self.document.node(self.get(key)?.value);
         let Content::Mapping(entries) = &node.content else { return None };
@@ -183,7 +184,8 @@ impl<'d> Fields<'d> {
         number
     }
 
-    /// Returns the patterns of `claims`, unchanged: a list, or a single text such as `auto`. Other values are errors.
+    /// Returns the patterns of `claims`, unchanged: a list, whose items other than texts become their JSON, or a single
+    /// text such as `auto`. Other values are errors.
     pub(super) fn claims(&self, findings: &mut Findings) -> Vec<String> {
         let Some(entry) = self.get("claims") else { return Vec::new() };
         match self.document.json(entry.value) {

@@ -41,7 +41,7 @@ pub struct Slot {
 
 const SLOT: [&str; 8] = ["name", "desc", "schema", "source", "default", "type", "enum", "minimum"];
 
-/// Reads the slots that a file declares. The second slot of a name is an error and left out.
+/// Reads the slots that a file declares. A slot without a name, and a second slot of a name, are errors and left out.
 pub(super) fn slots(file: &Fields<'_>, findings: &mut Findings) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
     let mut seen = FxHashSet::default();

@@ -41,7 +41,8 @@ pub(in crate::procedures) struct Step {
 
 /// An open block, while the text is read from its end.
 enum Open {
-    /// The points after the current arm of an `if`, and if all conditions read so far are false.
+    /// `after` is the point after the whole `if`; `otherwise` is the point to which a false condition of the current
+    /// arm leads.
     If {
         after: PointId,
         otherwise: PointId,

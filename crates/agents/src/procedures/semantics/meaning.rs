@@ -450,7 +450,7 @@ impl Pass<'_> {
     }
 
     /// Returns the slots that a call with these targets writes: slots of its response by name, or otherwise by position
-    /// if the numbers are equal.
+    /// if the numbers are equal. Another target is written too, but not from a slot of the response.
     fn written_by(&mut self, node: usize, targets: &[String]) -> Vec<(u32, Definition)> {
         let response = &self.nodes[node].response;
         let mut written = Vec::new();
@@ -482,7 +482,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Returns the distinct APIs that the statements `from..to` call, in the order of the nodes.
+    /// Returns the distinct APIs that the statements `from..to` call, without calls in conditions, in the order of the
+    /// nodes.
     fn apis_between(&mut self, from: usize, to: usize) -> Result<Vec<usize>> {
         self.budget.spend(to - from)?;
         let mut apis = Vec::new();

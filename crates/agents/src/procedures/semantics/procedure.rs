@@ -110,7 +110,8 @@ impl Procedure {
         self.slots.iter().find(|slot| slot.name == name)
     }
 
-    /// Returns the values that the schema of a slot allows; all of them if the slot is unknown or has no schema.
+    /// Returns the values that the schema of a slot allows; all of them if the slot is unknown, has no schema, or has
+    /// one that cannot be compiled.
     pub(in crate::procedures) fn allowed(&self, slot: &str, values: Vec<Value>) -> Vec<Value> {
         let place = self.slots.iter().position(|known| known.name == slot);
         let schema = place.and_then(|place| self.slots[place].schema.as_ref().map(|schema| (place, schema)));

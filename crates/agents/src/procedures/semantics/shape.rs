@@ -15,9 +15,9 @@ pub(in crate::procedures) fn options(limits: &Limits) -> json_schema::Options {
         .limits(limits.clone())
 }
 
-/// Returns a schema whose texts have no control characters such as line breaks, and one spelling each, because strings
-/// with a pattern have one spelling. A schema with a pattern or another of the keywords that determine the texts is not
-/// changed. A slot without a schema is a text, a number or a boolean.
+/// Returns a schema whose texts have no characters below U+0020, such as line breaks, and one spelling each, because
+/// strings with a pattern have one spelling. A schema with a pattern or another of the keywords that determine the
+/// texts is not changed. A slot without a schema is a text, a number or a boolean.
 pub(in crate::procedures) fn canonical(schema: &Value) -> Value {
     const LINE: &str = "^[^\\u0000-\\u001f]*$";
     let Some(fields) = schema.as_object() else {

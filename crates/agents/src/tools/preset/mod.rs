@@ -211,7 +211,7 @@ impl TagPreset {
     ///
     /// # Errors
     /// `tools/preset` with the place if the text is not such a table, or if its fields contradict each other;
-    /// `limits.source_bytes`.
+    /// `limit/exceeded` if it is longer than [`source_bytes`](Limits::source_bytes).
     pub fn from_toml(text: &str, limits: &Limits) -> Result<TagPreset> {
         limits.check_source(text)?;
         let preset: TagPreset = toml::from_str(text).map_err(|cause| {
@@ -296,7 +296,8 @@ impl TagPreset {
     /// # Errors
     /// `tools/tag-tools` if the list has an invalid form, and `tools/tag-choice` if the choice has, each with a JSON
     /// Pointer; `tools/unknown-tool` if the choice names a function that is not in the list; `tools/no-tools` if a call
-    /// is required but there are no tools; `limits.catalogue_tools`.
+    /// is required but there are no tools; `limit/exceeded` if the list has more than
+    /// [`catalogue_tools`](Limits::catalogue_tools) tools.
     pub fn structural_tag(&self, tools: &Value, options: &TagOptions) -> Result<Value> {
         let request = request::Request::read(tools, options, !self.builtin_call.0.is_empty())?;
         Ok(tag::Builder { preset: self, options }.tag(&request))

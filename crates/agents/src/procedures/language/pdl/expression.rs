@@ -271,7 +271,8 @@ pub(in crate::procedures) fn is_name(text: &str) -> bool {
     name(text, false) == text.len() && !text.is_empty()
 }
 
-/// Returns the length of the name at the beginning of a text; with `dots` it may contain one dot.
+/// Returns the length in bytes of the name at the beginning of a text, 0 if there is none; with `dots` it may contain
+/// one dot.
 fn name(text: &str, dots: bool) -> usize {
     if !text.starts_with(|c: char| c.is_alphabetic() || c == '_') {
         return 0;
@@ -286,7 +287,7 @@ fn name(text: &str, dots: bool) -> usize {
     }
 }
 
-/// Returns the length of the number at the beginning of a text.
+/// Returns the length in bytes of the number at the beginning of a text; 0 if there is none.
 fn number(text: &str) -> usize {
     let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let sign = usize::from(text.starts_with('-'));
@@ -301,7 +302,7 @@ fn number(text: &str) -> usize {
     }
 }
 
-/// Returns the tokens of a text; `None` if it has other characters.
+/// Returns the tokens of a text; `None` if it has other characters, or a string that is not closed.
 fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
     const COMPARISONS: [(&str, Operator); 6] = [
         ("==", Operator::Equal),

@@ -4,7 +4,7 @@ use crate::procedures::language::errors;
 use grammata::diagnostic::Place;
 use grammata::error::Result;
 
-/// A logical line: a statement or the head of a block.
+/// A logical line: a statement, the head of a block, a line of prose or a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) place: Place,
@@ -47,7 +47,8 @@ impl<'t> Places<'t> {
     }
 }
 
-/// Splits a text into its logical lines. Empty lines are dropped; comments on lines of their own are kept.
+/// Splits a text into its logical lines. Blank lines are dropped. A comment on a line of its own is a logical line or,
+/// while a bracket is open, joined to the line with the bracket.
 ///
 /// # Errors
 /// `pdl/unclosed-bracket` at the line whose bracket is not closed.
