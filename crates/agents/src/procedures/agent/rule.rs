@@ -256,7 +256,8 @@ fn answer(situation: &Situation<'_, '_>, name: &str, text: &str) -> String {
     }
 }
 
-/// Returns a reply out of the workflow, or, if none is offered, a text under the first offered answer.
+/// Returns a reply out of the workflow, or, if none is offered, a text under the first offered answer; under the name
+/// `free` if no answer is offered.
 fn outside(situation: &Situation<'_, '_>, text: &str) -> String {
     let procedure = situation.conversation.session().procedure();
     let is_node = |name: &str| {
