@@ -102,7 +102,8 @@ impl<'d> FlowAutomaton<'d> {
     /// # Errors
     /// - `flow/unknown-name` if the domain does not have the flow of the options.
     /// - `flow/level` for level 1, whose letters are not the domain's APIs.
-    /// - `flow/intents` if there are more intents than flows (at least one intent is allowed), or no intents.
+    /// - `flow/intents` if there are more intents than feasible flows of the options (at least one intent is allowed),
+    ///   or no intents.
     /// - `flow/unprovided-input` and `flow/cyclic-dependency` if APIs in declared order lack data.
     /// - `flow/unanswered` if some answer of an API leaves no plan that can be finished.
     /// - Limits.

@@ -24,7 +24,8 @@ impl FlowDomain {
     /// Parses a domain from TOML and checks that each of its flows can be followed.
     ///
     /// # Errors
-    /// `flow/…` with the JSON Pointer and the line of each fault; the errors of the file are combined into one. Limits.
+    /// `flow/…` with the JSON Pointer and the line of each fault. The errors of the first stage that fails are combined
+    /// into one; the stages are the names and entries, the form of the flows, and their plans. Limits.
     pub fn read(text: &str, limits: &Limits) -> Result<FlowDomain> {
         FlowDomain::read_with(text, limits, false)
     }
@@ -165,7 +166,7 @@ fn check_flows(domain: &mut FlowDomain, limits: &Limits, allow_infeasible: bool)
 }
 
 /// Checks that the prelude is the first entry, that the end is the last API of the last entry and occurs nowhere else,
-/// that both entries occur exactly once, and that `after` has no cycle.
+/// that neither entry is optional or repeated, and that `after` has no cycle.
 fn shape(domain: &FlowDomain, number: usize) -> Result<()> {
     let flow = &domain.flows[number];
     let pointer = format!("/flows/{number}/steps");
@@ -226,7 +227,7 @@ fn feasible(domain: &FlowDomain, flow: usize, limits: &Limits, budget: &Budget) 
 }
 
 /// Returns warnings of optional steps that are never omitted and of alternatives that are never chosen, as far as the
-/// budget suffices to find them.
+/// budget suffices to find them. Entries within alternatives are not examined.
 fn unused_entries(domain: &FlowDomain, number: usize, limits: &Limits, budget: &Budget) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     let copied = domain.apis.len() + domain.steps.len();

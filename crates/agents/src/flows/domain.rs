@@ -204,7 +204,7 @@ impl FlowDomain {
     /// Parses an answer `API=outcome` into the indices of the API and the outcome.
     ///
     /// # Errors
-    /// `flow/answer` if the API has no such answer.
+    /// `flow/answer` if the domain has no API of this name, or the API has no such outcome. Aliases are not accepted.
     pub fn answer(&self, written: &str) -> Result<(usize, usize)> {
         let all = self.apis.iter().enumerate().flat_map(|(place, api)| {
             let named = move |outcome: &Outcome| format!("{}={}", api.name, outcome.name);

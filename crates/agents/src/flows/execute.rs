@@ -103,8 +103,8 @@ impl<'d> Execution<'d> {
         Ok(&self.calls[self.calls.len() - 1])
     }
 
-    /// Returns the values of an API's inputs: from the maker that the call names, otherwise from the latest call that
-    /// made any of the accepted data. Inputs without a value are left out.
+    /// Returns the values of an API's inputs: from the maker that the call names for the input; if the call names none,
+    /// from the latest call that made any of the accepted data. Inputs without a value are left out.
     fn arguments(&self, api: usize, call: &WrittenCall) -> Map<String, Value> {
         let domain = self.domain;
         let named: FxHashMap<&str, Option<usize>> =
@@ -247,8 +247,8 @@ impl<'c> PlanWriter<'c> {
         self.used
     }
 
-    /// Generates text until the brackets of another call are closed, and returns the call; `None` if the plan has
-    /// ended.
+    /// Generates text until the brackets of another call are closed, and returns the call; `None` if the plan has ended
+    /// or the maximum number of tokens is reached.
     ///
     /// # Errors
     /// Those of the model, the mask and the encoder.

@@ -91,7 +91,8 @@ impl WrittenPlans<'_> {
         before + outcome.unwrap_or(0)
     }
 
-    /// Returns the alternative texts of a call: if calls name makers, one for each choice of makers that were called.
+    /// Returns the alternative texts of a call: if calls name makers, one for each choice of makers that were called,
+    /// with `given` for an input without such a maker.
     fn texts(&self, call: FlowCall, called: Called) -> Result<Vec<String>> {
         let domain = self.automaton.domain();
         let api = &domain.apis[call.api];

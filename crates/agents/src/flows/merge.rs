@@ -16,7 +16,7 @@ pub enum Names {
     Shared,
     /// The names of a domain's APIs, steps, flows and data are prefixed by its name, with `_` for each character that
     /// is not an ASCII letter or digit, and `__`. Exceptions are the names of the prelude, of its APIs and their data,
-    /// and of the end.
+    /// and of the end; aliases are treated like names.
     Apart,
 }
 
