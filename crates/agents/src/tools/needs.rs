@@ -4,7 +4,7 @@ use super::binding::{Binding, HttpBinding, Location, Parameter};
 use super::set::ToolSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The most tools that are added for one parameter because of the names in their responses.
+/// The maximum number of tools that are added for one parameter because of the names in their responses.
 const MOST_GIVERS: usize = 2;
 
 impl ToolSet {
@@ -13,7 +13,7 @@ impl ToolSet {
     /// query.
     ///
     /// - For a filled-in part of a path, as in `/albums/{id}/tracks`, the values come from operations whose path ends
-    ///   before that part, as `/albums`, and from the searches below it.
+    ///   before that part, as `/albums`, and from those at `/search` and `/find` directly below it.
     /// - If there are none, or if a required id is not in the path, the values come from operations whose responses
     ///   have a member of that name, as `album_id`; only names that end with `id` count, and operations that have a
     ///   parameter of the name do not. An operation whose responses have a member `id` also qualifies if its path ends
@@ -127,7 +127,8 @@ impl<'s> Givers<'s> {
         needs
     }
 
-    /// Returns the operations whose path ends before a filled-in part, and the searches below that path.
+    /// Returns the operations whose path ends before a filled-in part, and those at `/search` and `/find` directly
+    /// below that path.
     fn lists(&self, before: &str) -> Vec<usize> {
         let Some(path) = before.strip_suffix('/') else { return Vec::new() };
         let searches = ["/search", "/find"].map(|search| format!("{path}{search}"));

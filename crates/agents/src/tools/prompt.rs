@@ -24,7 +24,7 @@ pub enum Level {
     Full,
 }
 
-/// The most enumerated values of a parameter that are shown.
+/// The maximum number of enumerated values of a parameter that are shown.
 const VALUES: usize = 8;
 
 impl Tool {

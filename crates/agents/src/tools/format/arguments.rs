@@ -271,7 +271,7 @@ fn is_foreign_to_json(text: &str) -> bool {
     text.contains('\n') && !text.contains('"') && !text.chars().all(is_outside_of_strings)
 }
 
-/// The text of an empty final list that is optional. A required list without items has no text.
+/// The text of an empty final list that is optional. A required list without items is written as nothing.
 pub(super) const EMPTY_LIST: &str = "[]";
 
 /// Returns whether [`EMPTY_LIST`] denotes an empty final list: the list is optional, none of its items can be an array

@@ -341,7 +341,7 @@ impl<'f> Writer<'f> {
     }
 
     /// Builds text with at most one call, which begins where the text of a call up to the end of its name occurs. If
-    /// `without`, the turn may also have no call; the format's `endings` then end it.
+    /// `without`, the turn may also have no call; if the format has `endings`, one of them then ends it.
     fn named(&mut self, calls: &[ExprId], without: bool) -> ExprId {
         let empty = self.builder.empty();
         let markers: Vec<Box<str>> = self.tools.iter().map(|name| self.format.marker(name).into()).collect();
