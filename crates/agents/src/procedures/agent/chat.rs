@@ -14,9 +14,9 @@ use grammata::limits::Limits;
 use serde_json::Value;
 use std::time::Instant;
 
-/// The most tokens of one step.
+/// The maximum number of tokens of one step.
 const MOST_TOKENS: u32 = 1_024;
-/// The most characters of a tool's name in a request, because servers reject longer names.
+/// The maximum number of characters of a tool's name in a request, because servers reject longer names.
 const MOST_NAME: usize = 64;
 
 /// An agent whose steps a chat model writes. Without a call format the model writes a step as a JSON object, with a

@@ -31,9 +31,10 @@ use serde_json::{Value, json};
 )]
 #[non_exhaustive]
 pub struct RunOptions {
-    /// The most messages of the user. 20 by default.
+    /// The maximum number of messages of the user. 20 by default.
     pub user_messages: usize,
-    /// The most acts of the agent in one turn, unless the controllers have a bound of their own. 6 by default.
+    /// The maximum number of acts of the agent in one turn, unless the controllers have a bound of their own. 6 by
+    /// default.
     pub acts: usize,
     /// The number of unreadable steps in one turn at which a fixed reply ends the turn. Without controllers it also
     /// bounds refused acts, counted separately. 3 by default.

@@ -84,8 +84,8 @@ pub struct ScriptedUser {
     idle: usize,
 }
 
-/// The most consecutive replies for which the script has no answer; at one more such reply, the user ends the
-/// conversation.
+/// The maximum number of consecutive replies for which the script has no answer; at one more such reply, the user ends
+/// the conversation.
 const MOST_IDLE: usize = 2;
 
 impl ScriptedUser {

@@ -21,8 +21,8 @@ pub struct Report {
     /// The size of the automaton in the mode `guarded`, without numbers of calls; `None` if the file has errors that
     /// prevent its construction, or if a limit did.
     pub size: Option<Size>,
-    /// The most acts of an agent that takes only offered steps, in the mode `guarded`. `None` if there is no `size`, if
-    /// the text says no inform, or if results or decisions can block the procedure.
+    /// The maximum number of acts of an agent that takes only offered steps, in the mode `guarded`. `None` if there is
+    /// no `size`, if the text says no inform, or if results or decisions can block the procedure.
     pub bounds: Option<Bounds>,
     /// The error of the limit that prevented the check of the automaton, if any.
     pub unchecked: Option<Error>,

@@ -98,7 +98,7 @@ const HOURS: [&str; 13] = [
     "time",
     "hour",
 ];
-/// The most years of a text that are combined with its months and days.
+/// The maximum number of years of a text that are combined with its months and days.
 const MOST_YEARS: usize = 4;
 
 /// A time of day: minutes since midnight or noon, and whether it is after noon, if that is known.

@@ -70,9 +70,9 @@ pub enum Offer {
 pub struct StepOptions {
     /// How a step is written.
     pub format: StepFormat,
-    /// The most characters of a thought; `None` for no thought.
+    /// The maximum number of characters of a thought; `None` for no thought.
     pub thought: Option<u32>,
-    /// The most characters of a text that is not verbatim. 400 by default.
+    /// The maximum number of characters of a text that is not verbatim. 400 by default.
     pub text_characters: u32,
     /// Limits on the size of the grammar.
     pub limits: Limits,

@@ -65,7 +65,7 @@ pub struct Node {
     pub response: Vec<String>,
     /// Whether the call changes something in the world (`effect: write`).
     pub writes: bool,
-    /// The most calls of an API in one session; `None` for no bound.
+    /// The maximum number of calls of an API in one session; `None` for no bound.
     pub max_calls: Option<u32>,
     /// Whether the node stays done if a node that it requires is answered again.
     pub keep: bool,

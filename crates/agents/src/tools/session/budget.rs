@@ -11,8 +11,8 @@ use super::turn::{Engine, Parts, Taken, Thread, TurnMatcher};
 use grammata::error::Result;
 use grammata::matcher::Matcher;
 
-/// The most tools in a subset for which a turn that is matched in parts builds a grammar of the whole turn, to enforce
-/// a budget. For larger subsets, the budget of such a turn holds only after the last name.
+/// The maximum number of tools in a subset for which a turn that is matched in parts builds a grammar of the whole
+/// turn, to enforce a budget. For larger subsets, the budget of such a turn holds only after the last name.
 const MOST_TOOLS: usize = 256;
 
 /// A bound on the bytes that a turn must still write before a call can begin: the rest of a character of its text, and

@@ -7,7 +7,7 @@ use crate::tools::name::restricted;
 use grammata::error::{ErrorKind, Result};
 use serde_json::Value;
 
-/// The most characters of a tool's name in a request, because servers reject longer names.
+/// The maximum number of characters of a tool's name in a request, because servers reject longer names.
 const MOST_NAME: usize = 64;
 
 impl CompiledTools {

@@ -8,9 +8,9 @@ use grammata::error::Result;
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
-/// The most names that are stored per operation.
+/// The maximum number of names that are stored per operation.
 const MOST_NAMES: usize = 200;
-/// The greatest nesting of objects and lists that is searched; ids of results are rarely deeper.
+/// The maximum nesting of objects and lists that is searched; ids of results are rarely deeper.
 const MOST_DEPTH: usize = 5;
 
 /// Returns the schemas of successful JSON responses (2xx), with their pointers. A reference without a target is
