@@ -1,11 +1,15 @@
-//! What agents may do next, by the automata of [`grammata`]: calls of tools, plans, workflows, and the tools that a request needs.
+//! Decides what agents may do next, with the automata of [`grammata`]: calls of tools, plans, workflows, and the tools
+//! that a request needs.
 //!
-//! - [`tools`] reads documents of tools (OpenAPI, MCP, function declarations) and makes grammars of the turns that call them.
-//! - [`plan`] makes plans of actions under the same automata: what may come next, search, choosers, verification.
+//! - [`tools`] reads documents of tools (OpenAPI, MCP, function declarations) and makes grammars of the turns that call
+//!   them.
+//! - [`plan`] makes plans of actions under the same automata: the allowed next actions, search, policies, verification.
 //! - [`retrieval`] finds the tools that a request needs among thousands.
-//! - [`procedures`] reads workflows of agents in PDL: static checks, what may come next, verification of conversations.
-//! - [`chat`] asks models that give no logits: every answer is checked, and refused ones are asked for once more.
-//! - [`flows`] has flows of customer care: which steps a dialogue must and may take, and plans that keep them.
+//! - [`procedures`] reads workflows of agents in PDL: static checks, the allowed next acts, verification of
+//!   conversations.
+//! - [`chat`] asks models that give no logits: every answer is checked, and after a refused answer the model is asked
+//!   once more.
+//! - [`flows`] has flows of customer care: which steps a dialogue must and may take, and plans that follow the flows.
 
 // docs.rs shows for each item the feature that it requires
 #![cfg_attr(docsrs, feature(doc_cfg))]

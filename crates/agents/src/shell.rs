@@ -5,10 +5,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Interval between two checks whether a command has ended.
+/// The interval between two checks of whether a command has ended.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Why a command gave no usable output.
+/// The reason why a command gave no usable output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShellError {
     /// The command could not be run, failed, or wrote too much.
@@ -22,7 +22,8 @@ pub enum ShellError {
 /// If the command runs longer than `deadline`, it is killed together with its process group.
 ///
 /// # Errors
-/// The command cannot be run, fails, runs too long, or writes more than `most_output` bytes.
+/// [`ShellError::Timeout`] if the command runs longer than `deadline`; [`ShellError::Failed`] if it cannot be run, its
+/// exit status is not 0, or it writes more than `most_output` bytes.
 pub fn run_shell(
     command: &str,
     input: String,

@@ -101,7 +101,8 @@ fn said(form: &Form, encoding: Encoding) -> Option<String> {
     })
 }
 
-/// Returns the names and values of the members that encode a form.
+/// Returns the names and values of the members that encode a form. There are none if the encoding has no member for the
+/// form.
 fn form(form: &Form, encoding: Encoding) -> Vec<(&'static str, Value)> {
     match (encoding, form) {
         (Encoding::StrictSchema | Encoding::Schema, form) => {

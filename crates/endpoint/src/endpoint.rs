@@ -11,8 +11,8 @@ use std::time::Instant;
 /// The first request of each kind of form is sent in the strongest encoding of the dialect. The server may refuse it
 /// with status 400 or 422. If the refusal names an optional member (`temperature`, `seed`, …), the request is sent
 /// again without that member, which is then never sent again; `max_tokens` is sent as `max_completion_tokens` instead.
-/// After any other refusal, the request is sent again in the next weaker encoding. Later requests of the same kind
-/// begin with the encoding that was accepted last.
+/// After any other refusal, the request is sent again in the next weaker encoding; after a refusal of the weakest
+/// encoding, the request fails. Later requests of the same kind begin with the encoding that was accepted last.
 #[derive(Debug)]
 pub struct Endpoint {
     http: Http,

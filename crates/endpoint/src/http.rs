@@ -272,7 +272,7 @@ impl Http {
             error @ (Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::Http(_)) => {
                 Try::Failed(errors::unreachable(url, tries, error))
             }
-            // there is no other try: an invalid certificate remains invalid
+            // not tried again, because an invalid certificate remains invalid
             Error::Io(cause) if cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
                 Try::Failed(errors::unreachable(url, tries, cause))
             }

@@ -18,8 +18,8 @@ pub(crate) fn remove(value: &mut Value) {
 }
 
 /// Adds `maxLength` to each schema of type `string` that has none and no other keyword that bounds its strings. Visits
-/// all values inside `value`, except those of `enum`, `const`, `default` and `examples`. The recursion is as deep as the
-/// value, whose nesting the JSON reader limits.
+/// all values inside `value`, except those of members with the name `enum`, `const`, `default` or `examples`, even if
+/// the name is that of a property. The recursion is as deep as the value, whose nesting the JSON reader limits.
 pub(crate) fn bound(value: &mut Value, most: u32) {
     visit(value, &|members| {
         if is_unbounded_string(members) {

@@ -136,7 +136,8 @@ impl Made {
     }
 
     /// Returns the index of the call to which a part without `index` belongs. A part with a new `id` begins a call. A
-    /// part without an `id` begins one if it has a name and the last call has arguments.
+    /// part without an `id` begins one if there is no call yet, or if the part has a name and the last call has
+    /// arguments.
     fn position(&self, id: &str, name: &str) -> usize {
         let calls = &self.written.calls;
         if !id.is_empty() {

@@ -56,7 +56,8 @@ impl Pages {
 /// The names of the tools of the rules, in the rules and on the server.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// In the order of the rules: the name in the rules, the server's name, and the arguments that a call must have.
+    /// In the order of the rules: the name in the rules, the server's name, and the arguments that the server's tool
+    /// must take.
     tools: Vec<(String, String, Vec<String>)>,
     /// The index into `tools` by the name on the server.
     index: FxHashMap<String, usize>,
@@ -113,8 +114,8 @@ impl Catalogue {
         self.names.contains(name)
     }
 
-    /// Checks that the server has all tools of the rules, that they take the required arguments, and that no tool of
-    /// the server has a name of `own`.
+    /// Checks that the server has all tools of the rules, that they take the arguments that the rules require, and that
+    /// no tool of the server has a name of `own`.
     ///
     /// # Errors
     /// `guard/missing-tools`: the server lacks a tool of the rules. `guard/argument`: a tool does not take a required

@@ -1,9 +1,9 @@
-//! A proxy for MCP servers that holds an agent to a procedure.
+//! A proxy for MCP servers that holds an agent to rules, such as a procedure.
 //!
 //! [`Guard`] decides, message by message, what each side receives. It does no input or output and reads no clock.
 //! [`proxy`] connects it to a client, by two streams or by HTTP, and to a server, which is a child process or is
 //! reached by HTTP. [`http::Listener`] serves many clients, each with its own guard. The guard enforces an
-//! implementation of [`rules::Rules`], such as a procedure.
+//! implementation of [`rules::Rules`]. [`ToolServer`] is an MCP server with tools of this program.
 
 mod catalogue;
 mod errors;

@@ -113,9 +113,9 @@ fn only_enum(schema: &Value) -> Option<&Vec<Value>> {
 }
 
 /// Returns the intersection of two schemas: it allows the values that both allow. If both have an annotation, that of
-/// `server` is kept. Two lists in `enum` are intersected. Models may not know `allOf`, so `allOf` is used only for
-/// keywords of `own` that cannot be merged: those with another value in `server`, those outside [`INDEPENDENT`], and
-/// all new ones if `server` has `$ref`.
+/// `server` is kept. Two lists in `enum` are intersected; if they have no common value, the result is `false`. Models
+/// may not know `allOf`, so `allOf` is used only for keywords of `own` that cannot be merged: those with another value
+/// in `server`, those outside [`INDEPENDENT`], and all new ones if `server` has `$ref`.
 pub(crate) fn both(server: &Value, own: &Value) -> Value {
     let (server, own) = match (server, own) {
         (Value::Bool(false), _) | (_, Value::Bool(false)) => return Value::Bool(false),
@@ -164,8 +164,7 @@ pub(crate) fn both(server: &Value, own: &Value) -> Value {
 }
 
 /// Returns a tool's schema of arguments with narrowed properties and more required names. A property that `server` does
-/// not list is added, unless `additionalProperties` is `false`. The top level gets no keyword that hosts refuse there
-/// (`not`, `allOf`).
+/// not list is added if `server` [`takes`] it. The top level gets no keyword that hosts refuse there (`not`, `allOf`).
 pub(crate) fn narrowed(server: &Value, properties: &Values, required: &[String]) -> Value {
     let mut schema = server.as_object().cloned().unwrap_or_default();
     schema.entry("type").or_insert_with(|| "object".into());

@@ -13,8 +13,9 @@ const MOST_OUTPUT: u64 = 1 << 20;
 /// Runs a command for each request: `sh -c COMMAND`, with a line of JSON on its standard input. Its members are
 /// `question`, the last message; `messages`, all of them as `{"role", "content"}`; and, depending on the form,
 /// `choices` (the answer must be one of these texts) or `schema` (a JSON Schema of the answer). The trimmed output of
-/// the command is the answer: UTF-8, at most 1 MiB. A command that runs longer than its deadline is killed, with the
-/// processes of its group.
+/// the command is the answer: UTF-8, at most 1 MiB. If tools may be called, an output `{"calls": [{"name",
+/// "arguments"}]}` is read as calls. A command that runs longer than its deadline is killed, with the processes of its
+/// group.
 #[derive(Clone, Debug)]
 pub struct CommandChat {
     command: String,

@@ -16,7 +16,7 @@ pub(crate) use word::{wrong, wrong_byte};
 
 use grammata::error::Result;
 
-/// The most tokens of an answer that is one of several texts, including what a server may write around it.
+/// The maximum number of tokens of an answer that is one of several texts, including what a server may write around it.
 pub(crate) const CHOICE_TOKENS: u32 = 256;
 
 /// Asks a model for an answer that `check` accepts. `check` returns the meaning of an answer, or the reason why the

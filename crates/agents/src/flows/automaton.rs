@@ -78,7 +78,7 @@ pub struct FlowAutomaton<'d> {
     options: FlowOptions,
     /// The flows that a plan may follow.
     flows: Vec<usize>,
-    /// The maximum number of calls of each API at levels 3 and 4.
+    /// The maximum number of calls of each API at levels 3 and 4; empty at other levels.
     most: Vec<u32>,
     /// The data available after the prelude at levels 3 and 4.
     given: FixedBitSet,

@@ -13,8 +13,9 @@ use grammata_decode::Constraint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The maximum number of allowed tokens that are tried one by one. If more are allowed, the mask has only the token
-/// that finishes the plan soonest.
+/// The maximum number of allowed tokens that are tried one by one near the end of the budget. If more are allowed
+/// there, or if no tried token lets the plan end in time, the mask has only the token that finishes the plan soonest,
+/// or the end-of-sequence tokens if the plan is complete.
 const MOST_TRIED: usize = 256;
 
 /// A matcher of [`grammar`](super::grammar) that reserves enough tokens to finish the plan: whichever allowed tokens

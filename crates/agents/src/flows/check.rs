@@ -24,7 +24,8 @@ impl FlowDomain {
     /// Parses a domain from TOML and checks that each of its flows can be followed.
     ///
     /// # Errors
-    /// `flow/…` with the JSON Pointer and the line of each fault; the errors of the file are combined into one. Limits.
+    /// `flow/…` with the JSON Pointer and the line of each fault. The errors of the first stage that fails are combined
+    /// into one; the stages are the names and entries, the form of the flows, and their plans. Limits.
     pub fn read(text: &str, limits: &Limits) -> Result<FlowDomain> {
         FlowDomain::read_with(text, limits, false)
     }

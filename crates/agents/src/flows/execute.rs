@@ -78,7 +78,7 @@ impl<'d> Execution<'d> {
     /// `flow/unknown-name` if the domain has no such API; those of the environment, such as `environment/failed` and
     /// `environment/timeout`;
     /// `environment/forbidden` if the observation has facts, or an outcome that the domain does not declare for the
-    /// API, or lacks an outcome although the domain declares some. After an error the calls are unchanged.
+    /// API, or lacks an outcome although the domain declares several. After an error the calls are unchanged.
     pub fn call(&mut self, call: &WrittenCall, environment: &mut dyn Environment) -> Result<&ExecutedCall> {
         let domain = self.domain;
         let Some(api) = domain.api(&call.name) else {
@@ -104,8 +104,8 @@ impl<'d> Execution<'d> {
         Ok(&self.calls[self.calls.len() - 1])
     }
 
-    /// Returns the values of an API's inputs: from the maker that the call names, otherwise from the latest call that
-    /// made any of the accepted data. Inputs without a value are left out.
+    /// Returns the values of an API's inputs: from the maker that the call names for the input; if the call names none,
+    /// from the latest call that made any of the accepted data. Inputs without a value are left out.
     fn arguments(&self, api: usize, call: &WrittenCall) -> Map<String, Value> {
         let domain = self.domain;
         let named: FxHashMap<&str, Option<usize>> =

@@ -51,7 +51,7 @@ pub struct Lookahead {
 pub struct FlowLookahead<'a, 'd> {
     automaton: &'a mut FlowAutomaton<'d>,
     counts: Counts<FlowState>,
-    /// By state: the fewest and the most calls to the end of a plan; `None` if their number is unbounded.
+    /// By state: the fewest and the most calls to the end of a plan; for the most, `None` if the number is unbounded.
     extents: FxHashMap<FlowState, (u64, Option<u64>)>,
 }
 

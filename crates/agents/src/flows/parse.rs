@@ -32,7 +32,7 @@ pub struct ParsedPlan {
     /// The byte offset after the last call and its answer, or with [`Thoughts::After`] after its thought; 0 without
     /// calls.
     pub length: usize,
-    /// Whether the plan is finished, or the whole text consists of calls.
+    /// Whether the plan is finished, or the whole text consists of calls or is empty.
     pub is_parsable: bool,
     /// Whether the last call is that of the API that ends plans.
     pub is_finished: bool,

@@ -100,9 +100,11 @@ impl PlannerOptions {
 pub struct WrittenPlan {
     /// The text after the prompt.
     pub text: String,
-    /// The number of tokens. If several thoughts are sampled per call, the sampled tokens, including discarded ones.
+    /// The number of tokens. If several thoughts are sampled per call, the sampled tokens, including discarded ones; if
+    /// calls are executed, tokens that an answer replaced are included.
     pub tokens: usize,
-    /// The number of tokens of the plan that were the only allowed ones.
+    /// The number of tokens of the plan that were the only allowed ones; if calls are executed, tokens that an answer
+    /// replaced are included.
     pub forced: usize,
     /// The number of runs of the model over one sequence.
     pub passes: usize,

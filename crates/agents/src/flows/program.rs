@@ -173,7 +173,8 @@ impl Builder<'_> {
         Ok(Fragment { first, last, is_nullable: before.is_nullable && after.is_nullable })
     }
 
-    /// Builds rounds of steps whose APIs may be called in any order among each other.
+    /// Builds rounds in which each API of the steps is called once. The order of the APIs is not decided here, but by
+    /// [`Within`](super::Within).
     fn rounds(&mut self, steps: &[usize], rounds: Rounds) -> Result<Fragment> {
         let mut apis = Vec::new();
         for &step in steps {

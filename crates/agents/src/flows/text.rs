@@ -17,14 +17,12 @@ use grammata::transitions::{Graph, GraphEdge};
 pub enum Thoughts {
     /// Nothing: ` Name(), Name()`.
     None,
-    /// A thought before each call: ` THOUGHT [API] Name()`, with `
-    /// [thought]` between two calls.
+    /// A thought before each call: ` THOUGHT [API] Name()`, with a line break and `[thought]` between two calls.
     Free,
     /// As `Free`, but the thought begins with the text of a step and `: `, and the call belongs to that step. The
     /// thought of a call that `allow` permits begins with the description of the API instead. Level 6 only.
     Stated,
-    /// A thought after each call: ` Name() [thought] THOUGHT`, with `
-    /// [API]` between two calls.
+    /// A thought after each call: ` Name() [thought] THOUGHT`, with a line break and `[API]` between two calls.
     After,
     /// As `Free`, but each thought is preceded by a line that lists the allowed calls:
     /// `[now] Name: description; …\n[thought] THOUGHT [API] Name()`.

@@ -26,9 +26,10 @@ impl PlanAutomaton {
     /// Finds a plan of the spec with the same steps as the given plan, in an order that the data flow permits.
     ///
     /// The found plan fits the given one if each given step is given after the given steps whose outputs it takes in
-    /// the found plan (see [`dataflow`]). `implied` are actions that the given plan may omit. Returns `None` if there
-    /// is no such plan. Also returns `None` if no action of the spec has inputs, because then nothing says which steps
-    /// are independent.
+    /// the found plan (see [`dataflow`]). `implied` are actions that the given plan may omit; they are added only while
+    /// the plan has fewer than 3 (n + 1) steps, where n is the number of given steps. Returns `None` if no such plan is
+    /// found. Also returns `None` if no action of the spec has inputs, because then nothing says which steps are
+    /// independent.
     ///
     /// # Errors
     /// `plan/budget-exhausted` if more than 100,000 partial orders would have to be tried; limits.

@@ -13,7 +13,8 @@ pub struct WrongArguments {
     /// The JSON Pointer of the innermost value that holds the first wrong character. Empty, that is, the whole value,
     /// if the text only ends too early or the action has no schema.
     pub pointer: String,
-    /// The arguments in compact JSON, up to and including the first wrong character.
+    /// The arguments in compact JSON, up to and including the first wrong character, or as a whole if no character is
+    /// wrong.
     pub found: String,
 }
 

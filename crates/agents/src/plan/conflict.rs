@@ -16,7 +16,7 @@ use std::sync::Arc;
 const STATES: usize = 100_000;
 /// The maximum number of sets of rules tried to find a smaller conflict.
 const SETS: usize = 300;
-/// The maximum number of cached automata.
+/// The number of cached automata that are kept when another one is added.
 const KEPT: usize = 16;
 
 /// Rules that together leave no plan.
@@ -44,8 +44,9 @@ impl Conflicts {
         Conflicts { rules: spec.rules(), spec, automata: Vec::new() }
     }
 
-    /// Returns a smallest set of rules under which no plan begins with the given steps. Returns `None` if such a plan
-    /// exists under all rules, or if that could not be decided.
+    /// Returns a smallest set of rules under which no plan begins with the given steps; if the search for smaller sets
+    /// ends early, a set without a smaller subset ([`Conflict::is_smallest`] is then false). Returns `None` if such a
+    /// plan exists under all rules, or if that could not be decided.
     ///
     /// # Errors
     /// Those of creating an automaton, other than its limits.

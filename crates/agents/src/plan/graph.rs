@@ -22,9 +22,10 @@ pub struct PlanGraph {
 }
 
 impl PlanAutomaton {
-    /// Draws at most `most` states, nearest to the start first. Finished plans have a double circle. Dead ends are
-    /// omitted, or with `dead_ends` drawn with a dashed circle. With `max_cost`, each state is evaluated at its least
-    /// cost: if it is a dead end, or a step is unaffordable, at this cost, then at every other cost as well.
+    /// Draws at most `most` states, but always the start; the states nearest to the start are drawn first. Finished
+    /// plans have a double circle. Dead ends are omitted, or with `dead_ends` drawn with a dashed circle. With
+    /// `max_cost`, each state is evaluated at its least cost: if it is a dead end, or a step is unaffordable, at this
+    /// cost, then at every other cost as well.
     ///
     /// # Errors
     /// Limits.

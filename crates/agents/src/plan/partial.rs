@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 /// An action that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Successor {
-    /// The action.
+    /// The action, as an index into the spec's symbols.
     pub action: usize,
     /// The outcome, if the action has outcomes. Each outcome is a separate successor.
     pub outcome: Option<usize>,
@@ -75,7 +75,7 @@ impl PartialPlan {
         self.positions.push(to);
     }
 
-    /// Removes and returns the last step.
+    /// Removes and returns the last step; `None` if there are no steps.
     pub fn pop(&mut self) -> Option<Step> {
         let step = self.plan.steps.pop()?;
         self.positions.pop();
@@ -129,7 +129,8 @@ impl PlanAutomaton {
         Ok(successors)
     }
 
-    /// Replays a plan, and returns the partial plan of its steps; `None` if one of the steps is not allowed.
+    /// Replays a plan, and returns the partial plan of its steps; `None` if one of the steps is not allowed, or has
+    /// elements or arguments that its action does not have.
     ///
     /// # Errors
     /// Limits.

@@ -35,8 +35,9 @@ impl ReadPlan {
     ///
     /// A step in JSON is the id of an action, or an object with the id as `action` and optional `elements` (texts),
     /// `arguments` (a value) and `outcome` (a name). A line is an action's text, alias, label or id, optionally
-    /// followed by ` -> ` and an outcome. Letter case, punctuation, a leading number and a trailing `from 2 and 1` are
-    /// ignored. Steps are in order of execution. Arguments are checked against their schema.
+    /// followed by ` -> ` and an outcome. Letter case, punctuation, a leading number, and a trailing `from 2 and 1`
+    /// after two spaces are ignored, except in the text of a step with arguments. Steps are in order of execution.
+    /// Arguments are checked against their schema.
     ///
     /// # Errors
     /// `plan/unreadable`: the text begins with `[` or `{` but is not a plan in JSON; limits.

@@ -28,7 +28,8 @@ impl PlanSampler<'_> {
     /// Draws a plan uniformly (among those of at most `most` steps, if there are infinitely many).
     ///
     /// # Errors
-    /// `plan/none`: there is no plan; `plan/budget-exhausted`; limits.
+    /// `plan/none`: there is no plan or, if there are infinitely many, none of at most `most` steps;
+    /// `plan/budget-exhausted`; limits.
     pub fn sample(&mut self) -> Result<Plan> {
         let most = self.plans.is_infinite()?.then_some(self.most);
         match sample(self.plans, &mut self.counts, most, &mut self.random) {

@@ -53,8 +53,8 @@ fn is_tree(on: &[Vec<Option<usize>>]) -> bool {
 }
 
 /// Writes the plan as an indented tree: under each step, the steps that make its inputs. A step whose outputs are used
-/// several times is written out once; later occurrences are marked `(above)`. A plan whose steps have no inputs is
-/// written as a list.
+/// several times is written out once; later occurrences are marked `(above)`. A plan in which no step takes the output
+/// of another is written as a list.
 pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
     let on = dataflow(plan, spec);
     let mut out = String::new();
@@ -88,8 +88,8 @@ pub fn tree_text(plan: &Plan, spec: &Spec) -> String {
 }
 
 /// Writes the plan as a graph in the DOT language. An edge leads from the step that makes an input to the step that
-/// takes it, labelled with the name of the input. A plan whose actions have no inputs is drawn as a chain in order of
-/// execution.
+/// takes it, labelled with the name of the input. A plan in which no step takes the output of another is drawn as a
+/// chain in order of execution.
 pub fn tree_dot(plan: &Plan, spec: &Spec) -> String {
     let on = dataflow(plan, spec);
     let mut out = Digraph::new("plan", "BT");

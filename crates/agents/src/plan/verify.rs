@@ -33,7 +33,8 @@ impl PlanAutomaton {
     /// Verifies a plan. `implied` are actions that the plan may omit.
     ///
     /// # Errors
-    /// `plan/budget-exhausted` if a spec that plans backwards has too many states; limits.
+    /// `plan/budget-exhausted` if more than 200,000 states are followed at the same time or, for a wrong plan of a spec
+    /// that plans backwards, are reachable; limits.
     pub fn verify(&mut self, plan: &ReadPlan, implied: &[usize]) -> Result<Verdict> {
         let word = PlanWord::new(plan, self.spec(), implied);
         let mut verdict = verify(self, &word, MOST_STATES)?;

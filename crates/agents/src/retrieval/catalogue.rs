@@ -35,7 +35,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// The text is longer than `limits.catalogue_bytes`, a line is not a tool, or [`new`](Catalogue::new) fails. The
-    /// place is the line, except for the length.
+    /// place is the line, except for exceeded limits.
     pub fn from_json_lines(text: &str, limits: &Limits) -> Result<Catalogue> {
         errors::check_size(text, limits)?;
         let mut catalogue = Catalogue::default();

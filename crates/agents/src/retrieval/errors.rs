@@ -91,7 +91,7 @@ pub(super) fn no_places() -> Error {
     )
 }
 
-/// Returns the error for a query whose vector has another dimension than the index.
+/// Returns the error for a query, or an embedder of queries, whose vectors have another dimension than the index.
 pub(super) fn query_dimension(found: usize, expected: usize) -> Error {
     usage(
         Diagnostic::new("retrieval/dimension", "a query's vector has another dimension than the index")

@@ -32,7 +32,8 @@ pub use tool::{Template, Tool};
 pub struct Hit {
     /// Index of the tool in the catalogue, or its slot in an [`Engine`](index::Engine).
     pub tool: usize,
-    /// The ranking score of the index; higher is better. A BM25 score is positive; a cosine is between -1 and 1.
+    /// The ranking score of the index; higher is better. A BM25 score is positive; a cosine is between -1 and 1, apart
+    /// from rounding; a fused score is a sum of reciprocal ranks.
     pub score: f64,
 }
 

@@ -46,7 +46,7 @@ struct Api {
 ///
 /// # Errors
 /// The text is longer than `limits.catalogue_bytes`, is not a JSON list of such objects, has two requests with the same
-/// id, or has more APIs than `limits.catalogue_tools`.
+/// id among those that are not omitted, or has more APIs than `limits.catalogue_tools`.
 pub fn toolbench(text: &str, limits: &Limits) -> Result<ToolSet> {
     errors::check_size(text, limits)?;
     let entries: Vec<Instruction> = serde_json::from_str(text).map_err(|e| {
@@ -104,8 +104,8 @@ struct Label {
 /// id, the first counts.
 ///
 /// # Errors
-/// The text is longer than `limits.catalogue_bytes`, a line is not such an object, two requests have the same id, or
-/// there are more tools than `limits.catalogue_tools`.
+/// The text is longer than `limits.catalogue_bytes`, a line is not such an object, two requests that are not omitted
+/// have the same id, the id of a tool is empty, or there are more tools than `limits.catalogue_tools`.
 pub fn toolret(text: &str, limits: &Limits) -> Result<ToolSet> {
     errors::check_size(text, limits)?;
     let (mut tools, mut seen, mut requests): (Vec<Tool>, HashSet<String>, Vec<Request>) = Default::default();

@@ -17,7 +17,7 @@ pub struct Request {
     pub query: String,
     /// Groups of tool ids: one tool of each group is needed.
     pub relevant: Vec<Vec<String>>,
-    /// The line in the file, from 1.
+    /// The line in the file, or the number of the entry in a list of ToolBench; both from 1.
     line: usize,
 }
 
@@ -31,7 +31,8 @@ struct Line {
 }
 
 impl Request {
-    /// Creates a request that stands on the given line of a file, counted from 1.
+    /// Creates a request that stands on the given line of a file, or is the entry of this number in a list; both are
+    /// counted from 1.
     pub(super) fn new(id: String, query: String, relevant: Vec<Vec<String>>, line: usize) -> Request {
         Request { id, query, relevant, line }
     }

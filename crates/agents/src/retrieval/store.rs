@@ -240,7 +240,7 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Returns the number that stands for a template in a file.
+/// Returns the number of a template in a file.
 fn template_code(template: Template) -> u32 {
     match template {
         Template::Full => 0,

@@ -78,8 +78,9 @@ pub(super) type Fault = (String, &'static str);
 /// parameter may have several parts.
 ///
 /// # Errors
-/// Misplaced braces, a control character, a parameter that occurs twice, two parameters without a text between them
-/// that no value contains, or a segment `.` or `..`.
+/// Misplaced braces, a name that is empty or contains `/` or a control character, an ASCII control character in a
+/// literal text, a parameter that occurs twice, two parameters without a text between them that no value contains, or a
+/// segment `.` or `..` before the query.
 pub(super) fn checked(
     path: &str,
     parameters: &[Parameter],

@@ -13,16 +13,18 @@ use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The most references that are followed in a chain, and the greatest nesting of a value in which faults are searched.
+/// The maximum number of references that are followed in a chain, and the maximum nesting of values in which faults are
+/// searched.
 const CHAIN: usize = 100;
 
 impl ToolSet {
     /// Checks that the arguments of a call conform to the schema of its tool. As in masks, undeclared members are
-    /// forbidden. A parameter of an operation that is `null` counts as absent.
+    /// forbidden. A parameter of an operation that is `null` counts as absent if the schema does not allow `null` for
+    /// it.
     ///
     /// # Errors
-    /// `tools/unknown-tool`; `tools/refused-tool` if the tool cannot be called; `tools/call-arguments` with the place
-    /// in the call if the arguments do not conform; limits.
+    /// `tools/unknown-tool`; `tools/refused-tool` if the tool cannot be called or its arguments have no grammar;
+    /// `tools/call-arguments` with the place in the call if the arguments do not conform; limits.
     pub fn check_call(&self, call: &Call) -> Result<()> {
         let tool = self.callable_tool(&call.tool)?;
         let options = GrammarOptions::arguments(self.limits.clone()).numbers(Numbers::Any);

@@ -14,7 +14,7 @@ pub enum Binding {
 /// A template of an HTTP request, with places for arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpBinding {
-    /// The method in capitals.
+    /// The method: in capitals, or as `additionalOperations` of the document spells it.
     pub method: String,
     /// The path, with `{name}` for each path parameter.
     pub path: String,
@@ -28,7 +28,8 @@ pub struct HttpBinding {
     pub parameters: Vec<Parameter>,
     /// The body, if the request may have one.
     pub body: Option<Body>,
-    /// The declared names of members of successful responses, without duplicates.
+    /// The declared names of members of successful JSON responses, without duplicates; at most 200 names, of members at
+    /// most five levels below the outermost.
     pub outputs: Vec<String>,
 }
 
@@ -85,7 +86,8 @@ pub enum Style {
 /// A parameter of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// The member of the argument object that holds the value of the parameter.
+    /// The member that holds the value of the parameter: a member of the argument object or, if arguments are
+    /// [`grouped`](HttpBinding::grouped), of the group of its location.
     pub member: String,
     /// The name of the parameter in the request.
     pub name: String,
@@ -119,7 +121,7 @@ pub struct Body {
     pub media_type: String,
     /// The kind of the media type.
     pub media: Media,
-    /// Whether the body is always present: an empty object if no member is given.
+    /// Whether a body of members ([`BodyMembers::Flat`]) is present even if no member is given, as an empty object.
     pub required: bool,
     /// The members of the argument object that form the body.
     pub members: BodyMembers,

@@ -149,7 +149,7 @@ pub(super) fn format(place: Place, found: &str) -> Error {
     fatal(diagnostic)
 }
 
-/// Returns the error for a name that contains a line break or `after`, the text that must follow it.
+/// Returns the error for a name that a format cannot write. `after` is the text that ends names in the format.
 pub(super) fn unwritable_name(place: Place, name: &str, after: &str) -> Error {
     fatal(not_callable(
         place,
@@ -270,7 +270,8 @@ pub(super) fn rejected(place: usize, found: &str, names: Option<String>) -> Erro
     Error::new(ErrorKind::Rejected, diagnostic)
 }
 
-/// Returns the error for a host that speaks before the model's turn can end.
+/// Returns the error for a host that ends a turn where it cannot end, or that passes an observation while a turn is
+/// open. `place` is the length of the turn in bytes.
 pub(super) fn open_turn(place: usize) -> Error {
     let diagnostic = Diagnostic::new("tools/open-turn", "the turn of the model is not finished")
         .at(Place::Byte(place))

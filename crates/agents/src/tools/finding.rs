@@ -5,13 +5,13 @@ use grammata::diagnostic::Diagnostic;
 /// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The tool cannot be called; without a tool, the document is invalid.
+    /// The tool cannot be called; without a tool, a part of the document is invalid.
     Error,
-    /// The tool can be called, but may not mean what its author intended.
+    /// A part of the tool or of the document may not mean what its author intended. A warning does not prevent calls.
     Warning,
 }
 
-/// A finding about a tool or a document. Findings are in the order of the documents.
+/// A finding about a tool or a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How serious the finding is.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// Returns a name for an operation that declares none: its method in lower case and its path. `{x}` becomes `by_x`, and
-/// each other run of characters that are not ASCII letters or digits becomes one `_`.
+/// each other run of characters that are not ASCII letters or digits becomes one `_`, or nothing at the end.
 pub(super) fn of_operation(method: &str, path: &str) -> String {
     let mut name = method.to_lowercase();
     let mut is_gap = true;

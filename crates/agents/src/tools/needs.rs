@@ -4,18 +4,21 @@ use super::binding::{Binding, HttpBinding, Location, Parameter};
 use super::set::ToolSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The most tools that are added for one parameter because of the names in their responses.
+/// The maximum number of tools that are added for one parameter because of the names in their responses.
 const MOST_GIVERS: usize = 2;
 
 impl ToolSet {
-    /// Adds to the tools, given by index, the tools that they need. Each tool appears once, after those that it needs.
+    /// Adds to the tools, given by index, the tools that they need. Each tool appears once, after those that it needs,
+    /// except in a cycle of needs. Values come only from `GET` operations that can be called and require no id in their
+    /// query.
     ///
-    /// - For a filled-in part of a path, as in `/albums/{id}/tracks`, the values come from `GET` operations whose path
-    ///   ends before that part, as `/albums`, and from the searches below it.
+    /// - For a filled-in part of a path, as in `/albums/{id}/tracks`, the values come from operations whose path ends
+    ///   before that part, as `/albums`, and from those at `/search` and `/find` directly below it.
     /// - If there are none, or if a required id is not in the path, the values come from operations whose responses
-    ///   have a member of that name, as `album_id`. An operation whose responses have a member `id` also qualifies if
-    ///   its path ends with the name of the entity, as `/search/albums`, or if it is a search whose response also has
-    ///   `albums`. Among several, those with the fewest path parameters are taken, searches first, at most two.
+    ///   have a member of that name, as `album_id`; only names that end with `id` count, and operations that have a
+    ///   parameter of the name do not. An operation whose responses have a member `id` also qualifies if its path ends
+    ///   with the name of the entity, as `/search/albums`, or if it is a search whose response also has `albums`. Among
+    ///   several, those with the fewest path parameters are taken, searches first, at most two.
     pub fn with_prerequisites(&self, tools: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let givers = Givers::of(self);
         let (mut all, mut seen) = (Vec::new(), FxHashSet::default());
@@ -40,8 +43,8 @@ impl ToolSet {
     }
 
     /// Returns, for each tool, one list of tools per need, as [`with_prerequisites`](ToolSet::with_prerequisites) finds
-    /// them. Each tool of a list gives the needed value. In a cycle of needs, the needs of the first tool are omitted,
-    /// so that all tools can be called in some order.
+    /// them. Each tool of a list gives the needed value. In a cycle of needs, a need that only tools after its tool can
+    /// fill is omitted, so that all tools can be called in some order.
     pub fn prerequisites(&self) -> Vec<Vec<Vec<usize>>> {
         let givers = Givers::of(self);
         let mut places = vec![0; self.tools().len()];
@@ -124,7 +127,8 @@ impl<'s> Givers<'s> {
         needs
     }
 
-    /// Returns the operations whose path ends before a filled-in part, and the searches below that path.
+    /// Returns the operations whose path ends before a filled-in part, and those at `/search` and `/find` directly
+    /// below that path.
     fn lists(&self, before: &str) -> Vec<usize> {
         let Some(path) = before.strip_suffix('/') else { return Vec::new() };
         let searches = ["/search", "/find"].map(|search| format!("{path}{search}"));

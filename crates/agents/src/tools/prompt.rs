@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 pub enum Level {
     /// The name only.
     Names,
-    /// The first sentence of each description, and a line for each parameter.
+    /// The number of the entry, the name, the first sentence of the description, and a line for each parameter.
     #[default]
     Compressed,
     /// The names of the tool and its parameters, the parameters' types, and the first sentence of the tool's
@@ -24,7 +24,7 @@ pub enum Level {
     Full,
 }
 
-/// The most enumerated values of a parameter that are shown.
+/// The maximum number of enumerated values of a parameter that are shown.
 const VALUES: usize = 8;
 
 impl Tool {
@@ -74,7 +74,8 @@ fn parameters(arguments: &Value) -> impl Iterator<Item = Shown<'_>> {
     })
 }
 
-/// Returns the target of a schema's reference, after one step; the schema itself if it has no reference.
+/// Returns the target of a schema's reference, after one step; the schema itself if it has no reference, or none with a
+/// target.
 fn resolved<'s>(arguments: &'s Value, schema: &'s Value) -> &'s Value {
     let reference = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
     reference.and_then(|pointer| arguments.pointer(pointer)).unwrap_or(schema)

@@ -208,7 +208,7 @@ fn joined(value: &Value, separator: &str, is_pairs: bool, encode: impl Fn(&str) 
 /// Joins all parts with a delimiter that is written as `%XX`, so that no part may contain it.
 ///
 /// # Errors
-/// `tools/request` if a part contains the delimiter.
+/// `tools/request` if a part of a list or an object contains the delimiter.
 fn delimited(parameter: &Parameter, value: &Value, kept: &ByteSet) -> Result<String> {
     let (delimiter, allowed) = match parameter.style {
         Style::SpaceDelimited => (' ', "parts without spaces, which separate them"),

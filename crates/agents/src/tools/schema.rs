@@ -8,13 +8,13 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The JSON Schema (2020-12) of the arguments of a tool, stored as text. Clones share the text, and so do tools of one
-/// [`read`](super::read) with equal schemas.
+/// [`read`](super::read) with equal schemas, unless the schemas are nested very deeply.
 #[derive(Clone, PartialEq)]
 pub struct Schema {
     text: Arc<str>,
     /// The value, if the JSON parser might not read the same value from the text.
     tree: Option<Arc<Value>>,
-    /// An upper bound on the bytes of a shortest value, or the mark [`LONG`] or [`UNKNOWN`].
+    /// An upper bound on the bytes of a shortest value written without spaces, or the mark [`LONG`] or [`UNKNOWN`].
     least: u16,
 }
 
@@ -50,7 +50,7 @@ impl Schema {
         &self.text
     }
 
-    /// Returns the schema as a value, parsed from the text on each call.
+    /// Returns the schema as a value, usually parsed from the text on each call.
     pub fn value(&self) -> Value {
         match &self.tree {
             Some(tree) => (**tree).clone(),

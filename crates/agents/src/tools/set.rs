@@ -29,7 +29,7 @@ pub struct Tool {
     pub response: Option<Schema>,
     /// The label of the tool's source, which qualifies a name that occurs in several sources.
     pub label: String,
-    /// The document, as an index into the documents that were read.
+    /// The document, as an index into the documents that were read; 0 for a tool that belongs to no document.
     pub document: usize,
     /// The place in the document.
     pub place: Place,
@@ -115,7 +115,7 @@ impl ToolSet {
     /// Creates a set of tools. The caller must make sure that their names are distinct.
     ///
     /// # Errors
-    /// `limits.catalogue_tools`.
+    /// `limit/exceeded` if there are more than [`catalogue_tools`](Limits::catalogue_tools) tools.
     pub fn of(tools: impl IntoIterator<Item = Tool>, limits: &Limits) -> Result<ToolSet> {
         let mut set = ToolSet::new(limits.clone());
         for tool in tools {
@@ -150,8 +150,8 @@ impl ToolSet {
     }
 
     /// Compiles the arguments of each tool separately. A tool whose arguments have no value, or whose schema is not
-    /// supported, can no longer be called; other tools are not affected. Warnings about the schemas become findings,
-    /// once per place in a document.
+    /// supported or exceeds a limit, can no longer be called; other tools are not affected. Warnings about the schemas
+    /// become findings; of equal warnings of a document only the first does.
     pub fn check(&mut self, options: &json_schema::Options) {
         let mut known: FxHashSet<(usize, String)> = FxHashSet::default();
         for index in 0..self.tools.len() {
@@ -180,7 +180,8 @@ impl ToolSet {
         }
     }
 
-    /// Marks a tool as one that cannot be called, and records the finding.
+    /// Marks a tool as one that cannot be called, and records the finding. A tool that is already marked keeps its
+    /// first reason.
     pub(super) fn refuse(&mut self, index: usize, diagnostic: Diagnostic) {
         let tool = &mut self.tools[index];
         let document = tool.document;
@@ -196,7 +197,7 @@ impl ToolSet {
     /// Adds a tool, and returns its index.
     ///
     /// # Errors
-    /// `limits.catalogue_tools`.
+    /// `limit/exceeded` if there are more than [`catalogue_tools`](Limits::catalogue_tools) tools.
     pub(super) fn push(&mut self, tool: Tool, limits: &Limits) -> Result<usize> {
         if self.tools.len() >= limits.catalogue_tools {
             return Err(Limits::exceeded(LimitKind::CatalogueTools, limits.catalogue_tools, "more tools"));

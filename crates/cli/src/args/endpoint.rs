@@ -90,8 +90,8 @@ impl EndpointArgs {
     }
 
     /// Returns the key for the server at `url`: that of `--endpoint-key-env`, otherwise, if `url` begins with
-    /// `https://`, that of [`KEY`] if it is set and not empty. Without TLS, others can read the key on its way. So it
-    /// is sent without TLS only if the user names its variable.
+    /// `https://`, that of [`KEY`] if it is set and not empty; otherwise `None`. Without TLS, others can read the key
+    /// on its way. So it is sent without TLS only if the user names its variable.
     fn key(&self, url: &str) -> Result<Option<Key>> {
         let is_set = || std::env::var(KEY).is_ok_and(|key| !key.is_empty());
         match &self.endpoint_key_env {

@@ -7,7 +7,8 @@ use grammata::limits::Limits;
 use grammata::syntax::Notation;
 use std::path::{Path, PathBuf};
 
-/// The most levels of subfolders that are searched. There is a bound because symbolic links may form a cycle.
+/// Maximum number of levels of subfolders that are searched. The bound is needed because symbolic links may form a
+/// cycle.
 const DEPTH: usize = 16;
 
 /// The grammars in a folder.

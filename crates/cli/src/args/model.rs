@@ -54,7 +54,7 @@ pub struct Parts {
     pub end_tokens: Vec<u32>,
     /// The text of the token that ends a turn, if the folder names it.
     pub end_token: Option<String>,
-    /// The most tokens of a sequence, if the folder names it.
+    /// Maximum number of tokens of a sequence, if the folder has it.
     pub context_length: Option<usize>,
 }
 

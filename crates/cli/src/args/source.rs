@@ -152,7 +152,7 @@ pub(crate) fn name_and_value(argument: &str) -> std::result::Result<(String, Str
     }
 }
 
-/// A value of `--max-digits`: the most digits of a run of digits; `None` for no bound.
+/// A value of `--max-digits`: the maximum length of a run of digits; `None` for no bound.
 #[derive(Clone, Copy, Debug)]
 struct MaxDigits(Option<u32>);
 

@@ -119,8 +119,8 @@ impl TokenizerSettings {
     }
 
     /// Loads the tokenizer file of a model, with the end-of-sequence ids of `--eos`, otherwise of the model, otherwise
-    /// the well-known ones. `ends` are the ids in the model's folder, and the name of the token that ends a turn. The
-    /// id of that token is used together with the ids of the folder only.
+    /// the well-known ones. `ends` are the ids in the model's folder, and the name of the token that ends a turn. That
+    /// token is also an end if the ids of the folder are used, and only then.
     pub(crate) fn load_of_model(
         &self,
         path: &Path,

@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of a file or of standard input: the matcher keeps all of them in memory.
+/// Maximum bytes of a file or of standard input. The bound is needed because the matcher keeps all of them in memory.
 const TEXT_BYTES: usize = 256 << 20;
-/// The most bytes that the matcher accepts or explains in one call.
+/// Maximum bytes that the matcher accepts or explains in one call.
 const CHUNK: usize = 1 << 16;
 
 #[derive(Debug, clap::Args)]

@@ -76,7 +76,8 @@ struct Workshop<'a> {
     corpus: Vec<Vec<u8>>,
 }
 
-/// The most grammars that are compiled in parallel before they are reported. Their mask files are in memory together.
+/// Maximum number of grammars that are compiled in parallel before they are reported. Their mask files are in memory at
+/// the same time.
 const AT_ONCE: usize = 64;
 
 /// The result for one grammar.
@@ -282,7 +283,7 @@ struct Archive<'a> {
     file: &'a str,
     /// Number of mask files in the archive.
     mask_files: usize,
-    /// The size of the archive.
+    /// The size of the archive in bytes.
     bytes: usize,
 }
 

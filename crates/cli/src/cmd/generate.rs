@@ -57,8 +57,8 @@ pub(crate) struct Arguments {
     pub(crate) batch: u64,
 }
 
-/// The most outputs for one prompt, and the most that are computed together: the largest value of `--n`, `--batch`,
-/// `--beam` and `--best-of`.
+/// Maximum number of outputs for one prompt, and of outputs that are computed together: the largest value of `--n`,
+/// `--batch`, `--beam` and `--best-of`.
 pub(crate) const MOST_OUTPUTS: u64 = 1024;
 
 fn seconds(argument: &str) -> std::result::Result<Duration, String> {

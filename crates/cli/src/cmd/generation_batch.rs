@@ -30,7 +30,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The most bytes of compiled grammars of lines; those for the final checks have a second budget of this size.
+/// Maximum bytes of the compiled grammars of lines. The grammars for the final checks have another bound of the same
+/// size.
 const GRAMMAR_BYTES: usize = 256 << 20;
 
 /// A line: a prompt, and values that override the options of the command.

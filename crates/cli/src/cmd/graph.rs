@@ -41,7 +41,7 @@ pub(crate) struct DrawingArgs {
 }
 
 impl DrawingArgs {
-    /// Returns the most states to draw.
+    /// Returns the maximum number of states to draw.
     pub(crate) fn limit(&self) -> usize {
         self.format.limit(self.max_states)
     }
@@ -70,7 +70,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The value of `--format`.
+    /// Returns the value of `--format`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Format::Dot => "dot",
@@ -78,7 +78,8 @@ impl Format {
         }
     }
 
-    /// Returns the most states to draw: the requested number, or one for which a drawing in this format is readable.
+    /// Returns the maximum number of states to draw: the requested number, or one for which a drawing in this format is
+    /// readable.
     pub(crate) fn limit(self, asked: Option<usize>) -> usize {
         asked.unwrap_or(match self {
             Format::Dot => 200,

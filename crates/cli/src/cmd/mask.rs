@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How often the mask is computed again to measure it.
+/// Number of times that the mask is computed again to measure it.
 const REPEATS: usize = 101;
 
 #[derive(Debug, clap::Args)]

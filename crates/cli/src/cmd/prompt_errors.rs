@@ -5,7 +5,7 @@ use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::Error;
 use grammata::syntax::Notation;
 
-/// An error at the start of a line of a file of prompts.
+/// Creates a diagnostic at the start of a line of a file of prompts.
 fn of_prompt_line(code: &'static str, message: &str, line: usize) -> Diagnostic {
     Diagnostic::new(code, message).at(Place::LineColumn { line, column: 1 })
 }

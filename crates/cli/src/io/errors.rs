@@ -39,7 +39,7 @@ pub(crate) fn suggest(error: Error, path: &Path) -> Error {
 /// Returns the question whether a file with a similar name, in the folder of `path`, was meant; `None` if no name is
 /// similar.
 fn near(path: &Path) -> Option<String> {
-    /// The most files of a folder whose names are compared.
+    /// Maximum number of files of a folder whose names are compared.
     const FILES: usize = 1_000;
     let name = path.file_name()?.to_str()?;
     let folder = path.parent()?;
@@ -325,7 +325,7 @@ pub(crate) fn no_such_name<'k>(name: &str, known: impl Iterator<Item = &'k str> 
     )
 }
 
-/// A command needs one mask file, but an archive without `--name` is given.
+/// The error that a command needs one mask file, but an archive without `--name` is given.
 pub(crate) fn name_needed() -> Error {
     usage(
         Diagnostic::new("cli/name-needed", "the file is an archive of mask files")
@@ -333,7 +333,7 @@ pub(crate) fn name_needed() -> Error {
     )
 }
 
-/// The named environment variable for a key is not set, or empty.
+/// The error that the named environment variable for a key is not set, is empty or is not Unicode.
 pub(crate) fn no_key(name: &str) -> Error {
     usage(
         Diagnostic::new("cli/no-key", "no key for the chat server")
@@ -425,7 +425,7 @@ pub(crate) fn needs_agent() -> Error {
     )
 }
 
-/// The standard output of the guard has the messages of a protocol, so it cannot have a report.
+/// The error that a report of the guard is requested. Its standard output has the messages of a protocol.
 pub(crate) fn guard_writes_messages() -> Error {
     usage(
         Diagnostic::new("cli/guard-output", "standard output of `guard` has the messages of the protocol")
@@ -435,7 +435,7 @@ pub(crate) fn guard_writes_messages() -> Error {
     )
 }
 
-/// The standard output of `retrieve serve` has the messages of a protocol, so it cannot have a report.
+/// The error that a report of `retrieve serve` is requested. Its standard output has the messages of a protocol.
 pub(crate) fn serve_writes_messages() -> Error {
     usage(
         Diagnostic::new("cli/serve-output", "standard output of `serve` has the messages of the protocol")
@@ -509,7 +509,7 @@ pub(crate) fn nothing_after(what: &str, offset: usize) -> Diagnostic {
         .help("count them with `count`, or make the offset smaller")
 }
 
-/// `--within` is given, but the number of plans is finite.
+/// The warning that `--within` is given, but the number of plans is finite.
 pub(crate) fn unused_within() -> Diagnostic {
     Diagnostic::new("cli/option-unused", "`--within` has no effect: the number of plans is finite")
         .allowed("`--within` for specs with plans without end")

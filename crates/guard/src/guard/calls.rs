@@ -80,7 +80,8 @@ impl Guard<'_> {
         self.advance(now);
     }
 
-    /// Carries out queued calls until one waits for the server. Does nothing before the server has listed its tools.
+    /// Carries out queued calls until a call of a tool of the rules waits for the server, or none is left. Does nothing
+    /// before the server has listed its tools.
     pub(super) fn advance(&mut self, now: Instant) {
         while self.running.is_none() && self.catalogue.is_some() {
             let Some(call) = self.queue.pop_front() else { return };

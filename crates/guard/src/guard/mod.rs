@@ -348,8 +348,8 @@ impl<'r> Guard<'r> {
     }
 
     /// Sends `notifications/tools/list_changed` if the client's list differs from the one last sent or announced, or
-    /// always if `is_servers`, which means that the server's own list has changed. Sends nothing before the client has
-    /// read a list.
+    /// always if `is_servers`, which means that the server's own list has changed and the client sees tools that the
+    /// rules do not name. Sends nothing before the client has read a list.
     fn announce(&mut self, is_servers: bool) {
         let (Some(catalogue), Some(shown)) = (&self.catalogue, &self.shown) else { return };
         let visible = self.visible(catalogue);

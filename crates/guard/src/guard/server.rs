@@ -70,7 +70,7 @@ impl Guard<'_> {
                 Some(tools) => drop(tools.insert("listChanged".to_owned(), true.into())),
                 None => *tools = json!({ "listChanged": true }),
             }
-            // rules cannot follow a task, because it has no result
+            // rules cannot follow a task, because the response to its call does not have the result
             let requests = capabilities.get_mut("tasks").and_then(|tasks| tasks.get_mut("requests"));
             if let Some(requests) = requests.and_then(Value::as_object_mut) {
                 requests.shift_remove("tools");

@@ -22,7 +22,8 @@ const PATH: &str = "/mcp";
 const MOST_CONNECTIONS: usize = 256;
 /// Timeout for reading a request, and for each write of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a request of a client waits for its answer. The guard has its own deadline for calls.
+/// How long a request of a client waits for its answer. This is checked only when no message of the session came for
+/// [`HEARTBEAT`], so a request that gets other messages can wait longer. The guard has its own deadline for calls.
 const MOST_WAIT: Duration = Duration::from_secs(15 * 60);
 /// How long the rest of a request that could not be read is still received and dropped.
 const LINGER: Duration = Duration::from_secs(1);
@@ -64,7 +65,8 @@ struct Session {
     routes: Routes,
     to: SyncSender<Event>,
     used: Arc<Mutex<Instant>>,
-    /// The number of open requests of the client. A session with open requests is not idle.
+    /// The number of HTTP requests of the client that are being answered, including streams of the server's own
+    /// messages. A session with such requests is not idle.
     requests: Arc<AtomicUsize>,
 }
 
@@ -411,7 +413,8 @@ struct Answer<'a> {
 
 impl Answer<'_> {
     /// Passes a message to the session and writes the response. A request, which has an `id`, is answered with the
-    /// messages of the session for this request, up to its answer. Any other message is answered with status 202.
+    /// messages of the session for this request, up to its answer. Any other message is answered with status 202. If
+    /// the session has ended, the status is 404; if a request with this id waits already, it is 400.
     fn post(&self, session: &Session, id: Option<&Id>, text: String) {
         let give = || session.to.send(Event::Line(Side::Client, Line::Text(text))).is_ok();
         let Some(id) = id else {

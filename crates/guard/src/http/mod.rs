@@ -1,6 +1,6 @@
 //! Streamable HTTP, the transport of the Model Context Protocol for servers that are not child processes. Each message
-//! of the client is an HTTP request; its response is one message or a stream of messages. Messages of the server that
-//! answer no request are sent on a separate stream.
+//! of the client is an HTTP request; its response is one message, a stream of messages, or empty. Messages of the
+//! server that belong to no request are sent on a separate stream.
 
 mod events;
 mod listen;

@@ -124,7 +124,8 @@ impl Drop for RemoteServer {
 }
 
 /// Sends a message. `initialize`, notifications and responses are sent on this thread, which then waits for the answer.
-/// Each other request is sent on its own thread.
+/// Each other request is sent on its own thread, at most [`MOST_POSTS`] at the same time. After
+/// `notifications/initialized`, another thread begins to read the stream of the server's own messages.
 fn post_in_order(shared: &Arc<Shared>, line: String) {
     // the guard sends only valid messages
     let Ok(message) = Message::read(&line) else { return };

@@ -82,7 +82,8 @@ impl Request {
         Ok(request)
     }
 
-    /// Returns the length of the body in bytes. Headers from which a proxy could read another length are refused.
+    /// Returns the length of the body in bytes, which is 0 without the header `Content-Length`. Headers from which a
+    /// proxy could read another length are refused.
     fn body_length(&self) -> Result<usize, Wrong> {
         if self.header("transfer-encoding").is_some() {
             return Err(Wrong::Answer(411, "the body must have a `Content-Length`"));

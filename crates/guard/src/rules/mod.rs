@@ -44,7 +44,7 @@ pub trait Rules {
     /// Returns instructions for the agent, which are sent at the beginning of a session.
     fn about(&self) -> String;
 
-    /// Returns the names of all tools of the rules, each with the arguments that a call must have.
+    /// Returns the names of all tools of the rules, each with the arguments that the server's tool must take.
     fn tools(&self) -> Vec<(String, Vec<String>)>;
 
     /// Returns the tools of the rules that may be called now.
@@ -56,7 +56,8 @@ pub trait Rules {
     /// The reason why the call is not allowed; the state is then unchanged.
     fn call(&mut self, tool: &str, arguments: &Values) -> Result<(), String>;
 
-    /// Records the result of the last call. Returns the data of the result's event for the log.
+    /// Records the result of the last call. Returns the data of the result's event for the log. Without a call that
+    /// waits for its result, nothing is recorded, and the data is empty.
     ///
     /// # Errors
     /// The rules cannot continue with this result, so the call counts as failed. The error has the data of the event

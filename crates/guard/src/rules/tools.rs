@@ -1,5 +1,5 @@
 //! Tools with prerequisites as the rules of an agent. A tool may be called once calls of tools that provide its needs
-//! have succeeded.
+//! have succeeded. Tools that cannot be called are left out.
 
 use super::observed::{failure, open_lines};
 use super::{Open, OwnTool, Rules, Values};

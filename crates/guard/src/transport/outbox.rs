@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Maximum bytes of lines that wait for a side. If more bytes wait, sending another line is an error.
 const MOST_WRITTEN: usize = 64 << 20;
-/// How long a flush waits until a side has read all lines, and how long the end of a session waits until the server has
-/// ended.
+/// How long a flush waits until all lines are written to a side, and how long the end of a session waits until the
+/// server has ended.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// The interval between checks whether all lines are written, or whether a child process has ended.
 pub(crate) const POLL: Duration = Duration::from_millis(10);

@@ -17,7 +17,7 @@ const TEMPLATE: &str = include_str!("prompt.jinja");
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowPrompt {
     /// The domain's APIs, the flows, the query and the instruction. Everything but the last lines is equal for all
-    /// queries with the same flows.
+    /// queries with the same flows and kind of thoughts.
     pub question: String,
     /// The prelude in the format of the plan, up to where the model continues.
     pub answer: String,

@@ -8,7 +8,7 @@ use grammata::syntax::automaton_spec::Spec;
 use serde_json::Value;
 use std::time::Duration;
 
-/// Bytes of an observation, at most.
+/// The maximum number of bytes of the command's output for one step.
 const MOST_OUTPUT: u64 = 1 << 20;
 
 /// Runs a command for each step: `sh -c COMMAND`, with the step as a line of JSON on its standard input (`action`,

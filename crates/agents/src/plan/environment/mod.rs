@@ -136,8 +136,8 @@ fn known_facts(spec: &Spec, action: usize, observation: &Observation) -> Result<
     Ok(found)
 }
 
-/// Converts a step to the JSON object that an environment receives: the step's action and text, and its elements and
-/// arguments if present.
+/// Converts a step to the JSON object that an environment receives: the step's action and text, its elements if the
+/// action is set-valued, and its arguments if present.
 pub(crate) fn step_json(spec: &Spec, step: &Step) -> Value {
     let mut object = Map::new();
     let symbol = spec.symbols().get(step.action);

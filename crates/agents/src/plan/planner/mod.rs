@@ -156,8 +156,9 @@ impl Planner {
     /// Returns the possible continuations.
     ///
     /// # Errors
-    /// `plan/none` if no plan begins with the steps so far. This happens only if the spec has no plan at all, or if the
-    /// lookahead could not decide at an earlier step. Limits.
+    /// `plan/none` if no plan begins with the steps so far. This happens only if the spec has no plan at all, if the
+    /// lookahead could not decide at an earlier step, or if [`with_max_free_steps`](Planner::with_max_free_steps)
+    /// leaves no action that the bound on the cost allows. Limits.
     #[allow(clippy::should_implement_trait)] // it may fail, and does not advance
     pub fn next(&mut self) -> Result<Next> {
         let mut actions: Vec<usize> = self.live()?.iter().map(|successor| successor.action).collect();
@@ -190,7 +191,8 @@ impl Planner {
     /// Checks that a step is allowed: its action, the elements of its set, and its arguments.
     ///
     /// # Errors
-    /// `plan/step-not-allowed`, `plan/wrong-arguments`; limits.
+    /// `plan/step-not-allowed` if the action is not allowed or cannot take the elements; `plan/wrong-arguments` if
+    /// arguments are missing or violate their schema; those of [`next`](Planner::next).
     pub fn check(&mut self, step: &Step) -> Result<()> {
         let open = self.next()?;
         let spec = self.plans.shared_spec();
@@ -216,7 +218,8 @@ impl Planner {
     /// Appends a step with its observation. After an error the plan is unchanged.
     ///
     /// # Errors
-    /// Those of [`check`](Planner::check); `environment/forbidden` if the spec does not allow the observation.
+    /// Those of [`check`](Planner::check); `environment/forbidden` if the spec does not allow the observation;
+    /// `plan/step-not-allowed` if the observed outcome is not among the offered ones.
     pub fn observe(&mut self, step: Step, observation: &Observation) -> Result<()> {
         self.check(&step)?;
         let spec = self.plans.shared_spec();
@@ -280,10 +283,12 @@ impl Planner {
         g.build(step).map(Some)
     }
 
-    /// Parses a text into an allowed step, as [`ReadPlan`] parses a line.
+    /// Parses a text into an allowed step, as [`ReadPlan`] parses a plan of one step.
     ///
     /// # Errors
-    /// `plan/step-not-allowed`: the text names no step, or one that is not allowed; `plan/wrong-arguments`; limits.
+    /// `plan/step-not-allowed`: the text names no step, several, or one that is not allowed; `plan/wrong-arguments`;
+    /// `plan/unreadable` if the text begins with `[` or `{` but is not a plan in JSON; those of
+    /// [`next`](Planner::next).
     pub fn read(&mut self, text: &str) -> Result<Step> {
         let spec = self.plans.shared_spec();
         let open = self.next()?;

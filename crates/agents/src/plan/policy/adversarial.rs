@@ -6,7 +6,8 @@ use grammata::error::Result;
 use grammata::transitions::Completable;
 
 /// Chooses the worst option: a dead end if one is offered, otherwise the option with the most steps left to a finished
-/// plan. A question for a set is answered as by [`FirstPolicy`].
+/// plan, where an unknown number counts as the smallest; the first among equals. A question for a set is answered as by
+/// [`FirstPolicy`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AdversarialPolicy;
 

@@ -22,12 +22,13 @@ pub struct ArgumentRequest<'r> {
 }
 
 impl ArgumentRequest<'_> {
-    /// Returns the grammar of the JSON texts that the schema admits.
+    /// Returns the grammar of the JSON texts that the schema admits; `None` if the action has no schema.
     pub fn grammar(&self) -> Option<&Grammar> {
         self.spec.arguments(self.action).map(|arguments| arguments.grammar())
     }
 
-    /// Returns the arguments with the shortest JSON text that the schema admits, found by breadth-first search.
+    /// Returns the arguments with the shortest JSON text that the schema admits, found by breadth-first search; null if
+    /// the action has no schema.
     ///
     /// # Errors
     /// Limits.

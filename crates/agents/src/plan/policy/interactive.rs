@@ -7,8 +7,8 @@ use grammata::error::Result;
 use serde_json::Value;
 use std::io::{BufRead, Read, Write};
 
-/// Asks a person: writes questions and reads lines. After an invalid answer the question is asked again; the answer
-/// `quit` ends the search with the error `plan/quit`.
+/// Asks a person: writes questions and reads lines. After an invalid answer, the valid ones are described and another
+/// line is read; the answer `quit`, unless it is valid, ends the search with the error `plan/quit`.
 #[derive(Debug)]
 pub struct InteractivePolicy<R, W> {
     input: R,

@@ -33,12 +33,12 @@ use serde_json::Value;
 /// What a policy answers to a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The places of the choices taken, in rising order: one, or as many as a set may have.
+    /// The places of the choices taken, from 0 and in increasing order: one, or as many as a set may have.
     pub places: Vec<usize>,
     /// The natural logarithm of the policy's probability of this answer, if the policy knows it.
     pub log_probability: Option<f64>,
-    /// The natural logarithms of the probabilities of the tokens of the answer's text after the question, among all tokens
-    /// of a model's vocabulary, if a model was asked for them.
+    /// The natural logarithms of the probabilities of the tokens of the answer's text after the question, among all
+    /// tokens of a model's vocabulary, if a model was asked for them.
     pub token_log_probabilities: Option<Vec<f64>>,
 }
 
@@ -48,24 +48,25 @@ impl Answer {
         Answer::set(vec![place])
     }
 
-    /// Elements of a set, by their places in rising order.
+    /// Creates the answer that takes the elements of a set at `places`, in increasing order.
     pub fn set(places: Vec<usize>) -> Answer {
         Answer { places, log_probability: None, token_log_probabilities: None }
     }
 }
 
-/// The questions and the facts about choices that a policy needs. Computing the facts has a cost.
+/// The questions and the data about choices that a policy needs. Computing the data takes time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Whether a finished plan can be reached, and the fewest steps to one.
+    /// Whether the policy needs to know, for each choice, whether a finished plan can be reached and the fewest steps
+    /// to one.
     pub lookahead: bool,
-    /// Questions with a single answer, which otherwise are not asked.
+    /// Whether questions with a single choice are asked, too.
     pub forced: bool,
     /// The form of the answers to questions. A question for a set is always answered with numbers.
     pub form: AnswerForm,
 }
 
-/// Who decides at a choice.
+/// Decides at the choices of a search.
 pub trait Policy {
     /// Returns the answer to a question, which has at least one choice.
     ///
@@ -92,7 +93,8 @@ pub trait Policy {
         request.shortest()
     }
 
-    /// Returns what the policy wants to know of the choices. The default is nothing.
+    /// Returns which questions and which data about the choices the policy needs. By default, it needs no lookahead and
+    /// no questions with a single choice, and answers with numbers.
     fn needs(&self) -> Needs {
         Needs::default()
     }
@@ -104,8 +106,8 @@ fn uniform(choices: usize) -> Vec<f64> {
 }
 
 /// Parses an answer: the number of a choice, counted from 1, or its label. For a set, the text lists numbers or labels
-/// with commas between them, or is 0 for no element. Returns `None` if the text names no choice, or for a set also if
-/// an element occurs twice or the number of elements is out of the bounds of the set.
+/// with commas between them, or is 0 or empty for no element. Returns `None` if the text names no choice, or for a set
+/// also if an element occurs twice or the number of elements is out of the bounds of the set.
 fn answer_of(question: &Question, text: &str) -> Option<Answer> {
     let text = text.trim();
     let Some((min, max)) = question.set else {
@@ -131,7 +133,7 @@ fn place_of(choices: &[Choice], text: &str) -> Option<usize> {
 }
 
 /// Subtracts from each logarithm the logarithm of the sum of the probabilities, so that the probabilities sum to 1.
-/// Returns `None` if no logarithm is finite.
+/// Returns `None` if the greatest logarithm is not finite.
 fn normalised(scores: &[f64]) -> Option<Vec<f64>> {
     let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !top.is_finite() {

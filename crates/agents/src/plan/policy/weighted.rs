@@ -31,7 +31,7 @@ impl Heuristic for CostHeuristic {
 }
 
 /// The fewest steps from the choice to a finished plan, negated. If unknown, the greatest known number among the other
-/// choices is used.
+/// choices is used, or 0 if none is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StepsHeuristic;
 

@@ -6,7 +6,7 @@ use grammata::error::Result;
 
 /// Extends the unfinished plan with the least sum of cost so far and least cost ahead; among equals, the one with the
 /// best score. The least cost ahead is exact if the automaton knows it, otherwise 0. The estimate is never too high, so
-/// the plan found has the least cost.
+/// the plan found has the least cost of all plans that the bounds of [`SearchOptions`](super::SearchOptions) leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AStar;
 

@@ -5,7 +5,7 @@ use super::{Outcome, Problem, Search};
 use grammata::error::Result;
 
 /// Finds the most probable plan among those that stay in the beam. With unbounded width the found plan is the most
-/// probable of all plans.
+/// probable of all plans that the bounds of [`SearchOptions`](super::SearchOptions) leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beam {
     /// The number of unfinished plans kept per length; 0 counts as 1.

@@ -7,7 +7,8 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// Extends the most probable unfinished plan. Scores are at most 0, so the first finished plan taken from the queue is
-/// the most probable of all. The elements of sets are chosen by the policy and not scored.
+/// the most probable of all plans that the bounds of [`SearchOptions`](super::SearchOptions) leave. The elements of
+/// sets are chosen by the policy and not scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BestFirst;
 

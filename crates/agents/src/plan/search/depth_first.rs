@@ -9,8 +9,8 @@ use crate::plan::question::Choice;
 use grammata::error::Result;
 use rustc_hash::FxHashSet;
 
-/// Offers only choices that lead to a finished plan, and keeps each choice. The search backtracks only from dead ends
-/// that the lookahead did not recognise.
+/// Offers only choices that lead to a finished plan, or for which the lookahead could not decide, and keeps each
+/// choice. The search backtracks only from dead ends that the lookahead did not recognise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Greedy;
 

@@ -22,7 +22,8 @@ use grammata::error::Result;
 
 /// Finds a plan with the help of a policy.
 pub trait Search {
-    /// Runs the search. An [`Outcome`] without a plan means that there is no plan.
+    /// Runs the search. An [`Outcome`] without a plan means that there is no plan, or, for a [`Beam`] of bounded width,
+    /// none that stayed in the beam.
     ///
     /// # Errors
     /// Those of the policy and the templates; `plan/budget-exhausted` if a bound of [`SearchOptions`] ended the search
@@ -58,8 +59,8 @@ pub fn strategy(name: &str, width: usize) -> Option<Box<dyn Search>> {
 )]
 #[non_exhaustive]
 pub struct SearchOptions {
-    /// After this many steps, only the choices that finish the plan in the fewest steps are offered, so that a search
-    /// ends even if plans have unbounded length. Default: 100.
+    /// After this many steps, only the end of the plan and choices that reduce the fewest remaining steps are offered,
+    /// if that number is known, so that a search ends even if plans have unbounded length. Default: 100.
     pub max_free_steps: usize,
     /// The maximum number of questions to the policy. Default: 10,000.
     pub max_questions: usize,
@@ -105,7 +106,7 @@ pub enum Event {
 /// The outcome of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The plan; `None` means that there is none.
+    /// The plan; `None` means that there is none, or, for a [`Beam`] of bounded width, none that stayed in the beam.
     pub plan: Option<Plan>,
     /// The natural logarithm of the plan's probability: the sum of the scores of its choices, at most 0. Present if the
     /// search asks for scores or the policy knows them.

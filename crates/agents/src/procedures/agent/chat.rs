@@ -14,15 +14,15 @@ use grammata::limits::Limits;
 use serde_json::Value;
 use std::time::Instant;
 
-/// The most tokens of one step.
+/// The maximum number of tokens of one step.
 const MOST_TOKENS: u32 = 1_024;
-/// The most characters of a tool's name in a request, because servers reject longer names.
+/// The maximum number of characters of a tool's name in a request, because servers reject longer names.
 const MOST_NAME: usize = 64;
 
 /// An agent whose steps a chat model writes. Without a call format the model writes a step as a JSON object, with a
 /// schema that is built from the offered steps. With a call format it calls one of the offered tools or answers with a
 /// text. The grammar of the offered steps checks the answer. If the check fails, the model is asked once more; a second
-/// failure is an error (`chat/refused`). Under [`Mask::None`] a JSON object is not checked.
+/// failure is an error (`chat/refused`). Under [`Mask::None`] a JSON object has no schema and is not checked.
 pub struct ChatAgent<'m> {
     model: &'m mut dyn Chat,
     limits: Limits,

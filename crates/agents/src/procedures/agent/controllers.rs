@@ -15,7 +15,7 @@ pub struct Quirks {
     pub done_at_once: bool,
     /// [`Controllers::most_tries`] does not bound refusals. A turn with 50 refusals is an error (`procedure/refusals`).
     pub unbounded_refusals: bool,
-    /// The most acts of a turn; a turn that uses them up ends with a fixed reply. `None` uses
+    /// The maximum number of acts of a turn; a turn that uses them up ends with a fixed reply. `None` uses
     /// [`RunOptions::acts`](super::RunOptions::acts).
     pub acts_in_turn: Option<usize>,
 }

@@ -33,7 +33,8 @@ use serde_json::{Value, json};
 pub struct RunOptions {
     /// The most messages of the user; 0 counts as 1. 20 by default.
     pub user_messages: usize,
-    /// The most acts of the agent in one turn, unless the controllers have a bound of their own. 6 by default.
+    /// The maximum number of acts of the agent in one turn, unless the controllers have a bound of their own. 6 by
+    /// default.
     pub acts: usize,
     /// The number of unreadable steps in one turn at which a fixed reply ends the turn; 0 counts as 1. Without
     /// controllers it also bounds refused acts, counted separately. 3 by default.

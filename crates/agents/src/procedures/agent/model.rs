@@ -18,9 +18,9 @@ use std::time::Instant;
 
 /// The most tokens of a step under a mask, and of a decision.
 const MOST_TOKENS: usize = 160;
-/// The most tokens of a step without a mask. No grammar ends such a step, so the bound is lower.
+/// The maximum number of tokens of a step without a mask. No grammar ends such a step, so the bound is lower.
 const MOST_FREE_TOKENS: usize = 64;
-/// The most cached grammars. If the cache is full, all are dropped before the next one is compiled.
+/// The maximum number of cached grammars. If the cache is full, all are dropped before the next one is compiled.
 const MOST_KEPT: usize = 256;
 
 /// An agent whose steps a language model writes under masks. Compiled grammars are cached by the offered steps and the

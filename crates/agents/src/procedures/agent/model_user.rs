@@ -17,9 +17,9 @@ use std::sync::Arc;
 pub(super) const END: &str = "[END]";
 /// Pattern of a message of 1 to 160 characters without square brackets, or of [`END`].
 const MESSAGE: &str = r"\[END\]|[^\[\]\s\x00-\x1f]([^\[\]\n\r\x00-\x1f]{0,158}[^\[\]\s\x00-\x1f])?";
-/// Tokens of a message, at most.
+/// The maximum number of tokens of a message.
 pub(super) const MOST_TOKENS: usize = 96;
-/// Lines of the conversation that a prompt shows, at most.
+/// The maximum number of lines of the conversation in a prompt.
 const SHOWN: usize = 12;
 
 /// The knowledge and goals of a user who is played by a model, and the conversation so far.

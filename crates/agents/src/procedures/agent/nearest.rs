@@ -7,8 +7,9 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 
 /// Drops offered calls if there are more than `most`. Keeps the `most` calls whose names and descriptions fit the
-/// user's last message best, as BM25 ranks them; if fewer are found, the first others fill up. Also keeps each call
-/// that may bring a closing answer nearer, and all other offers. The order of the offers does not change.
+/// user's last message best, as BM25 ranks them; if fewer are found, the first of the other calls are kept too. Also
+/// keeps each call that may bring a closing answer nearer, and all other offers. The order of the offers does not
+/// change.
 pub(super) fn nearest(
     offers: Vec<Offer>,
     session: &Session<'_>,

@@ -52,13 +52,13 @@ pub struct AgentOptions {
     /// A call format for steps: a call is written as the format writes calls, an answer as plain text. `None`, the
     /// default, uses `format`.
     pub calls: Option<CallFormat>,
-    /// The most calls that are offered: those that fit the user's last message best. Calls that may bring a closing
-    /// answer nearer are offered in addition. `None`, the default, offers all.
+    /// The maximum number of calls that are offered because they fit the user's last message best. Calls that may bring
+    /// a closing answer nearer are offered in addition. `None`, the default, offers all.
     pub nearest: Option<usize>,
-    /// The most characters of a thought before a step. `None`, the default: steps have no thoughts. No effect with
-    /// `calls`.
+    /// The maximum number of characters of a thought before a step. `None`, the default: steps have no thoughts. No
+    /// effect with `calls`.
     pub thought: Option<u32>,
-    /// The most characters of a text that is not verbatim. 80 by default.
+    /// The maximum number of characters of a text that is not verbatim. 80 by default.
     pub text_characters: u32,
 }
 

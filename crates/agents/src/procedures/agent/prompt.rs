@@ -14,8 +14,8 @@ use minijinja::context;
 use minijinja::value::Value as Shown;
 use serde_json::Value;
 
-/// The most events in a prompt. The index of the first one is a multiple of half of that number, so that consecutive
-/// prompts often share their beginning.
+/// The maximum number of events in a prompt. The index of the first one is a multiple of half of that number, so that
+/// consecutive prompts often share their beginning.
 const SHOWN: usize = 16;
 
 /// The default prompt of a step.
@@ -135,7 +135,7 @@ pub(super) fn step(situation: &Situation<'_, '_>, format: StepFormat, limits: &L
         .map_err(|fault| fault.into_error(limits, errors::template))
 }
 
-/// The most values that the prompt of a decision names. The others may be answered, too.
+/// The maximum number of values that the prompt of a decision names. The others may be answered, too.
 const MOST_NAMED: usize = 8;
 
 /// Returns the prompt of a decision. It names the first [`MOST_NAMED`] values, the last choice, which is `cancel`, and

@@ -123,7 +123,7 @@ impl Record {
 
 impl Entry {
     /// Returns the entry as an event of a trace. Returns `None` for the entries that traces lack: unclear decisions,
-    /// cancellations, refused acts, unreadable texts, and switches between procedures.
+    /// cancellations, refused acts, unreadable texts, switches to procedures, and returns from them.
     pub fn event(&self) -> Option<Value> {
         Some(match self {
             Entry::User { text, kind: Some(kind), .. } => json!(["user", text, kind]),

@@ -85,8 +85,8 @@ pub struct ScriptedUser {
     idle: usize,
 }
 
-/// The most consecutive replies for which the script has no answer; instead of one more, the user ends the
-/// conversation.
+/// The maximum number of consecutive replies for which the script has no answer; at one more such reply, the user ends
+/// the conversation.
 const MOST_IDLE: usize = 2;
 
 impl ScriptedUser {
@@ -191,7 +191,7 @@ impl User for ScriptedUser {
 
 /// Shows what the agent said.
 type Say<'f> = dyn FnMut(&str) -> Result<()> + 'f;
-/// Returns the next message.
+/// Returns the next message; `None` at the end.
 type Ask<'f> = dyn FnMut() -> Result<Option<String>> + 'f;
 
 /// A user behind two functions: `say` shows a reply of the agent, `ask` returns the next message, or `None` at the end.

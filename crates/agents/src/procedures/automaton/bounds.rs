@@ -23,22 +23,23 @@ pub(in crate::procedures) const ASIDE: usize = 3;
 /// the rank are offered. With twice as many, the conversation ends.
 pub(in crate::procedures) const IDLE: usize = 2;
 
-/// The most acts (calls and answers) of an agent that takes only offered steps with the option `progress`.
+/// The maximum number of acts (calls and answers) of an agent that takes only offered steps with the option `progress`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The most acts in one turn.
+    /// The maximum number of acts in one turn.
     pub turn: usize,
-    /// The most acts between two news (new words or decisions of the user), or from the last news to the end.
+    /// The maximum number of acts between two news (new words or decisions of the user), or from the last news to the
+    /// end.
     pub news: usize,
-    /// The most acts of a session up to a closing answer, if the user says hello, tells each slot once and decides each
-    /// question in one way.
+    /// The maximum number of acts of a session up to a closing answer, if the user says hello, tells each slot once and
+    /// decides each question in one way.
     pub session: usize,
 }
 
 impl Supervisor<'_> {
-    /// Returns the most acts of an agent that takes only offered steps. Returns `None` if results or decisions can
-    /// block the procedure from the start ([`is_blocking`](Supervisor::is_blocking)): then no behaviour is certain to
-    /// reach a closing answer.
+    /// Returns the maximum number of acts of an agent that takes only offered steps. Returns `None` if results or
+    /// decisions can block the procedure from the start ([`is_blocking`](Supervisor::is_blocking)): then no behaviour
+    /// is certain to reach a closing answer.
     pub fn bounds(&self) -> Option<Bounds> {
         if self.is_blocking() {
             return None;

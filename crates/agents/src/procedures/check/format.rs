@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The most characters of a mapping in a list that is written in one line.
+/// The maximum number of characters of a mapping in a list that is written in one line.
 const WIDTH: usize = 110;
 
 /// Writes a file as YAML in one layout: keys in the order of the file; each slot, API and answer in one line if it

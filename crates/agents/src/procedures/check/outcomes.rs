@@ -14,7 +14,7 @@ use grammata::limits::Limits;
 use grammata_base::work::Budget;
 use rustc_hash::FxHashSet;
 
-/// The most outcomes that a finding names.
+/// The maximum number of outcomes that a finding names.
 const NAMED: usize = 3;
 
 /// Checks the automaton in the mode `guarded`. Returns its size without numbers of calls, and the bounds of a session;

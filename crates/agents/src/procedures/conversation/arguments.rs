@@ -10,8 +10,8 @@ use crate::procedures::language::status::Status;
 use crate::procedures::language::value::Scalar;
 use serde_json::{Value, json};
 
-/// The most said texts that are an [`Origin::Told`]; more are an [`Origin::Words`], whose grammar shares their
-/// beginnings.
+/// The maximum number of said texts that are an [`Origin::Told`]; more are an [`Origin::Words`], whose grammar shares
+/// their beginnings.
 const MOST_LISTED: usize = 16;
 
 /// The origin of the value of an argument.

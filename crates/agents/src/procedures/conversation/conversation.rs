@@ -17,7 +17,7 @@ use serde_json::Value;
 
 /// The number of consecutive replies outside of the workflow after which no more are offered.
 const MOST_FREE: usize = 3;
-/// The most procedures that are active in a conversation: the first one, and those that interrupt others.
+/// The maximum number of procedures that are active in a conversation: the first one, and those that interrupt others.
 const MOST_FRAMES: usize = 3;
 
 /// The replies that are not nodes, and their purposes.
@@ -497,7 +497,8 @@ impl<'w> Conversation<'w> {
     }
 }
 
-/// The most slots for which each non-empty subset is a question. For more slots, only runs of adjacent slots are.
+/// The maximum number of slots for which each non-empty subset is a question. For more slots, only runs of adjacent
+/// slots are.
 const MOST_SUBSETS: usize = 5;
 
 /// Returns the sets of slots that one question may ask for, in the order of the slots.

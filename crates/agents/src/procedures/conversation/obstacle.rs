@@ -12,7 +12,7 @@ pub enum Obstacle {
     Precondition(String),
     /// The API answered `max_calls` calls or more; the number is `max_calls`.
     Limit(u32),
-    /// Conditions close each call of the node in the text. The fields describe a condition around the first call.
+    /// Conditions close each call of the node in the text. The fields describe a test around the first call.
     Guard {
         /// The condition as written, in `not (…)` if it must not hold; or `no error of …` or `an error of …` with the
         /// names of APIs.

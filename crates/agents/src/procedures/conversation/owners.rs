@@ -4,7 +4,7 @@ use super::sayings::Saying;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
-/// The most values of results that are remembered; the oldest are forgotten.
+/// The maximum number of values of results that are remembered; the oldest are forgotten.
 const MOST_TOLD: usize = 4_096;
 
 /// Everything that was said in a conversation, and by whom.

@@ -98,7 +98,7 @@ const HOURS: [&str; 13] = [
     "time",
     "hour",
 ];
-/// The most years of a text that are combined with its months and days.
+/// The maximum number of years of a text that are combined with its months and days.
 const MOST_YEARS: usize = 4;
 
 /// A time of day: minutes since midnight or noon, and whether it is noon or later, if that is known.
@@ -150,7 +150,9 @@ impl Saying {
     }
 
     /// Returns whether the text has a value: its words, without regard to case, spaces and punctuation, or another form
-    /// of the same number, time or day. False for values other than numbers and texts.
+    /// of the same number, time or day. A text without letters and digits must occur as written. A date counts if the
+    /// text has the number of its day, and its month or no month; its day of the week; or a word such as `tomorrow`.
+    /// False for values other than numbers and texts.
     pub(in crate::procedures) fn has(&self, value: &Value) -> bool {
         match value {
             Value::Number(number) => number.as_f64().is_some_and(|number| self.numbers.contains(&number)),

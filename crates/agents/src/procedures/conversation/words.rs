@@ -2,10 +2,10 @@
 
 use rustc_hash::FxHashSet;
 
-/// The most runs of characters without whitespace in a piece.
+/// The maximum number of runs of characters without whitespace in a piece.
 const MOST_WORDS: usize = 12;
-/// The most pieces that begin at one place. A run of characters without whitespace may contain many words, so the bound
-/// on runs is not enough.
+/// The maximum number of pieces that begin at one place. A run of characters without whitespace may contain many words,
+/// so the bound on runs is not enough.
 const MOST_ENDS: usize = 64;
 
 /// A byte offset in a text, and the number of its run of characters without whitespace, from 1.

@@ -67,7 +67,7 @@ pub struct Node {
     /// Whether the call changes something in the world: the file says `effect: write`, or says nothing and the HTTP
     /// method of the tool changes something.
     pub writes: bool,
-    /// The most calls of an API in one session; `None` for no bound.
+    /// The maximum number of calls of an API in one session; `None` for no bound.
     pub max_calls: Option<u32>,
     /// Whether the node stays done if an API that it requires, directly or not, gives another answer.
     pub keep: bool,

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use std::path::{Component, Path, PathBuf};
 
-/// The most documents that one procedure names.
+/// The maximum number of documents that one procedure names.
 const MOST_DOCUMENTS: usize = 32;
 
 /// The tool of a document that an API calls.

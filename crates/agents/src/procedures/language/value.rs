@@ -15,8 +15,9 @@ pub enum Literal {
     Text(String),
 }
 
-/// A value, normalised for comparison. Numbers are compared as numbers, even if they were written as texts. Everything
-/// else is compared as case-insensitive text, so `true` and `"True"` are equal.
+/// A value, normalised for comparison. Numbers are compared as numbers, even if they were written as texts. Other
+/// texts, booleans and null are compared as case-insensitive text, so `true` and `"True"` are equal; lists and objects
+/// are compared as their JSON text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
     /// A finite number.

@@ -64,11 +64,10 @@ impl Event {
     }
 }
 
-/// Reads a trace: a JSON list on each line.
+/// Reads a trace: a JSON list on each line. Blank lines are skipped.
 ///
 /// # Errors
-/// `pdl/trace` for the first line that has none of the forms of an [`Event`]; the limit `source_bytes`. Blank lines are
-/// skipped.
+/// `pdl/trace` for the first line that has none of the forms of an [`Event`]; the limit `source_bytes`.
 pub fn read_trace(text: &str, limits: &Limits) -> Result<Vec<Event>> {
     limits.check_source(text)?;
     let mut events = Vec::new();
@@ -159,7 +158,7 @@ pub struct Verdict {
 /// Judges a session event by event.
 ///
 /// Each call and answer is judged by the events before it, including wrong steps: a wrong call that was answered counts
-/// as done, and a wrong answer counts as said. Answers of unknown names are not judged.
+/// as done, and a wrong answer counts as said. A said name that is not the name of an answer is not judged.
 #[derive(Debug)]
 pub struct Verification<'p> {
     session: Session<'p>,

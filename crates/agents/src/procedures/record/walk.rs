@@ -25,7 +25,8 @@ const NUMBERS: i64 = 60;
 )]
 #[non_exhaustive]
 pub struct WalkOptions {
-    /// The most acts of the agent. The number is random, from 4 (or this number, if it is smaller). 24 by default.
+    /// The maximum number of acts of the agent. The number is random, from 4 (or this number, if it is smaller). 24 by
+    /// default.
     pub acts: usize,
     /// The probability that a call fails. 1 in 8 by default.
     pub errors: f64,

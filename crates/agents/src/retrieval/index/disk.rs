@@ -33,8 +33,8 @@ impl DiskIndex {
     /// of the vectors.
     ///
     /// # Errors
-    /// The file cannot be examined, is not an index ([`Store::read`]), belongs to another embedder or dimension, or is open in another
-    /// writer; or the lock file cannot be created.
+    /// The file cannot be examined, is not an index or exceeds the limits ([`Store::read`]), belongs to another
+    /// embedder or dimension, or is open in another writer; or the lock file cannot be created.
     pub fn open(path: &Path, dimension: usize, fingerprint: [u8; 32], limits: &Limits) -> Result<DiskIndex> {
         let lock = lock(path)?;
         let store = match path.symlink_metadata() {
@@ -59,7 +59,8 @@ impl DiskIndex {
     /// not contain.
     ///
     /// # Errors
-    /// The embedder fails or is a different one, or the file cannot be written. The index is then unchanged.
+    /// The embedder fails or is a different one, the catalogue has more tools than the limits allow, or the file cannot
+    /// be written. The index is then unchanged.
     pub fn synchronise(
         &mut self,
         catalogue: &Catalogue,

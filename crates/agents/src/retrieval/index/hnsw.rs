@@ -54,9 +54,9 @@ impl HnswToolIndex {
 ///
 /// The graph is always built from the vectors, by insertion in one thread with a fixed seed, so it is reproducible. The
 /// library's own files are never read. A replaced or removed vector stays in the graph as a path to others; once they
-/// are more than half of the graph's points, the next insertion rebuilds the graph. All allowed vectors are compared
-/// instead if at most 1,000 or a tenth of the tools are allowed, or if a search would need a quarter of the graph's
-/// points or more as candidates.
+/// are more than half of the graph's points, the next insertion rebuilds the graph, as does each renumbering of the
+/// slots. All allowed vectors are compared instead if at most 1,000 or a tenth of the tools are allowed, or if a search
+/// would need a quarter of the graph's points or more as candidates.
 pub struct HnswIndex {
     flat: FlatIndex,
     graph: Hnsw<'static, f32, Cosine>,

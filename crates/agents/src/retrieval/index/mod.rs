@@ -89,7 +89,8 @@ pub trait ToolIndex: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// A dense index: a vector is missing, has a different dimension, or is not of unit length. An index that is stored
-    /// elsewhere: a failure of its file or server.
+    /// elsewhere: a failure of its file or server. An index in a file: an empty id, or more tools than its limits
+    /// allow.
     fn upsert(&mut self, tools: &[IndexedTool<'_>]) -> Result<()>;
 
     /// Removes the tools with the given ids. Unknown ids are ignored.
@@ -106,7 +107,8 @@ pub trait ToolIndex: Send + Sync + std::fmt::Debug {
         self.len() == 0
     }
 
-    /// Returns whether a search compares all tools, so that its lists are exact.
+    /// Returns whether the lists of a search are exact: the best of all allowed tools. An approximate index may miss
+    /// some of them.
     fn is_exact(&self) -> bool;
 
     /// Returns, for each query, the `k` best tools that `filter` allows, or fewer if the index finds no more. Without a
@@ -139,7 +141,8 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     /// Drops all slots except `slots`, which are in increasing order, and renumbers those slots from 0.
     fn keep(&mut self, slots: &[usize]);
 
-    /// Returns whether a search compares all slots, so that its lists are exact.
+    /// Returns whether the lists of a search are exact: the best of all allowed slots. An approximate engine may miss
+    /// some of them.
     fn is_exact(&self) -> bool;
 
     /// Returns, for each query, the `k` best allowed slots, or fewer if the engine finds no more. Among equal scores,
@@ -201,7 +204,7 @@ impl<E: Engine> Indexed<E> {
             .then(|| self.slots.iter().map(|slot| slot.as_ref().is_some_and(allows)).collect())
     }
 
-    /// Renumbers the slots once most of them are empty.
+    /// Renumbers the slots once more than half of them are empty.
     fn compact(&mut self) {
         if self.by_id.len() * 2 >= self.slots.len() {
             return;

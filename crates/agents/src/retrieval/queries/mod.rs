@@ -28,5 +28,5 @@ pub use writer::{QueryWriter, WriterOptions};
 
 /// The maximum number of queries of a request, unless [`Lines`] allow more.
 const MOST_QUERIES: usize = 5;
-/// The most words of a query: "under 20", as the prompt says.
+/// The maximum number of words of a query: "under 20", as the prompt says.
 const MOST_WORDS: usize = 19;

@@ -13,16 +13,16 @@ pub struct Parsed {
     pub dropped: Vec<Dropped>,
 }
 
-/// A line that is not a query.
+/// A line that is not among the queries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dropped {
     /// The line, trimmed.
     pub line: String,
-    /// The reason why the line was dropped.
+    /// The reason why `line` is not among the queries.
     pub reason: Reason,
 }
 
-/// The reason why a line is not a query.
+/// The reason why a line is not among the queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {

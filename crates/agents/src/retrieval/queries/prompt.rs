@@ -173,7 +173,7 @@ impl Prompt {
         Ok(text)
     }
 
-    /// Returns the SHA-256 of the instruction and the template, in hexadecimal.
+    /// Returns the SHA-256 of the instruction and the template, each after its length in bytes, in hexadecimal.
     pub fn hash(&self) -> String {
         let mut hash = Sha256::new();
         for text in [&self.instruction, &self.template] {
@@ -188,7 +188,8 @@ const DIALECT: Dialect = Dialect { trim_blocks: true, strict: true, put: None, f
 
 /// Returns at most three training requests nearest to `request` by BM25, the nearest last, without `request` itself and
 /// the requests that need a tool of `needed`. An answer has one line of at most 19 words for each need: the description
-/// of the first tool that meets the need, or the tool's name if it has no description.
+/// of the first tool that meets the need, or the tool's name if it has no description; a need whose first tool the
+/// catalogue lacks has no line. Training requests without a line are left out.
 pub fn few_shot_examples(
     request: &str,
     needed: &HashSet<&str>,

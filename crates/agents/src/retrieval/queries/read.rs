@@ -29,7 +29,7 @@ pub struct Draft {
     pub raw: String,
     /// The queries. If empty, the request alone is searched.
     pub queries: Vec<Written>,
-    /// Lines that are not queries.
+    /// Lines of the output that are not in `queries`, with the reasons.
     pub dropped: Vec<Dropped>,
     /// The text that the end of the output cut off: the unfinished line or, in JSON, all after the last complete query.
     /// `None` if nothing was cut off.
@@ -40,10 +40,11 @@ pub struct Draft {
     pub log_probability: Option<f64>,
 }
 
-/// Extracts the queries from an output in a format. Output constrained by a grammar is split at line ends, raw output
-/// is [parsed](super::parse). A line `Needs:` of the mode `reasoned` is left out. If a limit on tokens or on the
-/// context ended the output, or if the output was abandoned, the unfinished line (in JSON, all after the last complete
-/// query) is cut off.
+/// Extracts the queries from an output in a format. Raw output is [parsed](super::parse). Lines constrained by a
+/// grammar are split at line ends; of lines that differ only in case, only the first is a query. In JSON, the members
+/// of `queries` are the queries; there are none if the JSON is invalid. In the mode `reasoned`, a first line `Needs:`
+/// is left out, except in JSON. If a limit on tokens or on the context ended the output, or if the output was
+/// abandoned, the unfinished line (in JSON, all after the last complete query) is cut off.
 pub fn read(generation: &Generation, format: Format, mode: Mode, vocabulary: &Vocabulary) -> Draft {
     let is_cut = matches!(
         generation.finish,

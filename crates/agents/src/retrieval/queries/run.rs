@@ -28,10 +28,10 @@ pub struct Run {
     pub raw: Option<String>,
     /// The distinct queries that were searched, in order.
     pub queries: Vec<RunQuery>,
-    /// Lines of the output that are not queries.
+    /// Lines of the output that are not among the model's queries, with the reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<Dropped>,
-    /// The text that the token limit cut off.
+    /// The text that the end of the output cut off ([`Draft::cut`]); `None` if nothing was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
     /// Whether the model gave no query, so that only the request was searched.
@@ -55,7 +55,8 @@ pub struct RunQuery {
     /// The sum of the log-probabilities of the query's tokens, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_probability: Option<f64>,
-    /// The number of tokens that the model generated for the query; 0 without a model.
+    /// The number of the query's tokens in the model's output ([`Written::tokens`](super::Written::tokens)); 0 without
+    /// a model.
     #[serde(default)]
     pub tokens: usize,
     /// The number of the query's tokens that the embedder read, if the embedder truncated the query.

@@ -271,11 +271,11 @@ fn is_foreign_to_json(text: &str) -> bool {
     text.contains('\n') && !text.contains('"') && !text.chars().all(is_outside_of_strings)
 }
 
-/// The text of an empty final list that is optional. A required list without items has no text.
+/// The text of an empty final list that is optional. A required list without items is written as nothing.
 pub(super) const EMPTY_LIST: &str = "[]";
 
-/// Returns whether [`EMPTY_LIST`] denotes an empty final list: the list is optional, and none of its items can be an
-/// array or an object.
+/// Returns whether [`EMPTY_LIST`] denotes an empty final list: the list is optional, none of its items can be an array
+/// or an object, and the format allows values of any type.
 pub(super) fn has_empty_text(plain: &Plain<'_>, member: &Member<'_>, values: Values) -> bool {
     let items = variadic(plain, member).map(|(items, ..)| Kinds::of(items, plain.root));
     !member.required && values == Values::Any && items.is_some_and(|items| !items.compound)

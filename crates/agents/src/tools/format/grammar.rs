@@ -105,7 +105,7 @@ impl CallFormat {
     /// # Errors
     /// - `tools/unknown-tool` if the options name a tool that the set does not have.
     /// - `tools/call-count` if the minimum number of calls is 0 or exceeds the maximum.
-    /// - `tools/no-tools` if a call is required but no tool can be called.
+    /// - `tools/no-tools` if a call is required, by the options or the format, but no tool may or can be called.
     /// - Limits.
     pub fn grammar(&self, set: &ToolSet, options: &GrammarOptions) -> Result<CallGrammar> {
         if let Some(name) = options.tools.iter().find(|name| set.tool(name).is_none()) {
@@ -170,7 +170,7 @@ impl<'f> Writer<'f> {
     }
 
     /// Returns, for each tool that may and can be called, the part of a call that depends on the tool. Adds the names
-    /// to `tools`, and tools that the format cannot write to `refused`.
+    /// to `tools`. Adds tools that the format cannot write, or whose arguments have no grammar, to `refused`.
     fn calls(&mut self, set: &ToolSet) -> Result<Vec<ExprId>> {
         let pieces: Vec<Piece> = self.varying().to_vec();
         let mut calls = Vec::new();
@@ -341,7 +341,7 @@ impl<'f> Writer<'f> {
     }
 
     /// Builds text with at most one call, which begins where the text of a call up to the end of its name occurs. If
-    /// `without`, the turn may also have no call; the format's `endings` then end it.
+    /// `without`, the turn may also have no call; if the format has `endings`, one of them then ends it.
     fn named(&mut self, calls: &[ExprId], without: bool) -> ExprId {
         let empty = self.builder.empty();
         let markers: Vec<Box<str>> = self.tools.iter().map(|name| self.format.marker(name).into()).collect();

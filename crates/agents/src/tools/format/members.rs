@@ -106,7 +106,8 @@ impl<'t> Plain<'t> {
         alone
     }
 
-    /// Returns the target of a schema that consists only of a reference; any other schema unchanged.
+    /// Returns the target of a schema that consists only of a reference, apart from a description and `$defs`; any
+    /// other schema unchanged.
     pub(super) fn resolved(&self, schema: &'t Value) -> &'t Value {
         resolved(self.root, schema)
     }
@@ -150,7 +151,8 @@ impl<'t> Plain<'t> {
     }
 }
 
-/// Returns the schema at the end of a chain of references. A reference with other keywords next to it is not followed.
+/// Returns the schema at the end of a chain of references. A reference with other keywords next to it, except `$defs`
+/// and `description`, is not followed.
 fn resolved<'t>(root: &'t Value, mut schema: &'t Value) -> &'t Value {
     // following a cycle of references stops after as many steps as there are definitions
     let most = root.get("$defs").and_then(Value::as_object).map_or(0, Map::len);

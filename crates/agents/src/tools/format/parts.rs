@@ -34,9 +34,10 @@ pub(in crate::tools) struct After {
 }
 
 impl CallFormat {
-    /// Returns whether each call has the name of its tool before its arguments, nothing before the name depends on the
-    /// tool, and no text may be after or between calls. If so, a session compiles the arguments of a tool only after
-    /// its name is chosen, and reports calls while the turn is generated.
+    /// Returns whether each call has the name of its tool before its arguments, which are one JSON object, nothing
+    /// before the name depends on the tool, text before a call is not searched for names, and no text may be after or
+    /// between calls. If so, a session compiles the arguments of a tool only after its name is chosen, and reports
+    /// calls while the turn is generated.
     pub fn names_come_first(&self) -> bool {
         let varying = |piece: &&Piece| !piece.is_fixed();
         let pieces: Vec<&Piece> = self.call.iter().filter(varying).collect();

@@ -202,7 +202,8 @@ fn in_headers(plain: &Plain<'_>, http: &HttpBinding, lines: &[&str]) -> Option<A
     Some(arguments)
 }
 
-/// Returns the arguments from a body as a JSON value; `None` if the value has a member that is not an argument.
+/// Returns the arguments from a body as a JSON value; `None` if the value has a member that is not an argument, or is
+/// not an object although the body is one.
 fn in_value(plain: &Plain<'_>, body: &Body, value: Value) -> Option<Arguments> {
     let (members, _) = body_members(plain, body);
     match (&body.members, value) {

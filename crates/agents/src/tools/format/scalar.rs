@@ -115,8 +115,9 @@ impl Kinds {
         }
     }
 
-    /// Returns the types that a schema allows, according to `type`, `const`, `enum`, references and combinators nested
-    /// at most eight deep. The result is a superset if other keywords or deeper schemas restrict the types.
+    /// Returns the types that a schema allows, according to `type`, `const`, `enum`, references and combinators in
+    /// schemas nested at most eight deep, the outermost included. The result is a superset if other keywords or deeper
+    /// schemas restrict the types.
     pub(super) fn of(schema: &Value, root: &Value) -> Kinds {
         Kinds::within(schema, root, 8)
     }
@@ -160,7 +161,7 @@ impl Kinds {
 }
 
 /// Returns the length in bytes of the Python literal or JSON value at the start of a text: up to the first comma or
-/// closing bracket that is not part of the value.
+/// closing bracket that is not part of the value, or to the end of the text.
 pub(super) fn extent(text: &str) -> usize {
     let (mut depth, mut is_in_string, mut is_escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {

@@ -7,8 +7,8 @@ use serde::de::{Deserialize, Deserializer, Error};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CallTexts(pub(super) Vec<CallText>);
 
-/// The form of a call. `$name` is the tool's name, `$number` an optional number in digits, and `$arguments` the
-/// arguments; `$$` is a dollar sign.
+/// The form of a call. In the template, `$name` is the tool's name, `$number`, which may be missing, a number in
+/// digits, and `$arguments` the arguments; `$$` is a dollar sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CallText {
     /// The parts before the arguments.
@@ -26,7 +26,8 @@ pub(super) enum Part {
 }
 
 impl CallText {
-    /// Parses a template.
+    /// Parses a template. An error describes the fault: `$name` or `$arguments` is missing, a placeholder occurs twice
+    /// or after `$arguments`, or a `$` begins no placeholder.
     fn parse(template: &str) -> Result<CallText, String> {
         let (mut parts, mut text, mut rest) = (Vec::new(), String::new(), template);
         loop {

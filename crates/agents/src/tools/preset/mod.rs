@@ -163,10 +163,10 @@ struct Reasoning {
     begin: String,
     /// The alternative texts that end reasoning.
     end: Texts,
-    /// The text after the end of reasoning.
+    /// The text after the end of reasoning; not used by the layout `messages`.
     #[serde(default)]
     after: String,
-    /// Whether the prompt already ends with `begin` if reasoning is enabled.
+    /// Whether the prompt already ends with `begin` if reasoning is enabled; not used by the layout `messages`.
     #[serde(default)]
     in_prompt: InPrompt,
     /// Special tokens that reasoning may not contain. Default: `begin` and `end`.
@@ -174,7 +174,7 @@ struct Reasoning {
     /// The beginning of the output if reasoning is disabled; not used by the layout `messages`.
     #[serde(default)]
     disabled: String,
-    /// The text that may replace reasoning if the model decides.
+    /// The text that may replace reasoning if the model decides; not used by the layout `messages`.
     #[serde(default)]
     skipped: String,
 }
@@ -211,7 +211,7 @@ impl TagPreset {
     ///
     /// # Errors
     /// `tools/preset` with the place if the text is not such a table, or if its fields contradict each other;
-    /// `limits.source_bytes`.
+    /// `limit/exceeded` if it is longer than [`source_bytes`](Limits::source_bytes).
     pub fn from_toml(text: &str, limits: &Limits) -> Result<TagPreset> {
         limits.check_source(text)?;
         let preset: TagPreset = toml::from_str(text).map_err(|cause| {
@@ -294,8 +294,10 @@ impl TagPreset {
     /// tools with `type`, `name` and `parameters`.
     ///
     /// # Errors
-    /// `tools/tag-tools` and `tools/tag-choice` with a JSON Pointer into the list or the choice, `tools/unknown-tool`,
-    /// `tools/no-tools`, `limits.catalogue_tools`.
+    /// `tools/tag-tools` if the list has an invalid form, and `tools/tag-choice` if the choice has, each with a JSON
+    /// Pointer; `tools/unknown-tool` if the choice names a function that is not in the list; `tools/no-tools` if a call
+    /// is required but there are no tools; `limit/exceeded` if the list has more than
+    /// [`catalogue_tools`](Limits::catalogue_tools) tools.
     pub fn structural_tag(&self, tools: &Value, options: &TagOptions) -> Result<Value> {
         let request = request::Request::read(tools, options, !self.builtin_call.0.is_empty())?;
         Ok(tag::Builder { preset: self, options }.tag(&request))

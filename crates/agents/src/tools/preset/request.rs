@@ -20,7 +20,7 @@ pub struct TagOptions {
     pub parallel_tool_calls: bool,
     /// Whether the members of arguments may be written in any order. Default: no, in the order of the schema.
     pub any_order: bool,
-    /// Whether text and reasoning exclude the family's special tokens. Default: yes.
+    /// Whether text, reasoning and strings in arguments exclude the family's special tokens. Default: yes.
     pub exclude_special_tokens: bool,
     /// The maximum white space at one place in arguments, in characters. Default: unbounded.
     pub max_whitespace_cnt: Option<u32>,

@@ -127,8 +127,9 @@ impl Builder<'_> {
         with_excludes(json!({ "type": "any_text" }), self.excludes(special, others))
     }
 
-    /// Builds text in which a trigger begins calls. If a call is required or forced, the output may have calls only; if
-    /// no tool may be called, text only.
+    /// Builds text in which a trigger begins calls. If a call is required or forced, the output begins, after any
+    /// reasoning, with a call or a section of calls; text may follow only if a call is required, the family has no
+    /// sections, and several calls are allowed. If no tool may be called, the output is text.
     fn triggered(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
         if calls.is_empty() {
@@ -190,7 +191,8 @@ impl Builder<'_> {
         sequence(elements)
     }
 
-    /// Builds the layout of messages in any order: calls, reasoning, and, unless a call is required, text.
+    /// Builds the layout of messages: calls, reasoning, and, unless a call is required or forced, text. The messages
+    /// are in any order; but if a call is forced, or calls are not parallel, the only call is the last message.
     fn messages(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
         let mut others = Vec::new();

@@ -201,8 +201,8 @@ fn arguments(
     Ok(Made { schema, binding: Binding::Host, origins, response })
 }
 
-/// Completes the schema of the arguments to one of an object. If it declares no members and `is_open` is false, it
-/// allows no members.
+/// Completes the schema of the arguments to one of an object. If it has no keyword about members, such as `properties`,
+/// `allOf` or `$ref`, and `is_open` is false, it allows only the members that it requires.
 ///
 /// # Errors
 /// `tools/not-callable` if the type of the schema is not an object.

@@ -374,8 +374,8 @@ fn base64(object: &mut Map<String, Value>) {
     }
 }
 
-/// Replaces a discriminator with a mapping: in each alternative, the discriminator's property is required and has one
-/// of the values that the mapping assigns to the alternative.
+/// Removes a discriminator. If it has a mapping, then in each referenced alternative to which the mapping assigns
+/// values, the discriminator's property is required and has one of these values.
 fn discriminate(object: &mut Map<String, Value>) {
     let Some(Value::Object(discriminator)) = object.remove("discriminator") else { return };
     let (Some(Value::String(property)), Some(Value::Object(mapping))) =

@@ -87,7 +87,7 @@ impl<'d> Schemas<'d> {
     /// Returns a converted copy of the schema at a pointer of the root.
     ///
     /// # Errors
-    /// `tools/reference` for a reference without a target; the limit `compile_work`.
+    /// `tools/reference` for a reference that is not a text or has no target; the limit `compile_work`.
     pub(super) fn take(&mut self, schema: &Value, pointer: &str, scope: Scope) -> Result<Value> {
         let mut copy = schema.clone();
         let mut open = vec![(&mut copy, pointer.to_owned(), scope)];

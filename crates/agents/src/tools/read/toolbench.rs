@@ -58,8 +58,8 @@ pub(super) fn read(api: &Value, pointer: &str, reading: &mut Reading<'_>) -> Res
     })
 }
 
-/// Normalises a part of a name: a run of characters other than `A-Za-z0-9_^` and U+4E00 to U+9FA5 becomes one `_`;
-/// letters become lower case; `_` is trimmed from both ends; `get_` is put before a digit.
+/// Normalises a part of a name: a run of characters other than `A-Za-z0-9^` and U+4E00 to U+9FA5 becomes one `_`; ASCII
+/// letters become lower case; `_` is trimmed from both ends; `get_` is put before a first digit.
 fn part(name: &str) -> String {
     let mut made = String::new();
     for c in name.chars() {

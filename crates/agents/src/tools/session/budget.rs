@@ -1,24 +1,27 @@
 //! Token budgets of turns: the remaining budget must suffice for a complete turn, whichever tools it calls.
 //!
-//! After the last name, the matcher of the rest of the turn enforces the budget. Before the first call, a budget that
-//! certainly suffices for the required calls of any tools needs no check, unless arguments are limited to values.
-//! Otherwise a matcher of the grammar of the whole turn enforces it, if there are at most [`MOST_TOOLS`] tools. This
-//! matcher is created on demand and then accepts the same steps as the turn.
+//! A turn in a format that does not write names first has one matcher, which enforces the budget. A turn that is
+//! matched in parts enforces it as follows. After the last name, the matcher of the rest of the turn enforces the
+//! budget. Before the first call, a budget that certainly suffices for one call more than required, of any tools, needs
+//! no check, unless arguments are limited to values. Otherwise a matcher of the grammar of the whole turn enforces the
+//! budget, if there are at most [`MOST_TOOLS`] tools. That matcher is created on demand and then accepts the same steps
+//! as the turn; if it rejects a step, it is dropped.
 
 use super::turn::{Engine, Parts, Taken, Thread, TurnMatcher};
 use grammata::error::Result;
 use grammata::matcher::Matcher;
 
-/// The most tools in a subset for which a turn that is matched in parts builds a grammar of the whole turn, to enforce
-/// a budget. For larger subsets, the budget of such a turn holds only after the last name.
+/// The maximum number of tools in a subset for which a turn that is matched in parts builds a grammar of the whole
+/// turn, to enforce a budget. For larger subsets, the budget of such a turn holds only after the last name.
 const MOST_TOOLS: usize = 256;
 
-/// A bound on the bytes that a turn may still write before a call: the rest of a character of its text, and spaces.
+/// A bound on the bytes that a turn must still write before a call can begin: the rest of a character of its text, and
+/// spaces.
 const SLACK: usize = 16;
 
 impl TurnMatcher {
-    /// Returns the matcher that enforces a budget, in tokens; `None` if no check is needed, or if the subset has too
-    /// many tools for one.
+    /// Returns the matcher that enforces a budget, in tokens; `None` if no check is needed, if the subset has more than
+    /// [`MOST_TOOLS`] tools, or if the grammar of the whole turn rejects the turn so far.
     ///
     /// # Errors
     /// Limits.
@@ -51,8 +54,8 @@ impl Parts {
         }
     }
 
-    /// Returns whether a budget, in tokens, certainly suffices for the required calls of any tools. False also if a
-    /// call has begun or arguments are limited to values.
+    /// Returns whether a budget, in tokens, certainly suffices for one call more than required, of any tools. False
+    /// also if a call has begun, arguments are limited to values, or the subset has a tool without a known bound.
     fn is_ample(&self, budget: usize) -> bool {
         let has_begun = self.threads.iter().any(|thread| match thread {
             Thread::Section(at) => !at.calls.is_empty(),
@@ -91,13 +94,14 @@ impl Parts {
         Ok(Some(whole))
     }
 
-    /// Repeats an accepted step on the matcher of the whole turn, if there is one.
+    /// Repeats an accepted step on the matcher of the whole turn, if there is one. Drops the matcher if it rejects the
+    /// step.
     pub(super) fn go_along(&mut self, taken: &Taken) {
         // a matcher that fails or rejects the step is dropped, and rebuilt when it is needed
         self.whole.take_if(|whole| !matches!(taken.repeat(whole), Ok(true)));
     }
 
-    /// Rolls the matcher of the whole turn back, if there is one.
+    /// Rolls the matcher of the whole turn back, if there is one. Drops the matcher if that fails.
     pub(super) fn go_back(&mut self, steps: usize) {
         self.whole.take_if(|whole| whole.rollback(steps).is_err());
     }

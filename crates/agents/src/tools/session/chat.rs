@@ -7,14 +7,14 @@ use crate::tools::name::restricted;
 use grammata::error::{ErrorKind, Result};
 use serde_json::Value;
 
-/// The most characters of a tool's name in a request, because servers reject longer names.
+/// The maximum number of characters of a tool's name in a request, because servers reject longer names.
 const MOST_NAME: usize = 64;
 
 impl CompiledTools {
-    /// Asks a chat model for a turn, and returns the turn with its text in the format of the tools. The request has the
-    /// tools of the turn with their schemas; names that servers do not accept are replaced. The grammar of the turn
-    /// checks the answer. If the check fails, the model is asked once more; a second failure is an error. Text around
-    /// calls is dropped.
+    /// Asks a chat model for a turn, and returns the turn with its text in the format of the tools. Unless calls are
+    /// forbidden, the request has the tools of the turn with their schemas; names that servers do not accept are
+    /// replaced. The grammar of the turn checks the answer. If the check fails, the model is asked once more; a second
+    /// failure is an error. Text around calls is dropped.
     ///
     /// # Errors
     /// `chat/refused` if two answers fail the check; errors of the model; those of [`turn`](CompiledTools::turn);
@@ -67,7 +67,8 @@ impl CompiledTools {
     }
 }
 
-/// Converts an answer to a turn with the names of the set. An error says why that is not possible.
+/// Converts an answer to a turn with the names of the set; text is dropped if there are calls. An error says why that
+/// is not possible: an unknown tool, or arguments that are not an object.
 fn turn(answer: &Answer, names: &[&str], sent: &[String]) -> std::result::Result<Turn, String> {
     let mut turn = Turn::default();
     for call in &answer.calls {

@@ -16,8 +16,9 @@ pub struct ToolChoice {
 }
 
 impl ToolChoice {
-    /// Parses the `tool_choice` of OpenAI (`"auto"`, `"required"`, `"none"`, one function, `allowed_tools`) or
-    /// Anthropic (`{"type": "auto"}`, `any`, `none`, `tool`).
+    /// Parses the `tool_choice` of OpenAI (`"auto"`, `"required"`, `"none"`, one function or custom tool,
+    /// `allowed_tools`) or Anthropic (`{"type": "auto"}`, `any`, `none`, `tool`). A word is also accepted in the other
+    /// provider's form.
     ///
     /// # Errors
     /// `tools/tool-choice` if the value has none of these forms.

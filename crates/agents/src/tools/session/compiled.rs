@@ -19,8 +19,10 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-/// A set of tools in a call format, compiled for a vocabulary: the tools' names and the text before the names. The
-/// arguments of a tool are compiled when a turn has chosen its name. Clones share the compiled set.
+/// A set of tools in a call format, compiled for a vocabulary. If the format writes names first, the tools' names and
+/// the text before and after them are compiled once, and the arguments of a tool are compiled when a turn has chosen
+/// its name. In other formats, the grammar of each turn is compiled when the turn begins. Clones share the compiled
+/// set.
 #[derive(Clone, Debug)]
 pub struct CompiledTools(Arc<Inner>);
 
@@ -181,8 +183,9 @@ impl CompiledTools {
     /// Creates a matcher at the start of a turn.
     ///
     /// # Errors
-    /// `tools/no-tools` if a call is required but no tool can be called; `tools/call-count` if the minimum number of
-    /// calls is 0 or exceeds the maximum; limits.
+    /// `tools/no-tools` if a call is required, by the options or the format, but no tool may or can be called;
+    /// `tools/call-count` if the minimum number of calls is 0 or exceeds the maximum, which is 1 in formats with at
+    /// most one call in a turn; limits.
     pub fn turn(&self, options: &TurnOptions) -> Result<TurnMatcher> {
         let most = if self.0.format.has_several() { options.max_calls } else { Some(1) };
         if options.min_calls == 0 || most.is_some_and(|most| most < options.min_calls) {
@@ -249,7 +252,7 @@ impl CompiledTools {
         &self.0.compiler
     }
 
-    /// Returns the section before the first name, compiled on first use.
+    /// Returns the section before the first name under a choice, compiled on first use.
     pub(super) fn start(&self, choice: Choice) -> Result<&Section> {
         let inner = &*self.0;
         let options = GrammarOptions { choice, ..inner.options.clone() };
@@ -259,7 +262,7 @@ impl CompiledTools {
         })
     }
 
-    /// Returns the forced bytes after a name, up to the arguments. They are the same for all tools.
+    /// Returns the forced bytes after a name, at most up to the arguments. They are the same for all tools.
     ///
     /// # Errors
     /// Limits.
@@ -275,7 +278,7 @@ impl CompiledTools {
         made(&inner.link, || inner.compiler.compiler().compile(&inner.format.link(&inner.options)?))
     }
 
-    /// Returns the section after the name of a tool, compiled on first use.
+    /// Returns the section after the name of a tool, compiled if it is not in the compiler's cache.
     pub(super) fn section(&self, rank: u32, after: After, limits: &[Limited]) -> Result<Arc<Section>> {
         let inner = &*self.0;
         let tool = &inner.set.tools()[inner.names.tool(rank)];
@@ -286,8 +289,9 @@ impl CompiledTools {
         })
     }
 
-    /// Returns the memory of the names and of the compiled text before and after them, in bytes, without the set and
-    /// the compiled arguments.
+    /// Returns the memory of the names and of the compiled text before and after them, in bytes, without the set, the
+    /// compiled arguments, and the second grammar of the text before names, in which any bytes may be in place of a
+    /// name.
     pub fn memory_usage(&self) -> usize {
         let starts = self.0.starts.iter().filter_map(OnceLock::get);
         let sections: usize = starts.map(|start| start.inside.memory_usage()).sum();

@@ -5,8 +5,8 @@ use grammata::error::Result;
 use grammata::vocabulary::TokenId;
 use grammata_decode::Constraint;
 
-/// Budgets hold for whole turns. With more than 256 tools they hold only after the last name, because the need of a
-/// tool that has not been chosen is unknown.
+/// Budgets hold for whole turns. With more than 256 tools, the budget of a turn that is matched in parts is enforced
+/// only after the last name, because the need of a tool that has not been chosen is unknown.
 impl Constraint for TurnMatcher {
     fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
         TurnMatcher::fill_mask(self, words)

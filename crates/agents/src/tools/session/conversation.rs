@@ -19,7 +19,8 @@ pub struct Grounding {
     pub tool: Option<String>,
     /// The name of the member of the argument object.
     pub member: String,
-    /// The keys of the observations, at any depth, whose values are allowed.
+    /// The keys of the observations, at any depth, whose values are allowed. Only scalars count, and the scalar items
+    /// of lists.
     pub keys: Vec<String>,
 }
 
@@ -34,7 +35,7 @@ pub struct Session {
     turn: TurnMatcher,
     text: Vec<u8>,
     teller: Teller,
-    /// For each accepted token: the length of the text before it, and the state of the teller.
+    /// For each step, a token or bytes: the length of the text before it, and the state of the teller.
     history: Vec<(usize, Teller)>,
     seen: Vec<Value>,
     turns: Vec<Turn>,
@@ -78,13 +79,13 @@ impl Session {
         &self.text
     }
 
-    /// Returns whether the current turn has begun: a token or bytes were accepted.
+    /// Returns whether the current turn has begun: a token or bytes were accepted and not undone.
     pub fn has_begun(&self) -> bool {
         self.turn.steps() > 0
     }
 
     /// Limits arguments to values of observations, from the next turn on; if the current turn has not begun, from this
-    /// turn on.
+    /// turn on. Replaces the earlier groundings.
     ///
     /// # Errors
     /// Those of [`CompiledTools::turn`].
@@ -149,7 +150,7 @@ impl Session {
     /// Returns whether the turn may end here.
     ///
     /// # Errors
-    /// Limits.
+    /// None at present.
     pub fn is_accepting(&mut self) -> Result<bool> {
         self.turn.is_accepting()
     }
@@ -158,7 +159,8 @@ impl Session {
     /// ends the turn.
     ///
     /// # Errors
-    /// `matcher/rejected`, `tools/rejected` (the session is unchanged); limits.
+    /// `matcher/rejected`, `tools/rejected` (the session is unchanged); limits. For an end-of-sequence token also those
+    /// of [`finish`](Session::finish), except `tools/open-turn`.
     pub fn accept_token(&mut self, token: TokenId) -> Result<Vec<Event>> {
         self.turn.accept_token(token)?;
         let vocabulary = Arc::clone(self.tools().vocabulary());
@@ -184,7 +186,7 @@ impl Session {
         Ok(self.tell(false))
     }
 
-    /// Returns the forced bytes: every completion of the turn begins with them.
+    /// Returns the forced bytes: every completion of the turn continues with them.
     ///
     /// # Errors
     /// Limits.

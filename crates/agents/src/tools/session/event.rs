@@ -17,7 +17,8 @@ pub enum Event {
         /// The name of the tool.
         tool: String,
     },
-    /// A further piece of the arguments of a call, as written.
+    /// A further piece of the arguments of a call: as written, or, in formats that do not write names first, the parsed
+    /// arguments as JSON in one piece.
     Arguments {
         /// The index of the call in the turn, from 0.
         index: usize,
@@ -74,7 +75,7 @@ impl Scan {
 pub(super) struct Teller {
     /// The byte offset in the turn up to which text or arguments were reported.
     told: usize,
-    /// The byte offset of the first special token, which begins a call.
+    /// The byte offset of the first special token. If calls begin with a special token, it begins the first call.
     marker: Option<usize>,
     /// The number of calls whose beginning was reported.
     begun: usize,
@@ -107,7 +108,7 @@ impl Teller {
         &self.turn
     }
 
-    /// Returns the events since the previous call; none while it is uncertain which calls have begun.
+    /// Returns the events since the last use of this function; none while it is uncertain which calls have begun.
     pub(super) fn tell(&mut self, from: Telling<'_>) -> Vec<Event> {
         let mut events = Vec::new();
         let Some(calls) = from.calls else { return events };

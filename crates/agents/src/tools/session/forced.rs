@@ -7,8 +7,8 @@ use grammata::error::Result;
 use grammata::grammar::ByteSet;
 
 impl Rules {
-    /// Returns bytes with which every completion continues; empty if no byte is certain. More bytes may be forced after
-    /// them.
+    /// Returns bytes with which every completion continues; empty if no such bytes are known. More bytes may be forced
+    /// after them.
     pub(super) fn forced(&self, threads: &mut Threads) -> Result<Vec<u8>> {
         match &mut threads[..] {
             [Thread::Section(at)] => {
@@ -23,8 +23,8 @@ impl Rules {
         }
     }
 
-    /// Returns the only byte with which the threads can continue; `None` if there are several, or if a thread may end
-    /// or has no forced byte.
+    /// Returns the only byte with which the threads can continue; `None` if there are several, if a thread may end or
+    /// has no forced byte, or if the byte is the hole.
     fn only_byte(&self, threads: &mut [Thread]) -> Result<Option<u8>> {
         let mut bytes = ByteSet::EMPTY;
         for thread in threads {

@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// A part of a turn that ends with the turn or at the start of a name.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
-    /// The grammar with [`HOLE`] at the start of a name.
+    /// The grammar with the byte [`HOLE`] in place of a name.
     pub(super) inside: CompiledGrammar,
-    /// The grammar with any bytes in place of the hole; `None` if no name follows.
+    /// The grammar with any bytes in place of a name; `None` if no name can follow.
     pub(super) over: Option<CompiledGrammar>,
 }
 
@@ -36,7 +36,7 @@ impl Section {
     }
 }
 
-/// Cache key of a section: hash of the schema, hash of the format and options, and what may follow the call.
+/// Cache key of a section: hash of the format and options, hash of the schema, and what may follow the call.
 type Key = ([u8; 32], [u8; 32], After);
 
 /// Compiles sets of tools for one vocabulary. Compiled tools are cached by content: all sets compiled by a compiler and
@@ -56,8 +56,8 @@ struct Parts {
     max_bytes: usize,
 }
 
-/// The number of new sections after which memory is counted again. A section grows after it is compiled, because its
-/// masks are computed on use.
+/// Memory is counted again when the number of cached sections reaches a multiple of this number. A section grows after
+/// it is compiled, because its masks are computed on use.
 const COUNTED_EACH: usize = 32;
 
 impl ToolCompiler {
@@ -68,7 +68,8 @@ impl ToolCompiler {
     }
 
     /// Sets the size of the cache in bytes above which the oldest sections are dropped. The size is checked each time
-    /// that the number of sections reaches a multiple of 32. At least one section is kept.
+    /// that the number of sections reaches a multiple of 32. At least one section is kept. The bound also applies to
+    /// the clones of this compiler, which share the cache.
     pub fn max_bytes(self, max_bytes: usize) -> ToolCompiler {
         self.parts().max_bytes = max_bytes;
         self
@@ -136,7 +137,7 @@ impl ToolCompiler {
 }
 
 impl Parts {
-    /// Evicts the oldest sections until the others fit into the bound.
+    /// Evicts the oldest sections until the others fit into the bound or one is left.
     fn make_room(&mut self) {
         let mut bytes: usize = self.sections.values().map(|section| section.memory_usage()).sum();
         while bytes > self.max_bytes && self.order.len() > 1 {
@@ -151,7 +152,7 @@ pub(super) fn hash(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// Returns a hash that identifies a format with options.
+/// Returns a hash of a format and of the options that change its sections: markers and schema options.
 pub(super) fn context(format: &CallFormat, options: &GrammarOptions) -> [u8; 32] {
     hash(format!("{format:?} {:?} {:?}", options.markers, options.schema).as_bytes())
 }

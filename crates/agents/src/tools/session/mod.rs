@@ -1,11 +1,12 @@
 //! One conversation with tools: the turns of a model over a set that is compiled once.
 //!
 //! - A [`ToolCompiler`] compiles a set in a format to [`CompiledTools`]: the names, and the text before and after them.
-//!   The arguments of a tool are compiled when a turn reaches the end of its name, and cached by content for all sets.
+//!   If the format writes names first, the arguments of a tool are compiled when a turn or a token of a mask reaches
+//!   beyond its name, and cached by content for all sets.
 //! - A [`TurnMatcher`] computes the masks of one turn, with a [`Subset`] of the tools. They equal the masks of the
 //!   grammar of the whole turn.
 //! - A [`Session`] follows turns of the model and of the host, and reports the parts of a turn while the model writes
-//!   it.
+//!   it, or at its end if the format does not write names first.
 //! - [`most_probable_names`] finds the tools to whose whole names a model gives the most probability; a greedy choice
 //!   considers only one token at a time.
 

@@ -19,7 +19,7 @@ pub struct ScoredName {
 
 #[derive(Debug, Default)]
 struct Node {
-    /// The next nodes, ordered by token so that ties have a fixed order.
+    /// The indices of the next nodes by token.
     next: BTreeMap<u32, usize>,
     /// The name whose tokens end here.
     name: Option<usize>,

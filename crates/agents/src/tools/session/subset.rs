@@ -5,8 +5,8 @@ use grammata::mask::TokenMask;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A set of names, by rank. If fewer than one in [`SPARSE`] names is in the set, the ranks are listed, so that a
-/// request that names few of many tools writes little memory. Otherwise there is a bit per name.
+/// A set of names, by rank. If fewer than one rank in [`SPARSE`] names is given for the set, the ranks are listed, so
+/// that a request that names few of many tools writes little memory. Otherwise there is a bit per name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
     ranks: Ranks,
@@ -130,8 +130,8 @@ struct Inner {
     bits: Bits,
     /// The masks at positions inside of names.
     masks: Mutex<FxHashMap<Spot, Arc<TokenMask>>>,
-    /// The greatest number of bytes that the shortest call of one of the tools needs for its name and arguments,
-    /// computed on first use.
+    /// An upper bound on the bytes that the shortest call of any of the tools needs for its name and arguments,
+    /// computed on first use. The inner value is `None` if a tool has no known bound.
     longest: OnceLock<Option<usize>>,
 }
 

@@ -43,7 +43,7 @@ pub(super) struct Parts {
     /// For each step: the position before the step; the threads before the step, unless the step stayed in the section
     /// of the only thread; and the step.
     pub(super) history: Vec<(usize, Option<Threads>, Taken)>,
-    /// The matcher of the whole turn, if it enforces a budget.
+    /// The matcher of the grammar of the whole turn, once it was needed to enforce a budget.
     pub(super) whole: Option<Matcher>,
 }
 
@@ -105,7 +105,8 @@ pub(super) struct At {
     pub(super) inside: Matcher,
     /// A matcher of the section with any bytes in the hole; `None` if the section has no hole.
     pub(super) over: Option<Matcher>,
-    /// The calls that have begun; the section follows the name of the last one.
+    /// The calls that have begun; the section follows the name of the last one. Empty in the section at the start of
+    /// the turn.
     pub(super) calls: Calls,
 }
 
@@ -155,7 +156,7 @@ impl Rules {
         Ok(At::of(&section, calls))
     }
 
-    /// Returns the rank of the allowed name that ends at a position in the names.
+    /// Returns the rank of the allowed name that ends at a position in the names; `None` if none ends there.
     pub(super) fn complete(&self, spot: Spot) -> Option<u32> {
         self.tools.ranked().complete(spot, self.subset.bits())
     }
@@ -411,7 +412,7 @@ impl TurnMatcher {
         Ok(())
     }
 
-    /// Returns the number of accepted steps that can be rolled back.
+    /// Returns the number of accepted steps that can be rolled back; a step is a token, or bytes accepted together.
     pub fn steps(&self) -> usize {
         match &self.engine {
             Engine::Whole(matcher) => matcher.steps(),
@@ -422,7 +423,7 @@ impl TurnMatcher {
     /// Returns whether the turn may end after the tokens so far.
     ///
     /// # Errors
-    /// Limits.
+    /// None at present.
     pub fn is_accepting(&mut self) -> Result<bool> {
         let parts = match &mut self.engine {
             Engine::Whole(matcher) => return Ok(matcher.is_accepting()),
@@ -441,7 +442,7 @@ impl TurnMatcher {
     /// Returns whether the turn has ended, or nothing can be appended to it.
     ///
     /// # Errors
-    /// Limits.
+    /// None at present.
     pub fn is_finished(&mut self) -> Result<bool> {
         match &mut self.engine {
             Engine::Whole(matcher) => Ok(matcher.is_finished()),
@@ -487,8 +488,8 @@ impl TurnMatcher {
         matches!(self.engine, Engine::Parts(_))
     }
 
-    /// Returns the bytes with which every completion begins, up to a position where the turn may end, where more than
-    /// one byte may follow, or where a token matched by its id follows.
+    /// Returns the bytes with which every completion continues, up to a position where the turn may end, where more
+    /// than one byte may follow, or where a token matched by its id follows.
     ///
     /// # Errors
     /// Limits.

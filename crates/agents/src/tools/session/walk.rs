@@ -61,7 +61,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Returns the mask of the tokens after which some thread continues.
+    /// Returns the mask of the tokens that some thread accepts.
     pub(super) fn mask(mut self, threads: &mut Threads) -> Result<TokenMask> {
         let root = self.vocabulary.trie().root();
         for thread in threads {

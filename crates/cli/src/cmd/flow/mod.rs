@@ -74,7 +74,7 @@ impl DomainArgs {
         let mut texts = Vec::new();
         for path in std::iter::once(&self.domain).chain(&self.others) {
             let text = source::text(path, limits)?;
-            // shows the warnings of each file, and names the file in an error that the file has alone
+            // shows the warnings of each file; an error in one file is reported with the name of that file
             read_text(&text, path, limits, self.allow_infeasible)?;
             texts.push(text);
         }

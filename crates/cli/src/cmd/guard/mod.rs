@@ -90,7 +90,7 @@ pub(crate) struct Arguments {
     limits: LimitArgs,
 }
 
-/// Maximum bytes of a message.
+/// Maximum bytes of a message. With `--listen`, messages of clients have the smaller bound of [`ListenOptions`].
 const MESSAGE_BYTES: usize = 16 << 20;
 
 fn pair(text: &str) -> Result<(String, String), String> {

@@ -9,7 +9,7 @@ use grammata_agents::plan::{Objective, PartialPlan, Plan, PlanSampler};
 use serde::Serialize;
 use std::io::Write;
 
-/// The most steps of a drawn plan, if `--within` is not given and there are infinitely many plans.
+/// Maximum number of steps of a drawn plan, if `--within` is not given and there are infinitely many plans.
 const WITHIN: usize = 20;
 
 /// Each plan is a line, its steps in the order of execution.

@@ -75,7 +75,11 @@ struct ChoiceReport<'s> {
     symbol: &'s Symbol,
 }
 
-/// Explains why an action may not follow some steps, by a conflicting set of rules.
+/// Explains why an action may not follow some steps, by a conflicting set of rules. If the action has outcomes and `id`
+/// names none, the first outcome is taken.
+///
+/// # Errors
+/// `cli/step-not-allowed`: the spec has no such action, or the action has no such outcome.
 fn why(
     plans: &mut PlanAutomaton,
     walk: &PartialPlan,

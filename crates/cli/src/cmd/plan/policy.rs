@@ -71,7 +71,8 @@ pub(super) enum Kind {
 pub(super) enum Prompting {
     /// The answer to each question.
     Choice(PromptMode),
-    /// The whole plan, under the grammar of the spec's texts.
+    /// The whole plan. A local model writes it under the grammar of the spec's texts; an answer by chat is checked
+    /// instead.
     Whole,
     /// The whole plan, without a grammar; it may be wrong.
     Free,

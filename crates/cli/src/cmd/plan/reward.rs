@@ -9,7 +9,7 @@ use grammata_agents::shell::{ShellError, run_shell};
 use serde::Serialize;
 use std::time::Duration;
 
-/// The most bytes that the command may write.
+/// Maximum bytes that the command may write.
 const MOST_OUTPUT: u64 = 1 << 16;
 
 /// What the command reads: one line of JSON.

@@ -56,8 +56,8 @@ impl SpecArgs {
     }
 }
 
-/// Returns whether a text is of another kind than a spec. Invalid JSON may be a spec, so that reading it reports the
-/// error.
+/// Returns whether a text is of another kind than a spec. Invalid JSON is taken for a spec, so that reading it reports
+/// the error.
 fn is_other(kind: Notation, text: &str) -> bool {
     match kind {
         Notation::Gbnf | Notation::Regex | Notation::StructuralTag | Notation::Lark => true,

@@ -29,7 +29,7 @@ struct FileReport<'a> {
     states: Option<usize>,
     edges: Option<usize>,
     safe: Option<usize>,
-    /// The most acts of the agent in a turn, if there is a bound.
+    /// Maximum number of acts of the agent in a turn. Null if there is no bound, or it is not known.
     turn_acts: Option<usize>,
     session_acts: Option<usize>,
     /// Whether all parts were checked, without reaching a limit.

@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::Instant;
 
-/// The most characters of a description that are shown.
+/// Maximum number of characters of a description that are shown.
 const SHOWN: usize = 70;
 
 /// Shows the queries, then each tool with its best score, its name, and the number of the query that put it there.
@@ -99,10 +99,10 @@ struct Report<'a> {
     raw: Option<&'a str>,
     /// The distinct queries that were searched, in order.
     queries: &'a [RunQuery],
-    /// Lines of the output that are not queries. Left out if there are none.
+    /// Lines of the output that are not among the model's queries. Left out if there are none.
     #[serde(skip_serializing_if = "<[Dropped]>::is_empty")]
     dropped: &'a [Dropped],
-    /// The text that the token limit cut off. Left out if it cut nothing off.
+    /// The text that the end of the output cut off. Left out if nothing was cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<&'a str>,
     /// Whether the model gave no query, so that only the request was searched.

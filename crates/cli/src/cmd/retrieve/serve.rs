@@ -11,9 +11,9 @@ use grammata_guard::ToolServer;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// The most bytes of a message.
+/// Maximum bytes of a message.
 const MESSAGE_BYTES: usize = 1 << 20;
-/// The most bytes of a query.
+/// Maximum bytes of a query.
 const MOST_QUERY: usize = 10_000;
 /// Number of tools in an answer: the default, and the maximum that the agent may ask for.
 const TOOLS: (usize, usize) = (5, 50);

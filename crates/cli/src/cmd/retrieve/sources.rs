@@ -63,7 +63,8 @@ impl CatalogueArgs {
         self.catalogue.is_some() || self.toolbench.is_some() || self.toolret.is_some()
     }
 
-    /// Reads the tools, and the requests if they are in the same file.
+    /// Reads the tools of the named file, and the requests if they are in the same file. If no file is named, the tools
+    /// are the plugins of MetaTool. `pairs` applies to `catalogue` only.
     pub(super) fn load(&self, limits: &Limits) -> Result<ToolSet> {
         let in_file = |path: &Path, error: Error| error.in_file(&source::name_of(path));
         if let Some(path) = &self.toolbench {

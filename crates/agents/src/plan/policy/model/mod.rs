@@ -243,7 +243,8 @@ impl Policy for ModelPolicy<'_> {
     /// 1). [`PromptMode::Answer`] scores as [`PromptMode::Likelihood`].
     ///
     /// # Errors
-    /// `plan/model`: the model assigns no choice a probability, or the question exceeds its context.
+    /// `plan/model`: the model assigns no choice a probability, or the question exceeds its context, or the vocabulary
+    /// cannot spell a number. Otherwise the errors of the template, the tokenizer and the model.
     fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {
         let orders = self.orders(question);
         let mut mean = vec![0.0; question.choices.len()];

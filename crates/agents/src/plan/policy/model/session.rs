@@ -25,7 +25,7 @@ pub(super) struct Session<'m> {
     /// A copy of a row of logits that a device keeps in its own memory.
     copied: Vec<f32>,
     pub(super) usage: ModelUse,
-    /// called after each batch
+    /// Called after each batch.
     pub(super) observer: Option<Box<Observer<'m>>>,
 }
 

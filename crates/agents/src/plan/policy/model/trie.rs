@@ -30,9 +30,10 @@ impl Closing {
 
 #[derive(Debug, Default)]
 struct Node {
-    /// sorted by token, so that the order of the continuations does not affect the computation
+    /// The child nodes by token. They are sorted, so that the order of the continuations does not affect the
+    /// computation.
     children: BTreeMap<u32, usize>,
-    /// the continuations that end here
+    /// The continuations that end here, as numbers in order of insertion, each with what must follow it.
     ends: Vec<(usize, Closing)>,
 }
 
@@ -47,7 +48,7 @@ pub(super) struct TokenTrie {
 #[derive(Debug)]
 pub(super) struct Chain {
     pub(super) tokens: Vec<u32>,
-    /// the node after each token
+    /// The node after each token.
     pub(super) nodes: Vec<usize>,
 }
 

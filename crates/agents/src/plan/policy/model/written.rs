@@ -26,8 +26,8 @@ pub struct Written {
 const MOST_ARGUMENT_TOKENS: usize = 1_024;
 
 impl ModelPolicy<'_> {
-    /// Generates text after a prompt with the policy's sampling parameters. Generation ends with a complete word of the
-    /// grammar or, without a grammar, with the model's turn; or after `most` tokens, or if the context is full.
+    /// Generates text after a prompt with the policy's sampling parameters. Generation ends with a word of the grammar
+    /// that cannot continue, or with an end-of-sequence token; or after `most` tokens, or if the context is full.
     ///
     /// # Errors
     /// The prompt cannot be tokenised or exceeds the context; those of the model and the sampler; limits.

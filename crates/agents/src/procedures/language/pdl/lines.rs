@@ -47,7 +47,8 @@ impl<'t> Places<'t> {
     }
 }
 
-/// Splits a text into its logical lines. Empty lines are dropped; comments on lines of their own are kept.
+/// Splits a text into its logical lines. Blank lines are dropped. A comment on a line of its own is a logical line or,
+/// while a bracket is open, joined to the line with the bracket.
 ///
 /// # Errors
 /// `pdl/unclosed-bracket` at the line where the statement begins whose bracket is not closed.

@@ -134,6 +134,10 @@ impl Program {
 
     /// Closes the blocks that are indented deeper than a line. Returns the outermost of them without its end, because
     /// the line may continue it.
+    ///
+    /// # Errors
+    /// `pdl/indent` if the line is then indented unlike the innermost open block; `pdl/try-without-except` for another
+    /// closed block.
     fn close(&mut self, blocks: &mut Vec<Block>, line: &Line, base: usize) -> Result<Option<Block>> {
         let mut closed: Option<Block> = None;
         while let Some(block) = blocks.pop_if(|block| block.indent > line.indent) {

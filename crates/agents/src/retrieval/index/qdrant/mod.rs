@@ -59,15 +59,17 @@ impl QdrantOptions {
 /// the insertion number, which breaks ties. Vectors have unit length and are compared by dot product. The embedder's
 /// fingerprint is in the collection's metadata. There may be one writer at a time and any number of readers.
 ///
-/// A call of [`upsert`](ToolIndex::upsert) with more than 500 tools sends several requests. If a request fails, the
-/// requests before it stay applied, and repeating the call completes the change.
+/// A call of [`upsert`](ToolIndex::upsert) or [`remove`](ToolIndex::remove) with more than 500 tools changes them in
+/// several requests. If a request fails, the changes before it stay applied, and repeating the call completes the
+/// change.
 #[derive(Debug)]
 pub struct QdrantIndex<T> {
     transport: T,
     options: QdrantOptions,
     /// The number of points at the last count, updated by the changes made since through this `QdrantIndex`.
     count: usize,
-    /// Greater than the insertion number of any tool.
+    /// Greater than the insertion number of any tool that is known from the last count and the changes made since
+    /// through this `QdrantIndex`.
     next_order: u64,
 }
 
@@ -102,7 +104,7 @@ impl<T: Transport> QdrantIndex<T> {
     /// Counts the tools again, because other clients may have changed them.
     ///
     /// # Errors
-    /// The server fails.
+    /// The server fails or does not answer as Qdrant does.
     pub fn refresh(&mut self) -> Result<()> {
         let counted: bodies::Count = self.ask(Method::Post, "/points/count", Some(&bodies::count()))?;
         let last: bodies::Page = self.ask(Method::Post, "/points/scroll", Some(&bodies::last()))?;

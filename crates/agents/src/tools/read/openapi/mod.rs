@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 /// Other keys of a path item.
 const OTHER: [&str; 6] = ["summary", "description", "servers", "parameters", "$ref", "additionalOperations"];
-/// The most references that are followed in a chain.
+/// The number of references in a chain at which the chain is an error.
 const CHAIN: usize = 100;
 
 /// A document of OpenAPI, with the options for reading it.
@@ -54,8 +54,8 @@ impl<'d> Api<'d> {
     /// Follows references from a value to their final target, and returns it with its pointer.
     ///
     /// # Errors
-    /// `tools/reference` for a reference without a target or to another document, and for a cycle or a chain of 100
-    /// references; limits.
+    /// `tools/reference` for a reference without a target or to another document, and for a cycle or a chain of 100 or
+    /// more references; limits.
     fn resolve(&self, value: &'d Value, pointer: String) -> Result<(&'d Value, String)> {
         let (mut value, mut pointer) = (value, pointer);
         for _ in 0..CHAIN {

@@ -37,7 +37,8 @@ struct Member {
 }
 
 /// The members of the arguments, and the body, whose members have no names yet, with a flag whether the body is one
-/// value. Parameters are in document order; members of the body come last.
+/// value. Declared parameters are in document order; undeclared places of the path follow, and members of the body come
+/// last.
 type Parts = (Vec<Member>, Option<(Body, bool)>);
 
 impl<'d> Operation<'_, 'd> {
@@ -79,8 +80,8 @@ impl<'d> Operation<'_, 'd> {
         Ok(made)
     }
 
-    /// Reads the parameters and the body, and adds a text, number or boolean for each place of the path that is not
-    /// declared.
+    /// Reads the parameters and the body, and adds a text, number or boolean for each place of the path that is neither
+    /// declared nor hidden.
     fn members(
         &self,
         parameters: &Parameters<'d>,

@@ -8,9 +8,9 @@ use grammata::error::Result;
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
-/// The most names that are stored per operation.
+/// The maximum number of names that are stored per operation.
 const MOST_NAMES: usize = 200;
-/// The greatest nesting of objects and lists that is searched; ids of results are rarely deeper.
+/// The maximum nesting of objects and lists that is searched; ids of results are rarely deeper.
 const MOST_DEPTH: usize = 5;
 
 /// Returns the schemas of successful JSON responses (2xx), with their pointers. A reference without a target is
@@ -35,17 +35,18 @@ fn schemas<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) -> Vec<(&'d V
 /// Returns the schema of the first successful JSON response. Returns `None` if there is none, or if it cannot be read.
 ///
 /// # Errors
-/// The budget.
+/// The limit `compile_work`.
 pub(super) fn schema(api: &Api<'_>, operation: &Value, pointer: &str) -> Result<Option<Value>> {
     let first = schemas(api, operation, pointer).into_iter().next();
     let Some((schema, pointer)) = first else { return Ok(None) };
     of_response(api.root, schema, &pointer, api.dialect, api.budget)
 }
 
-/// Returns the names of members in successful responses (2xx), without duplicates, at most [`MOST_NAMES`].
+/// Returns the names of members in successful JSON responses (2xx), without duplicates, at most [`MOST_NAMES`]. Schemas
+/// nested deeper than [`MOST_DEPTH`] are not searched.
 ///
 /// # Errors
-/// The budget.
+/// The limit `compile_work`.
 pub(super) fn outputs<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) -> Result<Vec<String>> {
     let mut open: Vec<(&Value, usize)> =
         schemas(api, operation, pointer).into_iter().map(|(schema, _)| (schema, 0)).collect();

@@ -6,9 +6,10 @@ use crate::tools::{address, errors};
 use grammata::diagnostic::Diagnostic;
 use serde_json::{Map, Value};
 
-/// Returns the address of the first server of the operation, otherwise of its path item, otherwise of the document.
-/// Relative addresses are resolved against `api.server`. An address to which no path can be appended is replaced by
-/// `api.server`, with a warning. Returns `None` if no absolute address is known.
+/// Returns the address of the first server of the operation, otherwise of its path item, otherwise of the document. In
+/// OpenAPI 2.0, the address is built from scheme, host and base path. A missing address is `/`. Relative addresses are
+/// resolved against `api.server`. An address to which no path can be appended is replaced by `api.server`, with a
+/// warning. Returns `None` if no absolute address to which a path can be appended is known.
 pub(super) fn of(
     api: &Api<'_>,
     (item, item_pointer): (&Map<String, Value>, &str),

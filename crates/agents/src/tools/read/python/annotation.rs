@@ -7,7 +7,7 @@ use grammata::error::Result;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
-/// The greatest nesting of brackets and quoted annotations.
+/// The greatest nesting of brackets, unions, qualified names and quoted annotations.
 const DEPTH: usize = 50;
 
 /// The classes that a file declares, and the definitions of those that annotations use.
