@@ -104,8 +104,11 @@ pub(crate) fn not_a_tokenizer(content: &[u8]) -> Error {
         Diagnostic::new("vocabulary/format", "this is not a tokenizer file of a known format")
             .at(Place::LineColumn { line: 1, column: 1 })
             .found(found)
-            .allowed("a Hugging Face `tokenizer.json`, Mistral's `tekken.json`, a tiktoken rank file, or a JSON array of tokens")
-            .help("for a SentencePiece `.model` file, use the `tokenizer.json` or `tekken.json` that comes with the model"),
+            .allowed(
+                "a Hugging Face `tokenizer.json`, Mistral's `tekken.json`, a SentencePiece `.model`, a tiktoken rank \
+                 file, or a JSON array of tokens",
+            )
+            .help("pass the file of the tokenizer, not its settings; the page of the model names it"),
     )
 }
 
@@ -155,6 +158,38 @@ pub(crate) fn tekken(pointer: &str, what: &'static str, found: &str, allowed: &s
             .found(excerpt(found))
             .allowed(allowed)
             .help("check that the file is whole and unedited"),
+    )
+}
+
+/// The error of a SentencePiece model whose field at byte `at` is damaged.
+pub(crate) fn sentencepiece_field(at: usize) -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/sentencepiece", "a field of the model is damaged or cut off")
+            .at(Place::Byte(at))
+            .allowed("the fields of a protocol buffer: integers, numbers of 32 and 64 bits, bytes")
+            .help("download the file again, and check its length"),
+    )
+}
+
+/// The error of the piece `id` of a SentencePiece model.
+pub(crate) fn sentencepiece_piece(id: usize, what: &'static str, found: &[u8], allowed: &str) -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/sentencepiece", what)
+            .at(Place::Pointer(format!("/pieces/{id}")))
+            .found(excerpt_bytes(found))
+            .allowed(allowed)
+            .help("check that the file is whole and unedited"),
+    )
+}
+
+/// The error of a SentencePiece model that replaces texts when it decodes.
+pub(crate) fn sentencepiece_replaces() -> Error {
+    vocabulary(
+        Diagnostic::new("vocabulary/decoder", "this decoder does not map each token to bytes independently")
+            .at(Place::Pointer("/denormalizer_spec/precompiled_charsmap".into()))
+            .found("replacements that are applied to decoded text")
+            .allowed("no replacements, as in all models with the default `denormalization_rule_tsv`")
+            .help("masks need each token's exact bytes; use a model whose tokenizer has them"),
     )
 }
 

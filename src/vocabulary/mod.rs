@@ -4,8 +4,8 @@
 //! depend on grammars.
 //!
 //! - [`Vocabulary`] holds the tokens. [`VocabularyBuilder`] is its only constructor and checks it.
-//! - [`Vocabulary::from_file`] reads Hugging Face `tokenizer.json` files, Mistral's `tekken.json`, tiktoken rank files
-//!   and plain lists; see [`load`].
+//! - [`Vocabulary::from_file`] reads Hugging Face `tokenizer.json` files, Mistral's `tekken.json`, SentencePiece models,
+//!   tiktoken rank files and plain lists; see [`load`].
 //! - [`TokenTrie`] is the prefix tree of all tokens' bytes; a vocabulary owns its own.
 //!
 //! # What a token is

@@ -267,6 +267,90 @@ fn limits_of_tekken_files() {
     assert!(error.contains("vocabulary/tekken") && error.contains("allowed: at most 65536"), "{error}");
 }
 
+/// What SentencePiece decodes of a model of `sentencepiece.json`: each id after another one, and whole texts.
+#[derive(Deserialize)]
+struct Decoded {
+    tokens: Vec<DecodedToken>,
+    texts: Vec<DecodedText>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum DecodedToken {
+    Text(String),
+    Bytes(Vec<u8>),
+    Special { special: String },
+}
+
+#[derive(Deserialize)]
+struct DecodedText {
+    ids: Vec<u32>,
+    decoded: String,
+}
+
+#[test]
+fn sentencepiece() {
+    let text = std::fs::read_to_string(Path::new(CASES).join("sentencepiece.json")).unwrap();
+    let models: std::collections::BTreeMap<String, Decoded> = serde_json::from_str(&text).unwrap();
+    assert_eq!(models.len(), 2);
+    for (name, decoded) in models {
+        let vocabulary = load_fixture(&format!("{name}.model"));
+        assert_eq!(vocabulary.width(), decoded.tokens.len(), "{name}");
+        for (number, token) in (0..).zip(&decoded.tokens) {
+            let (bytes, special) = match token {
+                DecodedToken::Text(text) => (Some(text.as_bytes()), None),
+                DecodedToken::Bytes(bytes) => (Some(&bytes[..]), None),
+                DecodedToken::Special { special } => (None, Some(&special[..])),
+            };
+            assert_eq!(vocabulary.bytes(id(number)), bytes, "{name}, {number}");
+            assert_eq!(vocabulary.special(id(number)), special, "{name}, {number}");
+        }
+        for DecodedText { ids, decoded } in decoded.texts {
+            let bytes: Vec<u8> =
+                ids.iter().flat_map(|&token| vocabulary.bytes(id(token)).unwrap()).copied().collect();
+            // SentencePiece puts a space before a text
+            assert_eq!(String::from_utf8(bytes).unwrap(), format!(" {decoded}"), "{name}");
+        }
+    }
+    let names = |vocabulary: &Vocabulary| vocabulary.eos().to_vec();
+    assert_eq!(names(&load_fixture("bpe.model")), [id(2)]);
+    assert_eq!(names(&load_fixture("unigram.model")), [id(1)]);
+}
+
+#[test]
+fn damaged_sentencepiece_models() {
+    let whole = std::fs::read(Path::new(CASES).join("unigram.model")).unwrap();
+    let piece = |text: &[u8], kind: u8| {
+        let mut message = vec![0x0A, text.len() as u8];
+        message.extend_from_slice(text);
+        message.extend_from_slice(&[0x18, kind]);
+        [&[0x0A, message.len() as u8], &message[..]].concat()
+    };
+    let cases: [(Vec<u8>, &str, &str); 8] = [
+        ([&whole[..], &piece(b"", 1)].concat(), "vocabulary/sentencepiece", "#/pieces/180"),
+        ([&whole[..], &piece(b"\xFF", 1)].concat(), "vocabulary/sentencepiece", "a piece is not UTF-8"),
+        ([&whole[..], &piece(b"<0x+1>", 6)].concat(), "vocabulary/sentencepiece", "`<0x00>` to `<0xFF>`"),
+        ([&whole[..], &[0x0A, 200]].concat(), "vocabulary/sentencepiece", "byte 2203"),
+        ([&whole[..], &[0x0B]].concat(), "vocabulary/sentencepiece", "byte 2203"),
+        ([&whole[..], &[0x10], &[0xFF; 10]].concat(), "vocabulary/sentencepiece", "byte 2203"),
+        ([&whole[..], &[0x2A, 3, 0x12, 1, 7]].concat(), "vocabulary/decoder", "denormalizer_spec"),
+        (piece(b"a", 1), "vocabulary/no-eos", "LoadOptions::eos"),
+    ];
+    for (content, code, part) in cases {
+        let error = load(content).unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    let options = options().limits(Limits::default().vocabulary_tokens(179));
+    assert_eq!(Vocabulary::from_file_bytes(&whole, &options).unwrap_err().code(), "limit/exceeded");
+    // all files that are cut off: an error, or fewer tokens, never a panic
+    for length in 0..whole.len() {
+        let _ = load(&whole[..length]);
+    }
+    // a white space that looks like the beginning of a model
+    assert_eq!(load("\n \n\t[\"a\", {\"special\": \"</s>\"}]").unwrap().width(), 2);
+}
+
 #[test]
 fn tiktoken_round_trip() {
     use base64::Engine;

@@ -1,6 +1,7 @@
 //! Reading tokenizer files.
 //!
-//! Four formats, distinguished by the first character that is not white space:
+//! Five formats. A SentencePiece `.model`, see [`sentencepiece`], starts with a piece; the other formats are
+//! distinguished by the first character that is not white space:
 //! - `{`: a Hugging Face `tokenizer.json`, see [`huggingface`], or Mistral's `tekken.json`, which has `config` and
 //!   `vocab` but no `model`, see [`tekken`];
 //! - `[`: a JSON array of tokens; see [`list`];
@@ -14,6 +15,7 @@
 
 pub mod huggingface;
 pub mod list;
+pub mod sentencepiece;
 pub mod tekken;
 pub mod tiktoken;
 
@@ -128,6 +130,9 @@ impl Vocabulary {
 }
 
 fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
+    if sentencepiece::is_one(content) {
+        return sentencepiece::load(content, options);
+    }
     match content.trim_ascii_start().first() {
         Some(b'{') => match huggingface::load(content, options) {
             Err(_) if tekken::is_one(content) => tekken::load(content, options),
