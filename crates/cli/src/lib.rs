@@ -51,8 +51,13 @@ enum Command {
     /// Show the contents of a mask file
     Inspect(inspect::Arguments),
     /// Accept or reject texts
+    ///
+    /// For a rejected text, the report says where it leaves the grammar. `grammata explain` shows what the grammar expects
+    /// there.
     Check(check::Arguments),
     /// Explain what a grammar expects at a position, by rule and by schema path
+    ///
+    /// `grammata check` accepts or rejects many texts and says only where they leave the grammar.
     Explain(explain::Arguments),
     /// List the words of a grammar
     Enumerate(enumerate::Arguments),

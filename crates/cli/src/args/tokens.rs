@@ -14,7 +14,8 @@ use std::time::Duration;
 /// A tokenizer, for commands that can do without.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TokenizerArgs {
-    /// A tokenizer.json, a tekken.json, tiktoken ranks, or a JSON list of tokens; without it, a vocabulary of the 256 bytes
+    /// A tokenizer.json, a tekken.json, a SentencePiece .model, tiktoken ranks, or a JSON list of tokens; without it, a
+    /// vocabulary of the 256 bytes
     #[arg(long, value_name = "PATH", help_heading = "Tokenizer")]
     tokenizer: Option<PathBuf>,
     /// Instead of --tokenizer: a model's folder or its ONNX file, for the tokenizer.json next to it and the model's end

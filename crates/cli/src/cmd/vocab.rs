@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// A tokenizer.json, a tekken.json, tiktoken ranks, or a JSON list of tokens
+    /// A tokenizer.json, a tekken.json, a SentencePiece .model, tiktoken ranks, or a JSON list of tokens
     #[arg(value_name = "TOKENIZER")]
     tokenizer: PathBuf,
     #[command(flatten)]
