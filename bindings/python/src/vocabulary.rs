@@ -83,10 +83,65 @@ fn type_name(object: &Bound<'_, PyAny>) -> String {
     object.get_type().name().map(|name| name.to_string()).unwrap_or_default()
 }
 
+/// The tokens of a slow tokenizer of `transformers` with the SentencePiece model `pieces`. Its ids may differ from the
+/// ids of the pieces, so each id's piece is looked up by its text.
+fn slow(
+    tokenizer: &Bound<'_, PyAny>,
+    pieces: &Bound<'_, PyAny>,
+    special: Option<Added>,
+) -> PyResult<VocabularyBuilder> {
+    let (all, mut named) = match special {
+        Some(Added::All(all)) => (all, Vec::new()),
+        Some(Added::Named(names)) => (false, names),
+        None => (false, Vec::new()),
+    };
+    let added = tokenizer.getattr("added_tokens_decoder")?;
+    let unknown: i64 = pieces.call_method0("unk_id")?.extract()?;
+    let mut builder = VocabularyBuilder::default();
+    for id in 0..u32::try_from(tokenizer.len()?).unwrap_or(u32::MAX) {
+        if let Ok(token) = added.get_item(id) {
+            let content: String = token.getattr("content")?.extract()?;
+            let count = named.len();
+            named.retain(|name| *name != content);
+            if token.getattr("special")?.extract()? || all || named.len() < count {
+                builder.push(b"");
+                builder = builder.special(TokenId::new(id), content);
+            } else {
+                builder.push(content.as_bytes());
+            }
+            continue;
+        }
+        let text: Option<String> = tokenizer.call_method1("convert_ids_to_tokens", (id,))?.extract()?;
+        let Some(text) = text else {
+            builder.push(b"");
+            continue;
+        };
+        let piece: i64 = pieces.call_method1("piece_to_id", (&text,))?.extract()?;
+        let is = |what: &str| pieces.call_method1(what, (piece,))?.extract::<bool>();
+        if piece == unknown || is("is_control")? {
+            builder.push(b"");
+            builder = builder.special(TokenId::new(id), text);
+        } else if is("is_byte")? {
+            // `<0x0A>`
+            let byte = text.get(3..5).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            builder.push(byte.as_slice());
+        } else {
+            builder.push(text.replace('\u{2581}', " ").as_bytes());
+        }
+    }
+    match named.first() {
+        None => Ok(builder),
+        Some(name) => {
+            let found = format!("{name:?} in `added_special`");
+            Err(errors::tokenizer(&found, "contents of added tokens of the tokenizer")).raise(tokenizer.py())
+        }
+    }
+}
+
 #[pymethods]
 impl Vocabulary {
-    /// Reads a tokenizer file: a Hugging Face `tokenizer.json`, Mistral's `tekken.json`, a tiktoken rank file, or a
-    /// JSON array of tokens.
+    /// Reads a tokenizer file: a Hugging Face `tokenizer.json`, Mistral's `tekken.json`, a SentencePiece `.model`, a
+    /// tiktoken rank file, or a JSON array of tokens.
     ///
     /// `eos` are the ids that end a sequence; the default is the special tokens with well-known names. `specials` are
     /// special tokens in addition to those that the file names, `width` is the length of the model's logits, and
@@ -153,7 +208,8 @@ impl Vocabulary {
         Unsaid { eos, added: added_special, width, ..Unsaid::default() }.read(py, text.as_bytes())
     }
 
-    /// The vocabulary of a fast tokenizer of `transformers`.
+    /// The vocabulary of a tokenizer of `transformers`: a fast one, or a slow one with a SentencePiece model
+    /// (`sp_model`), whose added tokens are special if flagged, or if `added_special` says so.
     ///
     /// Sequences end with its `eos_token_id` unless `eos` is given. `width` is `model.config.vocab_size`, if that
     /// exceeds the number of the tokenizer's ids. Raises VocabularyError.
@@ -167,15 +223,20 @@ impl Vocabulary {
     ) -> PyResult<Vocabulary> {
         let py = tokenizer.py();
         let _call = PythonCall::begin(py);
-        let Some(backend) = tokenizer.getattr_opt("backend_tokenizer")? else {
-            let found = format!("{} without `backend_tokenizer`", type_name(tokenizer));
-            return Err(errors::tokenizer(&found, "a fast tokenizer of transformers")).raise(py);
-        };
         let eos = match (eos, tokenizer.getattr_opt("eos_token_id")?) {
             (None, Some(own)) => own.extract()?,
             (given, _) => given,
         };
-        Vocabulary::from_tokenizers(&backend, eos, added_special, width)
+        if let Some(backend) = tokenizer.getattr_opt("backend_tokenizer")? {
+            return Vocabulary::from_tokenizers(&backend, eos, added_special, width);
+        }
+        let Some(pieces) = tokenizer.getattr_opt("sp_model")? else {
+            let found = format!("{} without `backend_tokenizer` and `sp_model`", type_name(tokenizer));
+            let allowed = "a fast tokenizer of transformers, or a slow one with a SentencePiece model";
+            return Err(errors::tokenizer(&found, allowed)).raise(py);
+        };
+        let builder = slow(tokenizer, &pieces, added_special)?;
+        build(py, builder.eos(eos.map(Ids::list).unwrap_or_default()), width)
     }
 
     /// The vocabulary of a `tiktoken.Encoding`.

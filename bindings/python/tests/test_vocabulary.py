@@ -2,9 +2,11 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import grammata
 import pytest
+import sentencepiece
 import tiktoken
 import tokenizers
 
@@ -52,6 +54,54 @@ def test_tiktoken():
     assert vocabulary.specials == {"<|endoftext|>": 300, "<|fim|>": 301}
     assert vocabulary.eos == [300]
     assert grammata.Vocabulary.from_tiktoken(encoding, eos=[301], width=400).width == 400
+
+
+def slow_tokenizer(path, added):
+    """A tokenizer with the parts of a slow one of transformers that are read. Its ids are the model's plus 1."""
+    model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+
+    class Slow:
+        sp_model = model
+        eos_token_id = model.eos_id() + 1
+        added_tokens_decoder = added
+
+        def __len__(self):
+            return model.get_piece_size() + 1 + len(added) - (0 in added)
+
+        def convert_ids_to_tokens(self, token):
+            return model.id_to_piece(token - 1)
+
+    return Slow()
+
+
+def test_slow_tokenizers_with_sentencepiece(root):
+    path = root / "tests/cases/vocabulary/bpe.model"
+    added = {
+        0: SimpleNamespace(content="<mask>", special=True),
+        401: SimpleNamespace(content="<think>", special=False),
+        402: SimpleNamespace(content="<|im_end|>", special=True),
+    }
+    tokenizer = slow_tokenizer(path, added)
+    vocabulary = grammata.Vocabulary.from_transformers(tokenizer)
+    own = grammata.Vocabulary.from_file(path)
+    for token in range(own.width):
+        assert vocabulary.bytes(token + 1) == own.bytes(token)
+        assert vocabulary.special(token + 1) == own.special(token)
+    assert vocabulary.width == 403
+    assert vocabulary.eos == [token + 1 for token in own.eos] == [3]
+    assert vocabulary.special(0) == "<mask>"
+    assert vocabulary.bytes(401) == b"<think>"
+    assert vocabulary.special(402) == "<|im_end|>"
+    text = " {\"name\": \"Grüße 日本\"}\n"
+    ids = [token + 1 for token in tokenizer.sp_model.encode(text.strip(" "))]
+    assert vocabulary.decode(ids).decode() == text
+    for added_special in (True, ["<think>"]):
+        special = grammata.Vocabulary.from_transformers(tokenizer, added_special=added_special, width=500)
+        assert special.special(401) == "<think>"
+        assert special.width == 500
+    with pytest.raises(grammata.UsageError) as caught:
+        grammata.Vocabulary.from_transformers(tokenizer, added_special=["<thought>"])
+    assert "<thought>" in caught.value.found
 
 
 def test_what_is_no_tokenizer():

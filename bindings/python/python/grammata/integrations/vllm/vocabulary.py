@@ -10,8 +10,13 @@ from grammata._native import Vocabulary
 
 
 def is_supported(tokenizer: Any) -> bool:
-    """Whether a tokenizer is a fast one of `transformers` or a tekken one of mistral-common."""
-    return hasattr(type(tokenizer), "backend_tokenizer") or bool(getattr(tokenizer, "is_tekken", False))
+    """Whether the tokens can be read: a fast tokenizer of `transformers`, a slow one with a SentencePiece model, or a
+    tokenizer of mistral-common."""
+    return _is_of_transformers(tokenizer) or any(getattr(tokenizer, kind, False) for kind in ("is_tekken", "is_spm"))
+
+
+def _is_of_transformers(tokenizer: Any) -> bool:
+    return hasattr(type(tokenizer), "backend_tokenizer") or hasattr(tokenizer, "sp_model")
 
 
 def vocabulary_of(tokenizer: Any, width: int) -> Vocabulary:
@@ -24,11 +29,11 @@ def vocabulary_of(tokenizer: Any, width: int) -> Vocabulary:
             "vllm/tokenizer",
             "the tokens of this tokenizer cannot be read",
             found=type(tokenizer).__name__,
-            allowed="a fast tokenizer of transformers, or a tekken tokenizer of mistral-common",
+            allowed="a fast tokenizer or a SentencePiece model of transformers, or a tokenizer of mistral-common",
             help="serve with `--tokenizer-mode hf` and a fast tokenizer, or set GRAMMATA_VLLM=off",
         )
-    if not hasattr(type(tokenizer), "backend_tokenizer"):
-        return _of_tekken(tokenizer, width)
+    if not _is_of_transformers(tokenizer):
+        return _of_mistral(tokenizer, width)
     try:
         return Vocabulary.from_transformers(tokenizer, width=width)
     except GrammataError:
@@ -66,9 +71,12 @@ def _rebuilt(vocabulary: Vocabulary, width: int, specials: dict[str, int], eos: 
     return Vocabulary.from_tokens(tokens, specials=kept, eos=[token for token in eos if token < width], width=width)
 
 
-def _of_tekken(tokenizer: Any, width: int) -> Vocabulary:
-    """The vocabulary of vLLM's `MistralTokenizer` with a tekken file."""
+def _of_mistral(tokenizer: Any, width: int) -> Vocabulary:
+    """The vocabulary of vLLM's `MistralTokenizer`."""
     inner = tokenizer.tokenizer
+    if not tokenizer.is_tekken:
+        whole = Vocabulary.from_file(inner.file_path, eos=[tokenizer.eos_token_id])
+        return _rebuilt(whole, width, whole.specials, whole.eos)
     specials = {str(inner.id_to_piece(token)): int(token) for token in tokenizer.all_special_ids if token < width}
     reserved = set(specials.values())
     tokens = [None if token in reserved else inner.id_to_byte_piece(token) for token in range(min(width, len(tokenizer.vocab)))]
