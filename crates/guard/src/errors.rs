@@ -80,13 +80,13 @@ pub(crate) fn schema(slot: &str, cause: &str) -> Error {
     )
 }
 
-/// `guard/trace`: the trace of an earlier session violates the procedure at event number `event`, counted from 1.
+/// `guard/trace`: the log of an earlier session violates the rules at event number `event`, counted from 1.
 pub(crate) fn trace(event: usize, node: &str, obstacle: &str) -> Error {
     usage(
-        Diagnostic::new("guard/trace", "the session cannot be continued: its log breaks the procedure")
+        Diagnostic::new("guard/trace", "the session cannot be continued: its log breaks the rules")
             .found(format!("event {event}: {}: {}", excerpt(node), excerpt(obstacle)))
-            .allowed("a log of a session under this procedure and mode")
-            .help("begin a new session with `--log`, or judge the log with `grammata procedure verify`"),
+            .allowed("a log that `--resume` has written under these rules; for a procedure, also a log of `--log`")
+            .help("begin a new session with a new file; `grammata procedure verify` judges the log of a procedure"),
     )
 }
 

@@ -445,11 +445,11 @@ pub(crate) fn serve_writes_messages() -> Error {
     )
 }
 
-/// The error that `--user-words` or `--resume` is given to the guard with rules other than a procedure.
+/// The error that `--user-words` is given to the guard with rules other than a procedure.
 pub(crate) fn guard_of_procedures() -> Error {
     usage(
         Diagnostic::new("cli/guard-of-procedures", "only the guard of a procedure has this option")
-            .found("--user-words or --resume")
+            .found("--user-words")
             .allowed("a procedure")
             .help("leave the option out"),
     )

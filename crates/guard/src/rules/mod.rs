@@ -4,11 +4,13 @@ mod flow;
 mod observed;
 mod plan;
 mod procedure;
+mod resumable;
 mod tools;
 
 pub use flow::FlowRules;
 pub use plan::PlanRules;
 pub use procedure::{ProcedureOptions, ProcedureRules};
+pub use resumable::ResumableRules;
 pub use tools::ToolRules;
 
 use crate::outcome::Outcome;

@@ -6,7 +6,7 @@ use grammata::syntax::automaton_spec::{Options as SpecOptions, Spec};
 use grammata_agents::flows::{FlowDomain, FlowOptions};
 use grammata_agents::plan::{PlanAutomaton, ReadPlan, Verdict};
 use grammata_agents::tools::{self, Document, ReadOptions, ToolSet};
-use grammata_guard::rules::{FlowRules, PlanRules, Rules, ToolRules};
+use grammata_guard::rules::{FlowRules, PlanRules, ResumableRules, Rules, ToolRules};
 use grammata_guard::{Action, Guard, Line, Options};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -266,4 +266,93 @@ fn tools_open_when_what_they_need_was_called() {
     assert!(refused.contains("argument"), "{refused}");
     albums.call("getAlbum", json!({ "id": "7" }), json!({ "content": [] })).unwrap();
     assert_eq!(albums.log.iter().filter(|line| line.starts_with("[\"call\"")).count(), 3);
+}
+
+/// Random calls, with a new guard that replays the log after every few calls. The replayed rules must be where the rules
+/// of a guard are that has run all the time.
+fn check_resumed<'r>(rules: impl Fn() -> Box<dyn Rules + 'r>, results: &[Value], seed: u64) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let (mut steps, mut resumed) = (0, 0);
+    for _ in 0..20 {
+        let tools: Vec<String> = rules().tools().into_iter().map(|(name, _)| name).collect();
+        let mut whole = Other::new(rules());
+        let begun = |log: &[String]| {
+            let (rules, event) = ResumableRules::resume(rules(), &log.join("\n")).unwrap();
+            assert_eq!(event, None);
+            Other::new(Box::new(rules))
+        };
+        let (mut parts, mut log) = (begun(&[]), Vec::new());
+        for _ in 0..random.random_range(1..15) {
+            if random.random_range(0..3) == 0 {
+                log.append(&mut parts.log);
+                parts = begun(&log);
+                resumed += 1;
+            }
+            let open = whole.open();
+            assert_eq!(parts.open(), open);
+            // half of the calls are of open tools, with the values that they allow
+            let any = tools.choose(&mut random).unwrap().clone();
+            let tool = open.choose(&mut random).filter(|_| random.random());
+            let name = tool.map_or(any, |tool| tool["name"].as_str().unwrap().to_owned());
+            let mut arguments = serde_json::Map::new();
+            for (name, schema) in
+                tool.and_then(|tool| tool["inputSchema"]["properties"].as_object()).into_iter().flatten()
+            {
+                let value = schema["enum"].get(0).cloned();
+                arguments.insert(name.clone(), value.unwrap_or_else(|| json!(3)));
+            }
+            let result = results.choose(&mut random).unwrap();
+            let expected = whole.call(&name, arguments.clone().into(), result.clone());
+            assert_eq!(parts.call(&name, arguments.into(), result.clone()), expected, "{name}");
+            steps += usize::from(expected.is_ok());
+        }
+    }
+    assert!(steps > 20 && resumed > 20, "{steps} {resumed}");
+}
+
+#[test]
+fn sessions_of_all_rules_are_resumed() {
+    let results = [
+        data(json!({ "outcome": "yes", "facts": {} })),
+        text("no"),
+        data(json!({})),
+        json!({ "isError": true }),
+    ];
+    check_resumed(
+        || Box::new(PlanRules::new(PlanAutomaton::new(spec(SHOP)).unwrap()).unwrap()),
+        &results[..2],
+        1,
+    );
+    let set = albums();
+    check_resumed(|| Box::new(ToolRules::new(&set)), &results, 2);
+    let text = std::fs::read_to_string(folder().join("../flows/banking.toml")).unwrap();
+    let domain = FlowDomain::read(&text, &Limits::default()).unwrap();
+    let made: serde_json::Map<String, Value> =
+        domain.data.iter().map(|name| (name.clone(), json!(format!("a {name}")))).collect();
+    let results = [data(made.into()), json!({ "isError": true })];
+    check_resumed(|| Box::new(FlowRules::new(&domain, FlowOptions::default()).unwrap()), &results, 3);
+}
+
+#[test]
+fn logs_that_cannot_be_resumed() {
+    let resume = |log: &str| {
+        let rules = PlanRules::new(PlanAutomaton::new(spec(SHOP)).unwrap()).unwrap();
+        ResumableRules::resume(Box::new(rules), log).map(|(_, event)| event)
+    };
+    let interrupted = resume("[\"guide\",\"refused\"]\n\n[\"call\",\"ask\",{}]\n").unwrap();
+    assert_eq!(interrupted, Some(json!(["result", { "error": "the session ended before the result" }])));
+    for (log, place, why) in [
+        ("ask -> yes", "event 1", "not an event in JSON"),
+        ("[\"call\",\"ask\"]", "event 1", "no arguments"),
+        ("[\"call\",\"buy\",{\"count\":1}]", "event 1", "not allowed now"),
+        ("[\"call\",\"ask\",{}]\n[\"call\",\"ask\",{}]", "event 2", "cannot follow"),
+        ("[\"call\",\"ask\",{}]\n[\"result\",{}]", "event 2", "neither `data` nor `error`"),
+        ("[\"result\",{\"data\":1}]", "event 1", "cannot follow"),
+        ("[\"own\",\"end\",{}]", "event 1", "no tools of its own"),
+        ("[\"user\",\"hello\"]", "event 1", "cannot follow"),
+    ] {
+        let error = resume(log).unwrap_err();
+        assert_eq!(error.code(), "guard/trace");
+        assert!(error.to_string().contains(place) && error.to_string().contains(why), "{error}");
+    }
 }

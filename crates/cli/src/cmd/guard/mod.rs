@@ -9,7 +9,6 @@ use crate::cmd::procedure::ModeName;
 use crate::io::output::{Exit, Failure, Output};
 use crate::io::{errors, messages};
 use grammata::error::Error;
-use grammata_agents::procedures::{Event, read_trace};
 use grammata_base::files;
 use grammata_guard::http::{ListenOptions, Listener, Remote};
 use grammata_guard::proxy::{self, Client, Journal, Server};
@@ -83,7 +82,8 @@ pub(crate) struct Arguments {
     /// Write the session to a new file, which `procedure verify` or `plan verify` reads
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "listen"])]
     log: Option<PathBuf>,
-    /// Continue the session of a log, and write to it; a file that does not exist begins one
+    /// Continue the session of a log, and write to it; a file that does not exist begins one. For rules other than a
+    /// procedure the log has calls and results as JSON, and `plan verify` does not read it
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
     resume: Option<PathBuf>,
     #[command(flatten)]
@@ -98,13 +98,13 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((api.to_owned(), tool.to_owned()))
 }
 
-/// The log of a session: its path, the open file, and the events that the file already has.
-type Log<'a> = (&'a Path, File, Vec<Event>);
+/// The log of a session: its path, the open file, and the text that the file already has.
+type Log<'a> = (&'a Path, File, String);
 
 fn log(arguments: &Arguments) -> Result<Option<Log<'_>>, Error> {
     if let Some(path) = &arguments.log {
         let created = File::create_new(path).map_err(|cause| errors::io(path, &cause))?;
-        return Ok(Some((path, created, Vec::new())));
+        return Ok(Some((path, created, String::new())));
     }
     let Some(path) = &arguments.resume else { return Ok(None) };
     let limits = arguments.limits.get();
@@ -113,13 +113,11 @@ fn log(arguments: &Arguments) -> Result<Option<Log<'_>>, Error> {
     let mut text = String::new();
     let most = limits.source_bytes as u64 + 1;
     (&mut file).take(most).read_to_string(&mut text).map_err(io)?;
-    let name = source::name_of(path);
-    let trace = read_trace(&text, &limits).map_err(|error| error.in_file(&name))?;
     file.seek(SeekFrom::End(0)).map_err(io)?;
     if !text.is_empty() && !text.ends_with('\n') {
         file.write_all(b"\n").map_err(io)?;
     }
-    Ok(Some((path, file, trace)))
+    Ok(Some((path, file, text)))
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -158,12 +156,12 @@ impl Guarded<'_> {
     /// Runs a session to its end.
     fn run(&self, client: Client, mut log: Option<Log<'_>>, line_bytes: usize) -> Result<(), Error> {
         let arguments = self.arguments;
-        let trace = log.as_ref().map_or(&[][..], |(_, _, trace)| trace);
+        let text = log.as_ref().map_or("", |(_, _, text)| text);
         let path = log.as_ref().map(|(path, ..)| *path);
         // supervisors cannot be shared between the threads of sessions
         let supervisor = self.held.supervisor(arguments, &arguments.limits.get())?;
-        let made = self.held.rules(supervisor.as_ref(), trace, arguments);
-        let (rules, event) = made.map_err(|error| match path.filter(|_| !trace.is_empty()) {
+        let made = self.held.rules(supervisor.as_ref(), text, arguments);
+        let (rules, event) = made.map_err(|error| match path.filter(|_| !text.is_empty()) {
             Some(path) => error.in_file(&source::name_of(path)),
             None => error,
         })?;
@@ -213,7 +211,7 @@ impl Guarded<'_> {
             let path = arguments.logs.as_ref().map(|folder| folder.join(format!("{id}.jsonl")));
             let log = path.as_deref().map(|path| {
                 let created = File::create_new(path).map_err(|cause| errors::io(path, &cause))?;
-                Ok((path, created, Vec::new()))
+                Ok((path, created, String::new()))
             });
             let ended = log.transpose().and_then(|log| self.run(Client::Http(client), log, MESSAGE_BYTES));
             if let Err(error) = ended {

@@ -8,9 +8,11 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata_agents::flows::{FlowDomain, FlowOptions};
 use grammata_agents::plan::PlanAutomaton;
-use grammata_agents::procedures::{Event, Procedure, Session, Supervisor};
+use grammata_agents::procedures::{Procedure, Session, Supervisor, read_trace};
 use grammata_agents::tools::{self, Document, ReadOptions, ToolSet};
-use grammata_guard::rules::{FlowRules, PlanRules, ProcedureOptions, ProcedureRules, Rules, ToolRules};
+use grammata_guard::rules::{
+    FlowRules, PlanRules, ProcedureOptions, ProcedureRules, ResumableRules, Rules, ToolRules,
+};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -65,7 +67,7 @@ const TOOLS: [&str; 3] = ["openapi", "swagger", "tools"];
 
 impl Held {
     /// Reads the file, or the spec of a folder. The sources of a procedure are opened unless the agent reports the
-    /// user's messages. `--user-words` and `--resume` are refused for all other rules.
+    /// user's messages. `--user-words` is refused for all other rules.
     pub(super) fn read(arguments: &Arguments, limits: &Limits) -> Result<Held> {
         let given = &arguments.file;
         let (path, text) = match given.is_dir() {
@@ -99,7 +101,7 @@ impl Held {
                 Held::Tools(tools::read([document], &options).map_err(in_file)?)
             }
         };
-        if arguments.user_words || arguments.resume.is_some() {
+        if arguments.user_words {
             return Err(errors::guard_of_procedures());
         }
         Ok(held)
@@ -117,12 +119,12 @@ impl Held {
         Ok(Some(supervisor).filter(|supervisor| !supervisor.is_blocking()))
     }
 
-    /// Creates the rules of a session, for procedures after the events of a trace. Also returns an event that the log
-    /// lacks, if any: the result of a call that was interrupted.
+    /// Creates the rules of a session. With `--resume` they continue after the events of `log`, the text of its file. Also
+    /// returns an event that the log lacks, if any: the result of a call that was interrupted.
     pub(super) fn rules<'h>(
         &'h self,
         supervisor: Option<&'h Supervisor<'h>>,
-        trace: &[Event],
+        log: &str,
         arguments: &Arguments,
     ) -> Result<(Box<dyn Rules + 'h>, Option<Value>)> {
         let rules: Box<dyn Rules> = match self {
@@ -133,7 +135,7 @@ impl Held {
                 };
                 let options = ProcedureOptions { hears_user: arguments.user_words };
                 let mut rules = ProcedureRules::new(session, options)?;
-                let event = rules.resume(trace)?;
+                let event = rules.resume(&read_trace(log, &arguments.limits.get())?)?;
                 return Ok((Box::new(rules), event));
             }
             Held::Flow(domain) => {
@@ -146,6 +148,11 @@ impl Held {
             }
             Held::Tools(set) => Box::new(ToolRules::new(set)),
         };
-        Ok((rules, None))
+        if arguments.resume.is_none() {
+            return Ok((rules, None));
+        }
+        arguments.limits.get().check_source(log)?;
+        let (rules, event) = ResumableRules::resume(rules, log)?;
+        Ok((Box::new(rules), event))
     }
 }
