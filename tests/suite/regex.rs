@@ -153,6 +153,12 @@ fn bytes_that_are_not_text() {
     let grammar = compile("[^a]", &Options::default().unicode(false)).expect("bytes are allowed");
     assert!(language::matches(&grammar, b"\xC3"));
     assert!(!language::matches(&grammar, "é".as_bytes()));
+    let ecma = Options::default().dialect(Dialect::Ecma262).unicode(false);
+    for pattern in ["(?=a)a", "a(?!b)", "(?<=a)b", "(?<!a)b"] {
+        let error = compile(pattern, &ecma).expect_err("look-around is over characters");
+        assert_eq!(error.code(), "regex/look-around-over-bytes", "{error}");
+    }
+    assert!(compile("(?<ahead>a)", &ecma).is_ok());
 }
 
 #[test]

@@ -265,6 +265,7 @@ impl<'p> Translator<'p> {
             Escape::Boundary(c) => {
                 self.out.push('\\');
                 self.out.push(c);
+                self.repeatable = Repeatable::Nothing;
             }
         }
         Ok(())

@@ -85,6 +85,14 @@ pub(super) fn line_anchor(source: &Source<'_>, span: &Span) -> Error {
     )
 }
 
+pub(super) fn look_over_bytes(source: &Source<'_>, span: &Span) -> Error {
+    error(
+        at_span(source, span, "regex/look-around-over-bytes", "look-around needs a pattern over characters")
+            .allowed("look-around with Unicode")
+            .help("leave Unicode on, or write the pattern without look-around"),
+    )
+}
+
 pub(super) fn empty_language(pattern: &str) -> Error {
     error(
         Diagnostic::new("regex/empty-language", "no text matches the pattern")

@@ -4,6 +4,7 @@ use super::Options;
 use super::context::Part;
 use super::errors;
 use super::leaf::{Flags, Hook, Leaves};
+use super::program;
 use super::source::Source;
 use crate::error::Result;
 use crate::grammar::{ExprId, GrammarBuilder};
@@ -12,8 +13,8 @@ use regex_syntax::ast::{Assertion, AssertionKind, Ast, GroupKind, RepetitionKind
 /// Lowers a pattern without assertions that need a program.
 ///
 /// # Errors
-/// `regex/word-boundary` and `regex/line-anchor` for other assertions than the ends of the text; the errors of leaves;
-/// the first error of the builder.
+/// `regex/word-boundary` and `regex/line-anchor` for other assertions than the ends of the text;
+/// `regex/look-around-over-bytes` for look-around; the errors of leaves; the first error of the builder.
 pub(super) fn lower(
     builder: &mut GrammarBuilder,
     source: &Source<'_>,
@@ -23,7 +24,7 @@ pub(super) fn lower(
 ) -> Result<ExprId> {
     let leaves = Leaves::new(source, hook);
     let flags = Flags::new(options);
-    let mut lowering = Lowering { builder, source, leaves, flags, frames: Vec::new() };
+    let mut lowering = Lowering { builder, source, options, leaves, flags, frames: Vec::new() };
     let mut step = Step::Down(ast);
     let mut part = loop {
         step = match step {
@@ -100,6 +101,7 @@ impl Sequence {
 }
 
 struct Lowering<'a, 'p, 'h, 'f> {
+    options: &'a Options,
     builder: &'a mut GrammarBuilder,
     source: &'p Source<'p>,
     leaves: Leaves<'p, 'h, 'f>,
@@ -138,6 +140,10 @@ impl<'a> Lowering<'a, '_, '_, '_> {
                 };
                 self.frames.push(Frame::Repeat { min, max });
                 Step::Down(&repetition.ast)
+            }
+            // over characters, look-arounds are lowered by a program
+            Ast::Group(group) if program::look_around(&group.kind, self.options).is_some() => {
+                return Err(errors::look_over_bytes(self.source, &group.span));
             }
             Ast::Group(group) => {
                 self.frames.push(Frame::Group { outer: self.flags });

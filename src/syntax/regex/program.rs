@@ -45,15 +45,9 @@ pub(super) enum Instruction {
     /// that it does not.
     Behind(usize, bool, Place),
     /// Requires the start of the text or, if `line` is set, of a line.
-    Start {
-        line: bool,
-        next: Place,
-    },
+    Start { line: bool, next: Place },
     /// Requires the end of the text or, if `line` is set, of a line.
-    Finish {
-        line: bool,
-        next: Place,
-    },
+    Finish { line: bool, next: Place },
     /// Requires a word boundary (`true`) or its absence (`false`).
     Boundary(bool, Place),
 }
@@ -106,7 +100,7 @@ pub(super) fn first_assertion(ast: &Ast, options: &Options) -> Option<usize> {
 
 /// The kind of look-around of a group in a translated ECMA-262 pattern: whether it looks behind, and whether it is
 /// negated. `None` for other groups.
-fn look_around(kind: &GroupKind, options: &Options) -> Option<(bool, bool)> {
+pub(super) fn look_around(kind: &GroupKind, options: &Options) -> Option<(bool, bool)> {
     let GroupKind::CaptureName { name, .. } = kind else { return None };
     if options.dialect != Dialect::Ecma262 {
         return None;
