@@ -346,6 +346,13 @@ impl<'s> Parser<'s> {
         }
     }
 
+    fn optional_number(&mut self) -> Result<Option<u32>> {
+        match self.peek() {
+            Some(Word::Number(_)) => self.number().map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// Parses a repetition: `?`, `*`, `+`, `~3`, `~2..4`, `{3}`, `{2,}`, `{,4}` or `{2,4}`. Without one, the result is
     /// once. Returns the minimum, and the maximum or `None` for no bound.
     fn times(&mut self) -> Result<(u32, Option<u32>)> {
@@ -360,14 +367,17 @@ impl<'s> Parser<'s> {
             let min = self.number()?;
             (min, Some(if self.takes("..") { self.number()? } else { min }))
         } else if self.takes("{") {
-            let min = if let Some(Word::Number(_)) = self.peek() { self.number()? } else { 0 };
-            let max = match self.takes(",") {
-                true if matches!(self.peek(), Some(Word::Number(_))) => Some(self.number()?),
-                true => None,
-                false => Some(min),
+            let min = self.optional_number()?;
+            let max = if min.is_some() && !self.takes(",") {
+                min
+            } else {
+                if min.is_none() {
+                    self.expect(",")?;
+                }
+                self.optional_number()?
             };
             self.expect("}")?;
-            (min, max)
+            (min.unwrap_or(0), max)
         } else {
             (1, Some(1))
         };

@@ -136,7 +136,10 @@ fn text(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
                     '"' | '\\' | '/' | '\'' => c,
                     _ if digits > 0 => {
                         let code: String = chars.by_ref().take(digits).map(|(_, c)| c).collect();
-                        let code = u32::from_str_radix(&code, 16).ok().filter(|_| code.len() == digits);
+                        let is_code = code.len() == digits && code.bytes().all(|c| c.is_ascii_hexdigit());
+                        let code = u32::from_str_radix(&code, 16).ok();
+                        // `from_str_radix` would also read a sign
+                        let code = code.filter(|_| is_code);
                         code.and_then(char::from_u32).ok_or_else(|| errors::escape(source, at + place))?
                     }
                     _ => return Err(errors::escape(source, at + place)),
