@@ -4,7 +4,7 @@ use super::automaton::{FlowAutomaton, FlowCall, FlowState};
 use grammata::error::Result;
 use grammata::limits::{LimitKind, Limits};
 use grammata::transitions::{Count, Counts, Transition, TransitionSystem};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The number and the lengths of the plans from a state on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +106,9 @@ impl<'a, 'd> FlowLookahead<'a, 'd> {
     pub fn forced(&mut self, mut state: FlowState) -> Result<Vec<usize>> {
         let mut forced = Vec::new();
         let mut transitions = Vec::new();
-        while !self.automaton.is_accepting(&state) {
+        // answers that are left out may leave a single call that comes back to a state
+        let mut visited = FxHashSet::default();
+        while !self.automaton.is_accepting(&state) && visited.insert(state) {
             transitions.clear();
             self.automaton.successors(&state, &mut transitions)?;
             let [only] = transitions.as_slice() else { break };

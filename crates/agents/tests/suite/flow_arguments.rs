@@ -219,6 +219,9 @@ fn what_cannot_name_makers_is_refused() {
 #[test]
 fn the_prompt_names_makers_too() {
     let domain = domain();
+    let error =
+        FlowPrompt::new(&domain, &[0, 99], "far away", Thoughts::None, &Limits::default()).unwrap_err();
+    assert_eq!(error.code(), "flow/unknown-name");
     let prompt = FlowPrompt::new(&domain, &[0], "far away", Thoughts::None, &Limits::default()).unwrap();
     assert_eq!(prompt.answer, "Plan: P(), Q(),");
     let prompt = prompt.naming_makers(&domain, Thoughts::None);

@@ -80,6 +80,22 @@ fn what_lies_ahead_counts_each_answer() {
 }
 
 #[test]
+fn forced_calls_end_where_a_state_comes_back() {
+    // until the answer is `due`, the check is repeated; the options leave only the other answer
+    let text = REFUND.replace(
+        "\"find\", \"check\", { either = [[\"pay\"], [\"explain\"]] }",
+        "\"find\", { step = \"check\", repeat = { min = 1 } }, \"pay\"",
+    );
+    let domain = read(&text).unwrap();
+    let known = FlowOptions::default().answers(vec![domain.answer("CheckRefund=denied").unwrap()]);
+    let mut automaton = FlowAutomaton::new(&domain, known).unwrap();
+    let start = automaton.start();
+    let ahead = FlowLookahead::new(&mut automaton).at(start).unwrap();
+    let names: Vec<&str> = ahead.forced.iter().map(|&api| domain.apis[api].name.as_str()).collect();
+    assert_eq!(names, ["FindOrder", "CheckRefund"]);
+}
+
+#[test]
 fn an_answer_that_nothing_follows_is_refused() {
     let without = REFUND.replace(", [\"explain\"]", "");
     let error = read(&without).unwrap_err();

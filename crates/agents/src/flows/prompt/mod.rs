@@ -27,10 +27,8 @@ impl FlowPrompt {
     /// Creates the prompt for the plan of a query, with all APIs and the given flows of a domain.
     ///
     /// # Errors
-    /// The limits `template_work` and `source_bytes`; `flow/template` if the template cannot be rendered.
-    ///
-    /// # Panics
-    /// If `flows` has an index that the domain lacks.
+    /// `flow/unknown-name` if `flows` has an index that the domain lacks; the limits `template_work` and `source_bytes`;
+    /// `flow/template` if the template cannot be rendered.
     pub fn new(
         domain: &FlowDomain,
         flows: &[usize],
@@ -38,6 +36,9 @@ impl FlowPrompt {
         thoughts: Thoughts,
         limits: &Limits,
     ) -> Result<FlowPrompt> {
+        if let Some(unknown) = flows.iter().find(|&&flow| flow >= domain.flows.len()) {
+            return Err(errors::unknown("flow", &unknown.to_string(), "/flows".to_owned(), []));
+        }
         let name = Thoughts::ALL.iter().find(|(_, one)| *one == thoughts).map_or("free", |(name, _)| name);
         let make = || {
             let text = |step: &usize| Value::from(domain.steps[*step].text.as_str());
