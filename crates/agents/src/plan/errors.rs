@@ -39,6 +39,14 @@ pub(super) fn exhausted_search(most: usize) -> Error {
     Error::new(ErrorKind::Limit, diagnostic)
 }
 
+pub(super) fn exhausted_beam(width: usize) -> Error {
+    let diagnostic =
+        Diagnostic::new("plan/budget-exhausted", "all plans that the beam kept end in dead ends")
+            .found(format!("a beam of {width}"))
+            .help("keep more unfinished plans (`--beam-width N`), or search by `--search best-first`");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
 pub(super) fn exhausted_orders(orders: usize) -> Error {
     let diagnostic = Diagnostic::new(
         "plan/budget-exhausted",

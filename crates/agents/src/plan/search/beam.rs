@@ -2,6 +2,7 @@
 
 use super::open::{Decisions, Open};
 use super::{Outcome, Problem, Search};
+use crate::plan::errors;
 use grammata::error::Result;
 
 /// Finds the most probable plan among those that stay in the beam. With unbounded width the found plan is the most
@@ -17,6 +18,7 @@ impl Search for Beam {
         let mut decisions = Decisions::default();
         let mut beam = vec![Open::start(problem)];
         let mut best: Option<Open> = None;
+        let mut has_dropped = false;
         while !beam.is_empty() {
             let mut next = Vec::new();
             for open in beam {
@@ -24,6 +26,7 @@ impl Search for Beam {
             }
             // the sort is stable: the earlier of equals stays first
             next.sort_by(|a, b| b.score.total_cmp(&a.score));
+            has_dropped |= next.len() > self.width.max(1);
             next.truncate(self.width.max(1));
             let (finished, unfinished): (Vec<Open>, Vec<Open>) =
                 next.into_iter().partition(|open| open.is_finished);
@@ -35,6 +38,10 @@ impl Search for Beam {
             // scores never increase: a plan no better than a finished one cannot become better
             beam = unfinished;
             beam.retain(|open| best.as_ref().is_none_or(|best| open.score > best.score));
+        }
+        // a plan that was dropped may have an end where the kept ones had none, if the lookahead could not decide
+        if best.is_none() && has_dropped {
+            return Err(errors::exhausted_beam(self.width.max(1)));
         }
         Ok(Open::outcome(best, problem, &decisions))
     }
