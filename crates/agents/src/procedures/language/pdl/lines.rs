@@ -132,9 +132,10 @@ fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
-/// Returns the text up to a `#` that follows whitespace outside of strings.
+/// Returns the text up to a `#` that begins it, or that follows whitespace outside of strings.
 fn without_comment(text: &str) -> &str {
-    let comment = outside(text).find(|&(at, c)| c == '#' && text[..at].ends_with(char::is_whitespace));
+    let comment =
+        outside(text).find(|&(at, c)| c == '#' && (at == 0 || text[..at].ends_with(char::is_whitespace)));
     comment.map_or(text, |(at, _)| &text[..at]).trim_end()
 }
 
