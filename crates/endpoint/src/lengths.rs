@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 const DECIDING: [&str; 5] = ["maxLength", "enum", "const", "pattern", "format"];
 /// Keywords whose values are not schemas.
 const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
+/// Keywords whose values are schemas by name, such as the names of properties.
+const NAMED: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 /// Removes `minLength` and `maxLength` from each schema of type `string`. Visits the same values as [`bound`].
 pub(crate) fn remove(value: &mut Value) {
@@ -18,8 +20,7 @@ pub(crate) fn remove(value: &mut Value) {
 }
 
 /// Adds `maxLength` to each schema of type `string` that has none and no other keyword that bounds its strings. Visits
-/// all values inside `value`, except those of members with the name `enum`, `const`, `default` or `examples`, even if
-/// the name is that of a property. The recursion is as deep as the value, whose nesting the JSON reader limits.
+/// all schemas inside `value`, but no values of the keywords `enum`, `const`, `default` and `examples`. The recursion is as deep as the value, whose nesting the JSON reader limits.
 pub(crate) fn bound(value: &mut Value, most: u32) {
     visit(value, &|members| {
         if is_unbounded_string(members) {
@@ -34,8 +35,15 @@ fn visit(value: &mut Value, each: &impl Fn(&mut Map<String, Value>)) {
         Value::Array(items) => items.iter_mut().for_each(|item| visit(item, each)),
         Value::Object(members) => {
             each(members);
-            let members = members.iter_mut().filter(|(name, _)| !VALUES.contains(&name.as_str()));
-            members.for_each(|(_, value)| visit(value, each));
+            for (name, value) in members.iter_mut() {
+                match value {
+                    _ if VALUES.contains(&name.as_str()) => {}
+                    Value::Object(schemas) if NAMED.contains(&name.as_str()) => {
+                        schemas.values_mut().for_each(|schema| visit(schema, each));
+                    }
+                    value => visit(value, each),
+                }
+            }
         }
         _ => {}
     }
@@ -59,7 +67,10 @@ mod tests {
             (text.clone(), bounded.clone()),
             (json!({"properties": {"type": text}}), json!({"properties": {"type": bounded}})),
             (json!({"anyOf": [text, {"type": "null"}]}), json!({"anyOf": [bounded, {"type": "null"}]})),
+            (json!({"properties": {"default": text}}), json!({"properties": {"default": bounded}})),
+            (json!({"$defs": {"properties": text}}), json!({"$defs": {"properties": bounded}})),
             (json!({"const": text}), json!({"const": text})),
+            (json!({"items": {"default": text}}), json!({"items": {"default": text}})),
             (json!({"type": ["string", "number"]}), json!({"type": ["string", "number"]})),
         ] {
             let mut found = schema.clone();
