@@ -354,6 +354,8 @@ impl Decoder<'_> {
         self.events.clear();
         self.timings = Timings::default();
         self.began = Instant::now();
+        // the prompt was fed for the first output
+        self.decoding = self.decoding.map(|_| Instant::now());
         self.state = State::Deciding;
         Ok(generation)
     }
