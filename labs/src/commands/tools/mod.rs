@@ -29,6 +29,7 @@ use grammata_cli::args::source;
 use grammata_cli::cmd::tools::grammar::format;
 use grammata_cli::cmd::tools::prompt::LevelName;
 use grammata_cli::cmd::tools::{SetArgs, read_options};
+use grammata_cli::io::messages::Progress;
 use grammata_cli::io::output::{Exit, Failure, Output};
 use grammata_decode::{PrefixCache, PromptTokenizer, Sampler, SamplingParams};
 use grammata_report::{Journal, Table};
@@ -221,6 +222,7 @@ fn generated(
     let mut runner = Runner::new(vocabulary, judge, options);
     let mut prompt = Vec::new();
     let mut records: Vec<Record> = Vec::new();
+    let progress = Progress::with_total("writing outputs", trials.len() as u64);
     for (at, trial) in trials.iter().enumerate() {
         if at == 0 || !std::ptr::eq(trials[at - 1].task, trial.task) {
             prompt = asker.prompt(trial.task)?;
@@ -231,6 +233,7 @@ fn generated(
             Some(journal) => journal.get_or_run(&trial.id(), one)?.clone(),
             None => one()?,
         });
+        progress.advance();
     }
     Ok(records)
 }
