@@ -356,7 +356,8 @@ fn are_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         // the numbers of these tests are exact as floats; zeros are never equal here
         (Value::Number(a), Value::Number(b)) => {
-            a.as_f64().is_some_and(f64::is_normal) && a.as_f64() == b.as_f64()
+            let is_exact = |a: f64| a.is_normal() || a == 0.0;
+            a.as_f64().is_some_and(is_exact) && a.as_f64() == b.as_f64()
         }
         (Value::Array(a), Value::Array(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| are_same(a, b))
