@@ -194,8 +194,7 @@ impl GrammarBuilder {
         }
     }
 
-    /// One token of a set, identified by its id. An empty set, and a list of more than `grammar_nodes` names and ranges
-    /// of ids, are an error.
+    /// One token of a set, by its id. An empty set, and more than `grammar_nodes` names and ranges, are an error.
     pub fn token(&mut self, terminal: TokenTerminal) -> ExprId {
         if terminal.is_empty() {
             self.fail(errors::empty_token_terminal());
@@ -303,8 +302,7 @@ impl GrammarBuilder {
         if min == 0 { self.optional(list) } else { list }
     }
 
-    /// Keyed members, each at most once, and further ones by `rest`, without conditions or bounds; see [`Members`]. The
-    /// errors are those of [`member_list`](Self::member_list).
+    /// Keyed members, each at most once, and further ones by `rest`, without conditions or bounds; see [`Members`].
     pub fn members(
         &mut self,
         order: Order,
@@ -317,10 +315,9 @@ impl GrammarBuilder {
         self.member_list(Members { order, members, rest, ones, conditions, separator, min: 0, max: None })
     }
 
-    /// Keyed members with all fields of [`Members`]. If the numbers of required and of listed members leave no list of
-    /// `min` to `max` members, or only the empty list and it violates the conditions, the result is
-    /// [`never`](Self::never). More than `grammar_nodes` members, or conditions that cannot be checked within
-    /// `condition_search`, are an error.
+    /// Keyed members with all fields of [`Members`]; [`never`](Self::never) if no list has `min` to `max` members, or
+    /// only the empty list and it violates the conditions. Errors: more than `grammar_nodes` members; conditions that
+    /// `condition_search` does not suffice to check.
     pub fn member_list(&mut self, list: Members) -> ExprId {
         let Members { order, members, rest, ones, conditions, separator, min, max } = list;
         if members.len() > self.limits.grammar_nodes {
@@ -433,8 +430,7 @@ impl GrammarBuilder {
     ///
     /// A part contains no other part, no names of objects and no lists of different items, and is contained in no name,
     /// in no list of different items, in no object whose names must differ, and in no intersection or complement.
-    /// Compilation refuses a grammar that violates this, and a part that is not known to be able to end within its
-    /// bound. A bound of 0 is an error.
+    /// Compilation refuses other grammars, and a part not known to fit into its bound. A bound of 0 is an error.
     pub fn max_tokens(&mut self, part: ExprId, most: u32) -> ExprId {
         if most == 0 {
             self.fail(errors::no_tokens_for_part());
@@ -501,8 +497,7 @@ impl GrammarBuilder {
         self.rules[rule.index()].1 = Some(body);
     }
 
-    /// Whether the rule has a body; false between its declaration and its definition. Panics if the builder has no rule
-    /// with this id.
+    /// Whether the rule has a body: false until its definition. Panics if the builder has no rule with this id.
     pub fn is_defined(&self, rule: RuleId) -> bool {
         self.body(rule).is_some()
     }

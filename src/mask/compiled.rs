@@ -133,8 +133,7 @@ impl Compiler {
     /// contain it. Equal vocabularies give equal bytes.
     ///
     /// # Errors
-    /// `limit/exceeded` ([`trie_bytes`](Limits::trie_bytes)); `mask-file/no-token-index` if a token has 65,535 bytes or
-    /// more, or an id of 2,147,483,648 or more.
+    /// `limit/exceeded`; `mask-file/no-token-index` for a token of 65,535 bytes or more, or an id of 2³¹ or more.
     pub fn token_index(&self) -> Result<Vec<u8>> {
         self.index()?.to_bytes().ok_or_else(errors::no_token_index)
     }
@@ -147,8 +146,7 @@ impl Compiler {
     /// vocabulary. To verify them, compare them with the bytes of a compiler that has computed its own index.
     ///
     /// # Errors
-    /// `mask-file/token-index` if the bytes are damaged, or belong to another vocabulary or version; `limit/exceeded`
-    /// if the index needs more than [`trie_bytes`](Limits::trie_bytes).
+    /// `limit/exceeded`; `mask-file/token-index` if the bytes are damaged, or of another vocabulary or version.
     pub fn prepare_from(&self, index: &[u8]) -> Result<()> {
         if self.index.get().is_none() {
             let read = TokenIndex::from_bytes(index, Arc::clone(&self.vocabulary), &self.limits)?;

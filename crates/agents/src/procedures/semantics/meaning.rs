@@ -150,8 +150,7 @@ fn name_calls(nodes: &[Node], program: &mut Program, findings: &mut Findings) {
     }
 }
 
-/// Returns for each statement whether no call, branch, loop or `try` follows it up to a `return` or the end of the
-/// text.
+/// Returns for each statement whether no call, branch, loop or `try` follows it up to a `return` or the end.
 fn last_statements(program: &Program) -> Vec<bool> {
     let mut is_last = vec![false; program.statements.len()];
     // `here` belongs to the current block, `outer` to the surrounding statements
@@ -206,8 +205,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Skips to the mark that ends the current block or arm, or to the end of the text. Warns of the first skipped
-    /// statement that is not prose.
+    /// Skips to the end of the current block or arm, or of the text, with a warning about the first statement.
     fn skip(&mut self, from: usize) -> usize {
         let mut at = from;
         let mut first = None;
@@ -485,8 +483,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Returns the distinct APIs that call statements in `from..to` call, in the order of the nodes. Calls in
-    /// conditions do not count.
+    /// Returns the distinct APIs of the call statements in `from..to`, without conditions, in the order of the nodes.
     fn apis_between(&mut self, from: usize, to: usize) -> Result<Vec<usize>> {
         self.budget.spend(to - from)?;
         let mut apis = Vec::new();
@@ -518,8 +515,7 @@ impl Pass<'_> {
         Ok(false)
     }
 
-    /// Returns whether a condition is not prose, and all slots that it reads are slots of results. Literals and calls
-    /// may be part of it.
+    /// Returns whether a condition is not prose, and reads only slots of results; it may have literals and calls.
     fn is_about_results(&self, condition: usize) -> bool {
         let condition = &self.program.expressions.conditions[condition];
         let mut nodes = condition.first..=condition.root;
@@ -533,8 +529,7 @@ impl Pass<'_> {
         })
     }
 
-    /// Computes the registers of a condition's slots and calls, and adds the sites of its calls. Returns the root of
-    /// the condition.
+    /// Computes the registers of a condition's slots and calls, and adds the sites of its calls. Returns its root.
     fn condition(&mut self, condition: usize) -> Result<ExprId> {
         let condition = self.program.expressions.conditions[condition].clone();
         self.budget.spend((condition.root - condition.first) as usize + 1)?;

@@ -105,8 +105,7 @@ pub(super) struct At {
     pub(super) inside: Matcher,
     /// A matcher of the section with any bytes in the hole; `None` if the section has no hole.
     pub(super) over: Option<Matcher>,
-    /// The calls that have begun; the section follows the name of the last one. Empty in the section at the start of
-    /// the turn.
+    /// The calls that have begun; the section follows the name of the last one. Empty before the first name.
     pub(super) calls: Calls,
 }
 
