@@ -36,7 +36,7 @@ fn main() -> Result<()> {
 /// A model that counts pairs of letters. The state of a sequence is its tokens; a transformer would keep its caches
 /// there.
 struct Letters {
-    /// How often each token follows each token.
+    /// How often each token follows each token, plus 0.01.
     pairs: Vec<Vec<f32>>,
     sequences: Sequences<Vec<u32>>,
     rows: Vec<Vec<f32>>,

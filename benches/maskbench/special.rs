@@ -18,7 +18,7 @@ pub(crate) fn all() -> Vec<Schema> {
     for count in [2, 8, 32, 128] {
         all.push(tools(count));
     }
-    // about 1 KB, 16 KB, 256 KB and 4 MB
+    // about 1 KB, 11 KB, 170 KB and 2.7 MB
     for count in [10, 160, 2_560, 40_960] {
         all.push(members(count));
     }

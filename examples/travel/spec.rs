@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 /// The slots of a day after its transport.
 const SLOTS: [&str; 4] = ["breakfast", "lunch", "attraction", "dinner"];
 
-/// The most days of a stay in a city. A city has only one stay. Each day offers the candidates whose index equals the
-/// day modulo this number, so no candidate can be chosen twice.
+/// The most days of a stay in a city. A city has only one stay. The attractions and restaurants of a city are divided
+/// among this many days in turn, so none can be chosen twice.
 const STAY: usize = 3;
 
 /// Returns the plan spec of a query over tables, in JSON, with at most `candidates` candidates for each slot.

@@ -40,7 +40,7 @@ pub(in crate::automaton) const UNDIRECTED_SEARCH: usize = 128;
 /// The most operands of a directed search: with more, the way of each operand alone says little and takes long to find.
 pub(in crate::automaton) const FEW_OPERANDS: usize = 2;
 
-/// The most items examined to estimate after how many bytes an item accepts.
+/// The estimate after how many bytes an item accepts ends once more items than this were found.
 pub(in crate::automaton) const ESTIMATED_ITEMS: usize = 256;
 
 /// The most items examined in one search for a completion, to estimate after how many bytes its items accept. Without
@@ -57,8 +57,8 @@ pub(in crate::automaton) const FREEDOM_SEARCH: usize = 64;
 /// The most configurations examined to find out whether endlessly many values begin with every text of an item.
 pub(in crate::automaton) const FREE_THROUGHOUT: usize = 40;
 
-/// The number of product states that a search of a product examines in the time in which a search for another item
-/// examines one place.
+/// The number of product states that a search of a product examines in the time in which a search for a further value
+/// of a list of unique items examines one configuration. The limit `lockstep_search` counts product states.
 pub(in crate::automaton) const PLACE_COST: usize = 16;
 
 /// The most nested searches, for items that are lists of unique items in turn: bounds the call stack.

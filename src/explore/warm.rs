@@ -24,7 +24,8 @@ impl CompiledGrammar {
     /// waits for at most one such piece of work. The thread ends when nothing is left to explore, when the budget is
     /// spent, when half of [`Limits::cache_bytes`](crate::Limits::cache_bytes) or all of a
     /// [`MemoryBound`](crate::MemoryBound) is used, when the tables are dropped to make room, when the first
-    /// configuration cannot be computed, or when the handle is dropped.
+    /// configuration cannot be computed, when an error other than a limit occurs, or when the handle is cancelled or
+    /// dropped.
     pub fn warm(&self, budget: ExploreBudget) -> WarmUp {
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let (compiled, gate) = (self.clone(), Arc::clone(&is_cancelled));

@@ -241,7 +241,10 @@ impl Matcher {
     }
 }
 
-/// The rows of a tree, set to 0. If `words` is too short, all of `words` is set to 0.
+/// The rows of a tree, set to 0.
+///
+/// # Errors
+/// `matcher/draft-rows` if `words` is too short; then all of `words` is set to 0.
 fn rows_of<'a>(tree: &DraftTree, words: &'a mut [u32], row_words: usize) -> Result<&'a mut [u32]> {
     let found = words.len();
     match tree.len().checked_mul(row_words) {

@@ -405,7 +405,7 @@ impl Locked<'_> {
         let mut tokens: FxHashMap<TokenId, u64> = FxHashMap::default();
         let terminals = self.cache.lazy(self.compiled.automaton()).terminals(at);
         for (place, &terminal) in terminals.iter().enumerate() {
-            // more terminals do not fit into the bits, so their tokens are not grouped
+            // with 64 or more terminals all bits are set, so the tokens are not distinguished by terminal
             let bit = if terminals.len() < 64 { 1 << place } else { u64::MAX };
             let mut count = 1;
             self.compiled.terminals().each(terminal, |token| {

@@ -97,7 +97,8 @@ impl Enumeration<'_> {
                 let body = sub(*body);
                 let mut power = (0..*min).fold(epsilon, |words, _| self.cat(&words, &body));
                 let mut words = power.clone();
-                // the empty word adds nothing after `min`; without it the words get longer each round, so the loop ends
+                // the empty word adds nothing after `min`; without it the words get longer each round until `cat` drops
+                // all of them as too long, so the loop ends
                 let longer: Words = body.into_iter().filter(|word| !word.is_empty()).collect();
                 for _ in *min..max.unwrap_or(u32::MAX) {
                     power = self.cat(&power, &longer);

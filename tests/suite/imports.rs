@@ -42,7 +42,7 @@ pub(crate) fn module_of(file: &Path) -> (Vec<String>, bool) {
 /// A path that a file names.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// The segments of the path, from the root of the map on.
+    /// The segments of the path, from the root of the map in docs/architecture.md on.
     pub(crate) path: Vec<String>,
     /// Whether the file exports the path with `pub use`.
     pub(crate) is_exported: bool,

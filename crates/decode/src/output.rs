@@ -6,7 +6,7 @@ use super::finish::{FinishReason, OutputStatus};
 use super::text::TextStream;
 use grammata::error::Result;
 
-/// The part of a vocabulary that decoding needs: the bytes of the tokens.
+/// The part of a vocabulary that decoding needs: the number of token ids, and the bytes of the tokens.
 pub trait Detokenizer {
     /// Returns the number of token ids, which is the number of bits of a mask.
     fn token_count(&self) -> usize;

@@ -30,7 +30,8 @@ pub(in crate::automaton) struct ProductStates {
     completion_radius: FxHashMap<u32, u32>,
     /// How often the completion radius of a product has increased.
     pub(in crate::automaton) radius_epoch: usize,
-    /// Per product, the last [`COMPLETIONS`] words found that complete a product state, the most recent first.
+    /// Per product, the last [`COMPLETIONS`] words found that complete a product state and have at most
+    /// [`LONGEST_TRIED`] bytes, the most recent first.
     pub(in crate::automaton) completions: FxHashMap<u32, VecDeque<Word>>,
     /// Per item of an operand, a lower bound on the number of bytes after which the item accepts.
     pub(in crate::automaton) least: FxHashMap<Item, u32>,

@@ -337,7 +337,7 @@ impl Completions {
     /// A lower bound on the bytes that lead from a configuration to a word.
     ///
     /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
+    /// `limit/exceeded` if the budget of work, such as `mask_work`, is spent.
     pub(in crate::mask) fn estimate(&mut self, lazy: &Lazy<'_>, id: ConfigurationId) -> Result<usize> {
         Ok(self.estimates.of(lazy, id)? as usize)
     }

@@ -82,8 +82,10 @@ fn entered(
     Ok(true)
 }
 
-/// Adds the tokens that begin in a loop, if each character of the loop leads to a single configuration: a counted loop,
-/// or the entry into an uncounted one. Returns whether the characters do so.
+/// Adds the tokens that begin in a loop, if at each of the next [`MAX_CHARS`] characters, or until no character may
+/// follow, all characters of the loop lead to the same configuration: in a counted loop, or after the entry into an
+/// uncounted one. Returns whether that is so; false also if no character may follow at once, or if a configuration on
+/// the way is unknown or depends on the history.
 fn counted(
     walk: &mut Walk<'_>,
     (language, parts): (&LoopLanguage, &ByLength),

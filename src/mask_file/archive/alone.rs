@@ -19,8 +19,8 @@ pub(super) struct Taken {
 const UNREADABLE: [u32; 2] = [0, 0];
 
 /// Extracts the file with the sections of `header`; its masks and words are in the sections of the archive. `part`
-/// returns bytes of a section, or `None` if they are not available. Masks and words beyond `room` bytes in total count
-/// as not available.
+/// returns bytes of a section, or `None` if they are not available. `room` bounds the bytes of masks and words: a mask
+/// counts as not available if its own bytes, or those of its words, are more than the earlier ones leave.
 ///
 /// # Errors
 /// Those of `part`.

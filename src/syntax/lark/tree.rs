@@ -70,8 +70,8 @@ pub(super) struct Import<'s> {
     pub(super) alias: &'s str,
 }
 
-/// The attributes in brackets after a name. `capture`, `stop_capture` and `temperature` are not stored: they do not
-/// affect the language, and the parser only checks their values.
+/// The attributes in brackets after a name. `capture`, `stop_capture` and `temperature` are checked, but not stored:
+/// they do not affect the language.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attributes<'s> {
     /// Whether the rule takes its shortest word.

@@ -75,7 +75,8 @@ pub(super) struct Translator<'p> {
     pub(super) pattern: &'p str,
     pub(super) offset: usize,
     pub(super) out: String,
-    /// Pairs of byte offsets (output, pattern), one for the beginning of each construct.
+    /// Pairs of byte offsets (output, pattern): one for the beginning of each construct, and a last one for the end of
+    /// the pattern.
     map: Vec<(usize, usize)>,
     /// For the whole pattern and for each open group: the flag `s`, and whether the group is a look-around.
     dot_all: Vec<(bool, bool)>,

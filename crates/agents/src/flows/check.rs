@@ -166,7 +166,7 @@ fn check_flows(domain: &mut FlowDomain, limits: &Limits, allow_infeasible: bool)
 }
 
 /// Checks that the prelude is the first entry, that the end is the last API of the last entry and occurs nowhere else,
-/// that both entries are steps that occur exactly once, and that `after` has no cycle.
+/// that each of these entries is a step carried out exactly once, and that `after` has no cycle.
 fn shape(domain: &FlowDomain, number: usize) -> Result<()> {
     let flow = &domain.flows[number];
     let pointer = format!("/flows/{number}/steps");

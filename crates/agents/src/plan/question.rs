@@ -172,7 +172,8 @@ struct Templates {
 
 impl Questions {
     /// Creates the questions of a spec. `task` describes what to plan. Without it, the spec's template of the task
-    /// does; without that template, the spec's description, or `Make a plan.` if it has none.
+    /// does; without that template, the spec's description, which is used as a template, or `Make a plan.` if it has
+    /// none.
     ///
     /// # Errors
     /// `plan/template`: a template cannot be parsed, or the template of the task is needed and fails; limits.

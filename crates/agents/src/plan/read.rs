@@ -296,7 +296,9 @@ fn one_line(line: &str, spec: &Spec, checker: &mut ArgumentChecker) -> Result<Re
     Ok(ReadStep { written, meanings: meanings.unwrap_or_default(), wrong_arguments: wrong })
 }
 
-/// Returns the elements that a line takes; `None` if the line does not name the symbol.
+/// Returns the elements that a line takes; `None` if the line does not name the symbol in the way that `rank` says: by
+/// its text (0), an alias (1), its id (2) or its label (others). A set-valued symbol is named only by its text or an
+/// alias.
 fn matches(symbol: &Symbol, line: &str, rank: usize) -> Option<Vec<usize>> {
     let line_words = words(line);
     let is = |text: &str| words(text) == line_words;

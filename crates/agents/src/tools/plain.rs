@@ -1,8 +1,8 @@
 //! A cheap check that a schema certainly has a grammar and a value. The arguments of tools with such schemas are
-//! compiled only when the tools are called.
+//! compiled only when a text reaches them, or when a token of a mask may.
 //!
-//! Schemas not known to be plain are compiled with their set, so that each name that a turn may begin can be followed
-//! by arguments.
+//! Schemas not known to be plain are compiled with their set, so that arguments can follow each name that a turn may
+//! contain.
 
 use serde_json::{Map, Value};
 

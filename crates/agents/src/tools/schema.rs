@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The JSON Schema (2020-12) of the arguments of a tool, stored as text. Clones share the text, and so do tools of one
-/// [`read`](super::read) with equal schemas, unless the schemas are nested very deeply.
+/// [`read`](super::read) with equal schemas, unless the schemas are nested very deeply or contain
+/// `$serde_json::private`.
 #[derive(Clone, PartialEq)]
 pub struct Schema {
     text: Arc<str>,

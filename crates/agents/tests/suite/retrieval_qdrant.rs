@@ -51,7 +51,7 @@ fn equal_scores_are_ranked_by_insertion() {
     let equal: Vec<Owned> =
         tools(300, 2).into_iter().map(|tool| Owned { vector: first.vector.clone(), ..tool }).collect();
     upsert(&mut index, &equal);
-    // points are inserted in several calls and in one call, and replaced; a replaced point keeps its place
+    // the points were inserted in one call; three of them are replaced, and a replaced point keeps its place
     upsert(&mut index, &equal[..3]);
     let names: Vec<String> = (0..300).map(|number| format!("t{number}")).collect();
     for k in [1, 2, 16, 17, 299, 300] {

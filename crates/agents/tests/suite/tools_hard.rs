@@ -1,14 +1,18 @@
 //! Hard cases of tools under `tests/cases/tools/hard`: documents, a call format, and what must hold of the turns.
 //!
-//! A case has `documents` (`{label: document}`; a text is used as it is). With a `format` and `options` it may state:
-//! - `words`: texts that are turns, with their calls; `refused`: texts that are not
-//! - `next`: the bytes that may follow a text; `count`: the number of words
-//! - `callable`, `not_callable` (with a part of the reason), `refused_tools` (refused by the format): tools
+//! A case has `documents` (`{label: document}`; a text is used as it is) and options of reading them. It may state:
+//! - `callable`, `not_callable` (with a part of the reason): tools
 //! - `warnings`, `errors`: numbers of findings; `error`: a part of the error
+//! - `requests`: calls with their requests
+//! - `short_names`: the names in OpenAI's alphabet and length
+//!
+//! With a `format` and its options it may also state:
+//! - `words`: texts that are turns, with their calls; `refused`: texts that are not
+//! - `next`: the bytes that may follow a text, and `$` if the turn may end; `count`: the number of words
+//! - `refused_tools`: tools that the format refuses
 //! - `masks`: which of the `tokens`, which are added to the bytes, may follow a text
 //! - `forced`: the text that must follow a text, and needs no run of the model
 //! - `observations`: messages of the host, after which the words are turns as before
-//! - `short_names`: the names in OpenAI's alphabet and length
 //! - `too_few`: a budget that is refused before the first token; `whole`: with one token more than the least budget
 //!   every turn is complete
 //!

@@ -187,7 +187,7 @@ fn turns_are_whole_within_budgets_before_a_name_is_chosen() {
     }
 }
 
-/// The best-first search stops early, and finds the names that the sums over all names give.
+/// The best-first search, which stops early, finds the three greatest probabilities that the sums over all names give.
 #[test]
 fn the_most_probable_names_are_those_of_all_sums() {
     let mut random = ChaCha8Rng::seed_from_u64(7);

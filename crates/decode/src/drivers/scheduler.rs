@@ -113,8 +113,8 @@ pub struct SchedulerStatistics {
     /// Number of batches that the model was fed, failed ones included. Runs that complete a cache for sharing are not
     /// counted.
     pub runs: usize,
-    /// Number of sequences in all of these batches, the sum of their sizes. Divided by `runs`, it is the mean size of a
-    /// batch.
+    /// Number of sequences in all batches that `runs` counts, the sum of the sizes of these batches. Divided by `runs`,
+    /// it is the mean size of a batch.
     pub sequences: usize,
     /// Prompt tokens that were not fed, because another sequence held them.
     pub shared_tokens: usize,

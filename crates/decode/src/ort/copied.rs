@@ -14,7 +14,7 @@ pub struct Copied {
     pub choices: u64,
     /// Chosen tokens and their log-probabilities, to the host. A token takes 8 bytes, a log-probability 4.
     pub chosen: u64,
-    /// Logits, to the host. All rows of one run of the model are copied when one of them is requested.
+    /// Logits, to the host. When a row is first read on the host, all rows of its run of the model are copied.
     pub logits: u64,
 }
 

@@ -32,7 +32,8 @@ const PART: usize = 256;
 const LEAST: f32 = -104.0;
 /// Length of the interval, from `LEAST` to a value above 0, in which the least logit that remains is searched for.
 const SPAN: f32 = 112.0;
-/// Number of cuts of the interval in one round. They divide it into 8 parts.
+/// Number of cuts of an interval in one round of the search for the least logit that remains. They divide the interval
+/// into 8 parts, one of which is searched in the next round.
 const CUTS: usize = 7;
 /// Number of rounds. They divide the interval into 8^10 parts, which are as fine as 32-bit floats near -1.
 const ROUNDS: u32 = 10;

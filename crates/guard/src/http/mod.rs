@@ -1,6 +1,7 @@
 //! Streamable HTTP, the transport of the Model Context Protocol for servers that are not child processes. Each message
 //! of the client is an HTTP request; its response is one message, a stream of messages, or empty. Messages of the
-//! server that belong to no request are sent on a separate stream.
+//! server that answer no request are sent on a separate stream if the client has opened one; otherwise they may be part
+//! of the response to an open request.
 
 mod events;
 mod listen;

@@ -146,7 +146,7 @@ pub enum Resolved {
     Switch(usize),
     /// The current procedure is left.
     Return,
-    /// A call of a name that is neither an API nor a control of the conversation.
+    /// A call of a name that is neither that of an API nor a control that is possible now.
     Unknown(String),
 }
 

@@ -167,7 +167,8 @@ impl<'t> Scores<'t> {
         }
     }
 
-    /// Returns whether every continuation after a node has probability 0.
+    /// Returns whether the tokens up to a node are known to have probability 0, so that every continuation after it has
+    /// probability 0 as well. True for a node that does not exist.
     pub(super) fn is_impossible(&self, node: usize) -> bool {
         self.nodes.get(node).is_none_or(|&score| score == f64::NEG_INFINITY)
     }

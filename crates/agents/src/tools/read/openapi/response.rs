@@ -32,7 +32,8 @@ fn schemas<'d>(api: &Api<'d>, operation: &'d Value, pointer: &str) -> Vec<(&'d V
     found
 }
 
-/// Returns the schema of the first successful JSON response. Returns `None` if there is none, or if it cannot be read.
+/// Returns the first schema of the successful JSON responses (2xx); responses without a schema are skipped. Returns
+/// `None` if there is no schema, or if the first one cannot be read.
 ///
 /// # Errors
 /// The limit `compile_work`.
