@@ -43,7 +43,7 @@ pub(super) fn exhausted_beam(width: usize) -> Error {
     let diagnostic =
         Diagnostic::new("plan/budget-exhausted", "all plans that the beam kept end in dead ends")
             .found(format!("a beam of {width}"))
-            .help("keep more unfinished plans (`--beam-width N`), or search by `--search best-first`");
+            .help("keep more unfinished plans (`--beam-width N`), or use `--strategy best-first`");
     Error::new(ErrorKind::Limit, diagnostic)
 }
 

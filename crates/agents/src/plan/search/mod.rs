@@ -22,12 +22,11 @@ use grammata::error::Result;
 
 /// Finds a plan with the help of a policy.
 pub trait Search {
-    /// Runs the search. An [`Outcome`] without a plan means that there is no plan, or, for a [`Beam`] of bounded width,
-    /// none that stayed in the beam.
+    /// Runs the search. An [`Outcome`] without a plan means that there is no plan.
     ///
     /// # Errors
     /// Those of the policy and the templates; `plan/budget-exhausted` if a bound of [`SearchOptions`] ended the search
-    /// before the answer was known; limits.
+    /// before the answer was known, or if a [`Beam`] dropped plans and all that it kept end in dead ends; limits.
     fn run(&self, problem: &mut Problem<'_>) -> Result<Outcome>;
 }
 
@@ -106,7 +105,7 @@ pub enum Event {
 /// The outcome of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The plan; `None` means that there is none, or, for a [`Beam`] of bounded width, none that stayed in the beam.
+    /// The plan; `None` means that there is none.
     pub plan: Option<Plan>,
     /// The natural logarithm of the plan's probability: the sum of the scores of its choices, at most 0. Present if the
     /// search asks for scores or the policy knows them.
