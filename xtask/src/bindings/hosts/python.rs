@@ -12,10 +12,11 @@ const FOLDER: &str = "target/hosts";
 const TORCH: [&str; 3] = ["torch==2.15.0", "nvidia-cuda-runtime==13.5.37", "nvidia-cuda-cupti==13.5.25"];
 
 /// The packages that `transformers`, the tests and the conversion of SmolLM2 need.
-const TRANSFORMERS: [&str; 12] = [
+const TRANSFORMERS: [&str; 13] = [
     "transformers==5.24.0",
     "accelerate==1.15.0",
     "psutil==7.2.2",
+    "sentencepiece==0.2.3",
     "gguf==0.19.0",
     "jsonschema[format-nongpl]==4.26.0",
     "mpmath==1.3.0",
