@@ -139,14 +139,21 @@ pub(crate) fn unsupported_model(found: &str) -> Error {
 }
 
 pub(crate) fn unsupported_decoder(pointer: impl Into<String>, found: &str) -> Error {
+    inexact_decoder(
+        pointer,
+        found,
+        "ByteLevel; Metaspace; or a Sequence of Replace (of a string), ByteFallback, Metaspace or ByteLevel, then \
+         Fuse, then Strip of one leading space",
+    )
+}
+
+/// The error of a tokenizer whose decoder gives a token different bytes after different tokens.
+fn inexact_decoder(pointer: impl Into<String>, found: &str, allowed: &str) -> Error {
     vocabulary(
         Diagnostic::new("vocabulary/decoder", "this decoder does not map each token to bytes independently")
             .at(Place::Pointer(pointer.into()))
             .found(found)
-            .allowed(
-                "ByteLevel; Metaspace; or a Sequence of Replace (of a string), ByteFallback, Metaspace or \
-                 ByteLevel, then Fuse, then Strip of one leading space",
-            )
+            .allowed(allowed)
             .help("masks need each token's exact bytes; use a model whose tokenizer has them"),
     )
 }
@@ -184,12 +191,10 @@ pub(crate) fn sentencepiece_piece(id: usize, what: &'static str, found: &[u8], a
 
 /// The error of a SentencePiece model that replaces texts when it decodes.
 pub(crate) fn sentencepiece_replaces() -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/decoder", "this decoder does not map each token to bytes independently")
-            .at(Place::Pointer("/denormalizer_spec/precompiled_charsmap".into()))
-            .found("replacements that are applied to decoded text")
-            .allowed("no replacements, as in all models with the default `denormalization_rule_tsv`")
-            .help("masks need each token's exact bytes; use a model whose tokenizer has them"),
+    inexact_decoder(
+        "/denormalizer_spec/precompiled_charsmap",
+        "replacements that are applied to decoded text",
+        "no replacements, as in all models with the default `denormalization_rule_tsv`",
     )
 }
 

@@ -368,14 +368,10 @@ impl<'s> Parser<'s> {
             (min, Some(if self.takes("..") { self.number()? } else { min }))
         } else if self.takes("{") {
             let min = self.optional_number()?;
-            let max = if min.is_some() && !self.takes(",") {
-                min
-            } else {
-                if min.is_none() {
-                    self.expect(",")?;
-                }
-                self.optional_number()?
-            };
+            if min.is_none() {
+                self.expect(",")?;
+            }
+            let max = if min.is_none() || self.takes(",") { self.optional_number()? } else { min };
             self.expect("}")?;
             (min.unwrap_or(0), max)
         } else {

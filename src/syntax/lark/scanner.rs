@@ -136,11 +136,11 @@ fn text(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
                     '"' | '\\' | '/' | '\'' => c,
                     _ if digits > 0 => {
                         let code: String = chars.by_ref().take(digits).map(|(_, c)| c).collect();
-                        let is_code = code.len() == digits && code.bytes().all(|c| c.is_ascii_hexdigit());
-                        let code = u32::from_str_radix(&code, 16).ok();
                         // `from_str_radix` would also read a sign
-                        let code = code.filter(|_| is_code);
-                        code.and_then(char::from_u32).ok_or_else(|| errors::escape(source, at + place))?
+                        let number =
+                            code.chars().try_fold(0_u32, |number, c| Some(number * 16 + c.to_digit(16)?));
+                        let number = number.filter(|_| code.len() == digits);
+                        number.and_then(char::from_u32).ok_or_else(|| errors::escape(source, at + place))?
                     }
                     _ => return Err(errors::escape(source, at + place)),
                 });

@@ -29,6 +29,16 @@ use crate::limits::{LimitKind, Limits};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
+/// The character that replaces a space in tokens of SentencePiece, unless the file names another.
+const METASPACE: &str = "▁";
+
+/// The byte of a text `<0xNN>` with two hexadecimal digits; `None` for any other text.
+fn fallback_byte(text: &[u8]) -> Option<u8> {
+    let &[b'<', b'0', b'x', high, low, b'>'] = text else { return None };
+    let digit = |c: u8| (c as char).to_digit(16);
+    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
+}
+
 /// Selects which added tokens of a `tokenizer.json` are special. The other added tokens are ordinary text.
 ///
 /// Files flag few of the tokens that templates and parsers of tool calls look for: `<think>` and `<tool_call>` of Qwen

@@ -10,7 +10,7 @@
 //!
 //! The message is read field by field, with no list of pieces in between, so that the limit on tokens bounds memory.
 
-use super::{LoadOptions, finish_without_added};
+use super::{LoadOptions, METASPACE, fallback_byte, finish_without_added};
 use crate::error::Result;
 use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder, errors};
 
@@ -25,9 +25,6 @@ const REPLACEMENTS: u64 = 2;
 const UNKNOWN: u64 = 2;
 const CONTROL: u64 = 3;
 const BYTE: u64 = 6;
-
-/// The character that means a space in a piece, U+2581.
-const SPACE: &str = "▁";
 
 /// Whether a file is a SentencePiece model: it starts with a piece that has a text.
 pub(super) fn is_one(content: &[u8]) -> bool {
@@ -56,7 +53,7 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
                         builder = builder.special(TokenId::new(id as u32), piece.text);
                     }
                     BYTE => builder.push(&[piece.byte(id)?]),
-                    _ => builder.push(piece.text.replace(SPACE, " ").as_bytes()),
+                    _ => builder.push(piece.text.replace(METASPACE, " ").as_bytes()),
                 }
             }
             (DENORMALIZER, Value::Bytes(spec, at)) => {
@@ -101,16 +98,9 @@ impl<'a> Piece<'a> {
 
     /// The byte of a byte piece.
     fn byte(&self, id: usize) -> Result<u8> {
-        let digits = self.text.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>'));
-        let digits =
-            digits.filter(|digits| digits.len() == 2 && digits.bytes().all(|c| c.is_ascii_hexdigit()));
-        digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).ok_or_else(|| {
-            errors::sentencepiece_piece(
-                id,
-                "a byte piece has another text",
-                self.text.as_bytes(),
-                "`<0x00>` to `<0xFF>`",
-            )
+        let text = self.text.as_bytes();
+        fallback_byte(text).ok_or_else(|| {
+            errors::sentencepiece_piece(id, "a byte piece has another text", text, "`<0x00>` to `<0xFF>`")
         })
     }
 }

@@ -4,11 +4,9 @@ use super::file::{File, Pattern, Pipeline, Step};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
 use crate::vocabulary::errors;
+use crate::vocabulary::load::{METASPACE, fallback_byte};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
-
-/// The character that replaces a space in tokens of SentencePiece, unless the file names another.
-const METASPACE: &str = "▁";
 
 /// A decoder that maps each token to bytes independently of its neighbours.
 pub(super) struct ByteMap {
@@ -174,13 +172,6 @@ fn replace(bytes: &mut Vec<u8>, pattern: &Finder<'_>, content: &[u8], limit: usi
         *bytes = replaced;
     }
     Ok(())
-}
-
-/// The byte of a text `<0xNN>` with two hexadecimal digits; `None` for any other text.
-fn fallback_byte(text: &[u8]) -> Option<u8> {
-    let &[b'<', b'0', b'x', high, low, b'>'] = text else { return None };
-    let digit = |c: u8| (c as char).to_digit(16);
-    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
 /// Turns the printable characters of GPT-2's byte level back into bytes. A token with any other character stays
