@@ -16,6 +16,9 @@ pub(super) fn outcome<'n>(data: &Value, names: impl IntoIterator<Item = &'n str>
     names.into_iter().find(|name| *name == text)
 }
 
+/// The reason why a call without a result in a log has failed.
+pub(super) const INTERRUPTED: &str = "the session ended before the result";
+
 /// Returns the data for the log of a result that counts as failed: the member `error` with the text.
 pub(super) fn failure(text: &str) -> Values {
     Values::from_iter([("error".to_owned(), text.into())])

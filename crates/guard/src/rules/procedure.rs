@@ -1,5 +1,6 @@
 //! A procedure as the rules of an agent.
 
+use super::observed::{INTERRUPTED, failure};
 use super::{Open, OwnTool, Rules, Values};
 use crate::errors;
 use crate::outcome::Outcome;
@@ -68,7 +69,7 @@ impl<'p> ProcedureRules<'p> {
         if !matches!(last, Some(Event::Call(..))) {
             return Ok(None);
         }
-        let result = failure("the session ended before the result");
+        let result = failure(INTERRUPTED);
         self.session.result(&result);
         Ok(Some(json!(["result", result])))
     }
@@ -182,10 +183,6 @@ fn reason(obstacle: &Obstacle) -> String {
         }
         other => other.to_string(),
     }
-}
-
-fn failure(text: &str) -> Values {
-    Map::from_iter([("error".to_owned(), text.into())])
 }
 
 /// Returns the schemas of arguments by name, as shown to the agent: a list of more than [`MOST_LISTED`] values is

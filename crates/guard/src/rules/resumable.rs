@@ -1,13 +1,11 @@
 //! Rules whose log can be replayed: it has every call with its arguments, and every result with its data.
 
+use super::observed::INTERRUPTED;
 use super::{Open, OwnTool, Rules, Values};
 use crate::errors;
 use crate::outcome::Outcome;
 use grammata::error::Error;
 use serde_json::{Value, json};
-
-/// The reason why a call without a result in the log has failed.
-const INTERRUPTED: &str = "the session ended before the result";
 
 /// Rules of any kind with a log of JSON lines, from which a later session can continue:
 /// - `["call", TOOL, {ARGUMENTS}]`;
