@@ -110,7 +110,7 @@ impl<'d> FlowAutomaton<'d> {
     pub fn new(domain: &'d FlowDomain, options: FlowOptions) -> Result<FlowAutomaton<'d>> {
         let flows: Vec<usize> = match options.flow {
             Some(flow) if flow >= domain.flows.len() => {
-                return Err(errors::unknown("flow", &flow.to_string(), "/flows".to_owned(), []));
+                return Err(errors::unknown_flow(flow));
             }
             Some(flow) => vec![flow],
             None => (0..domain.flows.len()).collect(),

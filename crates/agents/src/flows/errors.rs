@@ -43,6 +43,11 @@ pub(super) fn unknown<'k>(
     at(pointer, diagnostic.found(name).help(help))
 }
 
+/// Returns the error for the number of a flow that the domain does not have.
+pub(super) fn unknown_flow(flow: usize) -> Error {
+    unknown("flow", &flow.to_string(), "/flows".to_owned(), [])
+}
+
 /// Returns the error for a call of an API that the domain does not have.
 pub(super) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Error {
     unknown("API", name, "/apis".to_owned(), known)

@@ -37,7 +37,7 @@ impl FlowPrompt {
         limits: &Limits,
     ) -> Result<FlowPrompt> {
         if let Some(unknown) = flows.iter().find(|&&flow| flow >= domain.flows.len()) {
-            return Err(errors::unknown("flow", &unknown.to_string(), "/flows".to_owned(), []));
+            return Err(errors::unknown_flow(*unknown));
         }
         let name = Thoughts::ALL.iter().find(|(_, one)| *one == thoughts).map_or("free", |(name, _)| name);
         let make = || {
