@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A result whose error is a sentence for a person.
 pub type Result<T = ()> = std::result::Result<T, String>;
@@ -35,6 +37,32 @@ pub fn run(command: &mut Command) -> Result {
 /// Returns whether a command runs and succeeds. Its output is not shown.
 pub fn succeeds(command: &mut Command) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// Calls `work` on each item, on as many threads as there are cores. Returns the results in the order of the items, or
+/// the first error in this order; no further item is begun after an error.
+pub fn in_parallel<I: Sync, R: Send + Sync>(
+    items: &[I],
+    work: impl Fn(&I) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<OnceLock<Result<R>>> = items.iter().map(|_| OnceLock::new()).collect();
+    let worker = || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(item), Some(result)) = (items.get(place), results.get(place)) else { break };
+            if result.get_or_init(|| work(item)).is_err() {
+                next.store(items.len(), Ordering::Relaxed);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        for _ in 0..threads.min(items.len()) {
+            scope.spawn(worker);
+        }
+    });
+    results.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
 /// Formats a command for people.

@@ -1,7 +1,7 @@
 //! A ratchet on instruction counts. The counts of `benches/instructions`, measured by callgrind, may not exceed the
 //! record by more than a few percent. Counts do not depend on the load of a machine.
 
-use crate::command::{self, Result, cargo, root, succeeds};
+use crate::command::{self, Result, cargo, in_parallel, root, succeeds};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -22,10 +22,9 @@ pub fn run(bless: bool) -> Result {
     command::run(&mut cargo(&BUILD))?;
     let program = program()?;
     let listed = output(&mut Command::new(&program))?;
-    let mut counts = BTreeMap::new();
-    for name in listed.lines() {
-        counts.insert(name.to_owned(), count(&program, name)?);
-    }
+    let names: Vec<&str> = listed.lines().collect();
+    let counts = in_parallel(&names, |name| Ok(((*name).to_owned(), count(&program, name)?)))?;
+    let counts: BTreeMap<String, u64> = counts.into_iter().collect();
     let path = root().join(RECORD);
     if bless {
         let record = counts.iter().map(|(name, count)| format!("{name} = {count}\n")).collect::<String>();

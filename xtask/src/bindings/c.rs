@@ -2,7 +2,7 @@
 //! installed library and run under valgrind (with the shared library) and the address sanitizer (with the static one).
 
 use super::install::{self, PACKAGE, target};
-use crate::command::{self, Result, cargo, command, root, succeeds};
+use crate::command::{self, Result, cargo, command, in_parallel, root, succeeds};
 use crate::instructions;
 use crate::tools::{CBINDGEN, CMAKE};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub fn check() -> Result {
     install::copy(&target().join("debug"), &prefix)?;
     instructions::valgrind()?;
     let page = std::fs::read_to_string(root().join(PAGE)).map_err(|e| format!("{PAGE}: {e}"))?;
-    for program in &PROGRAMS {
+    in_parallel(&PROGRAMS, |program| {
         let shared = shared(program, &prefix)?;
         let checked = output(command("valgrind", &VALGRIND).arg(&shared).args(program.arguments))?;
         let sanitized = sanitized(program, &prefix)?;
@@ -79,7 +79,8 @@ pub fn check() -> Result {
         if program.is_shown && !page.contains(&checked) {
             return Err(format!("{PAGE} does not show what {} prints:\n{checked}", program.source));
         }
-    }
+        Ok(())
+    })?;
     cmake(&prefix)
 }
 
