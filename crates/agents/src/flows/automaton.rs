@@ -447,7 +447,8 @@ fn is_same_call(a: &Transition<FlowState, FlowCall>, b: &Transition<FlowState, F
 }
 
 /// Returns the maximum number of calls of each API at levels 3 and 4: the greatest number of calls in any `intents`
-/// flows together, but at least one; one for the end, and none for the APIs of the prelude.
+/// flows together, but at least one; one for the end, and none for the APIs of the prelude. An API of `allow` may be
+/// called once more than in the flows, as at levels 5 and 6.
 fn most(domain: &FlowDomain, flows: &[usize], options: &FlowOptions) -> Result<Vec<u32>> {
     let mut by_api: Vec<Vec<u32>> = vec![Vec::new(); domain.apis.len()];
     let mut work = options.limits.plan_states;
@@ -456,13 +457,16 @@ fn most(domain: &FlowDomain, flows: &[usize], options: &FlowOptions) -> Result<V
             by_api[api].push(uses);
         }
     }
+    let mut extra = vec![0u32; domain.apis.len()];
+    domain.allow.iter().for_each(|&api| extra[api] = 1);
     let of_api = |(api, mut uses): (usize, Vec<u32>)| {
         uses.sort_unstable_by(|a, b| b.cmp(a));
-        let together = uses.iter().take(options.intents).fold(0u32, |sum, &uses| sum.saturating_add(uses));
+        let together =
+            uses.iter().take(options.intents).fold(extra[api], |sum, &uses| sum.saturating_add(uses));
         if api == domain.end { 1 } else { together.max(1) }
     };
     let mut most: Vec<u32> = by_api.into_iter().enumerate().map(of_api).collect();
-    domain.prelude_apis().iter().for_each(|&api| most[api] = 0);
+    domain.prelude_apis().iter().for_each(|&api| most[api] = extra[api]);
     Ok(most)
 }
 

@@ -15,7 +15,8 @@ pub enum Level {
     /// 2: names of the domain's APIs, with any number of calls.
     Names,
     /// 3: in addition, each API is called at most once, or as often as a flow (or as many flows together as there are
-    /// intents) calls it if that is more; APIs of the prelude are not called; the end is the last call.
+    /// intents) calls it if that is more, an API of `allow` once more than in these flows; APIs of the prelude are not
+    /// called; the end is the last call.
     Bounded,
     /// 4: in addition, each call comes after the calls that make its inputs, unless these are available from the start.
     Data,

@@ -135,6 +135,18 @@ fn words(automaton: &mut FlowAutomaton<'_>) -> BTreeSet<String> {
     found
 }
 
+/// Returns whether an automaton accepts a word.
+fn has(automaton: &mut FlowAutomaton<'_>, word: &str) -> bool {
+    let mut states = BTreeSet::from([automaton.start()]);
+    for name in word.split_whitespace() {
+        let api = automaton.domain().api(name).unwrap();
+        let mut next = Vec::new();
+        states.iter().for_each(|state| automaton.successors(state, &mut next).unwrap());
+        states = next.iter().filter(|next| next.label.api == api).map(|next| next.to).collect();
+    }
+    states.iter().any(|state| automaton.is_accepting(state))
+}
+
 fn check(case: &Case) {
     let name = &case.name;
     let text = written(case);
@@ -177,6 +189,10 @@ fn check(case: &Case) {
         let Some(expected) = expected else { continue };
         let expected: BTreeSet<String> = expected.iter().cloned().collect();
         assert_eq!(words(&mut automaton(&domain, 6, within, intents).unwrap()), expected, "{name}");
+        for level in 2..=5 {
+            let mut wider = automaton(&domain, level, within, intents).unwrap();
+            expected.iter().for_each(|word| assert!(has(&mut wider, word), "{name}: level {level}: {word}"));
+        }
     }
     if let Some(states) = case.states {
         let mut automaton = automaton(&domain, 6, Within::Any, intents).unwrap();
