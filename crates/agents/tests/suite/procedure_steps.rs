@@ -116,6 +116,20 @@ fn without_an_open_call_no_action_begins() {
 }
 
 #[test]
+fn a_call_that_was_wrongly_repeated_leaves_the_other_values() {
+    let procedure = read(
+        "Name: x\nSLOTs:\n- {name: day, schema: {enum: [Mon, Tue]}}\nAPIs:\n- {name: a, request: [day]}\n\
+        ANSWERs:\n- {name: done, kind: inform}\nProcedure: |\n  a()\n  done()\n",
+    );
+    let mut session = Session::new(&procedure, Mode::Guarded);
+    for (day, expected) in [("Mon", None), ("Mon", None), ("Tue", Some(Obstacle::Again))] {
+        session.call(0, values(json!({ "day": day })), false);
+        session.result(&values(json!({})));
+        assert_eq!(session.arguments(0).err(), expected, "{day}");
+    }
+}
+
+#[test]
 fn a_value_of_an_earlier_call_is_forced_with_its_escapes() {
     let procedure = read(ALIKE);
     let name = "Elm \"Street\" 5\nKöln";

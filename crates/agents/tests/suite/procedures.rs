@@ -4,8 +4,8 @@
 use grammata::transitions::{Transition, TransitionSystem};
 use grammata::{Limits, Place};
 use grammata_agents::procedures::{
-    Automaton, Event, Format, Mode, NodeKind, Procedure, Report, Session, Severity, StateId, Supervisor,
-    check, follow, verify,
+    Automaton, Event, Format, Mode, NodeKind, Outcome, Procedure, Report, Session, Severity, StateId,
+    Supervisor, check, follow, verify,
 };
 use grammata_testing::fuzz_procedures;
 use serde::Deserialize;
@@ -419,6 +419,29 @@ fn a_supervised_session_never_enters_a_dead_end() {
         }
     }
     assert!(cut > 3 && refused > 0, "{cut} {refused}");
+}
+
+#[test]
+fn an_error_that_an_answer_requires_is_an_outcome_without_a_try() {
+    let procedure = read(
+        "Name: order\nSLOTs:\n- {name: order, schema: {type: string}}\nAPIs:\n- {name: find, request: [order]}\n\
+         ANSWERs:\n- {name: found, kind: inform, precondition: [find!ok]}\n\
+         - {name: none, kind: inform, precondition: [find!error]}\nProcedure: |\n  find([order])\n  found()\n  none()\n",
+    );
+    let (find, none) = (procedure.node("find").unwrap(), procedure.node("none").unwrap());
+    assert!(procedure.catches(find));
+    let mut automaton = Automaton::new(&procedure, Mode::Graph, &Limits::default());
+    let mut after = Vec::new();
+    automaton.successors(&0, &mut after).unwrap();
+    let to =
+        after.iter().find(|step| step.label.node == find && step.label.outcome == Outcome::Error).unwrap().to;
+    assert!(automaton.is_accepting(&to) && !automaton.is_accepting(&0));
+    // the agent reaches the same state
+    let mut session = Session::new(&procedure, Mode::Graph);
+    session.call(find, Map::from_iter([("order".to_owned(), "7".into())]), false);
+    session.result(&Map::from_iter([("error".to_owned(), "no".into())]));
+    assert_eq!(session.say(none), None, "{}", session.feedback());
+    assert!(session.is_complete());
 }
 
 #[test]

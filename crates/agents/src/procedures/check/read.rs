@@ -5,6 +5,7 @@ use crate::document::{Document, Format};
 use crate::procedures::language::declarations::{Declarations, Node, NodeKind};
 use crate::procedures::language::errors::{Findings, Severity};
 use crate::procedures::language::pdl::Program;
+use crate::procedures::language::status::Status;
 use crate::procedures::language::tools::Documents;
 use crate::procedures::language::{declarations, errors};
 use crate::procedures::semantics::flow::Flow;
@@ -114,7 +115,7 @@ fn build(
     let preconditions = checks::preconditions(&nodes, &index, findings);
     let closure = checks::closure(&nodes, &preconditions, findings, budget)?;
     let mut registers = Registers::default();
-    let Meaning { guards, sites, targets, assigned, used, loops, caught } =
+    let Meaning { guards, sites, targets, assigned, used, loops, mut caught } =
         meaning::of(&nodes, &mut program, &mut registers, findings, budget)?;
     checks::tested(&mut registers, &program, &guards, &sites, budget)?;
     let is_result = |slot: &str| nodes.iter().any(|node| node.response.iter().any(|known| known == slot));
@@ -122,7 +123,10 @@ fn build(
     registers.complete(&nodes, &slots, |slot| decided.contains(slot) && !is_result(slot));
     let writes = writes(&nodes, &targets, &registers);
     let mut is_required = vec![false; nodes.len()];
-    preconditions.iter().flatten().for_each(|precondition| is_required[precondition.node] = true);
+    for precondition in preconditions.iter().flatten() {
+        is_required[precondition.node] = true;
+        caught[precondition.node] |= precondition.status == Some(Status::Error);
+    }
     let mut sites_of = vec![Vec::new(); nodes.len()];
     sites.iter().enumerate().for_each(|(at, site)| sites_of[site.node].push(at));
     let closing = closing(&nodes, &sites);

@@ -185,8 +185,14 @@ impl Session<'_> {
                 }),
             }
         }
-        let made = self.made.iter().filter(|(made, _)| *made == api);
-        let arguments = Arguments { slots, excluded: made.map(|(_, values)| values.clone()).collect() };
+        let mut excluded: Vec<Values> = Vec::new();
+        for (_, values) in self.made.iter().filter(|(made, _)| *made == api) {
+            // a wrong call may have been made twice
+            if !excluded.contains(values) {
+                excluded.push(values.clone());
+            }
+        }
+        let arguments = Arguments { slots, excluded };
         if arguments.is_empty() { Err(Obstacle::Again) } else { Ok(arguments) }
     }
 

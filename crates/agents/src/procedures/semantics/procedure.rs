@@ -44,7 +44,8 @@ pub struct Procedure {
     pub(in crate::procedures) targets: Vec<Vec<String>>,
     /// By node: whether another node requires it.
     pub(in crate::procedures) is_required: Vec<bool>,
-    /// By node: whether a statement in some `try` of the text calls it, so that the `except` catches its errors.
+    /// By node: whether a statement in some `try` of the text calls it, so that the `except` catches its errors, or
+    /// some node requires its error.
     pub(in crate::procedures) is_caught: Vec<bool>,
     pub(in crate::procedures) flow: Flow,
     /// By node: whether it is an answer after which the procedure is complete.
@@ -95,12 +96,7 @@ impl Procedure {
     /// Returns whether a statement in some `try` of the text calls an API, so that its error is caught, or some node
     /// requires an error of the API.
     pub fn catches(&self, api: usize) -> bool {
-        let requires_error = self
-            .preconditions
-            .iter()
-            .flatten()
-            .any(|precondition| precondition.node == api && precondition.status == Some(Status::Error));
-        requires_error || self.is_caught.get(api).copied().unwrap_or(false)
+        self.is_caught.get(api).copied().unwrap_or(false)
     }
 
     /// Returns the slots that the user decides after an answer; empty for unknown indices.
