@@ -154,7 +154,7 @@ impl Registers {
         if let Some(&id) = self.ids.get(&value) {
             return Ok(id);
         }
-        if self.values.len() > limits.plan_states {
+        if self.values.len() >= limits.plan_states {
             return Err(Limits::exceeded(
                 LimitKind::PlanStates,
                 limits.plan_states,

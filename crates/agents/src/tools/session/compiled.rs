@@ -294,7 +294,7 @@ impl CompiledTools {
     /// name.
     pub fn memory_usage(&self) -> usize {
         let starts = self.0.starts.iter().filter_map(OnceLock::get);
-        let sections: usize = starts.map(|start| start.inside.memory_usage()).sum();
+        let sections: usize = starts.map(|start| start.memory_usage()).sum();
         self.0.names.memory_usage() + sections + self.0.link.get().map_or(0, CompiledGrammar::memory_usage)
     }
 }

@@ -31,7 +31,7 @@ impl Section {
         Ok(Section { inside, over })
     }
 
-    fn memory_usage(&self) -> usize {
+    pub(super) fn memory_usage(&self) -> usize {
         self.inside.memory_usage() + self.over.as_ref().map_or(0, CompiledGrammar::memory_usage)
     }
 }

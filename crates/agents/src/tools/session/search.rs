@@ -76,15 +76,15 @@ pub fn most_probable_names(
     }
     let mut found = Vec::new();
     let mut open = BinaryHeap::from([Open { sum: 0.0, node: 0 }]);
-    while let Some(Open { sum, node }) = open.pop() {
+    while found.len() < count
+        && let Some(Open { sum, node }) = open.pop()
+    {
         let node = &nodes[node];
         if let Some(name) = node.name {
             found.push(ScoredName { name, log_probability: sum });
         }
-        if found.len() >= count {
-            break;
-        }
-        if node.next.is_empty() {
+        // a leaf needs no log-probabilities, nor does the last name
+        if node.next.is_empty() || found.len() >= count {
             continue;
         }
         let scores = log_probabilities(&node.prefix)?;
