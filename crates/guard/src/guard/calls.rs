@@ -152,7 +152,9 @@ impl Guard<'_> {
             (None, Some(error)) => {
                 Outcome::error(error.get("message").and_then(Value::as_str).unwrap_or_default())
             }
-            (None, None) => Outcome::error("the answer is nested too deeply to be read"),
+            (None, None) => Outcome::error(
+                "the answer cannot be read: it is nested too deeply, or has a surrogate without its pair",
+            ),
         };
         match self.rules.result(outcome) {
             Ok(logged) => {

@@ -93,7 +93,7 @@ impl Guard<'_> {
             return self.refuse(
                 id,
                 error::INVALID_PARAMS,
-                "`params` must be an object, nested 128 deep at most",
+                "`params` must be an object, nested 128 deep at most, whose texts have no surrogate without its pair",
             );
         };
         let Some(Value::String(name)) = params.remove("name") else {

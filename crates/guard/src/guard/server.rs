@@ -98,7 +98,7 @@ impl Guard<'_> {
         let Some(reading) = &mut self.reading else { return };
         let page = message.value("result").ok_or_else(|| match message.value("error") {
             Some(error) => format!("the error {error}"),
-            None => "a result that is nested too deeply".to_owned(),
+            None => "a result that cannot be read".to_owned(),
         });
         let next = page.and_then(|page| reading.pages.add(page, message.bytes("result")));
         match next {

@@ -22,8 +22,8 @@ const PATH: &str = "/mcp";
 const MOST_CONNECTIONS: usize = 256;
 /// Timeout for reading a request, and for each write of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a request of a client waits for its answer. This is checked only when no message of the session came for
-/// [`HEARTBEAT`], so a request that gets other messages can wait longer. The guard has its own deadline for calls.
+/// How long a request of a client waits for its answer, up to [`HEARTBEAT`] longer. The guard has its own deadline for
+/// calls.
 const MOST_WAIT: Duration = Duration::from_secs(15 * 60);
 /// How long the rest of a request that could not be read is still received and dropped.
 const LINGER: Duration = Duration::from_secs(1);
@@ -437,7 +437,7 @@ impl Answer<'_> {
             return refuse(self.stream, 404, Some(id), "the session has ended");
         }
         let mut is_open = true;
-        while is_open {
+        while is_open && Instant::now() < end {
             let written = match from.recv_timeout(HEARTBEAT) {
                 Ok((line, is_last)) => {
                     let written = self.write(&line, is_last, &mut is_begun);
@@ -449,7 +449,6 @@ impl Answer<'_> {
                     is_open = !is_last;
                     written
                 }
-                Err(RecvTimeoutError::Timeout) if Instant::now() > end => break,
                 // a client that does not accept streams can receive only the answer
                 Err(RecvTimeoutError::Timeout) if !self.takes_stream => Ok(()),
                 Err(RecvTimeoutError::Timeout) => {
