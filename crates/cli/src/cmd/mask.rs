@@ -7,12 +7,13 @@ use crate::args::tokens::{self, TokenizerArgs};
 use crate::io::output::{Exit, Failure, Output, seconds};
 use crate::io::text::{counted, in_text, quoted};
 use grammata::error::Result;
-use grammata::mask::Distance;
+use grammata::mask::{Distance, TokenMask};
 use grammata::matcher::Matcher;
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Number of times that the mask is computed again to measure it.
@@ -90,16 +91,13 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let name = arguments.prefix_file.as_deref().map_or("--prefix".to_owned(), source::name_of);
     arguments.special.accept(&mut matcher, &prefix).map_err(|error| in_text(error, &prefix, &name))?;
     let start = Instant::now();
-    let mask = match arguments.budget {
-        Some(budget) => matcher.mask_within(budget).map_err(|error| in_text(error, &prefix, &name))?,
-        None => matcher.mask()?,
-    };
+    let mask = mask(&mut matcher, arguments.budget).map_err(|error| in_text(error, &prefix, &name))?;
     let first = start.elapsed();
     let distances = match arguments.budget {
         Some(_) => Some((matcher.distance()?, matcher.distance_in_bytes()?)),
         None => None,
     };
-    let repeated = repeated(&mut matcher)?;
+    let repeated = repeated(&mut matcher, arguments.budget)?;
     let end_allowed = matcher.is_accepting();
     let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let shown: Vec<_> = mask.iter().take(most).collect();
@@ -145,12 +143,20 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Returns the median of [`REPEATS`] times of computing the mask again, without a budget.
-fn repeated(matcher: &mut Matcher) -> Result<Duration> {
+/// Computes the mask, within the budget if there is one.
+fn mask(matcher: &mut Matcher, budget: Option<usize>) -> Result<Arc<TokenMask>> {
+    match budget {
+        Some(budget) => matcher.mask_within(budget),
+        None => matcher.mask(),
+    }
+}
+
+/// Returns the median of [`REPEATS`] times of computing the same mask again.
+fn repeated(matcher: &mut Matcher, budget: Option<usize>) -> Result<Duration> {
     let mut times = Vec::with_capacity(REPEATS);
     for _ in 0..REPEATS {
         let start = Instant::now();
-        matcher.mask()?;
+        mask(matcher, budget)?;
         times.push(start.elapsed());
     }
     times.sort_unstable();

@@ -14,6 +14,11 @@ const ROWS: &[(&[&str], i32, &str)] = &[
         2,
         "cannot be used with",
     ),
+    (
+        &["retrieve", "search", "--toolbench", "tools.json", "--where", "kind=a", "x"],
+        2,
+        "cannot be used with",
+    ),
     (&["plan", "enumerate", "grammars/daily-plan", "--shortest", "--limit", "3"], 2, "cannot be used with"),
     (&["plan", "enumerate", "grammars/daily-plan", "--cheapest", "--offset", "2"], 2, "cannot be used with"),
     (

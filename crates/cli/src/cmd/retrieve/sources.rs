@@ -35,7 +35,7 @@ pub struct CatalogueArgs {
     pub template: DocumentTemplate,
     /// Keep only lines of the catalogue and of the requests in which this member is missing or has one of these values;
     /// may be repeated
-    #[arg(hide_short_help = true, long = "where", value_name = "MEMBER=VALUE,…", value_parser = source::name_and_value, help_heading = "Tools")]
+    #[arg(hide_short_help = true, long = "where", value_name = "MEMBER=VALUE,…", value_parser = source::name_and_value, conflicts_with_all = ["toolbench", "toolret"], help_heading = "Tools")]
     pub pairs: Vec<(String, String)>,
 }
 

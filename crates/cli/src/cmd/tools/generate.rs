@@ -84,7 +84,7 @@ pub(super) struct Arguments {
 pub(super) enum ChooseName {
     /// Token by token, like the rest of the turn
     Tokens,
-    /// The most probable name under the model, by best-first search
+    /// The most probable name under the model, by best-first search; needs an ONNX model (`--model`)
     Exact,
 }
 
