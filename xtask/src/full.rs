@@ -63,7 +63,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
 /// sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 23] = [
+const STEPS: [Step; 24] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
@@ -81,6 +81,7 @@ const STEPS: [Step; 23] = [
     ("transformers", bindings::transformers),
     ("sglang", bindings::sglang),
     ("genai", bindings::genai),
+    ("candle", bindings::candle),
     ("llama-cpp", bindings::llama_cpp),
     ("vllm", bindings::vllm),
     ("soak", || soak::run(SOAK_MINUTES)),

@@ -5,6 +5,7 @@
 //! host's folder.
 
 mod agents_python;
+mod candle;
 mod genai;
 mod llama_cpp;
 mod llguidance;
@@ -14,6 +15,7 @@ mod transformers;
 mod vllm;
 
 pub use agents_python::check as agents_python;
+pub use candle::check as candle;
 pub use genai::check as genai;
 pub use llama_cpp::suite as llama_cpp;
 pub use llguidance::check as llguidance;
