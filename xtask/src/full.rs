@@ -5,6 +5,7 @@ use crate::bindings;
 use crate::command::{self, Result, cargo, root};
 use crate::fuzz;
 use crate::guard;
+use crate::setup;
 use crate::soak;
 use crate::steps::{self, Step};
 use crate::tools::NEXTEST;
@@ -112,6 +113,9 @@ fn tests(name: &str) -> Result {
 /// Generates outputs under schemas and checks that they are complete and valid. `GRAMMATA_SCHEMAS` and `GRAMMATA_MODEL`
 /// are taken over from the environment; without a model, logits are random.
 fn generations() -> Result {
+    if std::env::var_os("GRAMMATA_MODEL").is_some() {
+        setup::onnx_runtime()?;
+    }
     NEXTEST.install()?;
     let of_tests = ["--package", "grammata-decode", "--features", "ort,huggingface", "--test", "suite"];
     let mut command = NEXTEST.command(&["run", "--cargo-profile", "quick"]);
