@@ -110,8 +110,8 @@ fn tests(name: &str) -> Result {
     command::run(&mut command)
 }
 
-/// Generates outputs under schemas and checks that they are complete and valid. `GRAMMATA_SCHEMAS` and `GRAMMATA_MODEL`
-/// are taken over from the environment; without a model, logits are random.
+/// Generates outputs under schemas and checks that they are complete and valid. `GRAMMATA_SCHEMAS`, `GRAMMATA_MODEL` and
+/// `GRAMMATA_GENERATIONS` are taken over from the environment; without a model, logits are random.
 fn generations() -> Result {
     if std::env::var_os("GRAMMATA_MODEL").is_some() {
         setup::onnx_runtime()?;
@@ -119,7 +119,8 @@ fn generations() -> Result {
     NEXTEST.install()?;
     let of_tests = ["--package", "grammata-decode", "--features", "ort,huggingface", "--test", "suite"];
     let mut command = NEXTEST.command(&["run", "--cargo-profile", "quick"]);
-    command.args(of_tests).arg("decode_schemas").env("GRAMMATA_GENERATIONS", GENERATIONS);
+    let count = std::env::var("GRAMMATA_GENERATIONS").unwrap_or_else(|_| GENERATIONS.to_owned());
+    command.args(of_tests).arg("decode_schemas").env("GRAMMATA_GENERATIONS", count);
     command::run(&mut command)
 }
 
