@@ -39,7 +39,7 @@ pub fn generate(
     Ok(String::from_utf8_lossy(&matcher.bytes()).into_owned())
 }
 
-/// Returns the logits with −∞ for each token that the mask forbids. `LogitsProcessor::sample_f` is no place for a mask:
+/// Returns the logits with −∞ for each token that the mask forbids. Masking in `LogitsProcessor::sample_f` would be wrong:
 /// it is not called for greedy sampling, and sees probabilities, which may all have become 0.
 fn masked(logits: &Tensor, mask: &[u32]) -> candle_core::Result<Tensor> {
     let mut values = logits.to_vec1::<f32>()?;

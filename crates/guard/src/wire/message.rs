@@ -112,8 +112,8 @@ impl Message {
         Ok(Message { kind, members })
     }
 
-    /// Returns the value of a member; `None` if it is missing or cannot be parsed, because it is nested
-    /// too deeply or has a surrogate without its pair.
+    /// Returns the value of a member; `None` if it is missing or cannot be parsed, because it is nested too
+    /// deeply or has a surrogate without its pair.
     pub(crate) fn value(&self, name: &str) -> Option<Value> {
         serde_json::from_str(self.members.get(name)?.get()).ok()
     }

