@@ -54,6 +54,17 @@ impl PlanAutomaton {
         Ok(distance.exactly().map(|cost| Measure::Cost.amount(cost)))
     }
 
+    /// Returns a distance that each step of some completion reduces: the fewest steps, or with `max_cost` the least cost
+    /// and then the fewest steps, because the shortest completion may be unaffordable. `None` if there is no completion
+    /// or none was found.
+    ///
+    /// # Errors
+    /// Limits.
+    pub(super) fn distance_left(&mut self, state: PlanState) -> Result<Option<u128>> {
+        let objective = if self.spec().max_cost().is_some() { Objective::Cost } else { Objective::Steps };
+        self.rest(objective, state)
+    }
+
     /// Returns a distance by which completions are compared: the fewest steps, or the least cost and then the fewest
     /// steps.
     pub(super) fn rest(&mut self, objective: Objective, state: PlanState) -> Result<Option<u128>> {

@@ -13,6 +13,7 @@ mod hostile_flows;
 mod hostile_templates;
 mod plan_arguments;
 mod plan_conflicts;
+mod plan_costs;
 mod plan_data;
 mod plan_model;
 mod plan_model_rows;

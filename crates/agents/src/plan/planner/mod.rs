@@ -102,7 +102,8 @@ impl Planner {
     }
 
     /// After this many steps, offers only actions with an outcome that brings the plan closer to its end, measured by
-    /// the fewest remaining steps. If that number is unknown, all actions are offered. Default: no bound.
+    /// the fewest remaining steps, or with `max_cost` by the least remaining cost and then the steps. If that number is
+    /// unknown, all actions are offered. Default: no bound.
     pub fn with_max_free_steps(self, steps: usize) -> Planner {
         Planner { max_free_steps: steps, ..self }
     }
@@ -156,9 +157,8 @@ impl Planner {
     /// Returns the possible continuations.
     ///
     /// # Errors
-    /// `plan/none` if no plan begins with the steps so far. This happens only if the spec has no plan at all, if the
-    /// lookahead could not decide at an earlier step, or if [`with_max_free_steps`](Planner::with_max_free_steps)
-    /// leaves no action that the bound on the cost allows. Limits.
+    /// `plan/none` if no plan begins with the steps so far. This happens only if the spec has no plan at all, or if the
+    /// lookahead could not decide at an earlier step. Limits.
     #[allow(clippy::should_implement_trait)] // it may fail, and does not advance
     pub fn next(&mut self) -> Result<Next> {
         let mut actions: Vec<usize> = self.live()?.iter().map(|successor| successor.action).collect();
@@ -178,10 +178,12 @@ impl Planner {
         if self.partial.len() < self.max_free_steps {
             return Ok(live);
         }
-        let Some(fewest) = self.plans.fewest_steps(self.partial.position().state)? else { return Ok(live) };
+        let Some(distance) = self.plans.distance_left(self.partial.position().state)? else {
+            return Ok(live);
+        };
         let mut nearer = Vec::new();
         for successor in &live {
-            if self.plans.fewest_steps(successor.to.state)?.is_some_and(|left| left < fewest) {
+            if self.plans.distance_left(successor.to.state)?.is_some_and(|left| left < distance) {
                 nearer.push(successor.action);
             }
         }

@@ -59,7 +59,8 @@ pub fn strategy(name: &str, width: usize) -> Option<Box<dyn Search>> {
 #[non_exhaustive]
 pub struct SearchOptions {
     /// After this many steps, only the end of the plan and choices that reduce the fewest remaining steps are offered,
-    /// if that number is known, so that a search ends even if plans have unbounded length. Default: 100.
+    /// if that number is known, so that a search ends even if plans have unbounded length. With `max_cost` the least
+    /// remaining cost is reduced instead, and at equal cost the steps. Default: 100.
     pub max_free_steps: usize,
     /// The maximum number of questions to the policy. Default: 10,000.
     pub max_questions: usize,

@@ -69,7 +69,7 @@ impl<'a> Problem<'a> {
     pub fn choices(&mut self, at: &PartialPlan, offered: Offered) -> Result<Vec<Choice>> {
         let state = at.position().state;
         let is_due = at.len() >= self.options.max_free_steps;
-        let fewest = if is_due { self.plans.fewest_steps(state)? } else { None };
+        let distance = if is_due { self.plans.distance_left(state)? } else { None };
         let lookahead = self.policy.needs().lookahead;
         let mut choices = Vec::new();
         for successor in self.plans.allowed(at)? {
@@ -80,15 +80,17 @@ impl<'a> Problem<'a> {
             if offered == Offered::Live && known == Some(Completable::No) {
                 continue;
             }
-            let steps_left = match lookahead || fewest.is_some() {
+            // after the free steps, keep only choices that bring the end nearer
+            if let Some(distance) = distance
+                && self.plans.distance_left(successor.to.state)?.is_none_or(|left| left >= distance)
+            {
+                continue;
+            }
+            let steps_left = match lookahead {
                 true => self.plans.fewest_steps(successor.to.state)?,
                 false => None,
             };
-            // after the free steps, keep only choices that reduce the fewest remaining steps
-            if fewest.is_some_and(|fewest| steps_left.is_none_or(|left| left >= fewest)) {
-                continue;
-            }
-            choices.push(self.choice(successor, known, steps_left.filter(|_| lookahead)));
+            choices.push(self.choice(successor, known, steps_left));
         }
         if self.plans.is_complete(state) {
             choices.push(Choice::end());

@@ -4,7 +4,7 @@ use super::show::{self, StepReport};
 use super::spec::SpecArgs;
 use crate::io::output::{Exit, Failure, Output};
 use crate::io::{errors, messages};
-use grammata::transitions::Count;
+use grammata::transitions::{Completable, Count};
 use grammata_agents::plan::{Objective, PartialPlan, Plan, PlanSampler};
 use serde::Serialize;
 use std::io::Write;
@@ -81,13 +81,14 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         let least = if arguments.shortest { Objective::Steps } else { Objective::Cost };
         let walk = PartialPlan::new(&plans);
         let plan = plans.completion(&walk, least)?;
-        return Ok(match plan {
+        return match plan {
             Some(plan) => {
                 write(&plan, output)?;
-                Exit::Done
+                Ok(Exit::Done)
             }
-            None => no_plan(output)?,
-        });
+            None if plans.completable(plans.start())? == Completable::No => Ok(no_plan(output)?),
+            None => Err(super::errors::unknown_completion().into()),
+        };
     }
     if let Some(count) = arguments.sample {
         if arguments.within.is_some() && plans.count()? != Count::Infinite {

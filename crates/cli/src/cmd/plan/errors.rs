@@ -18,6 +18,13 @@ pub(super) fn not_a_spec(file: &Path, kind: Notation) -> Error {
     )
 }
 
+pub(super) fn unknown_completion() -> Error {
+    let diagnostic =
+        Diagnostic::new("plan/budget-exhausted", "no plan was found before the search was stopped")
+            .help("limit how often actions may occur, or list plans in their order (`--limit N`)");
+    Error::new(ErrorKind::Limit, diagnostic)
+}
+
 pub(super) fn plan_line(line: usize, found: &str, cause: Option<&serde_json::Error>) -> Error {
     let diagnostic = Diagnostic::new("cli/plan-line", "a line of the stream is no plan")
         .at(Place::LineColumn { line, column: cause.map_or(1, |cause| cause.column().max(1)) })
