@@ -404,3 +404,29 @@ fn users_who_leave_leave_nothing_wrong() {
         assert_eq!((judged.wrong(), record.refusals), (0, 0), "{record:?}");
     }
 }
+
+/// A `try` also catches the error of a call in a condition, in every mode. The branches and what follows are closed.
+#[test]
+fn an_error_of_a_call_in_a_condition_is_caught() {
+    let procedure = read(
+        "Name: x\nAPIs:\n- {name: look, response: [stock]}\nANSWERs:\n\
+         - {name: sorry, desc: No luck., precondition: [look]}\n- {name: fine, desc: Fine., precondition: [look]}\n\
+         - {name: some, desc: Some., precondition: [look]}\n\
+         Procedure: |\n  try:\n    if look() > 3:\n      some()\n    fine()\n  except:\n    sorry()\n    return\n",
+    );
+    let fails = |_: &Spec, _: &Step| -> Result<Observation> {
+        let diagnostic = grammata::Diagnostic::new("environment/timeout", "it took too long");
+        Err(grammata::Error::new(grammata::ErrorKind::Io, diagnostic))
+    };
+    let look = "Action: look\nAction Input: {}";
+    let (fine, some) = ("Answer: fine\nResponse: Fine.", "Answer: some\nResponse: Some.");
+    let sorry = "Answer: sorry\nResponse: No luck.";
+    for arm in ["A4", "A5", "A6"] {
+        let options = Arm::named(arm).unwrap().options;
+        let agent = &mut Stubborn(vec![look, fine, some, sorry], 0);
+        let record = with_agent(&procedure, &options, agent, &mut fails.clone()).unwrap();
+        let lines: Vec<&str> = record.entries.iter().take(6).map(|(_, entry)| entry.line().0).collect();
+        assert_eq!(lines, ["user", "call", "result", "refused", "refused", "agent"], "{arm}: {record:?}");
+        assert!(record.is_complete && record.refusals == 2, "{arm}: {record:?}");
+    }
+}

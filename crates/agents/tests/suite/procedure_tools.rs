@@ -8,7 +8,8 @@ use grammata::mask::Compiler;
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{Limits, Result};
 use grammata_agents::procedures::agent::{
-    Agent, AgentOptions, DecisionRequest, RuleAgent, RunOptions, ScriptedUser, Simulation, Situation, run,
+    Agent, AgentOptions, DecisionRequest, Mask, RuleAgent, RunOptions, ScriptedUser, Simulation, Situation,
+    run,
 };
 use grammata_agents::procedures::{
     Act, Event, Format, Mode, Offer, Procedure, StepOptions, Turns, Workflow, check_in, format_in, verify,
@@ -175,6 +176,8 @@ fn what_contradicts_a_tool_is_an_error() {
         ("", "tool: 'inner/t.json#fnd'".to_owned(), &["pdl/unknown-tool fnd"]),
         ("", "tool: 'inner/t.json'".to_owned(), &["pdl/tool-file inner/t.json"]),
         ("", "tool: '#find'".to_owned(), &["pdl/tool-file #find"]),
+        ("", "tool: ''".to_owned(), &["pdl/tool-file nothing"]),
+        ("", "tool: null".to_owned(), &["pdl/tool-file nothing"]),
         ("", "tool: 'none.json#find'".to_owned(), &["pdl/tool-file none.json"]),
         ("", "tool: 'inner/../inner/t.json#find'".to_owned(), &["pdl/tool-file inner/../inner/t.json"]),
         ("", "tool: '../t.json#find'".to_owned(), &["pdl/tool-file ../t.json"]),
@@ -304,6 +307,22 @@ fn a_session_is_written_in_the_format_of_a_tool_session() {
             assert_eq!(verify(&procedure, Mode::Guarded, &events, true).0.violations, []);
         }
     }
+}
+
+/// Without a mask an agent may write anything, and its calls are still read with the tools of the procedure.
+#[test]
+fn calls_in_a_format_are_read_without_a_mask() {
+    let procedure = ferry();
+    let simulation = simulation();
+    let format = CallFormat::named("hermes").unwrap();
+    let workflows = [Workflow::new(&procedure, Mode::Guarded, &Limits::default()).unwrap()];
+    let binding = AgentOptions::default().mask(Mask::None).calls(Some(format));
+    let script = &simulation.users[0];
+    let mut agent = RuleAgent::new(script.slots.clone(), script.prose.clone());
+    let (mut user, mut apis) = (ScriptedUser::new(script), simulation.apis());
+    let record = run(&workflows, &binding, &mut agent, &mut user, &mut apis, &RunOptions::default()).unwrap();
+    let calls = record.events().iter().filter(|event| event[0] == "call").count();
+    assert!(record.is_complete && record.refusals == 0 && calls > 0, "{record:?}");
 }
 
 #[test]

@@ -22,7 +22,8 @@ const MOST_NAME: usize = 64;
 /// An agent whose steps a chat model writes. Without a call format the model writes a step as a JSON object, with a
 /// schema that is built from the offered steps. With a call format it calls one of the offered tools or answers with a
 /// text. The grammar of the offered steps checks the answer. If the check fails, the model is asked once more; a second
-/// failure is an error (`chat/refused`). Under [`Mask::None`] a JSON object has no schema and is not checked.
+/// failure is an error (`chat/refused`). Under [`Mask::None`] a JSON object has no schema, all tools are offered, and no
+/// grammar checks the answer.
 pub struct ChatAgent<'m> {
     model: &'m mut dyn Chat,
     limits: Limits,
@@ -113,6 +114,9 @@ impl<'m> ChatAgent<'m> {
                 Err(error) if error.kind() == ErrorKind::Limit => return Err(error),
                 Err(error) => return Ok(Err(error.diagnostic().message().to_owned())),
             };
+            if binding.mask == Mask::None {
+                return Ok(Ok(text));
+            }
             let Some(wrong) = chat::wrong(&grammar, limits, &text)? else { return Ok(Ok(text)) };
             let act = turns.read(&text)?;
             let obstacle = act.and_then(|act| conversation.obstacle(&conversation.resolve(act)));

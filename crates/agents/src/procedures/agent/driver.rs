@@ -237,8 +237,9 @@ impl Driver<'_, '_> {
                 return Ok(self.say_instead(NO_REPLY));
             }
             let offers = match self.binding.mask {
-                Mask::None => Vec::new(),
-                Mask::Form | Mask::Open(_) => self.conversation.offers(&self.binding.offering()),
+                // a call in a call format is read with the tools that may be called
+                Mask::None if self.binding.calls.is_none() => Vec::new(),
+                Mask::None | Mask::Form | Mask::Open(_) => self.conversation.offers(&self.binding.offering()),
             };
             let offers = match self.binding.nearest {
                 Some(most) => nearest(offers, self.conversation.session(), most, &self.options.limits)?,

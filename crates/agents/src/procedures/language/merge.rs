@@ -47,13 +47,18 @@ impl Exchange {
 
 /// Merges an entry with the tool that it names. If the tool does not exist or cannot be used, or the entry contradicts
 /// it, the findings have an error, and the result has the name and the slots of the entry without schemas. If the
-/// reference is empty, the result has only the name `tool`.
+/// reference is empty or no text, the findings have an error too, and the result has only the name `tool`.
 pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings: &mut Findings) -> Exchange {
+    let errors_before = findings.0.len();
     let reference = fields.text("tool", findings).unwrap_or_default();
     // an entry with an unknown tool still gets a name, so that references to it are not further errors
     let name = reference.split_once('#').map_or(reference.as_str(), |(_, name)| name);
     let name = if name.is_empty() { "tool".to_owned() } else { name.to_owned() };
     if reference.is_empty() {
+        if findings.0.len() == errors_before {
+            let cause = "it does not name a file and a tool in it";
+            findings.error(errors::tool_file(fields.place("tool"), "nothing", cause));
+        }
         return Exchange { name: Some(name), ..Exchange::default() };
     }
     let exchange = match documents.tool(&reference, &fields.place("tool")) {

@@ -34,7 +34,7 @@ pub(in crate::procedures) enum Test {
 #[derive(Debug, Default)]
 pub(in crate::procedures) struct Guards {
     pub(in crate::procedures) list: Vec<Guard>,
-    /// By `try` with a statement that calls an API: the distinct APIs that its statements call.
+    /// By `try` that calls an API: the distinct APIs that its statements and their conditions call.
     pub(in crate::procedures) tries: Vec<Vec<usize>>,
 }
 

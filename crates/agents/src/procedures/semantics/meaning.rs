@@ -34,7 +34,7 @@ pub(in crate::procedures) struct Meaning {
     pub(in crate::procedures) used: FxHashSet<String>,
     /// The roots of the conditions of loops.
     pub(in crate::procedures) loops: FxHashSet<ExprId>,
-    /// By node: whether a statement in some `try` calls it, so that the `except` catches its errors.
+    /// By node: whether a statement or a condition in some `try` calls it, so that the `except` catches its errors.
     pub(in crate::procedures) caught: Vec<bool>,
 }
 
@@ -483,18 +483,10 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Returns the distinct APIs of the call statements in `from..to`, without conditions, in the order of the nodes.
+    /// Returns the distinct APIs that the statements in `from..to` and their conditions call, in the order of the nodes.
     fn apis_between(&mut self, from: usize, to: usize) -> Result<Vec<usize>> {
-        self.budget.spend(to - from)?;
-        let mut apis = Vec::new();
-        for statement in &self.program.statements[from..to] {
-            if let StatementKind::Call { call, .. } = statement.kind
-                && let Some(node) = self.program.expressions.calls[call].node
-                && self.nodes[node].kind == NodeKind::Api
-            {
-                apis.push(node);
-            }
-        }
+        let mut apis = self.program.nodes_called(from, to, self.budget)?;
+        apis.retain(|&node| self.nodes[node].kind == NodeKind::Api);
         apis.sort_unstable();
         apis.dedup();
         Ok(apis)
@@ -595,6 +587,13 @@ impl Pass<'_> {
             }
         }
         sites.reverse();
+        // as for a statement that calls: an error of a call that is always made leaves the block
+        let outer = self.guard;
+        for site in
+            sites.iter().filter(|site| site.guard == outer && self.nodes[site.node].kind == NodeKind::Api)
+        {
+            self.guard = Some(self.meaning.guards.push(self.guard, Test::NoError(site.node)));
+        }
         self.meaning.sites.append(&mut sites);
     }
 }

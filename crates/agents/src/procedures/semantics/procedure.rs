@@ -93,8 +93,8 @@ impl Procedure {
         self.closing.get(node).copied().unwrap_or(false)
     }
 
-    /// Returns whether a statement in some `try` of the text calls an API, so that its error is caught, or some node
-    /// requires an error of the API.
+    /// Returns whether a statement or a condition in some `try` of the text calls an API, so that its error is caught,
+    /// or some node requires an error of the API.
     pub fn catches(&self, api: usize) -> bool {
         self.is_caught.get(api).copied().unwrap_or(false)
     }

@@ -1,12 +1,13 @@
 //! Statements and blocks.
 
-use super::expression::{Expr, Expressions};
+use super::expression::{Condition, Expr, Expressions};
 use super::lines::{self, Line};
 use crate::procedures::language::declarations::normal;
 use crate::procedures::language::errors;
 use crate::procedures::language::value::Literal;
 use grammata::diagnostic::Place;
 use grammata::error::Result;
+use grammata_base::work::Budget;
 
 /// A statement, the head of a block or its end.
 #[derive(Clone, Debug)]
@@ -44,6 +45,41 @@ pub(in crate::procedures) enum StatementKind {
 pub(in crate::procedures) struct Program {
     pub(in crate::procedures) statements: Vec<Statement>,
     pub(in crate::procedures) expressions: Expressions,
+}
+
+impl Program {
+    /// Returns the nodes that the statements in `from..to` and their conditions call, one for each call of a known
+    /// node.
+    ///
+    /// # Errors
+    /// The limit `compile_work`.
+    pub(in crate::procedures) fn nodes_called(
+        &self,
+        from: usize,
+        to: usize,
+        budget: &Budget,
+    ) -> Result<Vec<usize>> {
+        let node_of = |call: usize| self.expressions.calls[call].node;
+        let mut nodes = Vec::new();
+        for statement in &self.statements[from..to] {
+            budget.spend(1)?;
+            match statement.kind {
+                StatementKind::Call { call, .. } => nodes.extend(node_of(call)),
+                StatementKind::If(condition)
+                | StatementKind::Elif(condition)
+                | StatementKind::While(condition) => {
+                    let Condition { first, root, .. } = self.expressions.conditions[condition];
+                    budget.spend((root - first) as usize + 1)?;
+                    nodes.extend((first..=root).filter_map(|id| match *self.expressions.get(id) {
+                        Expr::Call { call, .. } => node_of(call),
+                        _ => None,
+                    }));
+                }
+                _ => {}
+            }
+        }
+        Ok(nodes)
+    }
 }
 
 /// The kind of an open block; an arm of `elif` is an `If`.
