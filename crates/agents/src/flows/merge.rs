@@ -211,7 +211,15 @@ fn add(merged: &mut Table, part: Table, domain: &FlowDomain, errors: &mut Errors
                     }
                 }
             }
-            (Some(Value::Array(known)), Value::Array(new)) => known.extend(new),
+            (Some(Value::Array(known)), Value::Array(new)) if key == "flows" => known.extend(new),
+            // names in `given` and `allow`, which domains may share
+            (Some(Value::Array(known)), Value::Array(new)) => {
+                for name in new {
+                    if !known.contains(&name) {
+                        known.push(name);
+                    }
+                }
+            }
             (Some(Value::String(name)), Value::String(new)) if key == "name" => {
                 name.push_str(" and ");
                 name.push_str(&new);

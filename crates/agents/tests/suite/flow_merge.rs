@@ -92,6 +92,20 @@ fn domains_share_what_they_declare_equally() {
     assert_eq!(one, FlowDomain::read(SHOP, &Limits::default()).unwrap());
 }
 
+/// An API that both domains allow at any time, and data that both are given.
+#[test]
+fn domains_share_what_both_allow_and_are_given() {
+    let both = |text: &str| {
+        text.replace("end = 'E'\n", "end = 'E'\nallow = ['Help']\ngiven = ['who']\n")
+            .replace("P = {}\n", "P = {}\nHelp = { inputs = ['who'] }\n")
+    };
+    let merged = merge(&[&both(SHOP), &both(LIBRARY)], Names::Shared).unwrap();
+    assert_eq!(merged.allow, [merged.api("Help").unwrap()]);
+    assert_eq!(merged.given.len(), 1);
+    let apart = merge(&[&both(SHOP), &both(LIBRARY)], Names::Apart).unwrap();
+    assert_eq!((apart.allow.len(), apart.given.len()), (2, 2));
+}
+
 #[test]
 fn what_does_not_fit_together_is_named() {
     let code = |texts: &[&str], names| match merge(texts, names) {
