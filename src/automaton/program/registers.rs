@@ -6,7 +6,7 @@ use super::interval::Interval;
 use super::key_trie::KeyTrie;
 use crate::error::Result;
 use crate::grammar::conditions::Clauses;
-use crate::grammar::{Condition, Unit, conditions};
+use crate::grammar::{Alternative, Condition, Unit, conditions};
 use crate::limits::Limits;
 
 /// Declares the kinds of registers, each with its table of records in a block.
@@ -228,6 +228,21 @@ impl Conditional {
             false => Err(conditions::undecidable(limit)),
         }
     }
+
+    /// The number of bytes on the heap, those of this value included.
+    fn boxed_bytes(&self) -> usize {
+        let sets = |alternative: &Alternative| {
+            let ids = alternative.some.iter().map(|set| set.len()).sum::<usize>() + alternative.none.len();
+            size_of_val(&*alternative.some) + ids * size_of::<u32>()
+        };
+        let alternatives =
+            |condition: &Condition| size_of_val(&*condition.0) + condition.0.iter().map(sets).sum::<usize>();
+        size_of::<Conditional>()
+            + self.conditions.capacity() * size_of::<Condition>()
+            + self.conditions.iter().map(alternatives).sum::<usize>()
+            + self.clauses.heap_bytes()
+            + self.groups.capacity() * size_of::<u32>()
+    }
 }
 
 /// The lowered form of [`crate::grammar::Distinct`].
@@ -332,7 +347,8 @@ impl Record for Members {
     fn heap_bytes(&self) -> usize {
         let ids = self.values.capacity() + self.ones.capacity();
         let counts = self.next_required.capacity() + self.required_from.capacity();
-        self.keys.memory_usage() + 4 * (ids + counts) + self.required.capacity()
+        let conditional = self.conditional.as_ref().map_or(0, |conditional| conditional.boxed_bytes());
+        self.keys.memory_usage() + 4 * (ids + counts) + self.required.capacity() + conditional
     }
 }
 

@@ -61,6 +61,10 @@ impl<T> Lists<T> {
     pub(super) fn get(&self, list: usize) -> &[T] {
         &self.items[self.range(list)]
     }
+
+    fn heap_bytes(&self) -> usize {
+        self.ends.capacity() * size_of::<u32>() + self.items.capacity() * size_of::<T>()
+    }
 }
 
 /// The conditions of a list over its entries, including the required keys, in conjunctive normal form.
@@ -90,6 +94,15 @@ pub(crate) struct Clauses {
 }
 
 impl Clauses {
+    /// The number of bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.clauses.heap_bytes()
+            + self.occurrences.heap_bytes()
+            + self.groups.heap_bytes()
+            + (self.group_of.capacity() + self.rank.capacity()) * size_of::<u32>()
+            + self.is_positive.capacity()
+    }
+
     /// Translates the conditions over `entries` entries. `groups` has, for each entry with a key, the first entry with
     /// that key; `required` says whether a member with that key is required.
     pub(crate) fn new(

@@ -29,7 +29,7 @@ pub(super) fn not_json(cause: &serde_json::Error) -> Error {
         Diagnostic::new("structural-tag/not-json", "the structural tag is not JSON")
             .at(place)
             .cause(text.split(" at line ").next().unwrap_or(&text))
-            .help("correct the JSON text (RFC 8259); formats may be nested 128 levels deep"),
+            .help("correct the JSON text (RFC 8259); objects and lists may be nested 127 levels deep"),
     )
 }
 
