@@ -18,6 +18,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
 
+/// The most states that one quick search finds, before the pass over all reachable states is tried.
+const QUICK_SEARCH: usize = 500;
+/// The most states that all quick searches of one table find. With more, there are no further ones.
+const QUICK_SEARCHES: usize = 20_000;
+
 /// The number of low bits that count letters in a distance of measure [`Measure::Cost`].
 const LETTER_BITS: u32 = 64;
 
@@ -109,12 +114,14 @@ pub struct Distances {
     is_large: bool,
     /// The number of states found by searches without an answer.
     fruitless: usize,
+    /// The number of states found by quick searches.
+    quick: usize,
 }
 
 impl Distances {
     /// Creates a table for one system, in which no distance is known yet.
     pub fn new(measure: Measure, bounds: Bounds) -> Distances {
-        Distances { measure, bounds, known: Vec::new(), is_large: false, fruitless: 0 }
+        Distances { measure, bounds, known: Vec::new(), is_large: false, fruitless: 0, quick: 0 }
     }
 
     fn get<S: Indexed>(&self, state: S) -> Option<PathLength> {
@@ -139,6 +146,14 @@ impl Distances {
         if let Some(known) = self.get(state) {
             return Ok(known);
         }
+        // where acceptance is near, this saves the pass over all states, of which there may be infinitely many
+        if !self.is_large && self.quick < QUICK_SEARCHES && !system.has_outcomes() {
+            let (is_answered, found) = self.search(system, state, QUICK_SEARCH)?;
+            self.quick += found;
+            if is_answered {
+                return Ok(self.get(state).unwrap_or(PathLength::Unknown));
+            }
+        }
         if !self.is_large {
             match self.reachable(system, state)? {
                 Some(states) if system.has_outcomes() => self.settle_outcomes(system, states)?,
@@ -150,8 +165,16 @@ impl Distances {
             Some(known) => Ok(known),
             // a search is of no use: a path to acceptance says nothing about the other outcomes of its actions
             None if system.has_outcomes() => Ok(PathLength::Unknown),
+            None if self.fruitless > self.bounds.searches => {
+                self.set(state, PathLength::Unknown);
+                Ok(PathLength::Unknown)
+            }
             None => {
-                self.search(system, state)?;
+                let (is_answered, found) = self.search(system, state, self.bounds.search)?;
+                if !is_answered {
+                    self.fruitless += found;
+                    self.set(state, PathLength::Unknown);
+                }
                 Ok(self.get(state).unwrap_or(PathLength::Unknown))
             }
         }
@@ -327,16 +350,12 @@ impl Distances {
     }
 
     /// Searches forwards from one state, and stores the distances of the states on the path found. Stores that all
-    /// states found are dead ends if none of them accepts, and that the distance of `state` is unknown if a bound is
-    /// reached.
-    fn search<T>(&mut self, system: &mut T, state: T::State) -> Result<()>
+    /// states found are dead ends if none of them accepts. Returns whether the distance of `state` is stored now, which
+    /// it is not if more than `most` states were found or the load is too high; and the number of states found.
+    fn search<T>(&mut self, system: &mut T, state: T::State, most: usize) -> Result<(bool, usize)>
     where
         T: TransitionSystem<State: Indexed>,
     {
-        if self.fruitless > self.bounds.searches {
-            self.set(state, PathLength::Unknown);
-            return Ok(());
-        }
         // among equal keys an end comes first, then the state with the highest number
         let key = |distance, is_end: bool, at| (distance, !is_end, Reverse(at));
         let mut frontier = Frontier::new(state, 0u128, key(0, false, state));
@@ -347,7 +366,7 @@ impl Distances {
                     let &(on_path, so_far) = frontier.trail().place(number);
                     self.set(on_path, PathLength::Exactly(distance - so_far));
                 }
-                return Ok(());
+                return Ok((true, frontier.costs().len()));
             }
             if frontier.is_outdone(number) {
                 continue;
@@ -363,10 +382,8 @@ impl Distances {
             if system.is_accepting(&at) {
                 frontier.put_back(key(distance, true, at), number);
             }
-            if frontier.costs().len() > self.bounds.search || system.load() >= 90 {
-                self.fruitless += frontier.costs().len();
-                self.set(state, PathLength::Unknown);
-                return Ok(());
+            if frontier.costs().len() > most || system.load() >= 90 {
+                return Ok((false, frontier.costs().len()));
             }
             system.successors(&at, &mut successors)?;
             for Transition { label, to } in successors.drain(..) {
@@ -377,8 +394,9 @@ impl Distances {
             }
         }
         // all reachable states were visited, and none of them accepts
+        let found = frontier.costs().len();
         frontier.into_costs().into_keys().for_each(|dead| self.set(dead, PathLength::Never));
-        Ok(())
+        Ok((true, found))
     }
 }
 
