@@ -4,8 +4,8 @@ use super::fuzz_limits::limits;
 use grammata::syntax::automaton_spec::{self, Spec};
 use grammata::{Error, ErrorKind};
 use grammata_agents::plan::policy::RandomPolicy;
-use grammata_agents::plan::search::Greedy;
-use grammata_agents::plan::{PlanAutomaton, Problem, Questions, Search, SearchOptions};
+use grammata_agents::plan::search::STRATEGIES;
+use grammata_agents::plan::{Objective, PartialPlan, PlanAutomaton, Problem, Questions, SearchOptions};
 use grammata_decode::{ChatTemplate, Message, ModelFolder};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,18 +50,26 @@ pub fn spec_template(bytes: &[u8]) {
     expected(automaton_spec::compile(&source, &options), &[ErrorKind::Grammar, ErrorKind::Limit]);
 }
 
-/// Fuzzes specs with plans: reads one, counts its plans and searches for one. Only questions that are certain to
-/// terminate are asked.
+/// Fuzzes specs with plans: reads one, counts its plans, completes the empty plan and searches for a plan. Only
+/// questions that are certain to terminate are asked.
 pub fn plan_spec(bytes: &[u8]) {
     let options = automaton_spec::Options::default().limits(limits());
     let kinds = [ErrorKind::Grammar, ErrorKind::Limit, ErrorKind::Rejected, ErrorKind::Usage];
     let Some(spec) = expected(Spec::read(text(bytes), &options), &kinds) else { return };
     let Some(mut plans) = expected(PlanAutomaton::new(spec), &kinds) else { return };
     expected(plans.count(), &kinds);
+    let start = PartialPlan::new(&plans);
+    for objective in [Objective::Steps, Objective::Cost] {
+        if let Some(Some(plan)) = expected(plans.completion(&start, objective), &kinds) {
+            let walk = expected(plans.walk(&plan), &kinds).flatten();
+            assert!(walk.is_some_and(|walk| plans.is_complete(walk.position().state)), "{plan:?}");
+        }
+    }
     let Some(questions) = expected(Questions::new(plans.spec(), None), &kinds) else { return };
     let options = SearchOptions::default().max_free_steps(8);
     let mut policy = RandomPolicy::new(bytes.len() as u64);
-    expected(Greedy.run(&mut Problem::new(&mut plans, &mut policy, &questions, &options)), &kinds);
+    let (.., make) = STRATEGIES[bytes.len() % STRATEGIES.len()];
+    expected(make(2).run(&mut Problem::new(&mut plans, &mut policy, &questions, &options)), &kinds);
 }
 
 /// Fuzzes the settings of a model folder: files separated by lines `---`.
