@@ -146,12 +146,11 @@ impl Distances {
         if let Some(known) = self.get(state) {
             return Ok(known);
         }
-        // where acceptance is near, this saves the pass over all states, of which there may be infinitely many
+        // if acceptance is near, this saves the pass over all states; there may be infinitely many
         if !self.is_large && self.quick < QUICK_SEARCHES && !system.has_outcomes() {
-            let (is_answered, found) = self.search(system, state, QUICK_SEARCH)?;
-            self.quick += found;
-            if is_answered {
-                return Ok(self.get(state).unwrap_or(PathLength::Unknown));
+            self.quick += self.search(system, state, QUICK_SEARCH)?;
+            if let Some(known) = self.get(state) {
+                return Ok(known);
             }
         }
         if !self.is_large {
@@ -165,17 +164,16 @@ impl Distances {
             Some(known) => Ok(known),
             // a search is of no use: a path to acceptance says nothing about the other outcomes of its actions
             None if system.has_outcomes() => Ok(PathLength::Unknown),
-            None if self.fruitless > self.bounds.searches => {
+            None => {
+                if self.fruitless <= self.bounds.searches {
+                    let found = self.search(system, state, self.bounds.search)?;
+                    if let Some(known) = self.get(state) {
+                        return Ok(known);
+                    }
+                    self.fruitless += found;
+                }
                 self.set(state, PathLength::Unknown);
                 Ok(PathLength::Unknown)
-            }
-            None => {
-                let (is_answered, found) = self.search(system, state, self.bounds.search)?;
-                if !is_answered {
-                    self.fruitless += found;
-                    self.set(state, PathLength::Unknown);
-                }
-                Ok(self.get(state).unwrap_or(PathLength::Unknown))
             }
         }
     }
@@ -350,9 +348,9 @@ impl Distances {
     }
 
     /// Searches forwards from one state, and stores the distances of the states on the path found. Stores that all
-    /// states found are dead ends if none of them accepts. Returns whether the distance of `state` is stored now, which
-    /// it is not if more than `most` states were found or the load is too high; and the number of states found.
-    fn search<T>(&mut self, system: &mut T, state: T::State, most: usize) -> Result<(bool, usize)>
+    /// states found are dead ends if none of them accepts. Stores nothing if more than `most` states were found or the
+    /// load is too high. Returns the number of states found.
+    fn search<T>(&mut self, system: &mut T, state: T::State, most: usize) -> Result<usize>
     where
         T: TransitionSystem<State: Indexed>,
     {
@@ -366,7 +364,7 @@ impl Distances {
                     let &(on_path, so_far) = frontier.trail().place(number);
                     self.set(on_path, PathLength::Exactly(distance - so_far));
                 }
-                return Ok((true, frontier.costs().len()));
+                return Ok(frontier.costs().len());
             }
             if frontier.is_outdone(number) {
                 continue;
@@ -383,7 +381,7 @@ impl Distances {
                 frontier.put_back(key(distance, true, at), number);
             }
             if frontier.costs().len() > most || system.load() >= 90 {
-                return Ok((false, frontier.costs().len()));
+                return Ok(frontier.costs().len());
             }
             system.successors(&at, &mut successors)?;
             for Transition { label, to } in successors.drain(..) {
@@ -396,7 +394,7 @@ impl Distances {
         // all reachable states were visited, and none of them accepts
         let found = frontier.costs().len();
         frontier.into_costs().into_keys().for_each(|dead| self.set(dead, PathLength::Never));
-        Ok((true, found))
+        Ok(found)
     }
 }
 
