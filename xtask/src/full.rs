@@ -64,7 +64,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
 /// sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 24] = [
+const STEPS: [Step; 25] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
@@ -85,6 +85,7 @@ const STEPS: [Step; 24] = [
     ("candle", bindings::candle),
     ("llama-cpp", bindings::llama_cpp),
     ("vllm", bindings::vllm),
+    ("findings", findings),
     ("soak", || soak::run(SOAK_MINUTES)),
     ("fuzzing", || SHORT_FUZZING.run()),
     ("mask-files", || fuzz::inputs(LYING_FILES.0, LYING_FILES.1)),
@@ -144,6 +145,15 @@ fn tokenizers() -> Result {
     let arguments =
         ["run", "--cargo-profile", "quick", "--package", "grammata", "--test", "suite", "real_tokenizers"];
     command::run(NEXTEST.command(&arguments).env("GRAMMATA_TOKENIZERS", folder))
+}
+
+/// Runs the scripts in `findings`, each of which fails if the behaviour of other software that it describes has changed.
+fn findings() -> Result {
+    let entries = std::fs::read_dir(root().join("findings")).map_err(|error| error.to_string())?;
+    let mut scripts: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    scripts.retain(|path| path.extension().is_some_and(|extension| extension == "sh"));
+    scripts.sort();
+    scripts.iter().try_for_each(|script| command::run(Command::new("bash").arg(script)))
 }
 
 /// Checks the publication of tables under every interleaving of threads.
