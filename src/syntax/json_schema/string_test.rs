@@ -1,4 +1,4 @@
-//! Tests of strings (`pattern` and `format`): the languages of the strings that pass, and matching of a given string.
+//! Tests of strings (`pattern`, `format`, `x-grammata-pattern`): the languages of the strings that pass, and matching of a given string.
 
 use super::formats::{Format, Side};
 use super::{errors, span_match, strings};
@@ -7,11 +7,16 @@ use crate::grammar::{CharClass, ExprId, Grammar, GrammarBuilder};
 use crate::limits::Limits;
 use crate::syntax::regex::{self, Dialect, Options};
 
+/// The keyword for patterns in the dialect of Rust's regex crate, which Pydantic uses.
+pub(super) const RUST_PATTERN: &str = "x-grammata-pattern";
+
 /// A test of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum StringTest<'a> {
     /// The ECMA-262 pattern matches somewhere in the string.
     Pattern(&'a str),
+    /// The pattern in the dialect of Rust's regex crate matches somewhere in the string.
+    RustPattern(&'a str),
     /// The string has the format.
     Format(Format),
 }
@@ -21,6 +26,7 @@ impl<'a> StringTest<'a> {
     pub(super) fn keyword(self) -> &'static str {
         match self {
             StringTest::Pattern(_) => "pattern",
+            StringTest::RustPattern(_) => RUST_PATTERN,
             StringTest::Format(_) => "format",
         }
     }
@@ -28,7 +34,7 @@ impl<'a> StringTest<'a> {
     /// Returns the value of the keyword.
     pub(super) fn value(self) -> &'a str {
         match self {
-            StringTest::Pattern(pattern) => pattern,
+            StringTest::Pattern(pattern) | StringTest::RustPattern(pattern) => pattern,
             StringTest::Format(format) => format.name(),
         }
     }
@@ -47,7 +53,7 @@ pub(super) fn content(
 ) -> Result<ExprId> {
     let lowered = match test {
         StringTest::Format(format) => format.content(g, side)?,
-        StringTest::Pattern(_) => {
+        StringTest::Pattern(_) | StringTest::RustPattern(_) => {
             lower(g, test, side, pointer, &mut |g, class| strings::canonical(g, class))?
         }
     };
@@ -80,9 +86,13 @@ pub(super) fn lower(
     spell: &mut dyn FnMut(&mut GrammarBuilder, &CharClass) -> ExprId,
 ) -> Result<Option<ExprId>> {
     match test {
-        StringTest::Pattern(pattern) => {
-            let options = Options { dialect: Dialect::Ecma262, search: true, ..Options::default() };
-            let place = super::pointer::join(pointer, "pattern");
+        StringTest::Pattern(pattern) | StringTest::RustPattern(pattern) => {
+            let dialect = match test {
+                StringTest::RustPattern(_) => Dialect::Rust,
+                _ => Dialect::Ecma262,
+            };
+            let options = Options { dialect, search: true, ..Options::default() };
+            let place = super::pointer::join(pointer, test.keyword());
             let lowered = regex::lower_into(g, pattern, &options, spell);
             Ok(Some(lowered.map_err(|cause| errors::pattern(&place, pattern, &cause))?))
         }

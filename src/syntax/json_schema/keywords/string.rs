@@ -1,4 +1,4 @@
-//! `minLength`, `maxLength`, `pattern` and `format`.
+//! `minLength`, `maxLength`, `pattern`, `format` and `x-grammata-pattern`.
 
 use super::Keywords;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::syntax::json_schema::json::Value;
 use crate::syntax::json_schema::options::Formats;
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::Schema;
-use crate::syntax::json_schema::string_test::StringTest;
+use crate::syntax::json_schema::string_test::{RUST_PATTERN, StringTest};
 
 pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,
@@ -26,6 +26,13 @@ pub(super) fn read<'a>(
         None => {}
         Some(Value::String(pattern)) => tests.push((StringTest::Pattern(pattern), true)),
         Some(other) => return Err(keywords.invalid("pattern", other, "a regular expression as a string")),
+    }
+    match keywords.get(RUST_PATTERN) {
+        None => {}
+        Some(Value::String(pattern)) => tests.push((StringTest::RustPattern(pattern), true)),
+        Some(other) => {
+            return Err(keywords.invalid(RUST_PATTERN, other, "a regular expression as a string"));
+        }
     }
     match keywords.get("format") {
         Some(Value::String(name)) if reader.formats() == Formats::Assert => {

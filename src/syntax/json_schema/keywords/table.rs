@@ -112,6 +112,8 @@ const KEYWORDS: &[Keyword] = &[
     row("maxLength", String, Assertion, ALL, Nowhere, Nothing),
     row("pattern", String, Assertion, ALL, Nowhere, Nothing),
     row("format", String, Assertion, ALL, Nowhere, Nothing),
+    row("x-grammata-pattern", String, Assertion, ALL, Nowhere, Nothing),
+    row("x-grammata-integer", Types, Assertion, ALL, Nowhere, Nothing),
     row("items", Array, Assertion, ALL, Value, Items),
     row("minItems", Array, Assertion, ALL, Nowhere, Nothing),
     row("maxItems", Array, Assertion, ALL, Nowhere, Nothing),

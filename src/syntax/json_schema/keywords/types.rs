@@ -33,7 +33,7 @@ pub(super) fn read<'a>(
         if listed.schemas.is_empty() {
             schema.types = listed.types;
             if listed.integers {
-                *schema.number = NumberRange::integers(keywords.draft.has_plain_integers());
+                *schema.number = NumberRange::integers(has_plain_integers(keywords)?);
             }
         } else {
             schema.applied.push(applied(keywords, listed, true));
@@ -43,6 +43,18 @@ pub(super) fn read<'a>(
         schema.applied.push(applied(keywords, listed, false));
     }
     Ok(())
+}
+
+/// The keyword whose value `digits` makes the type `integer` one of numbers without point and exponent.
+const INTEGER: &str = "x-grammata-integer";
+
+/// Whether integers are written in digits only: the draft or [`INTEGER`] says so.
+fn has_plain_integers(keywords: &Keywords<'_, '_>) -> Result<bool> {
+    match keywords.get(INTEGER) {
+        None => Ok(keywords.draft.has_plain_integers()),
+        Some(Value::String("digits")) => Ok(true),
+        Some(other) => Err(keywords.invalid(INTEGER, other, "\"digits\"")),
+    }
 }
 
 fn applied<'a>(keywords: &Keywords<'_, '_>, listed: Listed, holds: bool) -> Applied<'a> {
