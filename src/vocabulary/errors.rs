@@ -34,6 +34,22 @@ pub(crate) fn eos_range(id: TokenId, width: usize) -> Error {
     )
 }
 
+/// The error of an end-of-sequence id past the `ranks` of a rank file.
+pub(crate) fn eos_past_ranks(id: TokenId, ranks: usize) -> Error {
+    vocabulary(
+        Diagnostic::new(
+            "vocabulary/eos-range",
+            "an end-of-sequence id lies past the ranks of this file, which has no special tokens",
+        )
+        .found(format!("{id}, {ranks} ranks"))
+        .allowed(format!("ids less than {ranks}; others with their names or with the width of the model's logits"))
+        .help(
+            "also pass the width (`LoadOptions::width`, `vocab_size` in the model's `config.json`) or the special \
+             tokens (`LoadOptions::specials`)",
+        ),
+    )
+}
+
 pub(crate) fn special_range(name: &str, id: TokenId, width: usize) -> Error {
     vocabulary(
         Diagnostic::new("vocabulary/special-range", "a special token's id lies outside the vocabulary")

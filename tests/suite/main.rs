@@ -58,6 +58,7 @@ mod tidy;
 mod token_terminals;
 mod transitions;
 mod vocabulary;
+mod vocabulary_decoders;
 mod vocabulary_load;
 mod word_graphs;
 

@@ -5,7 +5,7 @@
 //! - `{`: a Hugging Face `tokenizer.json`, see [`huggingface`], or Mistral's `tekken.json`, which has `config` and
 //!   `vocab` but no `model`, see [`tekken`];
 //! - `[`: a JSON array of tokens; see [`list`];
-//! - a letter, a digit, `+` or `/`: a tiktoken rank file; see [`tiktoken`].
+//! - a letter, a digit, `+`, `/` or `=`: a tiktoken rank file; see [`tiktoken`].
 //!
 //! No format says which tokens end a sequence. [`LoadOptions::eos`] does; without it, every special token with a name
 //! from [`EOS_NAMES`] ends a sequence. If there is no such token, loading fails with `vocabulary/no-eos`.
@@ -149,7 +149,9 @@ fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
             loaded => loaded,
         },
         Some(b'[') => list::load(content, options),
-        Some(b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/') => tiktoken::load(content, options),
+        Some(b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' | b'=') => {
+            tiktoken::load(content, options)
+        }
         _ => Err(errors::not_a_tokenizer(content)),
     }
 }

@@ -1,6 +1,7 @@
 //! tiktoken rank files. Each line has a token's bytes in base64, a space, and its rank, which is its id.
 //!
 //! Ids without a line are padding, unless [`LoadOptions::specials`] names them; the file itself has no special tokens.
+//! A line with `=` in place of base64 is an unused id, too: Whisper's `multilingual.tiktoken` ends with `= 50256`.
 //! Lines that are empty or consist of white space are skipped.
 
 use super::{LoadOptions, finish_without_added};
@@ -43,9 +44,9 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
         }
         let (encoded, _) = split(line, number)?;
         let bytes = STANDARD
-            .decode(encoded)
+            .decode(if encoded == b"=" { b"" } else { encoded })
             .map_err(|_| errors::tiktoken_line(number + 1, 1, encoded, "a token is not in base64"))?;
-        if bytes.is_empty() {
+        if bytes.is_empty() && encoded != b"=" {
             return Err(errors::tiktoken_line(number + 1, 1, line, "a token has no bytes"));
         }
         while builder.len() < rank && !builder.failed() {
@@ -53,7 +54,19 @@ pub fn load(content: &[u8], options: &LoadOptions) -> Result<Vocabulary> {
         }
         builder.push(&bytes);
     }
+    check_ends(builder.len(), options)?;
     finish_without_added(builder, options)
+}
+
+/// Fails if the ids that end a sequence lie past the `ranks` of the file, and the options name neither these ids nor a
+/// width: the ends of a rank file are special tokens, which it does not contain.
+fn check_ends(ranks: usize, options: &LoadOptions) -> Result<()> {
+    let specials = options.specials.iter().map(|(_, id)| id.index() + 1);
+    let size = specials.chain(options.width).fold(ranks, usize::max);
+    match options.eos.iter().find(|id| id.index() >= size) {
+        Some(&id) if options.width.is_none() => Err(errors::eos_past_ranks(id, ranks)),
+        _ => Ok(()),
+    }
 }
 
 /// The lines that are not empty after removal of trailing white space, each with its number (from 0, counting all

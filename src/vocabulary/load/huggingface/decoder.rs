@@ -73,7 +73,7 @@ fn no_decoder() -> crate::Error {
 }
 
 fn from_decoder(decoder: &Pipeline) -> Result<Vec<Mapping>> {
-    let mut reading = Reading { mappings: Vec::new(), fused: false };
+    let mut reading = Reading { mappings: Vec::new(), joins_bytes: false, fused: false };
     match (&decoder.steps, decoder.kind.as_str()) {
         (Some(steps), "Sequence") => {
             for (index, step) in steps.0.iter().enumerate() {
@@ -104,13 +104,19 @@ fn mapping_of_pre_tokenizer<S>(step: &Step<S>) -> Option<Mapping> {
 }
 
 fn metaspace<S>(step: &Step<S>) -> Mapping {
-    let pattern = step.replacement.as_deref().filter(|text| !text.is_empty()).unwrap_or(METASPACE);
-    Mapping::replace(pattern, " ")
+    Mapping::replace(mark(step), " ")
+}
+
+/// The text that a Metaspace step writes for a space.
+fn mark<S>(step: &Step<S>) -> &str {
+    step.replacement.as_deref().filter(|text| !text.is_empty()).unwrap_or(METASPACE)
 }
 
 /// State while the steps of a decoder are read.
 struct Reading {
     mappings: Vec<Mapping>,
+    /// Whether ByteFallback has joined the bytes of neighbouring tokens into characters.
+    joins_bytes: bool,
     /// Whether the tokens have been joined, so that further steps do not see single tokens.
     fused: bool,
 }
@@ -119,13 +125,26 @@ impl Reading {
     fn step<S>(&mut self, step: &Step<S>, pointer: &str) -> Result<()> {
         let refuse = |found: &str| Err(errors::unsupported_decoder(pointer, found));
         match (step.kind.as_str(), self.fused) {
+            ("ByteLevel", false) if self.joins_bytes => return refuse("ByteLevel after ByteFallback"),
             ("ByteLevel", false) => {
                 self.mappings.push(Mapping::ByteLevel);
                 self.fused = true;
             }
-            ("ByteFallback", false) => self.mappings.push(Mapping::ByteFallback),
-            ("Metaspace", false) => self.mappings.push(metaspace(step)),
+            ("ByteFallback", false) => {
+                self.mappings.push(Mapping::ByteFallback);
+                self.joins_bytes = true;
+            }
+            ("Metaspace", false) => {
+                let pattern = mark(step);
+                if self.joins_bytes && pattern.len() > 1 {
+                    return refuse(&format!("Metaspace of `{pattern}` after ByteFallback"));
+                }
+                self.mappings.push(metaspace(step));
+            }
             ("Replace", false) => match &step.pattern {
+                Some(Pattern::String(pattern)) if self.joins_bytes && pattern.len() > 1 => {
+                    return refuse(&format!("Replace of `{pattern}` after ByteFallback"));
+                }
                 Some(Pattern::String(pattern)) if !pattern.is_empty() => {
                     self.mappings
                         .push(Mapping::replace(pattern, step.content.as_deref().unwrap_or_default()));

@@ -54,10 +54,11 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// The model's type. Old files omit it; such a model is BPE if it has merges, and its type is unknown (`None`)
-    /// otherwise.
+    /// The model's type. Old files omit it. Such a model is BPE if it has merges, and Unigram if its vocabulary is a
+    /// list; otherwise its type is unknown (`None`).
     pub(super) fn kind(&self) -> Option<&str> {
-        self.kind.as_deref().or(self.merges.map(|_| "BPE"))
+        let is_list = self.vocab.as_ref().is_some_and(|vocab| vocab.is_list);
+        self.kind.as_deref().or(self.merges.map(|_| "BPE")).or(is_list.then_some("Unigram"))
     }
 }
 
@@ -123,6 +124,8 @@ pub(super) struct Vocab {
     texts: String,
     /// The id of each entry, and the start and end of its text in `texts`.
     entries: Vec<(u32, u32, u32)>,
+    /// Whether the file has an array, whose order gives the ids.
+    is_list: bool,
 }
 
 impl Vocab {
@@ -163,7 +166,7 @@ impl<'de> Visitor<'de> for VocabVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocab, A::Error> {
-        let mut vocab = Vocab { texts: String::new(), entries: Vec::new() };
+        let mut vocab = Vocab { texts: String::new(), entries: Vec::new(), is_list: false };
         loop {
             let start = vocab.texts.len();
             if map.next_key_seed(Append(&mut vocab.texts))?.is_none() {
@@ -175,7 +178,7 @@ impl<'de> Visitor<'de> for VocabVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vocab, A::Error> {
-        let mut vocab = Vocab { texts: String::new(), entries: Vec::new() };
+        let mut vocab = Vocab { texts: String::new(), entries: Vec::new(), is_list: true };
         for id in 0.. {
             let start = vocab.texts.len();
             if seq.next_element_seed(Scored(&mut vocab.texts))?.is_none() {

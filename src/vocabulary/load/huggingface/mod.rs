@@ -9,7 +9,8 @@
 //!   becomes a byte.
 //!
 //! WordPiece, WordLevel, BPE with `##` or `</w>` marks, and decoders that look at more than one token are errors that
-//! name what was found. Normalizers are ignored: they change how a text is encoded, not what a token decodes to.
+//! name what was found. So is a replacement of two or more bytes after ByteFallback: the library has joined the bytes
+//! of neighbouring tokens by then, so that `<0xE2>`, `<0x96>` and `<0x81>` together decode to the space of `▁`. Normalizers are ignored: they change how a text is encoded, not what a token decodes to.
 //!
 //! # Where bytes and decoded text differ
 //!
@@ -18,9 +19,9 @@
 //!   `▁the` is always ` the` here. So a grammar whose words begin without a space does not allow `▁the` as its first
 //!   token.
 //! - Added tokens with `"special": true`, and the model's unknown token, are special tokens and never have bytes. Other
-//!   added tokens are the bytes of their content, unless [`LoadOptions::added`] makes them special. If an added token
-//!   is also in the model's own vocabulary, its content is decoded like that of any other token, because the model can
-//!   produce it from text.
+//!   added tokens are ordinary tokens, unless [`LoadOptions::added`] makes them special. Like the library, this module
+//!   decodes them with the decoder: a byte-level decoder makes the bytes `66 FC 72` of an added `für`, and Metaspace
+//!   the text `x y` of an added `x▁y`. In a file without a decoder they are the bytes of their content.
 //! - A token that decodes to nothing is padding.
 //!
 //! # Why not through the `tokenizers` crate
@@ -69,7 +70,11 @@ fn check_model(model: &Model) -> Result<()> {
     match model.kind() {
         Some("BPE" | "Unigram") => {}
         Some(kind) => return Err(errors::unsupported_model(kind)),
-        None => return Err(errors::unsupported_model("a model without a `type` that has no merges")),
+        None => {
+            return Err(errors::unsupported_model(
+                "a model without a `type` that has neither merges nor a list of pieces",
+            ));
+        }
     }
     let marks = [
         ("continuing_subword_prefix", &model.continuing_subword_prefix),
@@ -120,7 +125,7 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
             builder.push(b"");
         }
         bytes.clear();
-        if is_added {
+        if is_added && file.decoder.is_none() {
             bytes.extend_from_slice(text.as_bytes());
         } else {
             map.apply(text, &mut bytes)?;
