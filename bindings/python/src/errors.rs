@@ -11,6 +11,7 @@ pub(crate) const BORDER: Border = Border {
     settings: &[
         ("Options::root", "root="),
         ("LoadOptions::eos", "eos="),
+        ("LoadOptions::specials", "specials="),
         ("LoadOptions::width", "width="),
         ("json_schema::Options::documents", "documents="),
         ("Vocabulary::mask_words()", "Vocabulary.mask_words"),
@@ -163,7 +164,7 @@ pub(crate) fn tokenizer(found: &str, wanted: &'static str) -> Error {
         Diagnostic::new("python/tokenizer", "the tokenizer does not list its tokens")
             .found(found)
             .allowed(wanted)
-            .help("`Vocabulary.from_file` reads tokenizer.json and rank files"),
+            .help("`Vocabulary.from_file` reads tokenizer.json, tekken.json, SentencePiece's .model and rank files"),
     )
 }
 

@@ -107,7 +107,7 @@ fn slow(
                 builder.push(b"");
                 builder = builder.special(TokenId::new(id), content);
             } else {
-                builder.push(content.as_bytes());
+                builder.push(content.replace('\u{2581}', " ").as_bytes());
             }
             continue;
         }
@@ -136,6 +136,27 @@ fn slow(
             Err(errors::tokenizer(&found, "contents of added tokens of the tokenizer")).raise(tokenizer.py())
         }
     }
+}
+
+/// The tokenizer of mistral-common within transformers' `MistralCommonBackend`; `None` for other tokenizers.
+fn mistral<'py>(tokenizer: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut inner = tokenizer.clone();
+    for part in ["tokenizer", "instruct_tokenizer", "tokenizer"] {
+        match inner.getattr_opt(part)? {
+            Some(part) => inner = part,
+            None => return Ok(None),
+        }
+    }
+    Ok(inner.hasattr("file_path")?.then_some(inner))
+}
+
+/// The vocabulary of a tokenizer of mistral-common, from its file.
+fn of_mistral(inner: &Bound<'_, PyAny>, eos: Option<Ids>, width: Option<usize>) -> PyResult<Vocabulary> {
+    let path: PathBuf = inner.getattr("file_path")?.extract()?;
+    let options = Unsaid { eos, width, ..Unsaid::default() }.options()?;
+    let py = inner.py();
+    let read = py.detach(|| grammata::Vocabulary::from_file(path, &options));
+    Ok(Vocabulary(Arc::new(read.raise(py)?)))
 }
 
 #[pymethods]
@@ -208,8 +229,9 @@ impl Vocabulary {
         Unsaid { eos, added: added_special, width, ..Unsaid::default() }.read(py, text.as_bytes())
     }
 
-    /// The vocabulary of a tokenizer of `transformers`: a fast one, or a slow one with a SentencePiece model
-    /// (`sp_model`), whose added tokens are special if flagged, or if `added_special` says so.
+    /// The vocabulary of a tokenizer of `transformers`: a fast one; a slow one with a SentencePiece model (`sp_model`),
+    /// whose added tokens are special if flagged, or if `added_special` says so; or a `MistralCommonBackend`, whose
+    /// file is read (`tekken.json`, or a SentencePiece `.model`).
     ///
     /// Sequences end with its `eos_token_id` unless `eos` is given. `width` is `model.config.vocab_size`, if that
     /// exceeds the number of the tokenizer's ids. Raises VocabularyError.
@@ -230,9 +252,13 @@ impl Vocabulary {
         if let Some(backend) = tokenizer.getattr_opt("backend_tokenizer")? {
             return Vocabulary::from_tokenizers(&backend, eos, added_special, width);
         }
+        if let Some(inner) = mistral(tokenizer)? {
+            return of_mistral(&inner, eos, width);
+        }
         let Some(pieces) = tokenizer.getattr_opt("sp_model")? else {
             let found = format!("{} without `backend_tokenizer` and `sp_model`", type_name(tokenizer));
-            let allowed = "a fast tokenizer of transformers, or a slow one with a SentencePiece model";
+            let allowed = "a fast tokenizer of transformers, a slow one with a SentencePiece model, or a \
+                           MistralCommonBackend";
             return Err(errors::tokenizer(&found, allowed)).raise(py);
         };
         let builder = slow(tokenizer, &pieces, added_special)?;

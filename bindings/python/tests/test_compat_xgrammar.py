@@ -244,6 +244,106 @@ def test_tokenizers_of_transformers(vocabulary: grammata.Vocabulary, root: Any) 
         xgr.TokenizerInfo.from_huggingface(Fast(), stop_token_ids=[])
 
 
+class Fast:
+    """The parts of a fast tokenizer of transformers that are read."""
+
+    def __init__(self, value: dict[str, Any], eos: int | None = 0) -> None:
+        tokenizers = pytest.importorskip("tokenizers")
+        self.backend_tokenizer = tokenizers.Tokenizer.from_str(json.dumps(value))
+        self.eos_token_id = eos
+
+    def get_vocab(self) -> dict[str, int]:
+        return dict(self.backend_tokenizer.get_vocab(with_added_tokens=True))
+
+
+def tokenizer_file(model: dict[str, Any], decoder: dict[str, Any] | None, added: list[str]) -> dict[str, Any]:
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    first = len(model["vocab"])
+    tokens = [{"id": 0, "content": "</s>", "special": True, **flags}]
+    tokens += [{"id": first + place, "content": content, "special": False, **flags} for place, content in enumerate(added)]
+    return {
+        "version": "1.0",
+        "added_tokens": tokens,
+        "normalizer": None,
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": decoder,
+        "model": model,
+    }
+
+
+UNIGRAM = {"type": "Unigram", "unk_id": 1, "vocab": [["</s>", 0.0], ["<unk>", 0.0], ["\u2581the", -2.0], ["in", -3.0]]}
+METASPACE = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+
+
+def test_metaspace_without_byte_fallback_is_read_exactly() -> None:
+    """The real XGrammar takes U+2581 for text here."""
+    tokenizer = Fast(tokenizer_file(UNIGRAM, METASPACE, ["x\u2581y"]))
+    info = xgr.TokenizerInfo.from_huggingface(tokenizer)
+    assert info.decoded_vocab == [b"</s>", b"<unk>", b" the", b"in", b"x y"]
+    assert (info.vocab_type, info.stop_token_ids) == (xgr.VocabType.BYTE_FALLBACK, [0])
+    matcher = xgr.GrammarMatcher(xgr.GrammarCompiler(info).compile_grammar(r'root ::= "in" " the"?'))
+    assert matcher.accept_token(3) and matcher.accept_token(2)
+    names = [token for token, _ in sorted(tokenizer.get_vocab().items(), key=lambda pair: pair[1])]
+    again = xgr.TokenizerInfo.from_vocab_and_metadata(names, info.dump_metadata())
+    assert again.decoded_vocab == info.decoded_vocab
+    small = xgr.TokenizerInfo.from_huggingface(tokenizer, vocab_size=3)
+    assert (small.decoded_vocab, small.vocab_size) == ([b"</s>", b"<unk>", b" the"], 3)
+    large = xgr.TokenizerInfo.from_huggingface(tokenizer, vocab_size=8, stop_token_ids=3)
+    assert (large.vocab_size, large.special_token_ids, large.stop_token_ids) == (8, [5, 6, 7], [3])
+
+
+def test_added_tokens_are_decoded_by_the_decoder() -> None:
+    byte_level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+    model = {"type": "BPE", "vocab": {"</s>": 0, "a": 1}, "merges": []}
+    info = xgr.TokenizerInfo.from_huggingface(Fast(tokenizer_file(model, byte_level, ["für", "日本"])))
+    assert info.decoded_vocab == [b"</s>", b"a", b"f\xfcr", "日本".encode()]
+
+
+def test_stop_tokens_are_known_by_name_without_an_end() -> None:
+    info = xgr.TokenizerInfo.from_huggingface(Fast(tokenizer_file(UNIGRAM, METASPACE, []), eos=None))
+    assert info.stop_token_ids == [0]
+
+
+def test_tokenizers_without_exact_bytes_are_refused() -> None:
+    class ByT5:
+        """ByT5 has no file: its ids are bytes, which `get_vocab` lists as characters of Latin-1."""
+
+        eos_token_id = 1
+
+        def get_vocab(self) -> dict[str, int]:
+            return {"<pad>": 0, "</s>": 1} | {chr(byte): byte + 3 for byte in range(256)}
+
+    clip = {"type": "BPE", "vocab": {"</s>": 0, "a</w>": 1}, "merges": [], "end_of_word_suffix": "</w>"}
+    joined = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, METASPACE]}
+    pieces = {"type": "WordPiece", "unk_token": "a", "continuing_subword_prefix": "##", "max_input_chars_per_word": 9, "vocab": {"</s>": 0, "a": 1}}
+    for tokenizer in (
+        ByT5(),
+        Fast(tokenizer_file(clip, {"type": "BPEDecoder", "suffix": "</w>"}, [])),
+        Fast(tokenizer_file(pieces, {"type": "WordPiece", "prefix": "##", "cleanup": True}, [])),
+        Fast(tokenizer_file(UNIGRAM, joined, [])),
+    ):
+        with pytest.raises(ValueError, match="Unsupported tokenizer type"):
+            xgr.TokenizerInfo.from_huggingface(tokenizer)
+
+
+def test_tokenizers_of_tiktoken_list_their_bytes() -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {bytes([byte]): byte for byte in range(256)}
+
+    class Qwen:
+        """The parts of Qwen's first tokenizer."""
+
+        tokenizer = tiktoken.Encoding("small", pat_str=r"\w+|\W+", mergeable_ranks=ranks, special_tokens={"<|endoftext|>": 256})
+        eos_token_id = 256
+
+        def get_vocab(self) -> dict[Any, int]:
+            return {**ranks, "<|endoftext|>": 256}
+
+    info = xgr.TokenizerInfo.from_huggingface(Qwen())
+    assert info.decoded_vocab[0xE9] == b"\xe9" and info.stop_token_ids == [256]
+
+
 @pytest.mark.parametrize("metadata", ["", "{}", "[]", '{"vocab_type": 9, "vocab_size": 1, "stop_token_ids": [], "add_prefix_space": true}'])
 def test_damaged_metadata(metadata: str) -> None:
     with pytest.raises(RuntimeError, match="metadata"):

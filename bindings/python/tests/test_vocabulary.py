@@ -5,6 +5,7 @@ import re
 from types import SimpleNamespace
 
 import grammata
+import grammata.compat.xgrammar
 import pytest
 import sentencepiece
 import tiktoken
@@ -104,6 +105,36 @@ def test_slow_tokenizers_with_sentencepiece(root):
     assert "<thought>" in caught.value.found
 
 
+def test_slow_added_tokens_are_decoded_as_pieces(root):
+    path = root / "tests/cases/vocabulary/bpe.model"
+    added = {0: SimpleNamespace(content="<mask>", special=True), 401: SimpleNamespace(content="x\u2581y", special=False)}
+    assert grammata.Vocabulary.from_transformers(slow_tokenizer(path, added)).bytes(401) == b"x y"
+
+
+def test_tokenizers_of_mistral_common_are_read_from_their_file(root):
+    path = root / "tests/cases/vocabulary/tekken.json"
+    inner = SimpleNamespace(file_path=path)
+    backend = SimpleNamespace(
+        tokenizer=SimpleNamespace(instruct_tokenizer=SimpleNamespace(tokenizer=inner)),
+        eos_token_id=2,
+        get_vocab=lambda: {"a\ufffd": 3},
+    )
+    assert grammata.Vocabulary.from_transformers(backend) == grammata.Vocabulary.from_file(path)
+    assert grammata.Vocabulary.from_transformers(backend, eos=3, width=300).width == 300
+    info = grammata.compat.xgrammar.TokenizerInfo.from_huggingface(backend, vocab_size=286)
+    assert info.decoded_vocab[24 + 0xE9] == b"\xe9" and info.stop_token_ids == [2]
+
+
+def test_ends_past_the_ranks_of_a_file(tmp_path):
+    file = tmp_path / "small.tiktoken"
+    file.write_text("YQ== 0\nYg== 1\n= 2\n")
+    with pytest.raises(grammata.VocabularyError) as caught:
+        grammata.Vocabulary.from_file(file, eos=[4])
+    assert "width=" in caught.value.help and "specials=" in caught.value.help
+    assert grammata.Vocabulary.from_file(file, eos=[4], width=8).width == 8
+    assert grammata.Vocabulary.from_file(file, specials={"<end>": 3}, eos=3).bytes(2) is None
+
+
 def test_what_is_no_tokenizer():
     for make in (
         grammata.Vocabulary.from_tokenizers,
@@ -114,6 +145,7 @@ def test_what_is_no_tokenizer():
             make(object())
         assert caught.value.code == "python/tokenizer"
         assert "object" in caught.value.found
+        assert "tekken.json" in caught.value.help
 
 
 def test_bad_files(tmp_path):

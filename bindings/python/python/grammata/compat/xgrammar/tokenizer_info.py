@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
+from grammata._errors import GrammataError
 from grammata._native import Vocabulary
 from grammata.compat.xgrammar.exception import InvalidJSONError, translated
 
@@ -17,6 +18,9 @@ STOP_TOKENS = frozenset(
 """Tokens that end a sequence if the caller names no stop tokens, as in XGrammar 0.2.8."""
 
 _SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
+
+_END = (1 << 20) - 1
+"""An id past the tokens of every tokenizer: the largest that the limits of vocabularies allow."""
 
 
 class VocabType(enum.Enum):
@@ -86,8 +90,7 @@ class TokenizerInfo:
         if self._size < len(self._decoded):
             raise RuntimeError(f"vocab_size={vocab_size} is less than the {len(self._decoded)} tokens of the vocabulary")
         if stop_token_ids is None:
-            names = {name.encode() for name in STOP_TOKENS}
-            stop = [place for place, token in enumerate(self._decoded) if token in names]
+            stop = _stop_tokens(self._decoded)
         else:
             given = [stop_token_ids] if isinstance(stop_token_ids, int) else list(stop_token_ids)
             stop = sorted({place for place in given if 0 <= place < self._size})
@@ -101,8 +104,9 @@ class TokenizerInfo:
         """The vocabulary of a tokenizer of `transformers`.
 
         `vocab_size` is the length of the model's logits; tokens past it are left out. Sequences end with
-        `stop_token_ids`, by default the tokenizer's `eos_token_id`. Raises ValueError for objects without `get_vocab`,
-        and for empty `stop_token_ids`.
+        `stop_token_ids`, by default the tokenizer's `eos_token_id`. The bytes of tokens are those of
+        `grammata.Vocabulary.from_transformers`, and special tokens have their names as text. Raises ValueError for
+        tokenizers whose tokens have no exact bytes, and for empty `stop_token_ids`.
         """
         if not isinstance(stop_token_ids, int) and stop_token_ids is not None and not list(stop_token_ids):
             raise ValueError("stop_token_ids cannot be empty")
@@ -110,14 +114,23 @@ class TokenizerInfo:
             raise ValueError(f"a tokenizer with get_vocab() is needed, not {type(tokenizer).__name__}")
         ids: dict[str, int] = tokenizer.get_vocab()
         size = vocab_size or max(len(ids), max(ids.values(), default=-1) + 1)
-        tokens = [""] * size
-        for token, place in ids.items():
-            if place < size:
-                tokens[place] = token
         if stop_token_ids is None:
             stop_token_ids = getattr(tokenizer, "eos_token_id", None)
         kind, add_prefix_space = _detected(tokenizer, ids)
-        return TokenizerInfo(tokens, kind, vocab_size=size, stop_token_ids=stop_token_ids, add_prefix_space=add_prefix_space)
+        tokens: list[str | bytes] = [""] * size
+        if _lists_exact_tokens(tokenizer):
+            for token, place in ids.items():
+                if place < size:
+                    tokens[place] = token
+            exact = None
+        else:
+            exact = _exact(tokenizer, size)
+        info = TokenizerInfo(tokens, kind, vocab_size=size, stop_token_ids=[] if stop_token_ids is None else stop_token_ids, add_prefix_space=add_prefix_space)
+        if exact is not None:
+            info._decoded = exact
+        if stop_token_ids is None:
+            info._stop = _stop_tokens(info._decoded)
+        return info
 
     @staticmethod
     def from_vocab_and_metadata(encoded_vocab: Sequence[str | bytes], metadata: str) -> TokenizerInfo:
@@ -203,6 +216,35 @@ class TokenizerInfo:
             return Vocabulary.from_tokens(tokens, specials=specials, eos=ends, width=self._size)
 
 
+def _stop_tokens(tokens: Sequence[bytes]) -> list[int]:
+    """The ids of tokens that end a sequence by their names."""
+    names = {name.encode() for name in STOP_TOKENS}
+    return [place for place, token in enumerate(tokens) if token in names]
+
+
+def _lists_exact_tokens(tokenizer: Any) -> bool:
+    """Whether `get_vocab` describes the bytes of the tokens: tokenizers with an encoding of tiktoken, or with a
+    SentencePiece model of which XGrammar knows the place."""
+    if any(hasattr(tokenizer, name) for name in ("backend_tokenizer", "sp_model")):
+        return False
+    inner = getattr(tokenizer, "tokenizer", None)
+    is_encoding = type(inner).__module__.partition(".")[0] == "tiktoken"
+    file = (getattr(tokenizer, "vocab_files_names", None) or {}).get("vocab_file") or ""
+    is_sentencepiece = hasattr(inner, "sp_model") or type(getattr(tokenizer, "tok", None)).__name__ == "SentencePieceProcessor"
+    return is_encoding or "tiktoken" in file or is_sentencepiece
+
+
+def _exact(tokenizer: Any, size: int) -> list[bytes]:
+    """The bytes of the first `size` tokens, with names as the text of special tokens. Raises ValueError."""
+    try:
+        # an end past all tokens, so that no token loses its text
+        whole = Vocabulary.from_transformers(tokenizer, eos=[_END], width=_END + 1)
+    except GrammataError as cause:
+        raise ValueError(f"Unsupported tokenizer type: {type(tokenizer)}: {cause}") from cause
+    names = {place: name.encode() for name, place in whole.specials.items()}
+    return [whole.bytes(place) or names.get(place, b"") for place in range(min(size, len(whole)))]
+
+
 def _detected(tokenizer: Any, ids: dict[str, int]) -> tuple[VocabType, bool]:
     """The encoding of a tokenizer's vocabulary, and whether it puts a space before texts."""
     if sum(f"<0x{byte:02X}>" in ids for byte in range(256)) >= 128:
@@ -213,11 +255,18 @@ def _detected(tokenizer: Any, ids: dict[str, int]) -> tuple[VocabType, bool]:
         kind = VocabType.RAW
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
-        return kind, hasattr(tokenizer, "sp_model")
+        is_sentencepiece = any(hasattr(one, "sp_model") for one in (tokenizer, getattr(tokenizer, "tokenizer", None)))
+        return VocabType.BYTE_FALLBACK if is_sentencepiece and kind is VocabType.RAW else kind, is_sentencepiece
     value = json.loads(backend.to_str())
     if kind is VocabType.RAW:
         found = {part.get("type") for part in _parts(value.get("decoder"), "decoders")}
-        for name, of_name in (("ByteLevel", VocabType.BYTE_LEVEL), ("ByteFallback", VocabType.BYTE_FALLBACK)):
+        of_names = {
+            "ByteLevel": VocabType.BYTE_LEVEL,
+            "ByteFallback": VocabType.BYTE_FALLBACK,
+            # U+2581 in place of a space: the encoding of byte fallback without its bytes
+            "Metaspace": VocabType.BYTE_FALLBACK,
+        }
+        for name, of_name in of_names.items():
             if name in found:
                 kind = of_name
                 break
