@@ -10,7 +10,9 @@ use crate::setup;
 use std::path::{Path, PathBuf};
 
 /// The packages of the virtual environment, which build and test the Python package.
-const PACKAGES: [&str; 10] = [
+const PACKAGES: [&str; 12] = [
+    "dnspython==2.9.2",
+    "email-validator==2.4.0",
     "maturin==1.16.0",
     "mypy==2.4.1",
     "numpy==2.4.6",

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
 import uuid
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
+
+INTEGER = "x-grammata-integer"
+"""The keyword whose value `digits` makes integers of digits only, without a point and an exponent."""
 
 _YEAR = "^(?!0000)"
 _SECOND = r"[0-5][0-9](\.[0-9]{1,6})?[Zz+-]"
@@ -28,6 +32,15 @@ FORMATS: dict[type, dict[str, Any]] = {
     uuid.UUID: {"type": "string", "format": "uuid"},
 }
 """The schema of each type of this module except `decimal.Decimal`."""
+
+
+_LEAP = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)"
+_DAY = "((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
+_DATE = f"((?!0000)[0-9]{{4}}-{_DAY}|{_LEAP}-02-29)"
+_TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
+
+LOCAL = {datetime.datetime: f"{_DATE}T{_TIME}", datetime.time: _TIME}
+"""Patterns of times without an offset."""
 
 
 def decimal_schema(bounds: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,12 +90,13 @@ def _number(digits: int | None, places: int | None, given: Mapping[str, Decimal]
         if digits is not None:
             largest = min(largest, Decimal(10) ** (digits - after) - Decimal(10) ** -after)
         steps.append(Decimal(10) ** -after)
-    schema["minimum"] = _json(max(-largest, given.get("ge", -largest)))
-    schema["maximum"] = _json(min(largest, given.get("le", largest)))
+    # Pydantic reads the number as a float first, which may be rounded to an exclusive bound
+    least, most = max(-largest, given.get("ge", -largest)), min(largest, given.get("le", largest))
     if "gt" in given:
-        schema["exclusiveMinimum"] = _json(given["gt"])
+        least = max(least, Decimal(repr(math.nextafter(float(given["gt"]), math.inf))))
     if "lt" in given:
-        schema["exclusiveMaximum"] = _json(given["lt"])
+        most = min(most, Decimal(repr(math.nextafter(float(given["lt"]), -math.inf))))
+    schema["minimum"], schema["maximum"] = _json(least), _json(most)
     if len(steps) == 1:
         schema["multipleOf"] = _json(steps[0])
     elif steps:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import inspect
 import json
 import types
 import typing
@@ -41,7 +42,7 @@ def json_schema_of(type_: Any) -> dict[str, Any]:
     ...     name: str
     ...     age: int | None = None
     >>> json_schema_of(Person)["$defs"]["Person"]["properties"]["age"]
-    {'anyOf': [{'type': 'integer'}, {'type': 'null'}]}
+    {'anyOf': [{'type': 'integer', 'x-grammata-integer': 'digits'}, {'type': 'null'}]}
     """
     schema, wider = _schema_and_what_is_wider(type_)
     _warn(wider, stacklevel=3)
@@ -131,7 +132,7 @@ class _Reader:
             return {}
         try:
             if type_ in _PLAIN:
-                return {"type": _PLAIN[type_]}
+                return {"type": _PLAIN[type_], **({_formats.INTEGER: "digits"} if type_ is int else {})}
         except TypeError as error:  # types can be hashed
             raise _Other(repr(type_)) from error
         if (known := _formats.schema_of(type_)) is not None:
@@ -141,6 +142,8 @@ class _Reader:
             return {}
         origin, arguments = typing.get_origin(type_), typing.get_args(type_)
         if origin is typing.Literal:
+            if any(isinstance(one, enum.Enum) and not isinstance(one, (str, int)) for one in arguments):
+                self.wider.append("Literal: Pydantic reads no JSON value as a member of an enumeration")
             return self.values([one.value if isinstance(one, enum.Enum) else one for one in arguments])
         if origin in (typing.Union, types.UnionType):
             return {"anyOf": [self.schema(one) for one in arguments]}
@@ -153,9 +156,9 @@ class _Reader:
         if isinstance(type_, type):
             if issubclass(type_, enum.Enum):
                 return self.values([one.value for one in type_])
-            if typing.is_typeddict(type_) or (
-                dataclasses.is_dataclass(type_) and not hasattr(type_, "__pydantic_validator__")
-            ):
+            # Pydantic reads what it has configured itself
+            is_own = not hasattr(type_, "__pydantic_validator__") and not hasattr(type_, "__pydantic_config__")
+            if is_own and (typing.is_typeddict(type_) or dataclasses.is_dataclass(type_)):
                 return self.reference(type_)
         raise _Other(repr(type_))
 
@@ -185,10 +188,14 @@ class _Reader:
         except NameError as error:
             raise _Other(f"{class_.__name__}: {error}") from error
         if dataclasses.is_dataclass(class_):
-            fields = [field for field in dataclasses.fields(class_) if field.init]
+            # what the constructor takes: also members of the type `InitVar`, which `dataclasses.fields` leaves out
+            parameters = inspect.signature(class_).parameters
+            fields = [field for name, field in class_.__dataclass_fields__.items() if name in parameters and field.init]
             missing = dataclasses.MISSING
             required = [one.name for one in fields if one.default is missing and one.default_factory is missing]
-            types_ = {one.name: hints[one.name] for one in fields}
+            types_ = {one.name: _without_init_var(hints[one.name]) for one in fields}
+            if hasattr(class_, "__post_init__"):
+                self.wider.append(f"{class_.__name__}.__post_init__ may refuse values that the schema allows")
         else:
             required = [name for name in hints if name in class_.__required_keys__]  # type: ignore[attr-defined]
             types_ = {name: _without_marks(hint) for name, hint in hints.items()}
@@ -198,6 +205,11 @@ class _Reader:
             "required": required,
             "additionalProperties": False,
         }
+
+
+def _without_init_var(hint: Any) -> Any:
+    """The type of a member that is only passed to the constructor."""
+    return hint.type if isinstance(hint, dataclasses.InitVar) else hint
 
 
 def _without_marks(hint: Any) -> Any:
