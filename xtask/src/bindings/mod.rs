@@ -7,7 +7,10 @@ mod python;
 mod xgrammar;
 
 pub use c::bless;
-pub use hosts::{agents_python, candle, genai, llama_cpp, llguidance, sglang, transformers, vllm};
+pub use hosts::{
+    agents_python, candle, genai, llama_cpp, llguidance, real_tokenizers, sglang, tokenizer_files,
+    transformers, vllm,
+};
 pub use install::{install, target};
 pub use python::wheel;
 pub use xgrammar::suite as xgrammar;

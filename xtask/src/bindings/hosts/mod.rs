@@ -11,6 +11,7 @@ mod llama_cpp;
 mod llguidance;
 mod python;
 mod sglang;
+mod tokenizers;
 mod transformers;
 mod vllm;
 
@@ -20,5 +21,6 @@ pub use genai::check as genai;
 pub use llama_cpp::suite as llama_cpp;
 pub use llguidance::check as llguidance;
 pub use sglang::check as sglang;
+pub use tokenizers::{check as real_tokenizers, files as tokenizer_files};
 pub use transformers::check as transformers;
 pub use vllm::suite as vllm;

@@ -60,7 +60,7 @@ impl Host {
         Ok(host)
     }
 
-    fn install(&self, options: &[&str], packages: &[&str]) -> Result {
+    pub fn install(&self, options: &[&str], packages: &[&str]) -> Result {
         let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
         command::run(command(&self.python, &install).args(options).args(packages))
     }
@@ -72,7 +72,8 @@ impl Host {
             command(&self.python, arguments)
                 .env("PYTHONPATH", &self.site)
                 .env("GRAMMATA_SMOLLM2", models.join("smollm2"))
-                .env("GRAMMATA_GENAI", models.join("smollm2-genai")),
+                .env("GRAMMATA_GENAI", models.join("smollm2-genai"))
+                .env("GRAMMATA_TOKENIZERS", root().join("target/tokenizers")),
         )
     }
 
