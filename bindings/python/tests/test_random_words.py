@@ -211,6 +211,11 @@ class NoInfinity(pydantic.BaseModel, allow_inf_nan=False, extra="forbid"):
     x: float
 
 
+class EnumValues(pydantic.BaseModel, use_enum_values=True, extra="forbid"):
+    color: Color
+    level: Level
+
+
 class Checked(pydantic.BaseModel, extra="forbid"):
     name: str
 
@@ -399,6 +404,17 @@ EXACT: list[Any] = [
     dict[Optional[int], int],
     dict[Union[int, Color], int],
     Annotated[dict[int, bool], Field(min_length=1, max_length=2)],
+    dict[pydantic.NegativeInt, int],
+    dict[pydantic.Json[int], int],
+    dict[pydantic.EmailStr, int],
+    dict[fractions.Fraction, int],
+    Annotated[D, Field(ge=D("1e20"))],
+    Annotated[float, Field(gt=0, lt=1e-300)],
+    Annotated[float, Field(ge=0.1, lt=0.3)],
+    Annotated[ipaddress.IPv6Network, pydantic.Strict()],
+    Pattern(r"(?x) a b # c"),
+    Pattern(r"\bcat\b"),
+    EnumValues,
     # classes
     Cat,
     Pet,
@@ -466,20 +482,7 @@ def words(type_: Any, count: int) -> tuple[list[str], list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         grammar = grammata.Compiler(vocabulary).compile_json_schema(type_, whitespace="compact")
-    shortest = grammar.matcher().distance().known
-    assert shortest is not None
-    length = shortest + MORE
-    generator, found = random.Random(7), []
-    while len(found) < count:
-        matcher, text = grammar.matcher(), bytearray()
-        while True:
-            ids = matcher.mask_within(length - len(text)).ids()
-            if END in ids and (len(ids) == 1 or generator.random() < 0.3):
-                break
-            token = generator.choice([token for token in ids if token != END])
-            matcher.accept_token(token)
-            text.append(token)
-        found.append(text.decode())
+    found = random_texts(grammar, count)
     return found, [str(one.message) for one in caught if issubclass(one.category, grammata.TypeWarning)]
 
 
@@ -498,7 +501,7 @@ def test_types_read_all_their_words(type_: Any) -> None:
     read = adapter(type_)
     for word in found:
         read(word)
-    assert len(set(found)) > 1 or type_ in (tuple[()], PartlyReadable)
+    assert len(set(found)) > 1 or type_ in (tuple[()], PartlyReadable) or COUNT < 10
 
 
 @pytest.mark.parametrize(("type_", "reason"), ODD, ids=lambda case: identifier(case))
@@ -511,6 +514,66 @@ def test_types_that_refuse_words_warn_with_the_reason(type_: Any, reason: str) -
 
 def test_the_table_is_long_enough() -> None:
     assert len(EXACT) >= 100 and len(ODD) >= 20
+
+
+PATTERNS: list[tuple[str, bool, bool]] = [
+    # (pattern, means the same for ECMA-262 and Rust, is within Python's meaning)
+    ("^[a-z]+(-[a-z]+)*$", True, True),
+    (r"^(?:a|b\.c){2,3}?$", True, True),
+    (r"[^A-F.]x", True, True),
+    ("^é ü$", True, True),
+    (r"^\d\w.$", False, True),
+    (r"^[\d.]+\n$", False, True),
+    (r"^\s$", False, False),
+    (r"^[^\d]$", False, False),
+    (r"^\W$", False, False),
+    ("(?x) a b", False, False),
+    ("(?i)a", False, False),
+    ("^(?!a)b$", False, False),
+    ("^(?P<y>a)$", False, False),
+    ("^a*+$", False, False),
+    ("^a{2}{3}$", False, False),
+    ("^[a&&b]$", False, False),
+    ("^[[:alpha:]]$", False, False),
+    ("^[]a]$", False, False),
+    (r"\bcat", False, False),
+    ("^a$|^b", False, False),
+    (r"^\1$", False, False),
+]
+
+
+@pytest.mark.parametrize(("pattern", "is_same", "is_within"), PATTERNS)
+def test_patterns_that_mean_the_same(bytewise: grammata.Compiler, pattern: str, is_same: bool, is_within: bool) -> None:
+    from grammata import _strings
+
+    assert (_strings.means_the_same(pattern), _strings.is_within_python(pattern)) == (is_same, is_within)
+    if not is_within:
+        return
+    dialects = [bytewise.compile_regex(pattern, dialect=dialect, search=True) for dialect in ("ecma", "rust")]
+    for grammar in dialects:
+        for word in (one.encode() for one in random_texts(grammar, 30)):
+            if grammar is dialects[0] or is_same:
+                assert re.search(pattern, word.decode())
+                matchers = [one.matcher() for one in dialects]
+                assert all(one.try_accept_bytes(word) and one.is_accepting() for one in matchers), word
+
+
+def random_texts(grammar: grammata.CompiledGrammar, count: int) -> list[str]:
+    """Random words of a grammar over bytes that are UTF-8."""
+    shortest = grammar.matcher().distance().known
+    assert shortest is not None
+    length, generator, found = shortest + MORE, random.Random(7), []
+    while len(found) < count:
+        matcher, text = grammar.matcher(), bytearray()
+        while True:
+            ids = matcher.mask_within(length - len(text)).ids()
+            if END in ids and (len(ids) == 1 or generator.random() < 0.3):
+                break
+            token = generator.choice([token for token in ids if token != END])
+            matcher.accept_token(token)
+            text.append(token)
+        found.append(text.decode())
+    return found
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="unpacked tuples are written so from Python 3.11 on")

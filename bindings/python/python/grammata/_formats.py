@@ -80,7 +80,9 @@ def _pattern(digits: int | None, places: int | None, not_negative: bool, positiv
 
 
 def _number(digits: int | None, places: int | None, given: Mapping[str, Decimal]) -> dict[str, Any]:
-    largest = _LARGEST
+    far = max(given.get("ge", _LARGEST), given.get("gt", _LARGEST), -given.get("le", -_LARGEST), -given.get("lt", -_LARGEST))
+    # bounds beyond need larger numbers
+    largest = _LARGEST if far <= _LARGEST else Decimal(10) ** 300
     schema: dict[str, Any] = {"type": "number"}
     steps = [given["multiple_of"]] if "multiple_of" in given else []
     if places is not None or digits is not None:

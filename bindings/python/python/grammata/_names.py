@@ -87,9 +87,11 @@ def _integers(keys: Any, found: list[str]) -> dict[str, Any]:
     if least is not None and most is not None and 0 <= most - least < 1000:
         step = keys.get("multiple_of") or 1
         return {"enum": [str(one) for one in range(least, most + 1) if one % step == 0]}
+    positive = "[1-9][0-9]{0,17}"
+    if least is None and most in (-1, 0) and keys.get("multiple_of") is None:
+        return _strings.matching(f"-{positive}" if most else f"0|-{positive}")
     if most is not None or keys.get("multiple_of") is not None or least not in (None, 0, 1):
         found.append("dict: bounds of keys of type int cannot be said in a JSON Schema")
-    positive = "[1-9][0-9]{0,17}"
     return _strings.matching(f"0|-?{positive}" if least is None else positive if least == 1 else f"0|{positive}")
 
 

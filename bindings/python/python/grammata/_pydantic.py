@@ -7,8 +7,8 @@ schema that allows only what the part reads, or a message that says why this is 
 from __future__ import annotations
 
 import datetime
-import enum
 import math
+import operator
 import re
 import uuid
 from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ from grammata._names import effective
 
 _BOUNDS = ("gt", "ge", "lt", "le", "now_op")
 
-_HARMLESS = {"path_validator", "defaultdict_validator", "sequence_validator", "SecretStr", "SecretBytes", "Secret"}
+_HARMLESS = {"path_validator", "defaultdict_validator", "deque_validator", "sequence_validator", "SecretStr", "SecretBytes", "Secret"}
 """Functions of Pydantic that take every value of the schema within. Those of `Secret` are lambdas in a method."""
 
 _LARGEST = math.nextafter(math.inf, 0)
@@ -52,6 +52,14 @@ def _is_of_pydantic(function: Any) -> bool:
     return (getattr(function, "__module__", None) or "").partition(".")[0] == "pydantic"
 
 
+def _networks_of(function: Any) -> dict[str, Any] | None:
+    """The schema of a class of the module `ipaddress`; None for other functions."""
+    if getattr(function, "__module__", None) != "ipaddress":
+        return None
+    name = re.sub("^IPv([46])", r"ip_v\1_", _name(function)).lower()
+    return dict(_strings.NETWORKS[name]) if name in _strings.NETWORKS else None
+
+
 class _Generator(GenerateJsonSchema):
     """Writes schemas that allow only what the type reads. Dataclasses and typed dictionaries have no further members."""
 
@@ -68,7 +76,8 @@ class _Generator(GenerateJsonSchema):
     def generate_inner(self, schema: Any) -> dict[str, Any]:
         step = self._read(schema)
         if step["type"].startswith("function-"):
-            known = self._known(step) if _is_of_pydantic(_function(step)) else None
+            function = _function(step)
+            known = self._known(step) if _is_of_pydantic(function) else _networks_of(function)
             if known is not None:
                 # the JSON Schemas of Pydantic's own types would replace it
                 return self._with_ref(schema, known)
@@ -171,6 +180,9 @@ class _Generator(GenerateJsonSchema):
 
     def str_schema(self, schema: Any) -> dict[str, Any]:
         result = super().str_schema(schema)
+        for name, option, unset in (("minLength", "str_min_length", 0), ("maxLength", "str_max_length", None)):
+            if name not in result and self.option(option) not in (None, unset):
+                result[name] = self.option(option)
         pattern = result.pop("pattern", None)
         tests: list[dict[str, Any]] = [] if pattern is None else [self._pattern(schema, pattern)]
         if effective(schema.get("strip_whitespace"), self.option("str_strip_whitespace"), False) and (tests or len(result) > 1):
@@ -268,14 +280,16 @@ class _Generator(GenerateJsonSchema):
         readable = [value for value in values if isinstance(value, (str, int, float, type(None)))]
         if len(readable) < len(values):
             self._unreadable("Literal", [value for value in values if value not in readable], bool(readable))
-        return super().literal_schema({**schema, "expected": readable or values})
+        read: Any = {**schema, "expected": readable or values}
+        return super().literal_schema(read)
 
     def enum_schema(self, schema: Any) -> dict[str, Any]:
         members = schema["members"]
         readable = [one for one in members if isinstance(one.value, (str, int, float, type(None)))]
         if len(readable) < len(members):
             self._unreadable(schema["cls"].__name__, [one for one in members if one not in readable], bool(readable))
-        return super().enum_schema({**schema, "members": readable or members})
+        read: Any = {**schema, "members": readable or members}
+        return super().enum_schema(read)
 
     def _unreadable(self, name: str, values: list[Any], are_left_out: bool) -> None:
         if not are_left_out:
@@ -288,8 +302,9 @@ class _Generator(GenerateJsonSchema):
         items = schema["items_schema"]
         if place is not None and place + 1 < len(items):
             # JSON Schema cannot describe items after a variable number of others: there are none of these
-            fixed = {name: value for name, value in schema.items() if name != "variadic_item_index"}
-            return super().tuple_schema({**fixed, "items_schema": [*items[:place], *items[place + 1 :]]})
+            fixed: Any = {name: value for name, value in schema.items() if name != "variadic_item_index"}
+            fixed["items_schema"] = [*items[:place], *items[place + 1 :]]
+            return super().tuple_schema(fixed)
         return super().tuple_schema(schema)
 
     def set_schema(self, schema: Any) -> dict[str, Any]:
@@ -382,6 +397,9 @@ class _Generator(GenerateJsonSchema):
         self.definitions_of_core.update({one["ref"]: one for one in schema["definitions"]})
         return super().definitions_schema(schema)
 
+    def _get_alias_name(self, field: Any, name: str) -> str:
+        return name if self.option("validate_by_alias") is False else super()._get_alias_name(field, name)
+
     def field_is_present(self, field: Any) -> bool:
         if not self._is_readable(field):
             if self.field_is_required(field, True):
@@ -445,7 +463,8 @@ class _Generator(GenerateJsonSchema):
     def _validator(self, schema: Any) -> None:
         function = _function(schema)
         name = _name(function)
-        if isinstance(function, type) and issubclass(function, (enum.Enum, str)):
+        is_collection = isinstance(function, type) and function.__module__ == "collections"
+        if is_collection or isinstance(function, operator.attrgetter):
             return
         if not _is_of_pydantic(function):
             self.found.append(f"{name}: a validator may refuse values that the schema allows")

@@ -105,12 +105,13 @@ def base64(last: str, is_text: bool) -> dict[str, Any]:
     return {"type": "string", "pattern": f"^{whole}{tail}$"}
 
 
-_CHARACTER_OF_PATTERN = r"[^\\.$^()\[\]{}|?*+]|\\[-/.$^()\[\]{}|?*+]"
+_LITERAL = r"[^\\.$^()\[\]{}|?*+]|\\[-/.$^()\[\]{}|?*+]"
 _CLASS = r"\[\^?(?:[A-Za-z0-9_ ](?:-[A-Za-z0-9])?|[.,:;!?/@#%=<>'\"+*]|\\[-/.\[\]])+-?\]"
-_SAME = re.compile(rf"\^?(?:{_CHARACTER_OF_PATTERN}|{_CLASS}|\((?:\?:)?|\)|\||[*+?]|\{{\d+(?:,\d*)?\}})*\$?")
-_IN_PYTHON = re.compile(
-    rf"\^?(?:{_CHARACTER_OF_PATTERN}|{_CLASS}|\\[dwntr]|\[(?:\\[dw]|[A-Za-z0-9_ ]|-[A-Za-z0-9])+\]|\.|\((?:\?:)?|\)|\||[*+?]|\{{\d+(?:,\d*)?\}})*\$?"
-)
+_GROUP_OF_PATTERN = r"\((?:\?:|(?!\?))|\)|\|"
+_QUANTIFIER = r"(?:[*+?]|\{\d+(?:,\d*)?\})\??(?![*+?{])"
+_SAME = re.compile(rf"\^?(?:{_LITERAL}|{_CLASS}|{_GROUP_OF_PATTERN}|{_QUANTIFIER})*\$?")
+_ESCAPES = r"\\[dwntr]|\[(?:\\[dw]|[A-Za-z0-9_ .](?:-[A-Za-z0-9])?)+\]|\."
+_IN_PYTHON = re.compile(rf"\^?(?:{_LITERAL}|{_CLASS}|{_ESCAPES}|{_GROUP_OF_PATTERN}|{_QUANTIFIER})*\$?")
 
 
 def means_the_same(pattern: str) -> bool:
