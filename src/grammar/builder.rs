@@ -4,7 +4,9 @@ use super::class::{ByteSet, CharClass};
 use super::conditions;
 use super::errors;
 use super::expression::{Distinct, Expression, Member, Members, Names, Operands, Order, Text};
+use super::free_text::FreeText;
 use super::ids::{ExprId, LabelId, RuleId};
+use super::import::Groups;
 use super::token_terminal::TokenTerminal;
 use super::word_graph::WordGraph;
 use super::{Grammar, Labels, Rule, Tables, verify};
@@ -44,6 +46,9 @@ pub struct GrammarBuilder {
     /// The budget for the work of compiling this grammar.
     work: Budget,
     error: Option<crate::Error>,
+    /// The texts built so far.
+    pub(super) texts: FxHashMap<FreeText, ExprId>,
+    groups: Groups,
 }
 
 impl Default for GrammarBuilder {
@@ -70,6 +75,8 @@ impl GrammarBuilder {
             work: Budget::of_compilation(&limits, 0),
             limits,
             error: None,
+            texts: FxHashMap::default(),
+            groups: Groups::default(),
         };
         builder.intern(Expression::Empty);
         builder.intern(Expression::Never);
@@ -124,7 +131,7 @@ impl GrammarBuilder {
         self.error.get_or_insert(error);
     }
 
-    fn intern(&mut self, expression: Expression) -> ExprId {
+    pub(super) fn intern(&mut self, expression: Expression) -> ExprId {
         let full = FxBuildHasher.hash_one(&expression);
         let hash = (full >> 32) as u32 ^ full as u32;
         // the hash table uses the high and the low bits of a hash
@@ -507,74 +514,18 @@ impl GrammarBuilder {
         self.rules[rule.index()].1
     }
 
+    pub(super) fn rule_name(&self, rule: RuleId) -> &str {
+        &self.rules[rule.index()].0
+    }
+
+    /// The groups of rules that were imported.
+    pub(super) fn groups(&mut self) -> &mut Groups {
+        &mut self.groups
+    }
+
     /// A reference to a rule, which may be defined later.
     pub fn rule(&mut self, rule: RuleId) -> ExprId {
         self.intern(Expression::Rule(rule))
-    }
-
-    /// The language of another grammar. Copies the expressions and rules that the root of `grammar` reaches.
-    pub fn import(&mut self, grammar: &Grammar) -> ExprId {
-        let mut rules: FxHashMap<RuleId, RuleId> = FxHashMap::default();
-        let mut reached = vec![false; grammar.expressions().len()];
-        let root = grammar.rule(grammar.root).body;
-        let mut open = vec![root];
-        while let Some(id) = open.pop() {
-            if std::mem::replace(&mut reached[id.index()], true) {
-                continue;
-            }
-            open.extend(grammar.expression(id).children());
-            if let &Expression::Rule(rule) = grammar.expression(id) {
-                open.push(grammar.rule(rule).body);
-                rules.entry(rule).or_insert_with(|| self.declare(grammar.rule(rule).name.clone()));
-            }
-        }
-        // operands come first, so their copies are known
-        let mut copies = vec![root; reached.len()];
-        let expressions = grammar.expressions().iter().enumerate();
-        for (index, expression) in expressions.filter(|(index, _)| reached[*index]) {
-            let copy = |id: &ExprId| copies[id.index()];
-            let all = |list: &[ExprId]| list.iter().map(copy).collect::<Operands>();
-            copies[index] = match expression {
-                Expression::Empty
-                | Expression::Never
-                | Expression::Bytes(_)
-                | Expression::ByteSet(_)
-                | Expression::Class(_)
-                | Expression::Token(_) => self.intern(expression.clone()),
-                Expression::Sequence(list) => self.intern(Expression::Sequence(all(list))),
-                Expression::Choice(list) => self.intern(Expression::Choice(all(list))),
-                Expression::Intersection(list) => self.intersection(all(list)),
-                &Expression::Repeat { body, min, max } => self.repeat(copy(&body), min, max),
-                Expression::Rule(rule) => self.rule(rules[rule]),
-                Expression::Complement(body) => self.complement(copy(body)),
-                Expression::Name(body, names) => self.name(copy(body), *names),
-                Expression::Label(label, body) => self.label(grammar.label(*label), copy(body)),
-                &Expression::MaxTokens { body, most } => self.max_tokens(copy(&body), most),
-                Expression::WordGraph(graph) => {
-                    self.word_graph(graph.with_exits(all(graph.exits()).into_boxed_slice()))
-                }
-                Expression::Distinct(list) => self.distinct(Distinct {
-                    items: all(&list.items).into_boxed_slice(),
-                    separator: copy(&list.separator),
-                    ..**list
-                }),
-                Expression::Members(list) => {
-                    let of = |member: &Member| Member { value: copy(&member.value), ..member.clone() };
-                    self.member_list(Members {
-                        members: list.members.iter().map(of).collect(),
-                        rest: list.rest.as_ref().map(copy),
-                        ones: all(&list.ones).into_boxed_slice(),
-                        conditions: list.conditions.clone(),
-                        separator: copy(&list.separator),
-                        ..**list
-                    })
-                }
-            };
-        }
-        for (rule, copy) in rules {
-            self.define(copy, copies[grammar.rule(rule).body.index()]);
-        }
-        copies[root.index()]
     }
 
     /// Builds and verifies the grammar with the given root.

@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 /// A word is a text without any of the strings, followed by a word of `end`; or a text that ends with a trigger, before
 /// which no trigger ends, followed by a word of that trigger's continuation. If several triggers end at the same
 /// position, the longest one counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FreeText {
     /// Strings that end the text, each with its continuation.
     pub triggers: Vec<(Box<str>, ExprId)>,
@@ -268,15 +268,22 @@ impl FreeText {
 }
 
 impl GrammarBuilder {
-    /// Text with triggers; see [`FreeText`]. For text that continues after a trigger's continuation, end that
+    /// Text with triggers; see [`FreeText`]. Equal texts are one expression. For text that continues after a trigger's continuation, end that
     /// continuation with a [rule](GrammarBuilder::rule) whose body is this expression.
     ///
     /// An empty string, a trigger given twice, and a trigger that cannot occur because another string ends inside it,
     /// or a forbidden string ends with it, are errors of the grammar, and so is an exceeded limit `grammar_nodes`.
     pub fn free_text(&mut self, text: &FreeText) -> ExprId {
+        if let Some(&known) = self.texts.get(text) {
+            return known;
+        }
         let most = self.limits().grammar_nodes;
         match text.check().and_then(|()| Product::new(text, most)) {
-            Ok(product) => Builder::new(self, text, &product).build(),
+            Ok(product) => {
+                let made = Builder::new(self, text, &product).build();
+                self.texts.insert(text.clone(), made);
+                made
+            }
             Err(error) => {
                 self.fail(error);
                 self.never()

@@ -31,6 +31,7 @@ mod errors;
 mod expression;
 mod free_text;
 mod ids;
+mod import;
 mod least;
 mod shortest;
 mod substrings;

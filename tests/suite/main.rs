@@ -20,6 +20,7 @@ mod formats;
 mod free_text;
 mod gbnf;
 mod grammar_analysis;
+mod grammar_imports;
 mod hostile;
 mod imports;
 mod json_schema;

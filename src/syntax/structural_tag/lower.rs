@@ -11,6 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::{ExprId, FreeText, GrammarBuilder, TokenScope, TokenSelector, TokenTerminal};
 use crate::syntax::{gbnf, json_schema, lark, regex};
+use std::collections::HashMap;
 
 /// The ends of the innermost tag around a format. Both fields are empty unless the format may be the last part of that
 /// tag's content. Text and tokens of the format must not contain the ends.
@@ -25,6 +26,8 @@ struct Lowering<'o> {
     builder: GrammarBuilder,
     options: &'o super::Options,
     warnings: Vec<Diagnostic>,
+    /// The schemas compiled so far, as text with their options, with their warnings.
+    schemas: HashMap<(String, json_schema::Options), (ExprId, Vec<Diagnostic>)>,
 }
 
 /// Lowers the format of a structural tag to a grammar.
@@ -34,7 +37,7 @@ struct Lowering<'o> {
 /// if a grammar cannot be built; `limit/exceeded`.
 pub(super) fn lower(format: &Format<'_>, options: &super::Options) -> Result<Compiled> {
     let builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
-    let mut lowering = Lowering { builder, options, warnings: Vec::new() };
+    let mut lowering = Lowering { builder, options, warnings: Vec::new(), schemas: HashMap::new() };
     let body = lowering.format(format, Around::default())?;
     let Lowering { mut builder, warnings, .. } = lowering;
     let root = builder.declare("root");
@@ -146,10 +149,20 @@ impl Lowering<'_> {
             Some(most) => options = options.whitespace(json_schema::Whitespace::AtMost(*most)),
             None => {}
         }
-        let compiled = json_schema::compile_value(schema, &options)
-            .map_err(|error| error.map(|diagnostic| errors::in_schema(at, diagnostic)))?;
-        self.warnings.extend(compiled.warnings.into_iter().map(|warning| errors::in_schema(at, warning)));
-        Ok(self.builder.import(&compiled.grammar))
+        // a text, since equal values may have their members in different orders
+        let key = (schema.to_string(), options);
+        let (made, warnings) = match self.schemas.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let compiled = json_schema::compile_value(schema, &key.1)
+                    .map_err(|error| error.map(|diagnostic| errors::in_schema(at, diagnostic)))?;
+                let made = (self.builder.import(&compiled.grammar), compiled.warnings);
+                self.schemas.insert(key, made.clone());
+                made
+            }
+        };
+        self.warnings.extend(warnings.into_iter().map(|warning| errors::in_schema(at, warning)));
+        Ok(made)
     }
 
     fn regex(&mut self, pattern: &str, excludes: &[&str], at: &str) -> Result<ExprId> {
