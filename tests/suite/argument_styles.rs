@@ -18,6 +18,8 @@ struct Written {
     stop: &'static str,
     again: bool,
     item: Option<&'static str>,
+    /// Whether there is at most one line break on each side of a value, and booleans may be `True` and `False`.
+    is_python: bool,
 }
 
 fn written(style: Elements) -> Written {
@@ -29,10 +31,11 @@ fn written(style: Elements) -> Written {
         stop,
         again: false,
         item: None,
+        is_python: false,
     };
     let (yes, no) = (" string=\"true\">", " string=\"false\">");
     match style.name() {
-        "qwen_xml" => plain("<parameter=", ">", "</parameter>"),
+        "qwen_xml" => Written { is_python: true, ..plain("<parameter=", ">", "</parameter>") },
         "minimax_xml" => plain("<parameter name=\"", "\">", "</parameter>"),
         "glm_xml" => Written { value: "<arg_value>", ..plain("<arg_key>", "</arg_key>", "</arg_value>") },
         "deepseek_xml" => Written {
@@ -112,6 +115,16 @@ impl Written {
                 .map(|item| format!("{}{}", self.item.unwrap(), self.write_value(draw, item, "item")))
                 .collect(),
             Value::Object(members) if self.item.is_some() => self.write(draw, members),
+            json if self.is_python => {
+                let mut gap = || if draw.chance(50) { "\n" } else { "" };
+                let (before, after) = (gap(), gap());
+                let text = match json {
+                    Value::Bool(true) if draw.chance(50) => "True".to_owned(),
+                    Value::Bool(false) if draw.chance(50) => "False".to_owned(),
+                    json => json.to_string(),
+                };
+                format!("{before}{text}{after}")
+            }
             json => format!("{}{json}{}", Written::blanks(draw), Written::blanks(draw)),
         };
         let end = if self.again { format!("</{name}>") } else { String::new() };
@@ -175,7 +188,11 @@ impl Written {
             if place == 0 {
                 let cuts = |text: &str| {
                     let most = text.len() - text.trim_start_matches(BLANKS).len();
-                    if word.is_empty() { most } else { 0 }
+                    match word.is_empty() {
+                        true if self.is_python => usize::from(text.starts_with('\n')),
+                        true => most,
+                        false => 0,
+                    }
                 };
                 for before in 0..=cuts(inside) {
                     let reversed: String = inside[before..].chars().rev().collect();
@@ -184,13 +201,28 @@ impl Written {
                         all.push((Value::from(value), rest));
                     }
                 }
-            } else if let Ok(value) = serde_json::from_str::<Value>(inside.trim_matches(BLANKS))
+            } else if let Some(value) = self.json(inside)
                 && kind(&value) == place
             {
                 all.push((value, rest));
             }
         }
         all
+    }
+
+    /// Returns the value of JSON with the space that the style allows around it.
+    fn json(&self, text: &str) -> Option<Value> {
+        if !self.is_python {
+            return serde_json::from_str(text.trim_matches(BLANKS)).ok();
+        }
+        let text = text.strip_prefix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        match text {
+            "True" => Some(json!(true)),
+            "False" => Some(json!(false)),
+            text if text.trim_matches(BLANKS) != text => None,
+            text => serde_json::from_str(text).ok(),
+        }
     }
 
     fn read_items<'t>(&self, text: &'t str) -> Vec<(Vec<Value>, &'t str)> {

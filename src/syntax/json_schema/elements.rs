@@ -7,8 +7,9 @@ use crate::grammar::CharClass;
 ///
 /// A string is written as its characters, up to the text that closes its element. Numbers, `true`, `false`, `null`, and
 /// in most styles arrays and objects, are JSON, with whitespace around them. In styles that do not mark strings,
-/// whitespace may also surround a string whose schema restricts it. Undeclared names may repeat. Whitespace may also
-/// precede the first element and follow each element.
+/// whitespace may also surround a string whose schema restricts it. In [`Qwen`](Elements::Qwen) this whitespace is at
+/// most one line break on each side, and booleans may also be `True` and `False`, as the chat templates write them.
+/// Undeclared names may repeat. Whitespace may also precede the first element and follow each element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -18,7 +19,7 @@ pub enum Elements {
     /// `<parameter name="name">value</parameter>`.
     MiniMax,
     /// `]<]minimax[>[<name>value]<]minimax[>[</name>`. Objects contain such elements; arrays contain elements named
-    /// `item`. All names must be declared.
+    /// `item`. An undeclared name is not tied to the name at the end of its element: both are of the undeclared names.
     MiniMaxM3,
     /// `<｜DSML｜parameter name="name" string="true">value</｜DSML｜parameter>`, with `false` for values that are not
     /// strings.
@@ -121,13 +122,13 @@ pub(super) struct Style {
     pub(super) escapes: &'static [(char, &'static str)],
     /// The undeclared names that are allowed.
     pub(super) further: FurtherNames,
+    /// Whether the space around values is at most one line break on each side, and booleans may be Python's words.
+    pub(super) is_python: bool,
 }
 
 /// A class of names that the schema does not declare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FurtherNames {
-    /// No names, because an element cannot be closed by an unknown name.
-    None,
     /// ASCII identifiers. If the schema restricts the names: text without `<`, `>`, quotes and control characters.
     Identifiers,
     /// Text without control characters.
@@ -178,9 +179,11 @@ const QWEN: Style = Style {
     item: None,
     escapes: &[],
     further: FurtherNames::Identifiers,
+    is_python: true,
 };
 
-const MINIMAX: Style = Style { before_name: "<parameter name=\"", after_name: "\">", ..QWEN };
+const MINIMAX: Style =
+    Style { before_name: "<parameter name=\"", after_name: "\">", is_python: false, ..QWEN };
 
 const MINIMAX_M3: Style = Style {
     before_name: "]<]minimax[>[<",
@@ -188,8 +191,7 @@ const MINIMAX_M3: Style = Style {
     stop: "]<]minimax[>[",
     closing_name: Some(["</", ">"]),
     item: Some("]<]minimax[>[<item>"),
-    further: FurtherNames::None,
-    ..QWEN
+    ..MINIMAX
 };
 
 const STRING_TRUE: &str = " string=\"true\">";
@@ -200,7 +202,7 @@ const DEEPSEEK: Style = Style {
     after_name: "\"",
     kinds: [STRING_TRUE, STRING_FALSE, STRING_FALSE, STRING_FALSE, STRING_FALSE, STRING_FALSE],
     stop: "</｜DSML｜parameter>",
-    ..QWEN
+    ..MINIMAX
 };
 
 const DEEPSEEK_V4_1: Style =
@@ -211,7 +213,7 @@ const GLM: Style = Style {
     after_name: "</arg_key>",
     before_value: "<arg_value>",
     stop: "</arg_value>",
-    ..QWEN
+    ..MINIMAX
 };
 
 const COHERE: Style = Style {
@@ -229,7 +231,7 @@ const COHERE: Style = Style {
     item: Some("<cofl:value"),
     escapes: &[('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;")],
     further: FurtherNames::Texts,
-    ..QWEN
+    ..MINIMAX
 };
 
 const KIMI_K3: Style = Style {
@@ -246,5 +248,5 @@ const KIMI_K3: Style = Style {
     stop: "<|close|>argument<|sep|>",
     escapes: &[('&', "&amp;"), ('"', "&quot;")],
     further: FurtherNames::Texts,
-    ..QWEN
+    ..MINIMAX
 };

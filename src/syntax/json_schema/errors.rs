@@ -359,18 +359,6 @@ pub(super) fn element_name(pointer: &str, name: &str) -> Error {
     )
 }
 
-pub(super) fn undeclared_elements(pointer: &str) -> Error {
-    error(
-        Diagnostic::new(
-            "json-schema/undeclared-elements",
-            "this style of elements writes only declared names",
-        )
-        .at(at(pointer))
-        .allowed("objects whose members are all in `properties`")
-        .help("write `\"additionalProperties\": false`, or use another style"),
-    )
-}
-
 pub(super) fn dead_schema(pointer: &str, reason: &str) -> Diagnostic {
     Diagnostic::new("json-schema/unsatisfiable", "no value satisfies this part of the schema")
         .at(at(pointer))

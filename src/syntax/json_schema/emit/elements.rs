@@ -10,6 +10,7 @@ use crate::syntax::json_schema::conjunction::ConjunctionId;
 use crate::syntax::json_schema::elements::{FurtherNames, Kind, Style};
 use crate::syntax::json_schema::errors;
 use crate::syntax::json_schema::json::Value;
+use crate::syntax::json_schema::options::Whitespace;
 use crate::syntax::json_schema::shape::{RestShape, Shape, Typed};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -110,19 +111,14 @@ impl<'a> Emitter<'_, 'a> {
         self.g.sequence([tail, end, self.layout.space])
     }
 
-    /// Returns a member of a class of undeclared names.
-    ///
-    /// # Errors
-    /// The style cannot write undeclared names.
-    pub(super) fn further_element(
-        &mut self,
-        class: &RestShape<'a>,
-        style: &'static Style,
-        pointer: &str,
-    ) -> Result<ExprId> {
+    /// Returns a member of a class of undeclared names. If elements close by name, the names at the beginning and at the
+    /// end are both of the class, and listed names are equal.
+    pub(super) fn further_element(&mut self, class: &RestShape<'a>, style: &'static Style) -> Result<ExprId> {
         let RestShape { tests, others, strings, value } = class;
-        if style.further == FurtherNames::None {
-            return Err(errors::undeclared_elements(pointer));
+        if style.closing_name.is_some()
+            && let Some(listed) = self.listed_elements(class, style)?
+        {
+            return Ok(listed);
         }
         let characters = Characters::Escaped(style.name_characters(), style.escapes);
         let mut all = Vec::new();
@@ -152,11 +148,48 @@ impl<'a> Emitter<'_, 'a> {
         let name = self.g.intersection(all);
         let tail = self.tail(*value, style)?;
         let (before, after) = (self.g.text(style.before_name), self.g.text(style.after_name));
-        Ok(self.g.sequence([before, name, after, tail, self.layout.space]))
+        let end = match style.closing_name {
+            Some([before, after]) => {
+                let (before, after) = (self.g.text(before), self.g.text(after));
+                self.g.sequence([before, name, after])
+            }
+            None => self.g.empty(),
+        };
+        Ok(self.g.sequence([before, name, after, tail, end, self.layout.space]))
+    }
+
+    /// Returns a member of a class of undeclared names that the schema lists (`enum` in `propertyNames`), each with the
+    /// same name at its beginning and end; `None` if the names are not a list, or are under further conditions.
+    fn listed_elements(&mut self, class: &RestShape<'a>, style: &'static Style) -> Result<Option<ExprId>> {
+        let all = self.all;
+        let RestShape { tests, others, strings, value } = class;
+        let Some(strings) = strings.filter(|_| tests.is_empty()) else { return Ok(None) };
+        let mut names = Vec::new();
+        for id in self.alternatives(strings)? {
+            match all.shape_of(id) {
+                Shape::Values(list) => names.extend(list.iter().filter_map(|value| value.as_str())),
+                Shape::Typed(typed) if !typed.types.contains(TypeSet::STRING) => {}
+                _ => return Ok(None),
+            }
+        }
+        self.spend(names.len() * (1 + others.len()), all.pointer(strings))?;
+        let tail = self.tail(*value, style)?;
+        let mut ways = Vec::new();
+        for name in names {
+            if let Some(written) = style.written_name(name)
+                && !others.iter().any(|other| **other == *name)
+                && !self.is_excluded_name(name, Some(style))
+            {
+                let key = self.g.text([style.before_name, &written, style.after_name].concat());
+                let rest = self.closed(tail, name, style);
+                ways.push(self.g.sequence([key, rest]));
+            }
+        }
+        Ok(Some(self.g.choice(ways)))
     }
 
     /// Returns the strings of a conjunction, without quotes.
-    fn strings_of(&mut self, id: ConjunctionId, characters: &Characters) -> Result<ExprId> {
+    pub(super) fn strings_of(&mut self, id: ConjunctionId, characters: &Characters) -> Result<ExprId> {
         let all = self.all;
         let mut ways = Vec::new();
         for id in self.alternatives(id)? {
@@ -271,11 +304,14 @@ impl<'a> Emitter<'_, 'a> {
             let number = self.number(typed, pointer)?;
             values.push((Kind::Number, self.spaced_element(number, style)));
         }
-        let words = [(TypeSet::TRUE, "true"), (TypeSet::FALSE, "false"), (TypeSet::NULL, "null")];
-        for (_, word) in words.into_iter().filter(|(one, _)| has(*one)) {
-            let kind = if word == "null" { Kind::Null } else { Kind::Boolean };
-            let word = self.g.text(word);
-            values.push((kind, self.spaced_element(word, style)));
+        for (one, value) in [(TypeSet::TRUE, true), (TypeSet::FALSE, false)] {
+            if has(one) {
+                values.push((Kind::Boolean, self.boolean_element(value, style)));
+            }
+        }
+        if has(TypeSet::NULL) {
+            let word = self.g.text("null");
+            values.push((Kind::Null, self.spaced_element(word, style)));
         }
         if has(TypeSet::ARRAY)
             && let Some(array) = array
@@ -310,16 +346,42 @@ impl<'a> Emitter<'_, 'a> {
         }
     }
 
+    /// Returns a boolean with whitespace around it, and the end of the element.
+    fn boolean_element(&mut self, value: bool, style: &Style) -> ExprId {
+        let [no, yes] = if style.is_python {
+            [["false", "False"], ["true", "True"]]
+        } else {
+            [["false"; 2], ["true"; 2]]
+        };
+        let words = if value { yes } else { no }.map(|word| self.g.text(word));
+        let word = self.g.choice(words);
+        self.spaced_element(word, style)
+    }
+
     /// Returns JSON with whitespace around it, and the end of the element.
     fn spaced_element(&mut self, value: ExprId, style: &Style) -> ExprId {
-        let stop = self.g.text(style.stop);
-        self.g.sequence([self.layout.space, value, self.layout.space, stop])
+        let (stop, space) = (self.g.text(style.stop), self.value_space(style));
+        self.g.sequence([space, value, space, stop])
+    }
+
+    /// Returns the whitespace on each side of a value.
+    fn value_space(&mut self, style: &Style) -> ExprId {
+        match self.options.whitespace {
+            Whitespace::Pattern(_) | Whitespace::Compact | Whitespace::Spaced | Whitespace::AtMost(0) => {
+                self.layout.space
+            }
+            _ if style.is_python => {
+                let line_break = self.g.text("\n");
+                self.g.optional(line_break)
+            }
+            _ => self.layout.space,
+        }
     }
 
     /// Returns a text with the end of the element, which does not occur before.
     fn text_element(&mut self, text: ExprId, style: &Style) -> ExprId {
         let stop = self.g.text(style.stop);
-        let space = if style.tells_kinds() { self.g.empty() } else { self.layout.space };
+        let space = if style.tells_kinds() { self.g.empty() } else { self.value_space(style) };
         let text = self.g.sequence([space, text, space, stop]);
         let first = self.closed_text(style);
         self.g.intersection([text, first])
@@ -373,6 +435,7 @@ impl<'a> Emitter<'_, 'a> {
                 let members = self.listed_members(value, style, pointer)?;
                 (Kind::Object, self.compound_element(members, style))
             }
+            &Value::Bool(value) => (Kind::Boolean, self.boolean_element(value, style)),
             value => {
                 let kind = Kind::of(value);
                 let value = self.value(value);

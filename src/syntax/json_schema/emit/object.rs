@@ -65,10 +65,10 @@ impl<'a> Emitter<'_, 'a> {
         if is_conditional && shapes.iter().any(|member| member.required && is_lacking(member.name)) {
             return Ok(None);
         }
-        let rest = self.further(rest, style, pointer)?;
+        let rest = self.further(rest, style)?;
         let mut ones = Vec::new();
         for classes in classes_of_ones {
-            let one = self.further(classes, style, pointer)?;
+            let one = self.further(classes, style)?;
             places.push(one.map(|_| (members.len() + ones.len()) as u32));
             ones.extend(one);
         }
@@ -86,12 +86,11 @@ impl<'a> Emitter<'_, 'a> {
         &mut self,
         classes: &[RestShape<'a>],
         style: Option<&'static Style>,
-        pointer: &str,
     ) -> Result<Option<ExprId>> {
         let mut members: SmallVec<[ExprId; 4]> = SmallVec::new();
         for class in classes.iter().filter(|class| self.satisfiable.is_possible(class)) {
             members.push(match style {
-                Some(style) => self.further_element(class, style, pointer)?,
+                Some(style) => self.further_element(class, style)?,
                 None => {
                     let name = self.rest_name(class)?;
                     let value = self.inner(class.value);
