@@ -10,6 +10,7 @@ mod endless;
 mod excluded;
 mod object;
 mod percent;
+mod python;
 mod text;
 mod value;
 
@@ -50,6 +51,7 @@ pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &
         varieties: FxHashMap::default(),
         elements: elements::Made::default(),
         without_excluded: [None; 2],
+        has_both_quotes: python::has_both_quotes(all, options),
         g,
     };
     for (id, rule) in all.ids().filter_map(|id| Some((id, rules[id.index()]?))) {
@@ -63,12 +65,17 @@ pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &
         emitter.g.define(rule, body);
     }
     match options.spelling {
-        Spelling::Json | Spelling::Python => emitter.g.build(root),
+        Spelling::Json => emitter.g.build(root),
+        Spelling::Python if emitter.has_both_quotes => emitter.g.build(root),
         spelling => {
             let text = emitter.g.declare(all.name(all.root()));
-            let body = match spelling.style() {
-                Some(style) => emitter.elements(style)?,
-                None => emitter.text()?,
+            let body = match (spelling, spelling.style()) {
+                (Spelling::Python, _) => {
+                    let ways = [emitter.g.rule(root), emitter.single_quoted(all.root())?];
+                    emitter.g.choice(ways)
+                }
+                (_, Some(style)) => emitter.elements(style)?,
+                (_, None) => emitter.text()?,
             };
             emitter.g.define(text, body);
             emitter.g.build(text)
@@ -185,6 +192,8 @@ struct Emitter<'e, 'a> {
     elements: elements::Made,
     /// Texts without the excluded ones, without quotes and with them.
     without_excluded: [Option<ExprId>; 2],
+    /// Whether strings are written in single and in double quotes, as Python writes them.
+    has_both_quotes: bool,
 }
 
 impl<'a> Emitter<'_, 'a> {
@@ -258,7 +267,10 @@ impl<'a> Emitter<'_, 'a> {
             alternatives.push(self.array(array, pointer)?);
         }
         if has(TypeSet::STRING) && !length.is_crossed() {
-            alternatives.push(self.string(typed)?);
+            alternatives.push(match self.has_both_quotes {
+                true => self.python_strings(typed)?,
+                false => self.string(typed)?,
+            });
         }
         if has(TypeSet::NUMBER) {
             alternatives.push(self.number(typed, pointer)?);

@@ -1,6 +1,7 @@
 //! Objects.
 
 use super::Emitter;
+use super::python::with_single_quotes;
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Member, Members, Names};
 use crate::syntax::json_schema::counts::Counts;
@@ -164,8 +165,12 @@ impl<'a> Emitter<'_, 'a> {
         }
     }
 
+    /// Returns an object with these members. All its names have the same quotes, if there are two kinds.
     pub(super) fn braces(&mut self, list: Members) -> ExprId {
-        let content = self.member_list(list);
+        let single = (self.has_both_quotes && !list.members.is_empty()).then(|| with_single_quotes(&list));
+        let mut ways = vec![self.member_list(list)];
+        ways.extend(single.map(|list| self.member_list(list)));
+        let content = self.g.choice(ways);
         self.g.sequence([self.layout.open_object, content, self.layout.close_object])
     }
 }

@@ -1,6 +1,6 @@
 //! Values without quotes: as text, and percent-encoded.
 
-use super::{Emitter, percent};
+use super::{Emitter, percent, python};
 use crate::error::Result;
 use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder};
 use crate::syntax::json_schema::assertion::TypeSet;
@@ -122,7 +122,14 @@ impl<'a> Emitter<'_, 'a> {
     /// Returns the strings of a shape with their characters spelled as `characters` says.
     pub(super) fn string_text(&mut self, typed: &Typed<'a>, characters: &Characters) -> Result<ExprId> {
         let Typed { types: _, number: _, length, tests, excluded, array: _, object: _ } = typed;
-        let character = spelled(&mut self.g, &CharClass::any(), characters);
+        let has_complements = !excluded.is_empty() || tests.iter().any(|test| !test.holds);
+        let character = match characters {
+            // what is excluded is not spelled in all ways
+            &Characters::Python(quote) if has_complements => {
+                python::plain_character(&mut self.g, &CharClass::any(), quote)
+            }
+            characters => spelled(&mut self.g, &CharClass::any(), characters),
+        };
         // complements contain more than texts
         let mut all = vec![self.g.repeat(character, length.min, length.max)];
         for &Test { schema, test, holds } in tests {
@@ -152,6 +159,8 @@ pub(super) enum Characters {
     Printable,
     /// Every byte except these as `%XX`.
     Encoded(ByteSet),
+    /// Those of a string of Python in these quotes.
+    Python(char),
     /// The characters of a class as they are, and some others by their escapes.
     Escaped(CharClass, &'static [(char, &'static str)]),
 }
@@ -165,6 +174,7 @@ pub(super) fn spelled(g: &mut GrammarBuilder, class: &CharClass, characters: &Ch
             g.char_class(class.intersection(&printable))
         }
         Characters::Encoded(stays) => percent::character(g, class, stays),
+        &Characters::Python(quote) => python::character(g, class, quote),
         Characters::Escaped(plain, escapes) => {
             let escaped = escapes.iter().filter(|(c, _)| class.contains(*c));
             let mut ways: Vec<ExprId> = escaped.map(|(_, escape)| g.text(*escape)).collect();

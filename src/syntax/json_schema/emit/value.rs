@@ -29,6 +29,7 @@ impl Emitter<'_, '_> {
                 let listed = if self.all.has_notations { numbers::listed_alike } else { numbers::listed };
                 listed(&mut self.g, &number.to_string(), self.options.numbers)
             }
+            Value::String(text) if self.has_both_quotes => self.python_text(text),
             Value::String(text) => self.g.bytes(strings::quoted_bytes(text)),
             Value::Array(list) => {
                 let mut parts = vec![self.layout.open_array];

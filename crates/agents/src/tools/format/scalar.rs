@@ -163,13 +163,15 @@ impl Kinds {
 /// Returns the length in bytes of the Python literal or JSON value at the start of a text: up to the first comma or
 /// closing bracket that is not part of the value, or to the end of the text.
 pub(super) fn extent(text: &str) -> usize {
-    let (mut depth, mut is_in_string, mut is_escaped) = (0_usize, false, false);
+    let (mut depth, mut quote, mut is_escaped) = (0_usize, None, false);
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             _ if is_escaped => is_escaped = false,
-            b'\\' if is_in_string => is_escaped = true,
-            b'"' => is_in_string = !is_in_string,
-            _ if is_in_string => {}
+            b'\\' if quote.is_some() => is_escaped = true,
+            _ if quote == Some(byte) => quote = None,
+            _ if quote.is_some() => {}
+            // JSON has no single quotes outside of strings
+            b'"' | b'\'' => quote = Some(byte),
             b'[' | b'{' | b'(' => depth += 1,
             b',' | b']' | b'}' | b')' if depth == 0 => return at,
             b']' | b'}' | b')' => depth -= 1,
@@ -182,29 +184,85 @@ pub(super) fn extent(text: &str) -> usize {
 /// The words that JSON and Python spell differently, as pairs of JSON and Python.
 const WORDS: [(&str, &str); 3] = [("true", "True"), ("false", "False"), ("null", "None")];
 
-/// Parses a Python literal in JSON's syntax but with `True`, `False` and `None`; `None` for any other text.
+/// Parses a Python literal of strings, numbers in JSON's notation, `True`, `False`, `None`, lists and dicts; `None` for
+/// any other text.
 pub(super) fn from_python(text: &str) -> Option<Value> {
-    // JSON's words do not exist in Python
-    let is_foreign = |c: char| matches!(c, 't' | 'f' | 'n');
-    serde_json::from_str(&with_words(text, WORDS.map(|(json, python)| (python, json)), is_foreign)?).ok()
+    let mut json = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some((word, python)) = WORDS.into_iter().find(|(_, python)| rest.starts_with(python)) {
+            json.push_str(word);
+            rest = &rest[python.len()..];
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '"' | '\'' => {
+                let (string, after) = python_string(rest, c)?;
+                json.push_str(&Value::String(string).to_string());
+                rest = after;
+            }
+            // JSON's words do not exist in Python
+            't' | 'f' | 'n' => return None,
+            _ => json.push(c),
+        }
+    }
+    serde_json::from_str(&json).ok()
+}
+
+/// Parses a string of Python after its opening quote, and returns the text after its closing quote. `None` if the
+/// string is not closed, or if an escape is not one of Python's or is not a character.
+fn python_string(text: &str, quote: char) -> Option<(String, &str)> {
+    let mut string = String::new();
+    let mut rest = text.chars();
+    loop {
+        match rest.next()? {
+            c if c == quote => return Some((string, rest.as_str())),
+            '\n' | '\r' | '\0' => return None,
+            '\\' => {}
+            c => {
+                string.push(c);
+                continue;
+            }
+        }
+        let escape = rest.next()?;
+        string.push(match escape {
+            'x' | 'u' | 'U' => {
+                let digits = match escape {
+                    'x' => 2,
+                    'u' => 4,
+                    _ => 8,
+                };
+                let hex = rest.as_str().get(..digits)?;
+                if !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                    return None;
+                }
+                rest = rest.as_str()[digits..].chars();
+                char::from_u32(u32::from_str_radix(hex, 16).ok()?)?
+            }
+            '\\' | '\'' | '"' => escape,
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'a' => '\u{7}',
+            'b' => '\u{8}',
+            'v' => '\u{B}',
+            'f' => '\u{C}',
+            _ => return None,
+        });
+    }
 }
 
 /// Returns a value as a Python literal.
 pub(super) fn to_python(value: &Value) -> String {
     let json = value.to_string();
-    with_words(&json, WORDS, |_| false).unwrap_or(json)
-}
-
-/// Replaces the first word of each pair by the second, outside of strings in double quotes. Returns `None` if a
-/// character for which `is_foreign` holds occurs outside of strings and of these words.
-fn with_words(literal: &str, words: [(&str, &str); 3], is_foreign: impl Fn(char) -> bool) -> Option<String> {
-    let mut replaced = String::with_capacity(literal.len() + 8);
+    let mut python = String::with_capacity(json.len() + 8);
     let (mut is_in_string, mut is_escaped) = (false, false);
-    let mut rest = literal;
+    let mut rest = json.as_str();
     while let Some(c) = rest.chars().next() {
-        let word = words.into_iter().find(|(word, _)| !is_in_string && rest.starts_with(word));
+        let word = WORDS.into_iter().find(|(json, _)| !is_in_string && rest.starts_with(json));
         if let Some((word, instead)) = word {
-            replaced.push_str(instead);
+            python.push_str(instead);
             rest = &rest[word.len()..];
             continue;
         }
@@ -212,13 +270,12 @@ fn with_words(literal: &str, words: [(&str, &str); 3], is_foreign: impl Fn(char)
             _ if is_escaped => is_escaped = false,
             '\\' if is_in_string => is_escaped = true,
             '"' => is_in_string = !is_in_string,
-            _ if !is_in_string && is_foreign(c) => return None,
             _ => {}
         }
-        replaced.push(c);
+        python.push(c);
         rest = &rest[c.len_utf8()..];
     }
-    Some(replaced)
+    python
 }
 
 const KEYWORDS: [&str; 35] = [
