@@ -5,15 +5,18 @@ use crate::errors::{BORDER, Raise};
 use grammata_agents::tools::{ReasoningMode, TagOptions, TagPreset};
 use grammata_python_border::choice;
 use grammata_python_border::from_json;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use serde_json::Value;
+use std::ffi::CString;
 
 /// The structural tag of a request to a model family, as a dict for `Compiler.compile_structural_tag`.
 ///
 /// `tools` and `tool_choice` are those of a chat completion. `reasoning` is "enabled", "disabled" or "auto": whether
 /// the model reasons first. With `parallel_tool_calls=False` there is at most one call. Text and reasoning cannot
 /// contain the family's special tokens unless `exclude_special_tokens` is false. `max_whitespace_cnt` bounds white
-/// space in arguments, in characters.
+/// space in arguments, in characters. A tool whose arguments the family's style cannot write is left out, with a
+/// `UserWarning`.
 ///
 /// >>> import grammata
 /// >>> tools = [{"type": "function", "function": {"name": "now"}}]
@@ -51,6 +54,10 @@ pub(crate) fn structural_tag<'py>(
         .max_whitespace_cnt(max_whitespace_cnt)
         .limits(caps);
     let tools = value("`tools`", tools)?;
-    let tag = py.detach(|| TagPreset::named(family)?.structural_tag(&tools, &options)).raise(py)?;
-    from_json(py, &tag)
+    let made = py.detach(|| TagPreset::named(family)?.structural_tag(&tools, &options)).raise(py)?;
+    for warning in made.warnings {
+        let text = CString::new(warning.to_string())?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
+    }
+    from_json(py, &made.tag)
 }

@@ -68,6 +68,13 @@ def test_options_reach_the_arguments():
     }
 
 
+def test_a_tool_that_cannot_be_written_is_left_out_with_a_warning():
+    tools = [*TOOLS, {"type": "function", "function": {"name": "echo", "parameters": {"type": "string"}}}]
+    with pytest.warns(UserWarning, match="`echo` is left out") as caught:
+        tag = grammata.structural_tag("minimax", tools)
+    assert "minimax_xml" in str(caught[0].message) and "echo" not in str(tag) and "weather" in str(tag)
+
+
 def test_bad_requests_say_what_is_allowed():
     with pytest.raises(grammata.UsageError) as caught:
         grammata.structural_tag("qwen3")

@@ -49,6 +49,7 @@ mod tools_hard;
 mod tools_requests;
 mod tools_round_trips;
 mod tools_sessions;
+mod tools_written;
 mod travel;
 
 #[path = "../../../../tests/suite/language.rs"]

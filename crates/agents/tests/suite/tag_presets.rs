@@ -35,7 +35,7 @@ fn options(choice: &str, reasoning: &str) -> TagOptions {
 }
 
 fn language(family: &str, options: &TagOptions) -> Language {
-    let tag = TagPreset::named(family).unwrap().structural_tag(&tools(), options).unwrap();
+    let tag = TagPreset::named(family).unwrap().structural_tag(&tools(), options).unwrap().tag;
     let compiled = structural_tag::compile_value(&tag, &structural_tag::Options::default());
     Language::new(&compiled.unwrap_or_else(|error| panic!("{family}: {error}\n{tag}")).grammar)
 }
@@ -111,7 +111,7 @@ fn tags_have_the_fields_that_options_ask_for() {
         {"type": "function", "function": {"name": "g", "parameters": {"type": "object"}, "strict": null}},
         {"function": {"name": "h"}},
     ]);
-    let tag = TagPreset::named("qwen_3").unwrap().structural_tag(&tools, &options).unwrap();
+    let tag = TagPreset::named("qwen_3").unwrap().structural_tag(&tools, &options).unwrap().tag;
     let call = |name: &str, schema: Value| {
         json!({
             "type": "tag",
@@ -150,7 +150,8 @@ fn choices_keep_the_tools_that_they_name() {
     let tools: Value = serde_json::from_str(TOOLS).unwrap();
     for (choice, expected) in cases {
         let options = TagOptions::default().tool_choice(choice.clone());
-        let tag = TagPreset::named("harmony").unwrap().structural_tag(&tools, &options).unwrap().to_string();
+        let tag =
+            TagPreset::named("harmony").unwrap().structural_tag(&tools, &options).unwrap().tag.to_string();
         let names = [("now", "to=functions.now<"), ("search", "to=browser.search code")];
         let found: Vec<&str> =
             names.iter().filter(|(_, text)| tag.contains(text)).map(|(name, _)| *name).collect();
@@ -276,7 +277,7 @@ fn a_further_family_takes_no_code() {
         .replace("\"$$\"", "\"$\"");
     let preset = TagPreset::from_toml(&text, &Limits::default()).unwrap();
     let tools = json!([{"function": {"name": "now", "parameters": {"type": "object", "additionalProperties": false}}}]);
-    let tag = preset.structural_tag(&tools, &TagOptions::default()).unwrap();
+    let tag = preset.structural_tag(&tools, &TagOptions::default()).unwrap().tag;
     let grammar = structural_tag::compile_value(&tag, &structural_tag::Options::default()).unwrap().grammar;
     let language = Language::new(&grammar);
     assert!(language.accepts(b"Now: $$12:now {}; and $$1:now {};"));

@@ -3,6 +3,7 @@
 use crate::args::limits::LimitArgs;
 use crate::args::source;
 use crate::io::errors;
+use crate::io::messages;
 use crate::io::output::{Exit, Failure, Output};
 use grammata::diagnostic::{Notation, Source};
 use grammata::error::{Error, Result};
@@ -61,13 +62,19 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         .exclude_special_tokens(!arguments.allow_special_tokens)
         .max_whitespace_cnt(arguments.max_whitespace)
         .limits(limits);
-    let tag = preset.structural_tag(&tools, &options).map_err(|error| match error.code() {
+    let made = preset.structural_tag(&tools, &options).map_err(|error| match error.code() {
         // errors with other codes are about the choice
-        "tools/tag-tools" => error.in_source(&Source::new(&text, Notation::Json)).in_file(&file),
+        "tools/tag-tools" | "tools/left-out" => {
+            error.in_source(&Source::new(&text, Notation::Json)).in_file(&file)
+        }
         "limit/exceeded" => error,
         _ => error.in_source(&Source::new(&choice.to_string(), Notation::Json)).in_file("--choice"),
     })?;
-    output.document("tag", &tag)?;
+    let of_tools = Source::new(&text, Notation::Json);
+    for warning in made.warnings {
+        messages::warning(&warning.in_source(&of_tools).in_file(&file));
+    }
+    output.document("tag", &made.tag)?;
     Ok(Exit::Done)
 }
 

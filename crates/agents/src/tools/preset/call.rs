@@ -1,4 +1,4 @@
-//! The text of a call as a template with the placeholders `$name`, `$number` and `$arguments`.
+//! The text of a call as a template with the placeholders `$name`, `$number`, `$id` and `$arguments`.
 
 use super::texts::Texts;
 use serde::de::{Deserialize, Deserializer, Error};
@@ -8,63 +8,70 @@ use serde::de::{Deserialize, Deserializer, Error};
 pub(super) struct CallTexts(pub(super) Vec<CallText>);
 
 /// The form of a call. In the template, `$name` is the tool's name, `$number`, which may be missing, a number in
-/// digits, and `$arguments` the arguments; `$$` is a dollar sign.
+/// digits, `$id`, which may be missing or come after the arguments, an id of nine letters and digits, and `$arguments`
+/// the arguments; `$$` is a dollar sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CallText {
-    /// The parts before the arguments.
-    head: Vec<Part>,
-    /// The text after the arguments.
-    pub(super) end: String,
+    /// The parts before the arguments; the last one is a text.
+    pub(super) head: Vec<Part>,
+    /// The parts after the arguments; the last one is a text.
+    pub(super) tail: Vec<Part>,
 }
 
-/// A part of the text before the arguments.
+/// A part of the text around the arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Text(String),
     Name,
     Number,
+    Id,
 }
 
 impl CallText {
-    /// Parses a template. An error describes the fault: `$name` or `$arguments` is missing, a placeholder occurs twice
-    /// or after `$arguments`, or a `$` begins no placeholder.
+    /// Parses a template. An error describes the fault: `$name` or `$arguments` is missing, a placeholder occurs twice,
+    /// one other than `$id` is after `$arguments`, or a `$` begins no placeholder.
     fn parse(template: &str) -> Result<CallText, String> {
         let (mut parts, mut text, mut rest) = (Vec::new(), String::new(), template);
-        loop {
-            let Some((before, after)) = rest.split_once('$') else {
-                return Err("a call without `$arguments`".to_owned());
-            };
+        let mut head = None;
+        while let Some((before, after)) = rest.split_once('$') {
             text.push_str(before);
-            let part = if let Some(after) = after.strip_prefix('$') {
+            if let Some(after) = after.strip_prefix('$') {
                 text.push('$');
                 rest = after;
                 continue;
-            } else if let Some(after) = after.strip_prefix("name") {
-                rest = after;
-                Part::Name
-            } else if let Some(after) = after.strip_prefix("number") {
-                rest = after;
-                Part::Number
-            } else if let Some(after) = after.strip_prefix("arguments") {
-                rest = after;
-                break;
-            } else {
-                return Err("a `$` that begins no hole (a dollar sign is `$$`)".to_owned());
+            }
+            let known = [("name", Some(Part::Name)), ("number", Some(Part::Number)), ("id", Some(Part::Id))];
+            let found = known.into_iter().chain([("arguments", None)]);
+            let found = found.filter_map(|(name, part)| Some((after.strip_prefix(name)?, part))).next();
+            let part = match found {
+                None if head.is_none() => {
+                    return Err("a `$` that begins no hole (a dollar sign is `$$`)".to_owned());
+                }
+                Some((after, None)) if head.is_none() => {
+                    parts.push(Part::Text(std::mem::take(&mut text)));
+                    head = Some(std::mem::take(&mut parts));
+                    rest = after;
+                    continue;
+                }
+                Some((after, Some(part))) if head.is_none() || part == Part::Id => {
+                    rest = after;
+                    part
+                }
+                _ => return Err("a hole after `$arguments`".to_owned()),
             };
-            if parts.contains(&part) {
+            if parts.contains(&part) || head.as_ref().is_some_and(|head| head.contains(&part)) {
                 return Err("a hole that is there twice".to_owned());
             }
             parts.push(Part::Text(std::mem::take(&mut text)));
             parts.push(part);
         }
+        text.push_str(rest);
         parts.push(Part::Text(text));
-        if !parts.contains(&Part::Name) {
+        let Some(head) = head else { return Err("a call without `$arguments`".to_owned()) };
+        if !head.contains(&Part::Name) {
             return Err("a call without `$name` before `$arguments`".to_owned());
         }
-        if rest.replace("$$", "").contains('$') {
-            return Err("a hole after `$arguments`".to_owned());
-        }
-        Ok(CallText { head: parts, end: rest.replace("$$", "$") })
+        Ok(CallText { head, tail: parts })
     }
 
     /// Returns the text before the first placeholder; may be empty.
@@ -73,24 +80,6 @@ impl CallText {
             Some(Part::Text(text)) => text,
             _ => "",
         }
-    }
-
-    /// Returns the opening of a call of a tool: the text before the number, or before the arguments if the form has no
-    /// number; and, if it has one, the text between the number and the arguments.
-    pub(super) fn head(&self, name: &str) -> (String, Option<String>) {
-        let (mut begin, mut between) = (String::new(), None);
-        for part in &self.head {
-            let text = match part {
-                Part::Text(text) => text,
-                Part::Name => name,
-                Part::Number => {
-                    between = Some(String::new());
-                    continue;
-                }
-            };
-            between.as_mut().unwrap_or(&mut begin).push_str(text);
-        }
-        (begin, between)
     }
 }
 

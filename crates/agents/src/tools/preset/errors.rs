@@ -1,5 +1,6 @@
 //! The errors of presets and of requests for structural tags.
 
+use super::request::Tool;
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 use serde_json::Value;
@@ -19,7 +20,7 @@ pub(super) fn preset(place: Place, found: &str) -> Error {
         .at(place)
         .found(found)
         .allowed(
-            "description, models, source, layout, trigger, style, call, builtin_call, argument_excludes, end, [calls], [text], [reasoning]",
+            "description, models, source, layout, trigger, style, call, builtin_call, argument_excludes, end, [calls], [text], [preamble], [reasoning]",
         )
         .help(did_you_mean_field(found, "name only these keys, each with a value of its kind"));
     Error::new(ErrorKind::Grammar, diagnostic)
@@ -101,6 +102,27 @@ pub(super) fn builtin_choice(pointer: &str, kind: &str, count: usize) -> Error {
         .allowed("the type of one builtin tool")
         .help("choose a function by name: {\"type\": \"function\", \"function\": {\"name\": …}}");
     Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// Returns the warning for a tool that is left out, because the style of the family cannot write its arguments.
+pub(super) fn left_out(tool: Tool<'_>, style: &str, reason: &Diagnostic) -> Diagnostic {
+    let mut place = tool.parameters_at();
+    if let Place::Pointer(inside) = reason.place() {
+        place.push_str(inside);
+    }
+    let found = reason.found_text().map(|found| format!(": {found}")).unwrap_or_default();
+    let message =
+        format!("the tool `{}` is left out, because its arguments cannot be written", excerpt(tool.name));
+    Diagnostic::new("tools/left-out", message)
+        .at(at(&place))
+        .found(excerpt(&format!("{}{found}", reason.message())))
+        .allowed(format!("arguments that the style `{style}` can write"))
+        .help("change the schema of the tool, or use a family that writes arguments in another style")
+}
+
+/// Returns the reason that no text is a value of the schema.
+pub(super) fn no_arguments() -> Diagnostic {
+    Diagnostic::new("json-schema/unsatisfiable", "no arguments can be written")
 }
 
 /// Returns the error for a required call without tools.

@@ -11,12 +11,13 @@ mod mode;
 mod request;
 mod tag;
 mod texts;
+mod writable;
 
 pub use mode::ReasoningMode;
 pub use request::TagOptions;
 
 use call::CallTexts;
-use grammata::diagnostic::Place;
+use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::syntax::json_schema::Elements;
@@ -28,6 +29,7 @@ use texts::Texts;
 /// The built-in families, by name.
 const FAMILIES: &[(&str, &str)] = &[
     ("cohere", include_str!("../../../presets/cohere/preset.toml")),
+    ("cohere_action", include_str!("../../../presets/cohere_action/preset.toml")),
     ("deepseek_r1", include_str!("../../../presets/deepseek_r1/preset.toml")),
     ("deepseek_v3_1", include_str!("../../../presets/deepseek_v3_1/preset.toml")),
     ("deepseek_v3_2", include_str!("../../../presets/deepseek_v3_2/preset.toml")),
@@ -61,7 +63,7 @@ const FAMILIES: &[(&str, &str)] = &[
 ///
 /// let tools = json!([{"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}}]);
 /// let options = TagOptions::default().tool_choice(json!("required"));
-/// let tag = TagPreset::named("qwen_3")?.structural_tag(&tools, &options)?;
+/// let tag = TagPreset::named("qwen_3")?.structural_tag(&tools, &options)?.tag;
 /// let grammar = structural_tag::compile_value(&tag, &structural_tag::Options::default())?.grammar;
 /// # assert!(grammar.to_string().contains("now"));
 /// # Ok::<(), grammata::Error>(())
@@ -98,6 +100,7 @@ pub struct TagPreset {
     calls: Calls,
     #[serde(default)]
     text: Text,
+    preamble: Option<Preamble>,
     reasoning: Option<Reasoning>,
 }
 
@@ -139,7 +142,8 @@ struct Calls {
     begin: Texts,
     /// The text between two calls of a section, or between two messages.
     separator: String,
-    end: String,
+    /// The alternative texts that end the section of calls.
+    end: Texts,
 }
 
 /// Text outside of calls and reasoning.
@@ -154,6 +158,15 @@ struct Text {
     excludes: Option<Texts>,
     /// Texts that are also excluded if no tool can be called; not used by the layout `messages`.
     excludes_without_calls: Texts,
+}
+
+/// Text to the user before calls, with the layout `messages`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Preamble {
+    begin: String,
+    /// The alternative texts that end a preamble.
+    end: Texts,
 }
 
 /// The reasoning before an answer.
@@ -230,7 +243,7 @@ impl TagPreset {
         }
         let calls = || self.call.0.iter().chain(&self.builtin_call.0);
         let has_section = !self.calls.begin.0.is_empty();
-        if !has_section && (!self.calls.lead.is_empty() || !self.calls.end.is_empty()) {
+        if !has_section && (!self.calls.lead.is_empty() || !self.calls.end.0.is_empty()) {
             return wrong("`lead` or `end` of calls without their `begin`", "a section with a `begin`");
         }
         if !has_section && calls().any(|call| call.before_name().is_empty()) {
@@ -242,6 +255,14 @@ impl TagPreset {
         let is_end = |end: &Texts| !end.0.is_empty() && end.0.iter().all(|text| !text.is_empty());
         if self.reasoning.as_ref().is_some_and(|reasoning| !is_end(&reasoning.end)) {
             return wrong("reasoning without an `end`", "a text that is not empty");
+        }
+        if let Some(preamble) = &self.preamble
+            && (self.layout != Layout::Messages || preamble.begin.is_empty() || !is_end(&preamble.end))
+        {
+            return wrong(
+                "a preamble outside of messages, or without a `begin` or an `end`",
+                "messages with both",
+            );
         }
         match self.layout {
             Layout::Triggered => {
@@ -291,15 +312,28 @@ impl TagPreset {
     }
 
     /// Builds the structural tag of a request. `tools` is the list of a chat completion request: functions, and builtin
-    /// tools with `type`, `name` and `parameters`.
+    /// tools with `type`, `name` and `parameters`. A tool whose arguments the family's style cannot write is left out.
     ///
     /// # Errors
     /// `tools/tag-tools` if the list has an invalid form, and `tools/tag-choice` if the choice has, each with a JSON
     /// Pointer; `tools/unknown-tool` if the choice names a function that is not in the list; `tools/no-tools` if a call
-    /// is required but there are no tools; `limit/exceeded` if the list has more than
-    /// [`catalogue_tools`](Limits::catalogue_tools) tools.
-    pub fn structural_tag(&self, tools: &Value, options: &TagOptions) -> Result<Value> {
-        let request = request::Request::read(tools, options, !self.builtin_call.0.is_empty())?;
-        Ok(tag::Builder { preset: self, options }.tag(&request))
+    /// is required but there are no tools; `tools/left-out` if a call is required and all tools are left out;
+    /// `limit/exceeded` if the list has more than [`catalogue_tools`](Limits::catalogue_tools) tools.
+    pub fn structural_tag(&self, tools: &Value, options: &TagOptions) -> Result<RequestTag> {
+        let mut request = request::Request::read(tools, options, !self.builtin_call.0.is_empty())?;
+        let builder = tag::Builder { preset: self, options };
+        let warnings = writable::retain(&mut request, builder)?;
+        Ok(RequestTag { tag: builder.tag(&request), warnings })
     }
+}
+
+/// The structural tag of a request.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RequestTag {
+    /// The tag, JSON that [`structural_tag::compile_value`](grammata::syntax::structural_tag::compile_value) compiles.
+    pub tag: Value,
+    /// A warning (`tools/left-out`) for each tool that may not be called, because its arguments cannot be written. The
+    /// place is a JSON Pointer in the list of tools.
+    pub warnings: Vec<Diagnostic>,
 }

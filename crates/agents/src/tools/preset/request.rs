@@ -67,6 +67,8 @@ pub(super) enum Calling {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tool<'v> {
     pub(super) name: &'v str,
+    /// The index in the list of tools.
+    index: usize,
     /// The type of a builtin tool; `None` for a function.
     kind: Option<&'v str>,
     /// The schema of the arguments. `None` allows any value: there is no schema, or the function has `strict: false`.
@@ -76,6 +78,12 @@ pub(super) struct Tool<'v> {
 impl Tool<'_> {
     pub(super) fn is_builtin(&self) -> bool {
         self.kind.is_some()
+    }
+
+    /// Returns the JSON Pointer of the schema of the arguments in the list of tools.
+    pub(super) fn parameters_at(&self) -> String {
+        let inside = if self.is_builtin() { "" } else { "/function" };
+        format!("/{}{inside}/parameters", self.index)
     }
 }
 
@@ -109,7 +117,7 @@ fn list<'v>(tools: &'v Value, limits: &Limits, has_builtin: bool) -> Result<Vec<
     let (mut found, mut names) = (Vec::with_capacity(list.len()), HashSet::with_capacity(list.len()));
     for (index, value) in list.iter().enumerate() {
         let at = format!("/{index}");
-        let tool = tool(value, &at)?;
+        let tool = tool(value, index)?;
         match tool.kind {
             Some(kind) if !has_builtin => return Err(errors::builtin(&format!("{at}/type"), kind)),
             _ if !names.insert((tool.is_builtin(), tool.name)) => {
@@ -130,7 +138,8 @@ fn member<'v>(object: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     object.get(name).filter(|value| !value.is_null())
 }
 
-fn tool<'v>(value: &'v Value, at: &str) -> Result<Tool<'v>> {
+fn tool<'v>(value: &'v Value, index: usize) -> Result<Tool<'v>> {
+    let at = &format!("/{index}");
     let members = object(value, at)?;
     let kind_at = format!("{at}/type");
     let kind = match member(members, "type") {
@@ -147,7 +156,7 @@ fn tool<'v>(value: &'v Value, at: &str) -> Result<Tool<'v>> {
             Some(name) => tool_name(name, &format!("{at}/name"))?,
             None => tool_name(member(members, "type").unwrap_or(&Value::Null), &kind_at)?,
         };
-        return Ok(Tool { name, kind: Some(kind), parameters: parameters(members, at)? });
+        return Ok(Tool { name, index, kind: Some(kind), parameters: parameters(members, at)? });
     }
     let Some(function) = member(members, "function") else { return Err(errors::tools(at, value, FUNCTION)) };
     let at = format!("{at}/function");
@@ -162,7 +171,7 @@ fn tool<'v>(value: &'v Value, at: &str) -> Result<Tool<'v>> {
         Some(Value::Bool(flag)) => *flag,
         Some(other) => return Err(errors::tools(&format!("{at}/strict"), other, "`true` or `false`")),
     };
-    Ok(Tool { name, kind: None, parameters: parameters.filter(|_| is_strict) })
+    Ok(Tool { name, index, kind: None, parameters: parameters.filter(|_| is_strict) })
 }
 
 /// Parses a name. It must be non-empty, without characters that could end it or the marks around it: white space,

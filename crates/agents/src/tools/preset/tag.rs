@@ -1,6 +1,6 @@
 //! Builds the structural tag of a request.
 
-use super::call::CallText;
+use super::call::{CallText, Part};
 use super::mode::ReasoningMode;
 use super::request::{Calling, Request, TagOptions, Tool};
 use super::texts::Texts;
@@ -34,22 +34,52 @@ impl Builder<'_> {
     fn calls(self, request: &Request<'_>) -> Vec<Value> {
         let of_tool = |tool: &Tool<'_>| {
             let ways = if tool.is_builtin() { &self.preset.builtin_call } else { &self.preset.call };
-            ways.0.iter().map(|way| self.call(way, *tool)).collect::<Vec<_>>()
+            let mut calls = Vec::new();
+            let mut open: Vec<&CallText> = ways.0.iter().collect();
+            // forms that differ only after the arguments are one tag
+            while let Some(first) = open.first().copied() {
+                let (same, others) = open.into_iter().partition(|way| way.head == first.head);
+                open = others;
+                calls.push(self.call(&same, *tool));
+            }
+            calls
         };
         request.tools.iter().flat_map(of_tool).collect()
     }
 
-    fn call(self, way: &CallText, tool: Tool<'_>) -> Value {
-        let (begin, between) = way.head(tool.name);
-        let arguments = self.arguments(tool);
-        let content = match between {
-            None => arguments,
-            Some(between) => {
-                let number = json!({ "type": "regex", "pattern": "[0-9]+" });
-                sequence(vec![number, const_string(&between), arguments])
+    /// Builds a call in one of several forms, which are equal before the arguments.
+    fn call(self, ways: &[&CallText], tool: Tool<'_>) -> Value {
+        let head = ways.first().map_or(&[][..], |way| &way.head);
+        let (begin, mut elements) = parts(head, tool.name);
+        elements.push(self.arguments(tool));
+        let mut tails: Vec<&[Part]> = ways.iter().map(|way| &way.tail[..]).collect();
+        tails.dedup();
+        let ends: Vec<&str> = tails.iter().map(|tail| last_text(tail)).collect();
+        let end = common_end(&ends);
+        let mut others = Vec::new();
+        for tail in tails {
+            let (text, mut more) = parts(tail, tool.name);
+            let last = last_text(tail);
+            let cut = &last[..last.len() - end.len()];
+            if more.is_empty() {
+                more.extend((!cut.is_empty()).then(|| const_string(cut)));
+            } else {
+                more.pop();
+                more.extend((!cut.is_empty()).then(|| const_string(cut)));
+                more.splice(0..0, (!text.is_empty()).then(|| const_string(&text)));
             }
-        };
-        tag(&begin, content, json!(way.end))
+            others.push(more);
+        }
+        let (empty, others): (Vec<_>, Vec<_>) = others.into_iter().partition(Vec::is_empty);
+        match (empty.is_empty(), others.len()) {
+            (_, 0) => {}
+            (true, 1) => elements.extend(others.into_iter().flatten()),
+            (is_required, _) => {
+                let others = one_of(others.into_iter().map(sequence).collect());
+                elements.push(if is_required { others } else { optional(others) });
+            }
+        }
+        tag(&begin, sequence(elements), json!(end))
     }
 
     fn arguments(self, tool: Tool<'_>) -> Value {
@@ -154,7 +184,7 @@ impl Builder<'_> {
         let calls = &self.preset.calls;
         let lead = if is_required { &*calls.lead } else { "" };
         let begins = calls.begin.0.iter();
-        begins.map(|begin| tag(&format!("{lead}{begin}"), content.clone(), json!(calls.end))).collect()
+        begins.map(|begin| tag(&format!("{lead}{begin}"), content.clone(), end(&calls.end))).collect()
     }
 
     /// Builds a list of at least one call; exactly one if calls are not parallel.
@@ -191,14 +221,18 @@ impl Builder<'_> {
         sequence(elements)
     }
 
-    /// Builds the layout of messages: calls, reasoning, and, unless a call is required or forced, text. The messages
-    /// are in any order; but if a call is forced, or calls are not parallel, the only call is the last message.
+    /// Builds the layout of messages: calls, preambles of calls, reasoning, and, unless a call is required or forced,
+    /// text. The messages are in any order; but if a call is forced, or calls are not parallel, the only call is the last message.
     fn messages(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
         let mut others = Vec::new();
         if request.calling == Calling::Auto {
             let content = self.text(self.text_excludes(), &[]);
             others.push(tag(&preset.text.begin, content, end(&preset.text.end)));
+        }
+        if let Some(preamble) = preset.preamble.as_ref().filter(|_| !calls.is_empty()) {
+            let content = self.text(self.text_excludes(), &[]);
+            others.push(tag(&preamble.begin, content, end(&preamble.end)));
         }
         let reasons = self.options.reasoning != ReasoningMode::Disabled;
         if let Some(reasoning) = preset.reasoning.as_ref().filter(|_| reasons) {
@@ -230,6 +264,55 @@ impl Builder<'_> {
     }
 }
 
+/// Returns the text before the first placeholder for a number or an id, and what comes after it: formats of
+/// placeholders and texts. A last text is always there if a placeholder is.
+fn parts(parts: &[Part], name: &str) -> (String, Vec<Value>) {
+    let (mut begin, mut formats, mut text) = (None, Vec::new(), String::new());
+    for part in parts {
+        let pattern = match part {
+            Part::Text(more) => {
+                text.push_str(more);
+                continue;
+            }
+            Part::Name => {
+                text.push_str(name);
+                continue;
+            }
+            Part::Number => "[0-9]+",
+            Part::Id => "[a-zA-Z0-9]{9}",
+        };
+        let before = std::mem::take(&mut text);
+        match begin {
+            None => begin = Some(before),
+            Some(_) => formats.push(const_string(&before)),
+        }
+        formats.push(json!({ "type": "regex", "pattern": pattern }));
+    }
+    match begin {
+        None => (text, formats),
+        Some(begin) => {
+            formats.push(const_string(&text));
+            (begin, formats)
+        }
+    }
+}
+
+/// Returns the text after the last placeholder.
+fn last_text(parts: &[Part]) -> &str {
+    match parts.last() {
+        Some(Part::Text(text)) => text,
+        _ => "",
+    }
+}
+
+/// Returns the longest text with which all texts end.
+fn common_end<'t>(texts: &[&'t str]) -> &'t str {
+    let Some((&first, others)) = texts.split_first() else { return "" };
+    let starts = first.char_indices().map(|(at, _)| at).chain([first.len()]);
+    let mut ends = starts.map(|at| &first[at..]);
+    ends.find(|end| others.iter().all(|text| text.ends_with(end))).unwrap_or("")
+}
+
 fn const_string(text: &str) -> Value {
     json!({ "type": "const_string", "value": text })
 }
@@ -238,9 +321,10 @@ fn tag(begin: &str, content: Value, end: Value) -> Value {
     json!({ "type": "tag", "begin": begin, "content": content, "end": end })
 }
 
-/// Returns the `end` of a tag: one text, or the list of alternative texts.
+/// Returns the `end` of a tag: one text, which may be empty, or the list of alternative texts.
 fn end(texts: &Texts) -> Value {
     match &*texts.0 {
+        [] => json!(""),
         [text] => json!(text),
         texts => json!(texts),
     }
