@@ -1,21 +1,25 @@
 //! Chat templates: they render messages as the text that a model was trained on.
 //!
 //! Templates are Jinja as Hugging Face's `apply_chat_template` renders it: blocks trimmed, Python's string methods, the
-//! variables `messages`, `add_generation_prompt`, `bos_token`, `eos_token`, the functions `raise_exception` and
-//! `strftime_now`, and a `tojson` that writes what `json.dumps` writes. A template comes with a model and is not
-//! trusted: it is rendered in the sandbox of the crate `grammata_template`.
+//! variables `messages`, `add_generation_prompt`, `tools` and `documents` (none if they are not set), the texts of the
+//! special tokens, the functions `raise_exception` and `strftime_now`, and a `tojson` that writes what `json.dumps`
+//! writes. A template comes with a model and is not trusted: it is rendered in the sandbox of the crate
+//! `grammata_template`.
 
+use super::errors;
 use super::settings::{read_settings, read_text, token_text};
-use super::{chat_functions, errors};
 use grammata::diagnostic::{Notation, Source};
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
-use grammata_template::Dialect;
-use minijinja::context;
+use grammata_template::chat::{self, dialect};
 use minijinja::value::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
+
+/// The variables of special tokens that a tokenizer may define.
+const TOKENS: [&str; 7] =
+    ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"];
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -56,8 +60,8 @@ impl Message {
 #[derive(Clone, Debug)]
 pub struct ChatTemplate {
     source: String,
-    bos_token: String,
-    eos_token: String,
+    /// The texts of special tokens by the names of their variables.
+    tokens: BTreeMap<&'static str, String>,
     variables: BTreeMap<String, serde_json::Value>,
     now: Option<SystemTime>,
     limits: Limits,
@@ -79,8 +83,7 @@ impl ChatTemplate {
         checked.map_err(|fault| in_source(fault.into_error(limits, errors::template), &source))?;
         Ok(ChatTemplate {
             source,
-            bos_token: String::new(),
-            eos_token: String::new(),
+            tokens: BTreeMap::from([("bos_token", String::new()), ("eos_token", String::new())]),
             variables: BTreeMap::new(),
             now: None,
             limits: limits.clone(),
@@ -88,9 +91,9 @@ impl ChatTemplate {
     }
 
     /// Reads the chat template of a model's folder from the first place that has one: the file `chat_template.jinja`,
-    /// then the member `chat_template` of `chat_template.json`, `tokenizer_config.json` and `config.json`. The texts
-    /// `bos_token` and `eos_token` come from the first of the three JSON files that names them, and are empty
-    /// otherwise. Returns `None` if the model has no template. Only regular files are read. Links are followed as in
+    /// then the member `chat_template` of `chat_template.json`, `tokenizer_config.json` and `config.json`. The texts of
+    /// special tokens, such as `bos_token`, come from the first of the three JSON files that names them, and are
+    /// undefined otherwise. Returns `None` if the model has no template. Only regular files are read. Links are followed as in
     /// [`ModelFolder::open`](super::ModelFolder::open).
     ///
     /// # Errors
@@ -107,15 +110,16 @@ impl ChatTemplate {
             None => settings.iter().find_map(|s| template_of(s.get("chat_template")?)),
         };
         let Some(source) = source else { return Ok(None) };
-        let token = |name: &str| settings.iter().find_map(|s| token_text(s.get(name)?)).unwrap_or_default();
-        Ok(Some(ChatTemplate::new(source, limits)?.with_tokens(token("bos_token"), token("eos_token"))))
+        let token = |name: &str| settings.iter().find_map(|s| token_text(s.get(name)?));
+        let tokens = TOKENS.into_iter().filter_map(|name| Some((name, token(name)?))).collect();
+        Ok(Some(ChatTemplate { tokens, ..ChatTemplate::new(source, limits)? }))
     }
 
     /// Sets the texts of the tokens that begin and end a sequence. The template reads them as `bos_token` and
     /// `eos_token`.
     pub fn with_tokens(mut self, bos_token: impl Into<String>, eos_token: impl Into<String>) -> ChatTemplate {
-        self.bos_token = bos_token.into();
-        self.eos_token = eos_token.into();
+        self.tokens.insert("bos_token", bos_token.into());
+        self.tokens.insert("eos_token", eos_token.into());
         self
     }
 
@@ -132,7 +136,7 @@ impl ChatTemplate {
     }
 
     /// Returns the template's source. Tags `{% generation %}` and `{% endgeneration %}`, which mark the model's words
-    /// for training, are replaced by `{% if true %}` and `{% endif %}`, padded to the same length.
+    /// for training, are replaced by `{% with %}` and `{% endwith %}`, padded to the same length.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -151,27 +155,20 @@ impl ChatTemplate {
     }
 
     fn context(&self, messages: &[Message], add_generation_prompt: bool) -> Value {
-        let base = context! {
-            messages => messages.iter().map(Message::to_value).collect::<Value>(),
-            add_generation_prompt => add_generation_prompt,
-            bos_token => self.bos_token.as_str(),
-            eos_token => self.eos_token.as_str(),
-        };
-        let variables: BTreeMap<_, _> = self
-            .variables
-            .iter()
-            .map(|(name, json)| (name.as_str(), chat_functions::from_json(json)))
-            .collect();
-        context! { ..base, ..Value::from(variables) }
+        let mut all: BTreeMap<&str, Value> = BTreeMap::from([
+            ("messages", messages.iter().map(Message::to_value).collect()),
+            ("add_generation_prompt", Value::from(add_generation_prompt)),
+            ("tools", Value::from(())),
+            ("documents", Value::from(())),
+        ]);
+        all.extend(self.tokens.iter().map(|(name, text)| (*name, Value::from(text.as_str()))));
+        all.extend(self.variables.iter().map(|(name, json)| (name.as_str(), chat::from_json(json))));
+        Value::from_pairs(all)
     }
 }
 
 fn in_source(error: Error, source: &str) -> Error {
     error.in_source(&Source::new(source, Notation::Text))
-}
-
-fn dialect(now: Option<SystemTime>) -> Dialect {
-    Dialect { trim_blocks: true, strict: false, put: None, functions: chat_functions::all(now) }
 }
 
 /// Returns the chat template in the value of a `chat_template` setting: the string itself, or the `template` of the

@@ -13,7 +13,6 @@
 
 mod cached;
 mod chat;
-mod chat_functions;
 mod choice;
 mod constraint;
 mod decoder;

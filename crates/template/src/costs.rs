@@ -4,27 +4,6 @@ use crate::meter::{Meter, NODE, Size};
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 
-/// Filters that `map` may apply. The result for one item costs no more than writing the item and the arguments with
-/// escapes, which is the charge of `map`.
-const MAPPED: [&str; 17] = [
-    "abs",
-    "bool",
-    "capitalize",
-    "count",
-    "default",
-    "escape",
-    "first",
-    "float",
-    "int",
-    "last",
-    "length",
-    "lower",
-    "round",
-    "string",
-    "title",
-    "trim",
-    "upper",
-];
 /// Maximum number in the text of a format, such as a width or a precision.
 const FORMAT_WIDTH: u64 = 1_000;
 /// Cost of calling a macro or function in units, for its frame and its text, in addition to the operands.
@@ -42,10 +21,18 @@ const SORTING: u64 = 24;
 pub(crate) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<(), Error> {
     let [first, rest @ ..] = operands else { return Ok(()) };
     let units = match name {
+        // a text may be escaped
+        "+" if operands.iter().any(Value::is_safe) => written(meter, operands)?.saturating_mul(2),
         "+" => join_ends(first, rest),
+        "%" if first.kind() == ValueKind::String => format(meter, first, rest)?,
+        "%" => 0,
         "*" => repeat(first, rest.first())?,
         "~" => written(meter, operands)?,
         "slice of" => length(first).saturating_mul(if first.kind() == ValueKind::String { 4 } else { NODE }),
+        "order" => {
+            ordered(first, rest.first())?;
+            compare(meter, operands)?
+        }
         "compare" | "is eq" | "is equalto" | "is ==" | "is ne" | "is !=" | "is sameas" => {
             compare(meter, operands)?
         }
@@ -53,8 +40,9 @@ pub(crate) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<()
         "replace" | ".replace" => replace(meter, first, rest)?,
         "join" => join(meter, first, rest)?,
         ".join" => join(meter, rest.first().unwrap_or(first), std::slice::from_ref(first))?,
-        "split" | ".split" => split(meter, first, rest)?,
-        "lines" | ".splitlines" => pieces(first, "\n"),
+        "split" | ".split" | ".rsplit" => split(meter, first, rest)?,
+        "lines" => pieces(first, "\n"),
+        ".splitlines" => split_lines(first),
         "items" | ".items" | ".keys" | ".values" => length(first).saturating_mul(2 * NODE),
         ".get" => written(meter, rest)?,
         ".changed" if meter.measure(&rest.iter().cloned().collect())?.mutable => {
@@ -64,11 +52,22 @@ pub(crate) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<()
         "indent" => indent(meter, first, rest)?,
         "format" | ".format" => format(meter, first, rest)?,
         "tojson" => tojson(meter, first, rest)?,
-        "map" => map(meter, first, rest)?,
+        // the filter charges for each item
+        "map" => written(meter, rest)?.saturating_add(length(first).saturating_mul(NODE)),
+        "e" | "escape" | "forceescape" => written(meter, operands)?.saturating_mul(2),
         "select" | "reject" | "selectattr" | "rejectattr" => select(meter, first, rest)?,
         "sort" | "unique" | "dictsort" | "min" | "max" => {
             iterated(meter, first, rest)?.saturating_mul(SORTING)
         }
+        ".zfill" | ".ljust" | ".rjust" | ".center" | "center" => {
+            written(meter, operands)?.saturating_add(largest(meter, rest)?.max(80).saturating_mul(4))
+        }
+        ".expandtabs" => length(first).saturating_mul(largest(meter, rest)?.max(8)),
+        "groupby" => iterated(meter, first, rest)?.saturating_mul(SORTING),
+        ".count" | ".index" if first.kind() != ValueKind::String => match rest.first() {
+            Some(item) => contains(meter, item, std::slice::from_ref(first))?,
+            None => 0,
+        },
         "count" | "first" | "last" | "length" => length(first),
         "list" | "reverse" => length(first).saturating_mul(NODE),
         "call" => CALL.saturating_add(written(meter, operands)?),
@@ -137,6 +136,10 @@ fn compare(meter: &Meter, operands: &[Value]) -> Result<u64, Error> {
 fn contains(meter: &Meter, needle: &Value, rest: &[Value]) -> Result<u64, Error> {
     let Some(container) = rest.first() else { return Ok(0) };
     if container.kind() == ValueKind::String {
+        if needle.kind() != ValueKind::String && container.as_str() != Some("") {
+            let text = format!("`in` a text requires a text, not {}", needle.kind());
+            return Err(Error::new(ErrorKind::InvalidOperation, text));
+        }
         return Ok(length(container));
     }
     let needle = meter.measure(needle)?;
@@ -234,23 +237,32 @@ fn format(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
     Ok(fields.saturating_mul(each).saturating_add(text.len() as u64))
 }
 
+/// Returns the cost of the lines of a text.
+fn split_lines(text: &Value) -> u64 {
+    let Some(text) = text.as_str() else { return 0 };
+    let lines = text.chars().filter(|c| crate::strings::ends_line(*c)).count() as u64 + 1;
+    lines.saturating_mul(NODE).saturating_add(2 * text.len() as u64)
+}
+
+/// Fails if Python could not order two values.
+fn ordered(first: &Value, second: Option<&Value>) -> Result<(), Error> {
+    match second {
+        Some(second) if !crate::order::is_comparable(first, second) => {
+            let text = format!("an order of {} and {}", first.kind(), second.kind());
+            Err(Error::new(ErrorKind::InvalidOperation, text))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn tojson(meter: &Meter, value: &Value, rest: &[Value]) -> Result<u64, Error> {
     let size = meter.measure(value)?;
-    let indentation = largest(meter, rest)?.saturating_mul(size.depth);
+    // texts among the arguments may be written at each level before each value
+    let texts = rest.iter().map(|value| meter.measure(value)).sum::<Result<Size, Error>>()?.bytes;
+    let indentation = largest(meter, rest)?.saturating_add(texts).saturating_mul(size.depth + 1);
     // each escape is written separately, so the bytes of texts are counted a second time
     let written = size.written().saturating_add(size.bytes.saturating_mul(6));
     Ok(written.saturating_add(size.nodes.saturating_mul(indentation)))
-}
-
-fn map(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
-    let filter =
-        rest.first().filter(|value| !value.is_kwargs()).map(|value| value.as_str().unwrap_or_default());
-    if let Some(filter) = filter.filter(|filter| !MAPPED.contains(filter)) {
-        let text = format!("`map` with the filter `{filter}`; allowed are {}", MAPPED.join(", "));
-        return Err(Error::new(ErrorKind::InvalidOperation, text));
-    }
-    let arguments = written(meter, rest)?;
-    Ok(iterated(meter, items, &[])?.saturating_add(length(items).saturating_mul(arguments)))
 }
 
 fn select(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {

@@ -1,12 +1,13 @@
 //! The filters and functions of templates: those of minijinja whose cost [`costs`](crate::costs) bounds, and
 //! replacements for others.
 
+use crate::arguments::{Arguments, invalid};
+use crate::filters as own;
 use crate::meter::{Meter, NODE, metered};
 use crate::namespace::Namespace;
-use crate::{costs, program};
+use crate::{costs, json, methods, operators, order, program, slice, strings, text};
 use minijinja::value::{Kwargs, Rest, Tuple, Value, ValueKind, ValueOrKwargs};
-use minijinja::{Environment, Error, ErrorKind, filters, tests};
-use serde::Serialize;
+use minijinja::{Environment, Error, State, filters, tests};
 use std::sync::Arc;
 
 /// Cost of any charged operation in units, in addition to the cost of its operands.
@@ -16,23 +17,17 @@ const RANGE: usize = 100_000;
 
 type Operands = Rest<ValueOrKwargs>;
 
-fn invalid(text: impl Into<String>) -> Error {
-    Error::new(ErrorKind::InvalidOperation, text.into())
-}
-
 /// Creates an environment with all filters, tests and functions that templates of every kind may use.
 pub(crate) fn environment() -> Environment<'static> {
     let mut environment = Environment::empty();
     add_charges(&mut environment);
     add_filters(&mut environment);
     add_tests(&mut environment);
-    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
-    environment.add_filter("tojson", tojson);
+    environment.set_unknown_method_callback(methods::call);
     environment.add_function("range", |a: i64, b: Option<i64>, step: Option<i64>| {
         metered(|meter| range(meter, a, b, step))
     });
-    environment
-        .add_function("namespace", |from: Option<ValueOrKwargs>| metered(|meter| namespace(meter, from)));
+    environment.add_function("namespace", |from: Operands| metered(|meter| namespace(meter, from.to_vec())));
     environment
         .add_function("dict", |from: Option<Value>, more: Kwargs| metered(|meter| dict(meter, from, &more)));
     environment
@@ -49,6 +44,19 @@ fn add_charges(environment: &mut Environment<'_>) {
     environment.add_filter(program::MAPPING, |parts: Rest<Value>| metered(|meter| mapping(meter, &parts)));
     environment
         .add_filter(program::ITEM, |value: &Value, key: &Value| metered(|meter| item(meter, value, key)));
+    environment.add_filter(program::ITEM_OR_METHOD, |value: &Value, key: &Value| {
+        metered(|meter| charge_item(meter, value, key))?;
+        methods::item(value, key)
+    });
+    environment.add_filter(program::ATTRIBUTE, methods::attribute);
+    environment.add_filter(program::SLICE, slice::slice);
+    environment.add_filter(program::ADD, operators::add);
+    environment.add_filter(program::REMAINDER, operators::remainder);
+    environment.add_filter(program::CONCAT, |left: &Value, right: &Value| {
+        let mut out = text::text(left);
+        text::push(&mut out, right);
+        out
+    });
     environment.add_filter(program::SET, |value: &Value, to: &Value, name: &str| {
         metered(|meter| set(meter, value, to, name))
     });
@@ -59,14 +67,46 @@ fn add_filters(environment: &mut Environment<'_>) {
         ($($name:literal: $filter:ident),* $(,)?) => { $(environment.add_filter($name, filters::$filter);)* };
     }
     add! {
-        "abs": abs, "attr": attr, "batch": batch, "bool": bool, "capitalize": capitalize, "count": length,
-        "d": default, "default": default, "dictsort": dictsort, "e": escape, "escape": escape, "first": first,
-        "float": float, "format": format, "indent": indent, "int": int, "items": items, "join": join, "last": last,
-        "length": length, "lines": lines, "list": list, "lower": lower, "map": map, "max": max, "min": min,
-        "reject": reject, "rejectattr": rejectattr, "replace": replace, "reverse": reverse, "round": round,
-        "safe": safe, "select": select, "selectattr": selectattr, "slice": slice, "sort": sort, "split": split,
-        "string": string, "title": title, "trim": trim, "unique": unique, "upper": upper,
+        "batch": batch, "bool": bool, "groupby": groupby, "lines": lines, "list": list,
+        "reject": reject, "rejectattr": rejectattr, "select": select, "selectattr": selectattr,
+        "slice": slice, "split": split,
     }
+    macro_rules! add_own {
+        ($($name:literal: $filter:path),* $(,)?) => { $(
+            environment.add_filter($name, |value: &Value, arguments: Operands| {
+                $filter(value, Arguments::of(arguments.to_vec()))
+            });
+        )* };
+    }
+    add_own! {
+        "abs": own::abs, "attr": methods::attr, "capitalize": own::capitalize, "center": own::center,
+        "count": own::length, "d": own::default, "default": own::default, "e": own::escape, "escape": own::escape,
+        "first": own::first, "float": own::float, "forceescape": own::force_escape, "indent": own::indent, "int": own::int,
+        "items": own::items, "join": own::join, "last": own::last, "length": own::length, "lower": own::lower,
+        "replace": own::replace, "reverse": own::reverse, "round": own::round, "safe": own::safe, "string": own::string,
+        "sum": own::sum, "title": own::title, "tojson": json::tojson, "trim": own::trim,
+        "truncate": own::truncate, "upper": own::upper, "urlencode": own::urlencode, "wordcount": own::wordcount,
+    }
+    macro_rules! add_ordered {
+        ($($name:literal: $filter:ident $names:expr),* $(,)?) => { $(
+            environment.add_filter($name, |state: &State<'_, '_>, value: Value, arguments: Operands| {
+                order::$filter(state, value, order::named($name, arguments.to_vec(), $names)?)
+            });
+        )* };
+    }
+    add_ordered! {
+        "dictsort": dictsort &["case_sensitive", "by", "reverse"],
+        "max": max &["case_sensitive", "attribute"], "min": min &["case_sensitive", "attribute"],
+        "sort": sort &["reverse", "case_sensitive", "attribute"],
+        "unique": unique &["case_sensitive", "attribute"],
+    }
+    environment.add_filter("map", |state: &mut State<'_, '_>, value: &Value, arguments: Operands| {
+        metered(|meter| map(meter, state, value, arguments.to_vec()))
+    });
+    environment.add_filter("format", |value: &Value, values: Operands| {
+        let values: Vec<Value> = values.into_values();
+        operators::format(value, &values)
+    });
 }
 
 fn add_tests(environment: &mut Environment<'_>) {
@@ -77,22 +117,58 @@ fn add_tests(environment: &mut Environment<'_>) {
         "boolean": is_boolean, "defined": is_defined, "divisibleby": is_divisibleby, "endingwith": is_endingwith,
         "eq": is_eq, "equalto": is_eq, "==": is_eq, "even": is_even, "false": is_false, "float": is_float,
         "ge": is_ge, ">=": is_ge, "greaterthan": is_gt, "gt": is_gt, ">": is_gt, "in": is_in, "int": is_integer,
-        "integer": is_integer, "iterable": is_iterable, "le": is_le, "<=": is_le, "lessthan": is_lt, "lower": is_lower,
+        "integer": is_integer,
+        "le": is_le, "<=": is_le, "lessthan": is_lt,
         "lt": is_lt, "<": is_lt, "mapping": is_mapping, "ne": is_ne, "!=": is_ne, "none": is_none,
-        "number": is_number, "odd": is_odd, "sameas": is_sameas, "sequence": is_sequence,
+        "odd": is_odd, "sameas": is_sameas,
         "startingwith": is_startingwith, "string": is_string, "true": is_true, "undefined": is_undefined,
-        "upper": is_upper,
     }
+    for name in ["lower", "upper"] {
+        let test = move |value: &Value| strings::questions(&text::text(value), &format!("is{name}"));
+        environment.add_test(name, move |value: &Value| test(value).is_some_and(|answer| answer.is_true()));
+    }
+    let is_number = |value: &Value| matches!(value.kind(), ValueKind::Number | ValueKind::Bool);
+    let has_items = |value: &Value| {
+        let kinds = [ValueKind::String, ValueKind::Bytes, ValueKind::Seq, ValueKind::Map];
+        kinds.contains(&value.kind()) || value.is_undefined()
+    };
+    environment.add_test("number", is_number);
+    environment.add_test("sequence", has_items);
+    environment
+        .add_test("iterable", move |value: &Value| has_items(value) || value.kind() == ValueKind::Iterable);
+    environment.add_test("callable", methods::is_callable);
+    environment.add_test("escaped", |value: &Value| value.is_safe());
 }
 
 fn before(meter: &Meter, mut operands: Vec<Value>) -> Result<Value, Error> {
     let name = operands.pop().unwrap_or_default();
     meter.spend(OPERATION)?;
-    costs::charge(meter, name.as_str().unwrap_or_default(), &operands)?;
+    let name = name.as_str().unwrap_or_default();
+    costs::charge(meter, name, &operands)?;
+    match name {
+        "*" => repeat_at_least_never(&mut operands),
+        // Python orders a boolean as a number
+        "order" => operands.iter_mut().for_each(|operand| {
+            if operand.kind() == ValueKind::Bool {
+                *operand = Value::from(i64::from(operand.is_true()));
+            }
+        }),
+        _ => {}
+    }
     match operands.len() {
         // the next instruction unpacks the tuple, with its first value on top of the stack
         0 | 1 => Ok(Value::from(Tuple::from(operands))),
         _ => Ok(Value::from(Tuple::from(operands.into_iter().rev().collect::<Vec<_>>()))),
+    }
+}
+
+/// Replaces a negative number by which a text or list is multiplied by 0: the result is empty in Python.
+fn repeat_at_least_never(operands: &mut [Value]) {
+    let [first, second] = operands else { return };
+    let (repeated, times) = if first.is_number() { (second, first) } else { (first, second) };
+    let is_repeated = matches!(repeated.kind(), ValueKind::String | ValueKind::Seq);
+    if is_repeated && times.as_i64().is_some_and(|times| times < 0) {
+        *times = Value::from(0);
     }
 }
 
@@ -116,6 +192,9 @@ fn data(meter: &Meter, value: &Value) -> Result<(), Error> {
 }
 
 fn items(meter: &Meter, value: &Value) -> Result<Value, Error> {
+    if value.is_none() {
+        return Err(invalid("none is not iterable"));
+    }
     // iteration visits the characters of a text and the keys of a mapping
     meter.spend((value.len().unwrap_or(0) as u64).saturating_mul(NODE))?;
     meter.settle(value)
@@ -137,13 +216,66 @@ fn mapping(meter: &Meter, parts: &[Value]) -> Result<Value, Error> {
 }
 
 fn item(meter: &Meter, value: &Value, key: &Value) -> Result<Value, Error> {
+    charge_item(meter, value, key)?;
+    value.get_item(key)
+}
+
+fn charge_item(meter: &Meter, value: &Value, key: &Value) -> Result<(), Error> {
     if key.as_object().is_some() {
         meter.measure(key)?;
     }
-    if let Some(text) = value.as_str() {
-        meter.spend(text.len() as u64)?;
+    match value.as_str() {
+        Some(text) => meter.spend(text.len() as u64),
+        None => Ok(()),
     }
-    value.get_item(key)
+}
+
+/// Applies a filter to each item, or takes an attribute of each.
+fn map(
+    meter: &Meter,
+    state: &mut State<'_, '_>,
+    value: &Value,
+    arguments: Vec<ValueOrKwargs>,
+) -> Result<Value, Error> {
+    let values: Vec<Value> = arguments.into_iter().map(ValueOrKwargs::into_value).collect();
+    let mut items = Vec::new();
+    match values.split_first() {
+        Some((name, rest)) if !name.is_kwargs() => {
+            let name = text::as_text(name).ok_or_else(|| invalid("`map` takes the name of a filter"))?;
+            // names with a sign are those of this crate; a nested `map` would recurse
+            if name.starts_with('+') || name == "map" {
+                return Err(invalid(format!("`map` with the filter `{name}`")));
+            }
+            // Jinja's filter gives nothing for what is false
+            if !value.is_true() {
+                return Ok(Value::from(items));
+            }
+            let mut operands = vec![Value::UNDEFINED];
+            operands.extend(rest.iter().cloned());
+            for item in value.try_iter()? {
+                operands[0] = item;
+                meter.spend(OPERATION)?;
+                costs::charge(meter, name, &operands)?;
+                let made = state.apply_filter(name, &operands)?;
+                items.push(after(meter, &made)?);
+            }
+        }
+        _ => {
+            let mut named = Arguments::new(values);
+            let attribute = named.need("attribute")?;
+            let default = named.take("default");
+            named.finish("map")?;
+            if !value.is_true() {
+                return Ok(Value::from(items));
+            }
+            for item in value.try_iter()? {
+                meter.spend(OPERATION)?;
+                let found = own::at_path(&item, &attribute)?;
+                items.push(default.clone().filter(|_| found.is_undefined()).unwrap_or(found));
+            }
+        }
+    }
+    Ok(Value::from(items))
 }
 
 fn set(meter: &Meter, value: &Value, to: &Value, name: &str) -> Result<(), Error> {
@@ -156,10 +288,10 @@ fn set(meter: &Meter, value: &Value, to: &Value, name: &str) -> Result<(), Error
     Ok(())
 }
 
-fn namespace(meter: &Meter, from: Option<ValueOrKwargs>) -> Result<Value, Error> {
+fn namespace(meter: &Meter, from: Vec<ValueOrKwargs>) -> Result<Value, Error> {
     let namespace = Namespace::default();
     meter.spend(8 * NODE)?;
-    if let Some(from) = from.map(ValueOrKwargs::into_value) {
+    for from in from.into_iter().map(ValueOrKwargs::into_value) {
         data(meter, &from)?;
         for key in from.try_iter()? {
             let name: Arc<str> = Arc::from(key.as_str().ok_or_else(|| invalid("a name that is not a text"))?);
@@ -173,13 +305,18 @@ fn namespace(meter: &Meter, from: Option<ValueOrKwargs>) -> Result<Value, Error>
 fn dict(meter: &Meter, from: Option<Value>, more: &Kwargs) -> Result<Value, Error> {
     let mut parts = Vec::new();
     if let Some(from) = from {
-        if from.kind() != ValueKind::Map {
-            return Err(invalid(format!("`dict` of a {}", from.kind())));
-        }
         meter.spend((from.len().unwrap_or(0) as u64).saturating_mul(2 * NODE))?;
         for key in from.try_iter()? {
-            let value = from.get_item(&key)?;
-            parts.extend([key, value]);
+            if from.kind() == ValueKind::Map {
+                let value = from.get_item(&key)?;
+                parts.extend([key, value]);
+                continue;
+            }
+            let pair: Vec<Value> = meter.settle(&key)?.try_iter()?.collect();
+            if pair.len() != 2 {
+                return Err(invalid("`dict` takes a mapping or pairs"));
+            }
+            parts.extend(pair);
         }
     }
     for name in more.args() {
@@ -206,50 +343,4 @@ fn range(meter: &Meter, a: i64, b: Option<i64>, step: Option<i64>) -> Result<Vec
     }
     meter.spend((numbers.len() as u64).saturating_mul(NODE))?;
     Ok(numbers)
-}
-
-/// Writes JSON like Python's `json.dumps(value, ensure_ascii=False, indent=indent)`: without `indent`, on one line with
-/// a space after commas and colons. `indent` is at most 16; an argument `ensure_ascii` is ignored. Unlike Jinja's
-/// filter `tojson`, it does not escape for HTML.
-fn tojson(value: &Value, arguments: Kwargs) -> Result<Value, Error> {
-    let indent: Option<usize> = arguments.get("indent")?;
-    let _: Option<bool> = arguments.get("ensure_ascii")?;
-    arguments.assert_all_used()?;
-    let mut out = Vec::new();
-    let written = match indent {
-        Some(width) if width <= 16 => {
-            let spaces = vec![b' '; width];
-            let formatter = serde_json::ser::PrettyFormatter::with_indent(&spaces);
-            value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, formatter))
-        }
-        Some(_) => return Err(invalid("tojson indents by at most 16")),
-        None => value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, Spaced)),
-    };
-    written.map_err(|e| Error::new(ErrorKind::BadSerialization, e.to_string()))?;
-    Ok(Value::from(String::from_utf8_lossy(&out).into_owned()))
-}
-
-/// A formatter that writes JSON on one line with a space after commas and colons, as Python does.
-struct Spaced;
-
-impl serde_json::ser::Formatter for Spaced {
-    fn begin_array_value<W: ?Sized + std::io::Write>(
-        &mut self,
-        out: &mut W,
-        first: bool,
-    ) -> std::io::Result<()> {
-        out.write_all(if first { b"" } else { b", " })
-    }
-
-    fn begin_object_key<W: ?Sized + std::io::Write>(
-        &mut self,
-        out: &mut W,
-        first: bool,
-    ) -> std::io::Result<()> {
-        out.write_all(if first { b"" } else { b", " })
-    }
-
-    fn begin_object_value<W: ?Sized + std::io::Write>(&mut self, out: &mut W) -> std::io::Result<()> {
-        out.write_all(b": ")
-    }
 }

@@ -1,7 +1,7 @@
 //! Rendering of untrusted templates at a bounded cost: the sandbox for chat templates, templates of specs and templates
 //! of questions.
 //!
-//! The language is minijinja's Jinja with Python's string methods, without `include`, `import`, `extends`, `block` and
+//! The language is Jinja with Python's methods, without `include`, `import`, `extends`, `block` and
 //! `recursive` loops. Templates are not trusted:
 //! - tokens are counted before parsing, so that no recursion is deep (`scan`), and parsing and rendering run on a
 //!   thread with a known stack size;
@@ -10,12 +10,24 @@
 //! - a value can contain only immutable values, so that no value contains itself (`functions`);
 //! - the output has a maximum number of bytes.
 
+mod arguments;
+pub mod chat;
 mod costs;
+mod filters;
 mod functions;
+mod json;
 mod meter;
+mod methods;
 mod namespace;
+mod number;
+mod operators;
+mod order;
 mod program;
 mod scan;
+mod slice;
+mod source;
+mod strings;
+mod text;
 
 use grammata_base::Error;
 use grammata_base::Place;
@@ -25,6 +37,7 @@ use minijinja::machinery::{eval, make_string_output};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment, Output, UndefinedBehavior};
+use source::Prepared;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -78,8 +91,10 @@ impl Dialect {
     /// `elif`, or repeats a constant too often; or no thread can be started, or the template engine panics.
     pub fn check(&self, source: &str) -> Result<(), Fault> {
         on_own_stack(|| {
-            let tree = scan::read(source, self.syntax())?;
-            program::compile(source, &tree);
+            let prepared = Prepared::new(source, self.syntax(), self.trim_blocks);
+            let tree =
+                scan::read(&prepared.text, self.syntax()).map_err(|fault| fault.moved(&prepared, source))?;
+            program::compile(&prepared.text, &tree, !self.strict);
             Ok(())
         })?
     }
@@ -101,8 +116,13 @@ impl Dialect {
     /// Like [`render`](Dialect::render), for callers that already run on a thread with a large stack
     /// ([`on_own_stack`]).
     pub fn render_here(&self, source: &str, context: Value, limits: &Limits) -> Result<String, Fault> {
+        let prepared = Prepared::new(source, self.syntax(), self.trim_blocks);
+        self.run(&prepared.text, context, limits).map_err(|fault| fault.moved(&prepared, source))
+    }
+
+    fn run(&self, source: &str, context: Value, limits: &Limits) -> Result<String, Fault> {
         let tree = scan::read(source, self.syntax())?;
-        let program = program::compile(source, &tree);
+        let program = program::compile(source, &tree, !self.strict);
         drop(tree);
         let environment = self.environment(limits);
         let mut out = String::new();
@@ -112,7 +132,7 @@ impl Dialect {
         let done = eval(&environment, &program, context, &blocks, &mut output, AutoEscape::None);
         done.map(drop).map_err(|e| Fault::of(&e, source))?;
         if out.len() > limits.source_bytes {
-            return Err(Fault { reason: Reason::Output, place: Place::in_text(source, 0) });
+            return Err(Fault { reason: Reason::Output, place: Place::in_text(source, 0), offset: None });
         }
         Ok(out)
     }
@@ -130,7 +150,7 @@ impl Dialect {
             environment.add_global(*name, function.clone());
         }
         let (put, strict) = (self.put, self.strict);
-        environment.set_formatter(move |out, state, value| {
+        environment.set_formatter(move |out, _, value| {
             if strict && value.is_undefined() {
                 return Err(minijinja::Error::from(minijinja::ErrorKind::UndefinedError));
             }
@@ -142,9 +162,10 @@ impl Dialect {
                     size.written()
                 })
             })?;
-            match put {
-                Some(put) => put(out, value),
-                None => minijinja::escape_formatter(out, state, value),
+            match (put, text::as_text(value)) {
+                (Some(put), _) => put(out, value),
+                (None, Some(text)) => out.write_str(text).map_err(minijinja::Error::from),
+                (None, None) => out.write_str(&text::text(value)).map_err(minijinja::Error::from),
             }
         });
         environment
@@ -159,6 +180,7 @@ pub fn on_own_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Fault
     let failed = |text: String| Fault {
         reason: Reason::Template(text),
         place: Place::LineColumn { line: 1, column: 1 },
+        offset: None,
     };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("template".to_owned()).stack_size(STACK);
@@ -174,6 +196,8 @@ pub fn on_own_stack<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Fault
 pub struct Fault {
     reason: Reason,
     place: Place,
+    /// The place as an offset in bytes, if it is known.
+    offset: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -188,7 +212,11 @@ enum Reason {
 
 impl Fault {
     fn at(source: &str, offset: usize, found: impl Into<String>) -> Fault {
-        Fault { reason: Reason::Template(found.into()), place: Place::in_text(source, offset) }
+        Fault {
+            reason: Reason::Template(found.into()),
+            place: Place::in_text(source, offset),
+            offset: Some(offset),
+        }
     }
 
     fn of(error: &minijinja::Error, source: &str) -> Fault {
@@ -202,7 +230,15 @@ impl Fault {
             (kind, Some(detail)) => Reason::Template(format!("{kind}: {detail}")),
             (kind, None) => Reason::Template(kind.to_string()),
         };
-        Fault { reason, place }
+        Fault { reason, place, offset: error.range().map(|range| range.start) }
+    }
+
+    /// Returns the fault with its place in the source from which `prepared` was made.
+    fn moved(mut self, prepared: &Prepared, source: &str) -> Fault {
+        if let Some(offset) = self.offset {
+            self.place = Place::in_text(source, prepared.original(offset));
+        }
+        self
     }
 
     /// Converts the fault to an error: that of the limit `template_work` or `source_bytes` if the template exceeds one

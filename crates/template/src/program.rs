@@ -5,6 +5,7 @@
 //! filter before an instruction sees the operands and charges for the result ([`costs`](crate::costs)). A filter after
 //! an instruction that may return a lazily computed or deeply nested value replaces the first and refuses the second.
 
+use crate::methods;
 use minijinja::machinery::{CodeGenerator, Instruction, Instructions, ast};
 use minijinja::value::Value;
 
@@ -22,6 +23,18 @@ pub(crate) const ITEMS: &str = "+items";
 pub(crate) const MAPPING: &str = "+mapping";
 /// Name of the filter that returns an item of a value, and charges for the length of a text.
 pub(crate) const ITEM: &str = "+item";
+/// Name of the filter that returns an item of a value, or its method of that name.
+pub(crate) const ITEM_OR_METHOD: &str = "+item-or-method";
+/// Name of the filter that returns an attribute that may be a method of mappings, given the value and the name.
+pub(crate) const ATTRIBUTE: &str = "+attribute";
+/// Name of the filter of the operator `+`.
+pub(crate) const ADD: &str = "+add";
+/// Name of the filter of the operator `~`.
+pub(crate) const CONCAT: &str = "+concat";
+/// Name of the filter that takes a slice, given the value, the start, the stop and the step.
+pub(crate) const SLICE: &str = "+slice";
+/// Name of the filter of the operator `%`.
+pub(crate) const REMAINDER: &str = "+remainder";
 /// Name of the filter that sets an attribute of a namespace, given the value, the namespace and the name.
 pub(crate) const SET: &str = "+set";
 
@@ -33,8 +46,9 @@ const CLOSURE: usize = 512;
 /// Filters that inspect only the outermost level of their operands, and produce nothing.
 const CHEAP_FILTERS: [&str; 2] = ["d", "default"];
 /// Tests that inspect only the outermost level of their operands.
-const CHEAP_TESTS: [&str; 17] = [
+const CHEAP_TESTS: [&str; 18] = [
     "boolean",
+    "callable",
     "defined",
     "divisibleby",
     "even",
@@ -53,13 +67,16 @@ const CHEAP_TESTS: [&str; 17] = [
     "undefined",
 ];
 
-/// Compiles a template to instructions with charges.
-pub(crate) fn compile<'s>(source: &'s str, tree: &ast::Stmt<'s>) -> Instructions<'s> {
+/// Compiles a template to instructions with charges. With `methods_first`, an attribute of a mapping that has the name
+/// of a method is the method, as in Jinja.
+pub(crate) fn compile<'s>(source: &'s str, tree: &ast::Stmt<'s>, methods_first: bool) -> Instructions<'s> {
     let mut generator = CodeGenerator::new("template", source);
     generator.compile_stmt(tree);
     let (plain, _) = generator.finish();
-    let charged: Vec<Vec<Instruction<'s>>> =
-        (0..).map_while(|at| plain.get(at)).map(|instruction| charge(instruction.clone())).collect();
+    let charged: Vec<Vec<Instruction<'s>>> = (0..)
+        .map_while(|at| plain.get(at))
+        .map(|instruction| charge(instruction.clone(), methods_first))
+        .collect();
     // a jump must target the charge that is inserted before its original target
     let mut starts = Vec::with_capacity(charged.len() + 1);
     let mut length = 0;
@@ -98,7 +115,7 @@ fn relocate<'s>(instruction: Instruction<'s>, starts: &[u32]) -> Instruction<'s>
 
 /// Returns the instructions that replace `instruction`: the instruction, or a filter in its place, with the charges
 /// around it.
-fn charge(instruction: Instruction<'_>) -> Vec<Instruction<'_>> {
+fn charge(instruction: Instruction<'_>, methods_first: bool) -> Vec<Instruction<'_>> {
     use Instruction as I;
     let filter = |name, operands: u16| I::ApplyFilter(name, Some(operands), !0);
     let after = || filter(AFTER, 1);
@@ -106,18 +123,21 @@ fn charge(instruction: Instruction<'_>) -> Vec<Instruction<'_>> {
         I::EmitRaw(text) if text.len() > SHORT => units(text.len(), instruction),
         I::BuildMacro(..) | I::Enclose(_) => units(CLOSURE, instruction),
         I::PushLoop(_) | I::UnpackList(_) => vec![filter(ITEMS, 1), instruction],
-        I::GetItem => vec![filter(ITEM, 2)],
+        I::GetItem => vec![filter(if methods_first { ITEM_OR_METHOD } else { ITEM }, 2)],
         I::SetAttr(name) => vec![I::LoadConst(Value::from(*name)), filter(SET, 3), I::DiscardTop],
         I::BuildMap(pairs) => vec![filter(MAPPING, u16::try_from(2 * pairs).unwrap_or(u16::MAX))],
         I::BuildList(_) | I::BuildTuple(_) => vec![instruction, after()],
-        I::Slice => operation("slice of", 4, vec![instruction, after()]),
-        I::Add => operation("+", 2, vec![instruction, after()]),
+        I::Slice => operation("slice of", 4, vec![filter(SLICE, 4), after()]),
+        I::Add => operation("+", 2, vec![filter(ADD, 2), after()]),
         I::Mul => operation("*", 2, vec![instruction, after()]),
-        I::StringConcat => operation("~", 2, vec![instruction]),
-        I::In => operation("in", 2, vec![instruction]),
-        I::Eq | I::Ne | I::Gt | I::Gte | I::Lt | I::Lte | I::CompareAndPreserve(_) => {
-            operation("compare", 2, vec![instruction])
+        I::StringConcat => operation("~", 2, vec![filter(CONCAT, 2)]),
+        I::Rem => operation("%", 2, vec![filter(REMAINDER, 2)]),
+        I::GetAttr(name) if methods_first && methods::is_known(name) => {
+            vec![I::LoadConst(Value::from(*name)), filter(ATTRIBUTE, 2)]
         }
+        I::In => operation("in", 2, vec![instruction]),
+        I::Gt | I::Gte | I::Lt | I::Lte => operation("order", 2, vec![instruction]),
+        I::Eq | I::Ne | I::CompareAndPreserve(_) => operation("compare", 2, vec![instruction]),
         I::ApplyFilter(name, Some(operands), _) if !CHEAP_FILTERS.contains(name) => {
             operation(name, *operands, vec![instruction, after()])
         }

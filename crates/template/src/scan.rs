@@ -5,7 +5,7 @@
 //! constant expressions before any step of a rendering is counted, so repeated constants are bounded too.
 
 use crate::Fault;
-use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt};
+use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt, UnaryOpKind};
 use minijinja::machinery::{Span, Token, parse, tokenize};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
@@ -30,8 +30,9 @@ pub(crate) fn read(source: &str, syntax: SyntaxConfig) -> Result<Stmt<'_>, Fault
     Ok(tree)
 }
 
-/// Replaces the tags `{% generation %}` by `{% if true %}`, and `{% endgeneration %}` by `{% endif %}`. Training tools
-/// mark the assistant's words with these tags; the words are printed unchanged. The replacements have the same length,
+/// Replaces the tags `{% generation %}` by `{% with %}`, and `{% endgeneration %}` by `{% endwith %}`. Training tools
+/// mark the assistant's words with these tags; the words are printed unchanged, and variables that are set there end
+/// there. The replacements have the same length,
 /// so places in the template do not move. A template that cannot be tokenized is returned unchanged.
 pub(crate) fn without_generation_tags(source: &str, syntax: SyntaxConfig) -> String {
     let mut out = source.to_owned();
@@ -39,8 +40,8 @@ pub(crate) fn without_generation_tags(source: &str, syntax: SyntaxConfig) -> Str
     for token in tokenize(source, false, syntax) {
         let Ok((token, span)) = token else { return source.to_owned() };
         let replaced = match token {
-            Token::Ident("generation") if begins => "if true   ",
-            Token::Ident("endgeneration") if begins => "endif        ",
+            Token::Ident("generation") if begins => "with      ",
+            Token::Ident("endgeneration") if begins => "endwith      ",
             _ => "",
         };
         let range = span.start_offset as usize..span.end_offset as usize;
@@ -228,6 +229,11 @@ fn modest(left: &Expr<'_>, right: &Expr<'_>) -> bool {
         Expr::Const(value) => Some(factor(&value.value)),
         Expr::List(list) => Some((list.items.len() as u64, false)),
         Expr::Tuple(tuple) => Some((tuple.items.len() as u64, false)),
+        // a negative number repeats nothing
+        Expr::UnaryOp(minus) if matches!(minus.op, UnaryOpKind::Neg) => match &minus.expr {
+            Expr::Const(value) if value.value.is_number() => Some((0, true)),
+            _ => None,
+        },
         _ => None,
     });
     match sizes {

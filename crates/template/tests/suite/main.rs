@@ -1,0 +1,3 @@
+//! Tests of templates.
+
+mod transformers;
