@@ -34,6 +34,7 @@ mod ids;
 mod import;
 mod least;
 mod shortest;
+mod nullable;
 mod substrings;
 mod token_terminal;
 pub mod verify;

@@ -54,6 +54,7 @@ mod shipped;
 mod strategies;
 mod structural_tags;
 mod tables;
+mod structural_tag_ends;
 mod texts;
 mod tidy;
 mod token_terminals;

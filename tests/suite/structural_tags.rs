@@ -2,6 +2,7 @@
 //! a word.
 
 use crate::language::Language;
+use crate::structural_tag_ends::{GRAMMARS, pattern_of};
 use grammata::syntax::structural_tag::{Options, compile, compile_value};
 use grammata::syntax::{gbnf, regex};
 use grammata::vocabulary::VocabularyBuilder;
@@ -34,7 +35,7 @@ fn table<C: serde::de::DeserializeOwned>(text: &str) -> Vec<C> {
     serde_json::from_str(text).expect("the table can be read")
 }
 
-fn wrapped(format: &Value) -> Value {
+pub(crate) fn wrapped(format: &Value) -> Value {
     json!({"type": "structural_tag", "format": format})
 }
 
@@ -215,7 +216,11 @@ fn random_format(draw: &mut Choices<'_>, depth: usize) -> Value {
         0 | 1 => json!({"type": "const_string", "value": string(draw, 0)}),
         2 => json!({"type": "any_text", "excludes": strings(draw)}),
         3 => json!({"type": "any_text", "excludes": strings(draw), "max_chars": draw.below(3)}),
-        4 => json!({"type": "regex", "pattern": *draw.pick(&["a+b?", "[ab<]", "b*"])}),
+        4 if draw.below(3) == 0 => {
+            let (grammar, _) = *draw.pick(&GRAMMARS);
+            json!({"type": "grammar", "grammar": grammar})
+        }
+        4 => json!({"type": "regex", "pattern": *draw.pick(&["a+b?", "[ab<]", "b*", "(?:1|a*)", "|b"])}),
         5 => json!({"type": "token", "token": random_token(draw)}),
         6 => json!({"type": "exclude_token", "exclude_tokens": random_tokens(draw, 0)}),
         7 => {
@@ -418,8 +423,8 @@ impl Reader<'_> {
                 });
                 ends.collect()
             }
-            "regex" => {
-                let pattern = regex(format["pattern"].as_str().unwrap());
+            "regex" | "grammar" => {
+                let pattern = pattern_of(format);
                 (from..=self.word.len())
                     .filter(|&to| self.text(from, to).is_some_and(|text| pattern(&text)))
                     .collect()
@@ -515,12 +520,6 @@ impl Reader<'_> {
     }
 }
 
-/// Returns a test of whether a text is a word of a pattern.
-fn regex(pattern: &str) -> impl Fn(&str) -> bool {
-    let whole = regex_automata::meta::Regex::new(&format!(r"\A(?:{pattern})\z")).unwrap();
-    move |text| whole.is_match(text)
-}
-
 #[test]
 fn values_nested_too_deep_are_refused() {
     let nested = |levels: usize| {
@@ -534,7 +533,7 @@ fn values_nested_too_deep_are_refused() {
     assert!(error.to_string().contains("at most"), "{error}");
 }
 
-/// Returns whether a format may be empty, judged by its form alone.
+/// Returns whether a format may be empty.
 fn may_be_left_out(format: &Value) -> bool {
     let all = |list: &Value, each: fn(&Value) -> bool| list.as_array().unwrap().iter().all(each);
     match format["type"].as_str().unwrap() {
@@ -542,6 +541,7 @@ fn may_be_left_out(format: &Value) -> bool {
         "any_text" | "any_tokens" | "optional" | "star" | "dispatch" => true,
         "sequence" => all(&format["elements"], may_be_left_out),
         "or" => !all(&format["elements"], |element| !may_be_left_out(element)),
+        "regex" | "grammar" => pattern_of(format)(""),
         "plus" => may_be_left_out(&format["content"]),
         "repeat" => format["min"] == 0 || may_be_left_out(&format["content"]),
         "triggered_tags" | "token_triggered_tags" | "tags_with_separator" => format["at_least_one"] != true,

@@ -127,28 +127,3 @@ pub(super) struct Times {
     pub(super) at_least_one: bool,
     pub(super) stop_after_first: bool,
 }
-
-impl Format<'_> {
-    /// Whether the format is known to allow the empty text. Schemas, patterns, grammars and tags are not examined and
-    /// count as not allowing it.
-    pub(super) fn is_optional(&self) -> bool {
-        match &self.kind {
-            Kind::ConstString(text) => text.is_empty(),
-            Kind::AnyText { .. } | Kind::AnyTokens { .. } => true,
-            Kind::Sequence(parts) => parts.iter().all(Format::is_optional),
-            Kind::Or(parts) => parts.iter().any(Format::is_optional),
-            Kind::Repeat { content, min, .. } => *min == 0 || content.is_optional(),
-            Kind::TriggeredTags { times, .. }
-            | Kind::TokenTriggeredTags { times, .. }
-            | Kind::TagsWithSeparator { times, .. } => !times.at_least_one,
-            Kind::Dispatch { .. } | Kind::TokenDispatch { .. } => true,
-            Kind::JsonSchema(_)
-            | Kind::Regex { .. }
-            | Kind::Grammar(_)
-            | Kind::NamedGrammar(_)
-            | Kind::Token(_)
-            | Kind::ExcludeToken(_)
-            | Kind::Tag(_) => false,
-        }
-    }
-}

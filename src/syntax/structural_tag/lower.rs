@@ -126,9 +126,10 @@ impl Lowering<'_> {
         let mut made = Vec::with_capacity(parts.len());
         let mut is_last = true;
         for part in parts.iter().rev() {
-            made.push(self.format(part, if is_last { around } else { Around::default() })?);
+            let part = self.format(part, if is_last { around } else { Around::default() })?;
+            made.push(part);
             // the part before this one may be the last of the text if this one and all after it may be empty
-            is_last &= part.is_optional();
+            is_last = is_last && self.builder.is_nullable(part)?;
         }
         made.reverse();
         Ok(self.builder.sequence(made))
