@@ -42,13 +42,14 @@ pub struct Automaton {
 pub(in crate::automaton) trait LowersParts: fmt::Debug + Send + Sync {
     /// Lowers a part unless it is lowered already. Returns its start and the number of states that this call created.
     /// The work is bounded when the automaton is created, and the caller counts it afterwards. So a call never fails
-    /// because a budget of work is spent. An error is an error of the grammar and permanent.
+    /// because a budget of work is spent. An error is an error of the grammar. It concerns this
+    /// part only: the part may be tried again, and other parts can still be lowered.
     ///
     /// # Errors
     /// Errors of the grammar.
     fn lower(&self, automaton: &Automaton, part: u32) -> Result<(StateId, usize)>;
 
-    /// The expression of a part, and whether its empty word counts; `None` if lowering has failed.
+    /// The expression of a part, and whether its empty word counts; `None` for an unknown part.
     fn expression(&self, part: u32) -> Option<(ExprId, bool)>;
 
     fn grammar(&self) -> Grammar;
