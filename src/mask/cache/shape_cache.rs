@@ -5,10 +5,9 @@ use crate::automaton::CanonicalForm;
 use crate::mask::compute::record::ResidualTokens;
 use crate::mask::tuning::{FREED_AT_ONCE, SHARED_BYTES};
 use crate::mask::walk::collected::TrieScope;
-use hashbrown::{HashTable, hash_table};
-use rustc_hash::FxBuildHasher;
+use hashbrown::{DefaultHashBuilder, HashTable, hash_table};
 use std::hash::BuildHasher;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The key of a record: the shape of a residual, and the tokens that the record covers.
 pub(in crate::mask) type Known = (CanonicalForm, TrieScope);
@@ -16,7 +15,11 @@ pub(in crate::mask) type Known = (CanonicalForm, TrieScope);
 /// A cache with two generations. When the younger one exceeds half of [`SHARED_BYTES`], it becomes the older one, and
 /// the entries that are still in the older one are dropped. Using an entry moves it to the younger one.
 #[derive(Debug, Default)]
-pub(in crate::mask) struct ShapeCache(Mutex<Generations>);
+pub(in crate::mask) struct ShapeCache {
+    /// Outside parties choose the shapes, so the hasher has a random key.
+    hasher: DefaultHashBuilder,
+    generations: Mutex<Generations>,
+}
 
 /// A key with its record, or with `None` for a residual that has no record of its own.
 #[derive(Debug)]
@@ -41,9 +44,9 @@ struct Generations {
 impl ShapeCache {
     /// Looks up a key. The inner `None` means that the residual has no record of its own.
     pub(in crate::mask) fn get(&self, known: &Known) -> Option<Option<Arc<ResidualTokens>>> {
-        let hash = FxBuildHasher.hash_one(known);
-        let is_it = |entry: &Entry| entry.known == *known;
-        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let hash = self.hasher.hash_one(known);
+        let is_it = |entry: &Entry| entry.hash == hash && entry.known == *known;
+        let mut generations = self.lock();
         if let Some(entry) = generations.young.find(hash, is_it) {
             return Some(entry.facts.clone());
         }
@@ -56,13 +59,17 @@ impl ShapeCache {
     /// Drops all entries. Their records are computed again when needed.
     pub(in crate::mask) fn clear(&self) {
         // freed after the lock is released
-        let _halves = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let _halves = std::mem::take(&mut *self.lock());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Generations> {
+        self.generations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stores a record, or `None` for a residual without a record of its own. Replaces an entry with the same key.
     pub(in crate::mask) fn insert(&self, known: Known, facts: Option<Arc<ResidualTokens>>) {
-        let hash = FxBuildHasher.hash_one(&known);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(Entry { hash, known, facts });
+        let hash = self.hasher.hash_one(&known);
+        self.lock().insert(Entry { hash, known, facts });
     }
 }
 
