@@ -19,12 +19,19 @@ use crate::token_index::quote_tokens::QuoteTokens;
 use crate::vocabulary::TokenId;
 use crate::work::Budget;
 use rustc_hash::FxHashSet;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// The key tracker is rebuilt, to drop names that were only examined, if it takes more than this many bytes plus
 /// [`ROOM_PER_BYTE`] bytes per byte of the text.
 const ROOM: usize = 1 << 20;
 const ROOM_PER_BYTE: usize = 1 << 10;
+
+/// The number of bytes of a text that one step of work reads back, to the beginning of a name.
+const READ_PER_STEP: usize = 16;
+
+/// The number of bytes of a text that are read back without the engine's budget of work.
+const READ_WITHOUT_WORK: usize = 1 << 10;
 
 /// Whether a single token may repeat a name in an object, so that masks are checked even before the first name.
 pub(super) fn holds_two_names(compiled: &CompiledGrammar) -> bool {
@@ -79,10 +86,11 @@ impl Locked<'_> {
             return Ok(Some(Cursor { configuration, ..at }));
         }
         let quoted = self.compiled.index().quote_tokens();
-        let before = since.iter().rev().copied().chain(self.path.backwards());
-        let Some(key_state) = next_place(self.names, quoted, at.key_state, (before, byte, named)) else {
-            return Ok(None);
-        };
+        let read = Cell::new(0);
+        let before = counted(since.iter().rev().copied().chain(self.path.backwards()), &read);
+        let key_state = next_place(self.names, quoted, at.key_state, (before, byte, named));
+        self.cache.tables.work.spend(read.get() / READ_PER_STEP)?;
+        let Some(key_state) = key_state else { return Ok(None) };
         let next = Cursor { configuration, key_state };
         Ok(if self.is_open(next)? { Some(next) } else { None })
     }
@@ -149,8 +157,11 @@ impl Locked<'_> {
                 continue;
             }
             let quoted = self.compiled.index().quote_tokens();
-            let before = bytes[..read].iter().rev().copied().chain(self.path.backwards());
-            match next_place(self.names, quoted, key_state, (before, byte, named)) {
+            let back = Cell::new(0);
+            let before = counted(bytes[..read].iter().rev().copied().chain(self.path.backwards()), &back);
+            let next = next_place(self.names, quoted, key_state, (before, byte, named));
+            self.cache.tables.work.spend(back.get() / READ_PER_STEP)?;
+            match next {
                 Some(next) => key_state = next,
                 None => return Ok(None),
             }
@@ -183,9 +194,11 @@ impl Locked<'_> {
             for &byte in bytes.iter().filter(|_| way.is_text()) {
                 at = cache.step(automaton, at, byte)?;
                 let named = cache.tables.transitions().is_named(cache.id(at)?);
-                let before = text[..read].iter().rev().copied();
+                let back = Cell::new(0);
+                let before = counted(text[..read].iter().rev().copied(), &back);
                 key_state =
                     next_place(&mut names, quoted, key_state, (before, byte, named)).unwrap_or(key_state);
+                cache.tables.work.spend(back.get() / READ_PER_STEP)?;
                 read += 1;
             }
             if way.is_text() {
@@ -280,6 +293,11 @@ impl Locked<'_> {
     }
 }
 
+/// The bytes of a text, counted as they are read.
+fn counted<'c>(bytes: impl Iterator<Item = u8> + 'c, read: &'c Cell<usize>) -> impl Iterator<Item = u8> + 'c {
+    bytes.inspect(|_| read.set(read.get() + 1))
+}
+
 /// The state of the key tracker after a byte; `None` if an object then repeats a name. `before` has the bytes before
 /// it, last first; `named` says whether the byte ends a name.
 fn next_place(
@@ -308,9 +326,14 @@ pub(super) fn place_after(
     let names = path.names();
     let mut names = path::lock(&names);
     let mut key_state = path.key_state();
+    let back = Cell::new(0);
     for (read, &byte) in bytes.iter().enumerate() {
-        let before = bytes[..read].iter().rev().copied().chain(path.backwards());
+        let before = bytes[..read].iter().rev().copied().chain(path.backwards()).take(READ_WITHOUT_WORK);
+        let before = counted(before, &back);
         key_state = next_place(&mut names, quoted, key_state, (before, byte, ends.contains(&read)))?;
+        if back.get() >= READ_WITHOUT_WORK {
+            return None;
+        }
     }
     let is_left = key_state.in_name().is_some_and(|name| names.is_left(name));
     (!is_left || compiled.keys_are_unbounded()).then_some(key_state)
