@@ -35,7 +35,6 @@ use std::sync::Arc;
 /// assert_eq!(g.build(root)?.to_string(), "root ::= [0-9]{4}\n");
 /// # Ok::<(), grammata::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct GrammarBuilder {
     expressions: Vec<Expression>,
     /// Expression ids with the 32-bit hashes of their expressions.

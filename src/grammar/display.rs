@@ -6,7 +6,7 @@
 
 use super::expression::{Alternative, Condition, Expression, Order};
 use super::ids::ExprId;
-use super::{ByteSet, CharClass, Grammar, WordGraph, WordTarget};
+use super::{ByteSet, CharClass, Grammar, GrammarBuilder, WordGraph, WordTarget};
 use std::fmt::{self, Write};
 
 /// The most steps spent on showing one rule; the rest is replaced by `…`.
@@ -26,6 +26,21 @@ enum Level {
     Intersection,
     Sequence,
     Unit,
+}
+
+impl fmt::Debug for Grammar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grammar")
+            .field("rules", &self.rules().len())
+            .field("expressions", &self.expressions().len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for GrammarBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GrammarBuilder").field("expressions", &self.len()).finish_non_exhaustive()
+    }
 }
 
 impl fmt::Display for Grammar {

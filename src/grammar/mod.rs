@@ -65,7 +65,7 @@ pub struct Rule {
 }
 
 /// A verified grammar: expressions, rules and a root. Clones share the tables. See the [module](self).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Grammar {
     tables: Arc<Tables>,
     root: RuleId,

@@ -47,7 +47,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 /// assert_eq!(mask, [0b10101]); // "a", "ab", the end
 /// # Ok::<(), grammata::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Compiler {
     vocabulary: Arc<Vocabulary>,
     /// The token index, once it is computed; shared by clones.
@@ -257,7 +257,7 @@ impl Compiler {
 /// A grammar compiled for a vocabulary. Clones share it, and any number of [`Matcher`](crate::Matcher)s on any number
 /// of threads may use it concurrently. A mask or step that one of them has needed before is read by the others without
 /// a lock. Anything new is computed by one thread, while others that need something new wait.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CompiledGrammar {
     inner: Arc<Inner>,
     /// The given end tokens, if any.

@@ -19,6 +19,7 @@ mod cache;
 mod compiled;
 mod completion;
 mod compute;
+mod debug;
 mod distance;
 mod end_tokens;
 mod errors;

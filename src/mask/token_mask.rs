@@ -8,14 +8,14 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// A set of allowed tokens. Bit `i % 32` of word `i / 32` belongs to token `i`: 1 means allowed.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TokenMask {
     /// The number of meaningful bits: the width of the vocabulary.
     width: usize,
     repr: Repr,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Repr {
     /// The ids, without duplicates, in any order.
     Sparse(Box<[u32]>),

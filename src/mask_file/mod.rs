@@ -51,6 +51,7 @@ use check::Check;
 use container::{Bytes, Container};
 use header::{Kind, Section};
 use std::borrow::Cow;
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -71,12 +72,20 @@ pub const ARCHIVE_EXTENSION: &str = "gmasks";
 /// A grammar with its explored places, for one vocabulary.
 ///
 /// [`Compiler::load`](crate::Compiler::load) loads it as a compiled grammar.
-#[derive(Debug)]
 pub struct MaskFile {
     file: Container,
     words: Arc<SharedWords>,
     /// The bytes as a standalone file, if the file is in an archive and they were requested.
     alone: OnceLock<Box<[u8]>>,
+}
+
+impl fmt::Debug for MaskFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MaskFile")
+            .field("bytes", &self.file.bytes().len())
+            .field("width", &self.width())
+            .finish_non_exhaustive()
+    }
 }
 
 /// The size of a section of a mask file.

@@ -10,9 +10,10 @@ use crate::diagnostic::Place;
 use crate::error::Result;
 use crate::limits::LimitKind;
 use crate::mask::{CompiledGrammar, MaskCache};
+use std::fmt;
 
 /// The state of one sequence under a [`CompiledGrammar`]: the accepted steps, which determine the next mask.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Matcher {
     pub(super) compiled: CompiledGrammar,
     pub(super) path: Path,
@@ -26,6 +27,16 @@ pub(super) struct Locked<'a> {
     pub(super) cache: &'a mut MaskCache,
     pub(super) path: &'a mut Path,
     pub(super) names: &'a mut KeyTracker,
+}
+
+impl fmt::Debug for Matcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Matcher")
+            .field("steps", &self.steps())
+            .field("bytes", &self.byte_count())
+            .field("compiled", &self.compiled)
+            .finish_non_exhaustive()
+    }
 }
 
 impl AsMut<Matcher> for Matcher {

@@ -8,6 +8,7 @@ use crate::mask::{CompiledGrammar, Compiler};
 use crate::mask_file::MaskArchive;
 use crate::syntax::{Parsed, Source, parse};
 use hashbrown::HashMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -29,7 +30,6 @@ pub struct CachedGrammar {
 /// sequence that still uses one of them is not affected, as it holds the grammar itself. A grammar is measured when it
 /// is requested. All grammars are measured when the bound is exceeded, and after more requests than there are grammars,
 /// so that the average cost of a request does not grow with their number.
-#[derive(Debug)]
 pub struct GrammarCache {
     compiler: Compiler,
     max_bytes: usize,
@@ -60,6 +60,16 @@ struct Entry {
     used: u64,
     /// Bytes as last measured; 0 before the grammar is compiled.
     bytes: usize,
+}
+
+impl fmt::Debug for GrammarCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GrammarCache")
+            .field("compiler", &self.compiler)
+            .field("grammars", &self.len())
+            .field("max_bytes", &self.max_bytes)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Entry {

@@ -5,13 +5,14 @@ use crate::error::{Error, Result};
 use crate::limits::{LimitKind, Limits};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// Collects tokens, special tokens, end-of-sequence ids and the width, and builds a [`Vocabulary`].
 ///
 /// Tokens get the ids 0, 1, 2 and so on in the order they are pushed; an empty token is an id without bytes. A token
 /// that exceeds a limit is not stored, nor is any later one; [`build`](VocabularyBuilder::build) returns the first such
 /// error.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct VocabularyBuilder {
     limits: Limits,
     arena: Vec<u8>,
@@ -20,6 +21,16 @@ pub struct VocabularyBuilder {
     eos: Vec<TokenId>,
     width: Option<usize>,
     failure: Option<Error>,
+}
+
+impl fmt::Debug for VocabularyBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VocabularyBuilder")
+            .field("tokens", &self.offsets.len().saturating_sub(1))
+            .field("specials", &self.specials.len())
+            .field("eos", &self.eos)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for VocabularyBuilder {

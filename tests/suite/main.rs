@@ -8,6 +8,7 @@ mod budget_bounds;
 mod budget_walks;
 mod counters;
 mod diagnostics;
+mod debug_lines;
 mod different_items;
 mod distances;
 mod drafts;

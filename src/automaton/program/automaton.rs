@@ -14,7 +14,6 @@ use std::fmt;
 
 /// A lowered grammar. Parts that are entered only after a byte may be lowered when they are first needed; otherwise an
 /// automaton does not change. The lazily computed tables are in [`Cache`](crate::automaton::Cache).
-#[derive(Debug)]
 pub struct Automaton {
     /// The block lowered when the automaton was created.
     pub(in crate::automaton) ahead: Block,
@@ -36,6 +35,12 @@ pub struct Automaton {
     pub(in crate::automaton) start: StateId,
     pub(in crate::automaton) nullable: bool,
     pub(in crate::automaton) limits: Limits,
+}
+
+impl fmt::Debug for Automaton {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Automaton").field("states", &self.state_count()).finish_non_exhaustive()
+    }
 }
 
 /// Lowers the deferred parts of a grammar, each part when a text first reaches it.

@@ -9,12 +9,12 @@ use crate::vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
 /// Combines mask files of one vocabulary into an archive, which is kept in memory until it is written. The same files
 /// in the same order give the same bytes.
-#[derive(Debug)]
 pub struct ArchiveBuilder {
     fingerprint: [u8; 32],
     width: usize,
@@ -26,6 +26,12 @@ pub struct ArchiveBuilder {
     token_index: Vec<u8>,
     /// Bytes of the names of all files.
     names_len: usize,
+}
+
+impl fmt::Debug for ArchiveBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArchiveBuilder").field("files", &self.file_count()).finish_non_exhaustive()
+    }
 }
 
 /// Bytes that store each distinct part once.

@@ -27,6 +27,7 @@ use member::{GRAPH, Member};
 use rustc_hash::FxHashSet;
 use source::{OnDisk, Source};
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -53,11 +54,16 @@ use std::sync::{Arc, OnceLock};
 /// assert!(loaded.matcher().is_explored());
 /// # Ok::<(), grammata::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct MaskArchive {
     source: Source,
     /// Maximum size in bytes of an extracted file.
     max_file_bytes: usize,
+}
+
+impl fmt::Debug for MaskArchive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MaskArchive").field("files", &self.len()).finish_non_exhaustive()
+    }
 }
 
 /// Sizes and counts of an archive.
