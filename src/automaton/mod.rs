@@ -29,7 +29,7 @@ mod tuning;
 pub(crate) use distance::bounds::Estimates;
 pub(crate) use distance::measure::{Measure, Sufficient};
 pub(crate) use distance::search::{Completion, Found, Space, search};
-pub(crate) use keys::exhaustion::{EndlessNames, KeyExhaustion};
+pub(crate) use keys::exhaustion::KeyExhaustion;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use language::anatomy;

@@ -133,6 +133,11 @@ impl<T: Copy + Eq + Hash, H: Copy + Eq + Hash, S: BuildHasher + Default> SliceIn
         self.slices.len()
     }
 
+    /// The number of items of all slices.
+    pub(crate) fn item_count(&self) -> usize {
+        self.items.len()
+    }
+
     /// Bytes on the heap.
     pub(crate) fn memory_usage(&self) -> usize {
         self.items.capacity() * size_of::<T>()

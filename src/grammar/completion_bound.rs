@@ -7,6 +7,7 @@
 //! above 1 and above the number of required keys, and in lists of different items (words of lists with a `min` of 0 or
 //! 1 have a bound, completions from within such lists do not).
 
+use super::endless_names::{EndlessNames, endless_names};
 use super::{ByteSet, CharClass, ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
 use rustc_hash::FxHashSet;
 
@@ -76,6 +77,8 @@ pub(crate) struct CompletionBounds {
     /// For a text that stops, after any token, within a word of the grammar: an upper bound on the letters that
     /// complete the innermost expression that was open before that token.
     pub(crate) inside: u32,
+    /// The letters that make any prefix of a name a new name, for the names that the grammar declares to be endless.
+    pub(crate) names: EndlessNames,
 }
 
 impl CompletionBounds {
@@ -83,8 +86,13 @@ impl CompletionBounds {
     /// three times if it is in a cycle of rules.
     pub(crate) fn new(grammar: &Grammar, letters: &Letters) -> CompletionBounds {
         let words = words(grammar, letters);
-        let inside = Inside { grammar, letters, words: &words, known: vec![0; words.len()] }.of_root();
-        CompletionBounds { words, inside }
+        let root = grammar.rule(grammar.root()).body;
+        let groups = strongly_connected(grammar, root);
+        let reached: Vec<ExprId> = groups.iter().flatten().copied().collect();
+        let known = Inside { grammar, letters, words: &words, known: vec![0; words.len()] }.of(groups);
+        let names = endless_names(grammar, &reached, letters, (&words, &known));
+        let inside = known[root.index()].max(words[root.index()]);
+        CompletionBounds { words, inside, names }
     }
 }
 
@@ -102,7 +110,7 @@ fn words(grammar: &Grammar, letters: &Letters) -> Vec<u32> {
     words
 }
 
-fn times(count: u32, each: u32) -> u32 {
+pub(super) fn times(count: u32, each: u32) -> u32 {
     if count == 0 { 0 } else { each.saturating_mul(count) }
 }
 
@@ -143,7 +151,7 @@ fn pass(grammar: &Grammar, rules: &[u32], letters: &Letters) -> Vec<u32> {
 
 /// Computes, per node of a graph, the bound from the node to the end of a word. The result is never empty: a graph
 /// without nodes gives one [`UNBOUNDED`].
-fn of_graph(graph: &WordGraph, of: impl Fn(&ExprId) -> u32, letters: &Letters) -> Vec<u32> {
+pub(super) fn of_graph(graph: &WordGraph, of: impl Fn(&ExprId) -> u32, letters: &Letters) -> Vec<u32> {
     let mut least = vec![UNBOUNDED; graph.len().max(1)];
     for node in (0..graph.len()).rev() {
         let after = |edge: &WordEdge| {
@@ -216,17 +224,15 @@ struct Inside<'a> {
 }
 
 impl Inside<'_> {
-    /// Visits the expressions that the root reaches, operands first. Mutually recursive expressions are settled as a
-    /// group.
-    fn of_root(mut self) -> u32 {
-        let root = self.grammar.rule(self.grammar.root()).body;
-        for group in strongly_connected(self.grammar, root) {
+    /// Visits groups of mutually recursive expressions, each after the groups that it uses, and returns the bounds.
+    fn of(mut self, groups: Vec<Vec<ExprId>>) -> Vec<u32> {
+        for group in groups {
             match &group[..] {
-                &[only] if !self.uses(only, only) => self.known[only.index()] = self.of(only),
+                &[only] if !self.uses(only, only) => self.known[only.index()] = self.within(only),
                 _ => self.settle(group),
             }
         }
-        self.known[root.index()].max(self.words[root.index()])
+        self.known
     }
 
     fn uses(&self, id: ExprId, other: ExprId) -> bool {
@@ -267,11 +273,11 @@ impl Inside<'_> {
     /// bound `inside`.
     fn with_rules(&mut self, group: &[ExprId], rules: &[ExprId], inside: u32) {
         for &id in group {
-            self.known[id.index()] = if rules.binary_search(&id).is_ok() { inside } else { self.of(id) };
+            self.known[id.index()] = if rules.binary_search(&id).is_ok() { inside } else { self.within(id) };
         }
     }
 
-    fn of(&self, id: ExprId) -> u32 {
+    fn within(&self, id: ExprId) -> u32 {
         let inside = |id: &ExprId| self.known[id.index()];
         let word = |id: &ExprId| self.words[id.index()];
         match self.grammar.expression(id) {

@@ -27,14 +27,15 @@ mod class;
 mod completion_bound;
 pub(crate) mod conditions;
 mod display;
+mod endless_names;
 mod errors;
 mod expression;
 mod free_text;
 mod ids;
 mod import;
 mod least;
-mod shortest;
 mod nullable;
+mod shortest;
 mod substrings;
 mod token_terminal;
 pub mod verify;
@@ -43,6 +44,7 @@ mod word_graph;
 pub use builder::GrammarBuilder;
 pub use class::{ByteSet, CharClass};
 pub(crate) use completion_bound::{CompletionBounds, Letters};
+pub(crate) use endless_names::{EndlessNames, LONGEST_CHARACTER};
 pub use expression::{
     Alternative, Condition, Distinct, Expression, Member, Members, Names, Operands, Order, Text,
 };

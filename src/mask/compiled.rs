@@ -10,10 +10,10 @@ use super::statistics::Statistics;
 use super::strategy::StrategySet;
 use super::terminals::Terminals;
 use crate::attribution::{self, Cause};
-use crate::automaton::{Automaton, EndlessNames, KeyExhaustion, Sufficient};
+use crate::automaton::{Automaton, KeyExhaustion, Sufficient};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
-use crate::grammar::{CompletionBounds, Grammar, Letters};
+use crate::grammar::{CompletionBounds, EndlessNames, Grammar, Letters};
 use crate::limits::Limits;
 use crate::mask_file::{MaskFile, errors};
 use crate::token_index::TokenIndex;
@@ -434,7 +434,7 @@ impl CompiledGrammar {
         self.endless_names().is_some()
     }
 
-    /// The letters that make any prefix of a name a new name; `None` if names are not endless, or not known to be.
+    /// As [`CompletionBounds::names`], for the other names; `None` if they are not endless, or not known to be.
     pub(crate) fn endless_names(&self) -> Option<EndlessNames> {
         self.inner.names.are_endless.get().copied().flatten()
     }

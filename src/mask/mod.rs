@@ -40,7 +40,7 @@ mod way_out;
 pub(crate) use base::{Base, BaseState, NameEnds};
 pub(crate) use cache::mask_cache::{Located, MaskCache};
 pub use compiled::{CompiledGrammar, Compiler};
-pub(crate) use completion::{Effort, Groups, KeptGroups, Known};
+pub(crate) use completion::{Effort, Groups, KeptGroups, Known, unless_limited};
 pub use distance::Distance;
 pub use memory_bound::MemoryBound;
 pub(crate) use part_exits::PartContext;

@@ -5,10 +5,9 @@
 //! tokens uses the whole stacks. A token that ends one part may end inside another, which must be left in time too.
 
 use super::cache::mask_cache::MaskCache;
-use super::completion::Effort;
+use super::completion::{Effort, unless_limited};
 use crate::automaton::{Automaton, ConfigurationId, OpenPart, PartId};
 use crate::error::Result;
-use crate::limits::LimitKind;
 use crate::mask::way_out::WayOut;
 use crate::token_index::TokenIndex;
 use crate::vocabulary::TokenId;
@@ -139,15 +138,10 @@ impl MaskCache {
         let visited = search.visited;
         self.exchange_search_work(automaton);
         self.add_places_searched(visited);
-        match found {
-            // not stored: another mask has a new budget of work
-            Err(error) if error.limit() == Some(LimitKind::MaskWork) => Ok(None),
-            found => {
-                let way = found?;
-                self.parts.keep_way_beyond(key, (way.clone(), visited));
-                Ok(way)
-            }
-        }
+        // after a limit nothing is stored: another mask has a new budget of work
+        let Some(way) = unless_limited(found)? else { return Ok(None) };
+        self.parts.keep_way_beyond(key, (way.clone(), visited));
+        Ok(way)
     }
 }
 

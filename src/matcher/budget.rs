@@ -9,8 +9,7 @@ use super::matcher::{Locked, Matcher};
 use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{Found, Letter, Space, TerminalId, search};
 use crate::error::Result;
-use crate::limits::LimitKind;
-use crate::mask::{Distance, Effort, Known};
+use crate::mask::{Distance, Effort, Known, unless_limited};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
@@ -71,7 +70,8 @@ impl Matcher {
 
 impl Locked<'_> {
     /// Facts about completions from a cursor that the bytes `since` lead to from the end of the path. Uses the least
-    /// effort that shows that at most `most` tokens suffice, but no more than `effort`.
+    /// effort that shows that at most `most` tokens suffice, but no more than `effort`. If a limit is reached, the facts
+    /// are those of less effort.
     pub(super) fn ahead_within(
         &mut self,
         at: Cursor,
@@ -79,10 +79,14 @@ impl Locked<'_> {
         most: usize,
         effort: Effort,
     ) -> Result<Ahead> {
-        let mut ahead = self.ahead(at, since, Effort::Quick)?;
-        for next in Effort::ALL.into_iter().skip(1).filter(|next| *next <= effort) {
-            if ahead.tokens.known().is_none_or(|known| known > most) {
-                ahead = self.ahead(at, since, next)?;
+        let mut ahead = Ahead::UNKNOWN;
+        for next in Effort::ALL.into_iter().filter(|next| *next <= effort) {
+            if ahead.tokens.known().is_some_and(|known| known <= most) {
+                break;
+            }
+            match unless_limited(self.ahead(at, since, next))? {
+                Some(found) => ahead = found,
+                None => break,
             }
         }
         Ok(ahead)
@@ -153,7 +157,7 @@ impl Locked<'_> {
 
     /// The cursors after the token edges of each terminal. After a token terminal no open object has names to remember,
     /// so the key states are [`KeyState::OUTSIDE`].
-    fn after_terminals(&mut self, at: Cursor) -> Result<Vec<(TerminalId, Cursor)>> {
+    pub(super) fn after_terminals(&mut self, at: Cursor) -> Result<Vec<(TerminalId, Cursor)>> {
         let key_state = KeyState::OUTSIDE;
         let after = self.cache.lazy(self.compiled.automaton()).after_terminals(at.configuration)?;
         Ok(after
@@ -163,7 +167,7 @@ impl Locked<'_> {
     }
 
     /// Searches for a completion that does not repeat a name in an object. If none is found within
-    /// `Limits::completion_search`, or within the work of searches, the distances are unknown.
+    /// `Limits::completion_search`, or a limit is reached, the distances are unknown.
     fn ahead_by_names(&mut self, at: Cursor, since: &[u8]) -> Result<Ahead> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         let limit = self.compiled.automaton().limits().completion_search;
@@ -175,14 +179,7 @@ impl Locked<'_> {
         let found = search(&mut Cursors { locked: self, since, missing }, at, limits, &mut searched);
         self.cache.exchange_search_work(automaton);
         self.cache.add_places_searched(searched);
-        let found = match found {
-            Err(error) if error.limit() == Some(LimitKind::MaskWork) => Found::GaveUp,
-            found => found?,
-        };
-        let Found::Completion(found) = found else {
-            let (bytes, tokens) = (Distance::Unknown, Distance::Unknown);
-            return Ok(Ahead { bytes, tokens, completion: None, names: MANY_NAMES });
-        };
+        let Some(Found::Completion(found)) = unless_limited(found)? else { return Ok(Ahead::UNKNOWN) };
         // the search merges texts that lead to the same cursor, although their names may differ, so the completion is
         // checked
         let mut text = since.to_vec();
@@ -211,6 +208,10 @@ impl Locked<'_> {
 }
 
 impl Ahead {
+    /// No completion is known.
+    const UNKNOWN: Ahead =
+        Ahead { bytes: Distance::Unknown, tokens: Distance::Unknown, completion: None, names: MANY_NAMES };
+
     fn of(known: &Known, completion: Option<Arc<[TokenId]>>, names: usize) -> Ahead {
         Ahead { bytes: known.bytes, tokens: known.distance(completion.as_deref()), completion, names }
     }
@@ -246,6 +247,7 @@ impl Space for Cursors<'_, '_> {
         next: &mut Vec<(Letter, Cursor)>,
     ) -> Result<()> {
         let automaton = self.locked.compiled.automaton();
+        let products = self.locked.cache.tables.product_operands();
         let mut text = Vec::new();
         for byte in self.locked.cache.lazy(automaton).candidate_bytes(vertex.configuration).iter() {
             if self.missing[usize::from(byte)] {
@@ -265,6 +267,6 @@ impl Space for Cursors<'_, '_> {
         }
         let by_id = self.locked.after_terminals(vertex)?;
         next.extend(by_id.into_iter().map(|(terminal, after)| (Letter::Token(terminal), after)));
-        Ok(())
+        self.locked.cache.tables.spend_on_products(products)
     }
 }

@@ -22,6 +22,7 @@ mod parts;
 mod path;
 mod promises;
 mod steps;
+mod sufficient;
 mod token_groups;
 mod within;
 mod within_parts;

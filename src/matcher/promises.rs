@@ -81,6 +81,13 @@ impl Promises {
         self.leads = (!leads.is_empty()).then(|| (steps, leads.into()));
     }
 
+    /// The completion kept for the case that `token` comes after `steps` steps, if there is one.
+    pub(super) fn lead_after(&self, steps: usize, token: TokenId) -> Option<&[TokenId]> {
+        let (_, leads) = self.leads.as_ref().filter(|(at, _)| *at == steps)?;
+        let place = leads.binary_search_by_key(&token, |lead| lead.0).ok()?;
+        Some(&leads[place].1)
+    }
+
     /// Takes over the promises at the nodes of a draft. The first node is where the matcher is, and each node comes
     /// after its parent.
     pub(super) fn draft(&mut self, nodes: Vec<Drafted>) {

@@ -11,9 +11,10 @@ use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
 use crate::json::string::JsonStringDecoder;
-use crate::mask::{Groups, KeptGroups, TokenMask};
+use crate::mask::{Groups, KeptGroups, TokenMask, unless_limited};
 use crate::vocabulary::{TokenId, TokenTrie};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Tokens that lead to the same cursor, apart from the characters of a name that equals no prefix of one already read.
@@ -23,10 +24,24 @@ pub(super) struct Alike {
     pub(super) tokens: Vec<TokenId>,
 }
 
+/// The result of a step, or `None` if it has reached a limit; then `limited` is set.
+fn noted<T>(result: Result<T>, limited: &Cell<bool>) -> Result<Option<T>> {
+    let result = unless_limited(result)?;
+    limited.set(limited.get() || result.is_none());
+    Ok(result)
+}
+
+/// Steps with the names read. Where a step reaches a limit, nothing is known about the tokens, and `limited` is set.
+fn steps<'l>(
+    limited: &'l Cell<bool>,
+) -> impl Fn(&mut Locked<'_>, Cursor, &[u8], u8) -> Result<Option<Cursor>> + 'l {
+    |locked, at, read, byte| Ok(noted(locked.step(at, read, byte), limited)?.flatten())
+}
+
 impl Locked<'_> {
     /// The tokens of a mask, grouped by the configurations that they lead to; the key states there, empty if all equal
     /// the key state of `from`; and whether the groups are complete. Tokens that clearly need more than `rest` tokens
-    /// after them may be missing.
+    /// after them, and tokens whose steps reach a limit, may be missing.
     pub(super) fn kept_or_new_groups(
         &mut self,
         from: Cursor,
@@ -40,10 +55,12 @@ impl Locked<'_> {
         let plain = plain.to_bits();
         let wanted = |token: TokenId| plain[token.index()];
         let trie = self.compiled.vocabulary().trie();
-        let (found, whole) = match self.as_if_no_name_came(from, kept)? {
-            Some(kept) => (self.groups_by_breaks(from, &kept, wanted)?, true),
-            None => self.groups(trie, from, Self::step, wanted, rest)?,
+        let limited = Cell::new(false);
+        let (found, whole) = match self.as_if_no_name_came(from, kept, &limited)? {
+            Some(kept) => (self.groups_by_breaks(from, &kept, wanted, &limited)?, true),
+            None => self.groups(trie, from, steps(&limited), wanted, rest)?,
         };
+        let whole = whole && !limited.get();
         let key_states: Vec<KeyState> = found.iter().map(|alike| alike.at.key_state).collect();
         let groups: Arc<Groups> =
             found.into_iter().map(|Alike { at, tokens }| (at.configuration, tokens)).collect();
@@ -58,7 +75,12 @@ impl Locked<'_> {
     /// The groups of a configuration ignoring names, if they can be reused; otherwise `None`. Only tokens with a quote
     /// or a backslash, and tokens that continue as a name already read, must then be walked again. `kept` are the
     /// groups kept for the configuration.
-    fn as_if_no_name_came(&mut self, from: Cursor, kept: Option<KeptGroups>) -> Result<Option<Arc<Groups>>> {
+    fn as_if_no_name_came(
+        &mut self,
+        from: Cursor,
+        kept: Option<KeptGroups>,
+        limited: &Cell<bool>,
+    ) -> Result<Option<Arc<Groups>>> {
         let state = from.key_state;
         let in_string =
             state.is_in_text() || state.in_name().is_some_and(|name| name.0 == JsonStringDecoder::Plain);
@@ -70,14 +92,18 @@ impl Locked<'_> {
         if let Some(kept) = kept {
             return Ok(Some(kept.groups));
         }
-        let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| locked.step_without_names(at, byte);
+        let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| {
+            Ok(noted(locked.step_without_names(at, byte), limited)?.flatten())
+        };
         let anywhere = Cursor { key_state: KeyState::OUTSIDE, ..from };
         let trie = self.compiled.vocabulary().trie();
         let (found, _) = self.groups(trie, anywhere, step, |_| true, usize::MAX)?;
         let groups: Arc<Groups> =
             found.into_iter().map(|Alike { at, tokens }| (at.configuration, tokens)).collect();
-        let kept = KeptGroups { groups: Arc::clone(&groups), names_stay: false };
-        self.cache.keep_groups(self.compiled.automaton(), from.configuration, kept);
+        if !limited.get() {
+            let kept = KeptGroups { groups: Arc::clone(&groups), names_stay: false };
+            self.cache.keep_groups(self.compiled.automaton(), from.configuration, kept);
+        }
         Ok(Some(groups))
     }
 
@@ -94,10 +120,11 @@ impl Locked<'_> {
         from: Cursor,
         known: &Groups,
         wanted: impl Fn(TokenId) -> bool,
+        limited: &Cell<bool>,
     ) -> Result<Vec<Alike>> {
         let compiled = self.compiled;
         let (vocabulary, breaks) = (compiled.vocabulary(), compiled.index().string_breaks());
-        let (mut groups, _) = self.groups(&breaks.trie, from, Self::step, &wanted, usize::MAX)?;
+        let (mut groups, _) = self.groups(&breaks.trie, from, steps(limited), &wanted, usize::MAX)?;
         let name = from.key_state.in_name();
         let came = name.filter(|&name| self.names.is_left(name));
         let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
@@ -107,7 +134,7 @@ impl Locked<'_> {
                 let bytes = vocabulary.bytes(token).unwrap_or_default();
                 if came.is_none_or(|name| self.names.is_none_left(name, bytes)) {
                     fresh.push(token);
-                } else if let Some(at) = self.after_token(from, token)? {
+                } else if let Some(at) = noted(self.after_token(from, token), limited)?.flatten() {
                     let place = *places.entry(at).or_insert(groups.len());
                     match groups.get_mut(place) {
                         Some(group) => group.tokens.push(token),
@@ -118,7 +145,7 @@ impl Locked<'_> {
             let Some(&first) = fresh.first() else { continue };
             let at = match name {
                 // each token extends the name differently, so any of them may represent the group
-                Some(_) => self.after_token(from, first)?,
+                Some(_) => noted(self.after_token(from, first), limited)?.flatten(),
                 None => Some(Cursor { configuration: *configuration, ..from }),
             };
             groups.extend(at.map(|at| Alike { at, tokens: fresh }));

@@ -7,16 +7,18 @@
 use super::errors;
 use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
+use super::promises::Lead;
 use super::steps::known_run;
+use super::sufficient::unless_too_large;
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
-use crate::mask::{Distance, Effort, TokenMask};
+use crate::mask::{Distance, Effort, TokenMask, unless_limited};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
 /// Once the searches of one mask have examined more places than `Limits::completion_search` times this factor, no other
-/// search begins, and tokens that have not been examined are forbidden. After a quarter of that number, searches look
+/// search begins, and tokens that would need one are forbidden. After a quarter of that number, searches look
 /// for shorter completions only along completions that are short in bytes.
 pub(super) const SEARCHES: usize = 256;
 
@@ -51,51 +53,70 @@ impl Matcher {
     /// If all [distances](Matcher::distance) are exact, no other token could be completed within the budget.
     ///
     /// If a mask is returned, then after each of its tokens there is a mask for a budget smaller by one, so the text
-    /// can always be completed within the budget. After the end the mask is empty.
+    /// can always be completed within the budget. After the end the mask is empty, and nowhere else. A completion is not
+    /// known if the search for it reaches a limit.
     ///
     /// # Errors
-    /// `matcher/budget` if no completion of at most `budget` tokens is known; `limit/exceeded` if a limit such as
-    /// `mask_work` or `cache_bytes` is exceeded.
+    /// `matcher/budget` if no completion of at most `budget` tokens is known; `limit/exceeded` if the mask without a
+    /// budget exceeds a limit such as `mask_work` or `cache_bytes`.
     pub fn mask_within(&mut self, budget: usize) -> Result<Arc<TokenMask>> {
         let plain = self.mask()?;
         if self.path.has_ended() || self.is_above_ceiling(budget) {
             return Ok(plain);
         }
-        if self.ample_budget()?.is_some_and(|ample| ample <= budget) {
+        if unless_too_large(self.ample_budget())?.flatten().is_some_and(|ample| ample <= budget) {
             return Ok(plain);
         }
         self.promise(budget)?;
-        let width = self.compiled.vocabulary().width();
-        let Some(rest) = budget.checked_sub(1) else {
-            let mut ends = Vec::new();
-            for token in self.compiled.end_tokens().to_vec() {
-                ends.extend(self.ends_text(token)?.then_some(token.get()));
-            }
-            return Ok(Arc::new(TokenMask::sparse(ends, width)));
+        let Some(rest) = budget.checked_sub(1) else { return self.ends_here() };
+        let found = match self.is_bounded() {
+            true => self.bounded_mask_within(&plain, rest),
+            false => self.unbounded_mask_within(&plain, rest),
         };
-        if self.is_bounded() {
-            let (tokens, leads) = self.bounded_mask_within(&plain, rest)?;
-            self.promises.lead(self.steps(), leads);
-            return Ok(self.with_promised(TokenMask::of(&tokens, width).into()));
+        let (mask, leads) = match unless_too_large(found)? {
+            Some(found) => found,
+            None => (self.ends_here()?, Vec::new()),
+        };
+        self.promises.lead(self.steps(), leads);
+        let mask = if self.is_bounded() { mask } else { self.with_given_ends_within(mask)? };
+        self.with_next(mask, budget)
+    }
+
+    /// The end tokens that end the text here.
+    fn ends_here(&mut self) -> Result<Arc<TokenMask>> {
+        let mut ends = Vec::new();
+        for token in self.compiled.end_tokens().to_vec() {
+            ends.extend(self.ends_text(token)?.then_some(token.get()));
         }
+        Ok(Arc::new(TokenMask::sparse(ends, self.compiled.vocabulary().width())))
+    }
+
+    /// The mask within a budget where no bounds of parts matter, if `rest` tokens may come after the next one. Also
+    /// returns tokens with a completion after each.
+    fn unbounded_mask_within(
+        &mut self,
+        plain: &Arc<TokenMask>,
+        rest: usize,
+    ) -> Result<(Arc<TokenMask>, Vec<Lead>)> {
+        let width = self.compiled.vocabulary().width();
         // stored results are per configuration, without a key state
         let outside = self.path.key_state().is_outside();
         let is_accepting = self.is_accepting();
-        let (mask, leads) = self.with_lock(|locked, at| {
+        self.with_lock(|locked, at| {
             if locked.cache.completion_ceiling(at).filter(|_| outside).is_some_and(|ceiling| ceiling <= rest)
             {
-                return Ok((Arc::clone(&plain), Vec::new()));
+                return Ok((Arc::clone(plain), Vec::new()));
             }
             if let Some(kept) = locked.cache.kept_mask(at, rest).filter(|_| outside) {
                 return Ok((kept, Vec::new()));
             }
             let WithinBudget { mut tokens, ceiling, leads, is_general } =
-                locked.within(locked.cursor(at), &plain, rest)?;
+                locked.within(locked.cursor(at), plain, rest)?;
             if let Some(ceiling) = ceiling.filter(|_| outside) {
                 locked.cache.keep_completion_ceiling(at, ceiling);
             }
             if ceiling.is_some_and(|ceiling| ceiling <= rest) {
-                return Ok((Arc::clone(&plain), Vec::new()));
+                return Ok((Arc::clone(plain), Vec::new()));
             }
             if is_accepting {
                 // an end token that token edges take need not end the text, and was examined like any other token
@@ -108,10 +129,7 @@ impl Matcher {
                 locked.cache.keep_mask(locked.compiled.automaton(), (at, rest), Arc::clone(&mask));
             }
             Ok((mask, leads))
-        })?;
-        self.promises.lead(self.steps(), leads);
-        let mask = self.with_given_ends_within(mask)?;
-        Ok(self.with_promised(mask))
+        })
     }
 
     /// A budget at and above which the [mask within a budget](Matcher::mask_within) equals the mask without a budget
@@ -135,15 +153,27 @@ impl Matcher {
             .map(|ceiling| ceiling.saturating_add(1)))
     }
 
-    /// Adds to a mask the next token of the completion that is carried along, because a search may not find that
-    /// completion again.
-    fn with_promised(&self, mask: Arc<TokenMask>) -> Arc<TokenMask> {
-        match self.promises.ahead(self.steps()).and_then(|ahead| ahead.first()) {
-            Some(&promised) if !mask.contains(promised) => {
+    /// Adds to a mask within a budget the next token of the completion that is carried along, because a search may not
+    /// find that completion again. If no completion is carried along and the mask is empty, adds the letters by which
+    /// the upper bound of the configuration falls.
+    fn with_next(&mut self, mask: Arc<TokenMask>, budget: usize) -> Result<Arc<TokenMask>> {
+        let promised = self.promises.ahead(self.steps()).and_then(|ahead| ahead.first().copied());
+        let width = self.compiled.vocabulary().width();
+        match promised {
+            Some(promised) if !mask.contains(promised) => {
                 let tokens: Vec<TokenId> = mask.iter().chain([promised]).collect();
-                Arc::new(TokenMask::of(&tokens, self.compiled.vocabulary().width()))
+                Ok(Arc::new(TokenMask::of(&tokens, width)))
             }
-            _ => mask,
+            None if mask.is_empty() => {
+                let rest = budget.saturating_sub(1);
+                let letters = self.with_lock(|locked, at| locked.letters_within(locked.cursor(at), rest));
+                let letters = unless_too_large(letters)?.unwrap_or_default();
+                match letters.is_empty() {
+                    true => Err(errors::budget(budget, Distance::Unknown, 0, self.byte_count())),
+                    false => Ok(Arc::new(TokenMask::of(&letters, width))),
+                }
+            }
+            _ => Ok(mask),
         }
     }
 
@@ -199,13 +229,13 @@ impl Matcher {
     ///
     /// # Errors
     /// `matcher/budget` if none is known; the error names the smallest budget known to suffice, if there is one.
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
+    /// `limit/exceeded` if finding the place of the text again exceeds a limit such as `cache_bytes`.
     pub fn check_budget(&mut self, budget: usize) -> Result<()> {
         if self.path.has_ended() { Ok(()) } else { self.promise(budget) }
     }
 
     /// Whether a token may come next [within a budget](Matcher::mask_within), for the cost of one completion after this
-    /// token. A decoder may sample from the plain mask, call this with the token, and sample from the mask within the
+    /// token. The tokens of the last mask within the budget may come. A decoder may sample from the plain mask, call this with the token, and sample from the mask within the
     /// budget only if the result is false. Unless a search reached its limit, its texts have the same distribution as
     /// if it had sampled from the mask within the budget directly (rejection sampling).
     ///
@@ -214,7 +244,9 @@ impl Matcher {
     pub fn is_token_allowed_within(&mut self, token: TokenId, budget: usize) -> Result<bool> {
         let steps = self.steps();
         let is_next = |ahead: &[TokenId]| ahead.len() <= budget && ahead.first() == Some(&token);
-        if self.promises.ahead(steps).is_some_and(is_next) {
+        if self.promises.ahead(steps).is_some_and(is_next)
+            || self.promises.lead_after(steps, token).is_some_and(|lead| lead.len() < budget)
+        {
             return Ok(true);
         }
         let vocabulary = Arc::clone(self.compiled.vocabulary());
@@ -231,26 +263,22 @@ impl Matcher {
             return Ok(self.is_accepting() && self.ends_text(token)?);
         };
         if self.is_bounded() {
-            let mut ahead = self.fork();
-            let completion = match ahead.try_accept(token)? {
-                true => ahead.bounded_completion(rest)?.filter(|completion| completion.len() <= rest),
-                false => None,
-            };
+            let completion = self.bounded_completion_after(token, rest)?.flatten();
             let may_come = completion.is_some();
             self.promises.lead(steps, completion.into_iter().map(|completion| (token, completion)).collect());
             return Ok(may_come);
         }
         let bytes = vocabulary.bytes(token).unwrap_or_default();
-        let (may_come, completion) =
-            self.with_lock(|locked, at| match locked.after_token(locked.cursor(at), token)? {
-                Some(next) if locked.is_sufficient(next, rest)? => Ok((true, None)),
-                Some(next) => {
-                    let ahead = locked.ahead_within(next, bytes, rest, Effort::All)?.completion;
-                    let ahead = ahead.filter(|completion| completion.len() <= rest);
-                    Ok((ahead.is_some(), ahead))
-                }
-                None => Ok((false, None)),
-            })?;
+        let found = self.with_lock(|locked, at| match locked.after_token(locked.cursor(at), token)? {
+            Some(next) if locked.is_sufficient(next, rest)? => Ok((true, None)),
+            Some(next) => {
+                let ahead = locked.ahead_within(next, bytes, rest, Effort::All)?.completion;
+                let ahead = ahead.filter(|completion| completion.len() <= rest);
+                Ok((ahead.is_some(), ahead))
+            }
+            None => Ok((false, None)),
+        });
+        let (may_come, completion) = unless_too_large(found)?.unwrap_or_default();
         // saves the search at the next token
         if let Some(completion) = completion {
             self.promises.lead(steps, vec![(token, completion)]);
@@ -274,7 +302,7 @@ impl Matcher {
         }
         let (completion, tokens, least) = match self.is_bounded() {
             true => {
-                let completion = self.bounded_completion(budget)?;
+                let completion = unless_too_large(self.bounded_completion(budget))?.flatten();
                 let tokens = completion.as_ref().map(|completion| Distance::AtMost(completion.len()));
                 (completion, tokens.unwrap_or(Distance::Unknown), 0)
             }
@@ -282,17 +310,20 @@ impl Matcher {
                 let found = self.with_lock(|locked, at| {
                     let at = locked.cursor(at);
                     if locked.is_sufficient(at, budget)? {
-                        return Ok(Err(()));
+                        return Ok(None);
                     }
                     let least = locked.least_tokens(at)?;
                     // if `least` exceeds the budget, a search serves only to name a budget that suffices in the error
                     let effort = if least > budget { Effort::Quick } else { Effort::All };
                     let ahead = locked.ahead_within(at, &[], budget, effort)?;
-                    Ok(Ok((ahead.completion, ahead.tokens, least)))
-                })?;
-                // the configuration itself guarantees the bound
-                let Ok(found) = found else { return Ok(()) };
-                found
+                    Ok(Some((ahead.completion, ahead.tokens, least)))
+                });
+                match unless_too_large(found)? {
+                    Some(Some(found)) => found,
+                    // the configuration itself guarantees the bound
+                    Some(None) => return Ok(()),
+                    None => (None, Distance::Unknown, 0),
+                }
             }
         };
         match completion.filter(|completion| completion.len() <= budget) {
@@ -341,59 +372,10 @@ impl Locked<'_> {
         Ok(taken.map(|configuration| Cursor { configuration, key_state }).or(by_bytes))
     }
 
-    /// Whether an upper bound on the letters of a completion is known and at most `most`. A letter is a byte or a token
-    /// terminal.
-    fn is_sufficient(&mut self, at: Cursor, most: usize) -> Result<bool> {
-        Ok(self.sufficient(at)?.is_some_and(|letters| letters <= most))
-    }
-
-    /// An upper bound on the letters of a completion, if known: the bound of the configuration, plus the letters of a
-    /// name that must differ from the names already read.
-    fn sufficient(&mut self, at: Cursor) -> Result<Option<usize>> {
-        let Some(names) = self.letters_of_names(at, 0) else { return Ok(None) };
-        let sufficient = Arc::clone(self.compiled.sufficient());
-        let letters = self.cache.sufficient(self.compiled.automaton(), &sufficient, at.configuration)?;
-        Ok(letters.map(|letters| letters.saturating_add(names)))
-    }
-
-    /// An upper bound on the letters that complete a name which must differ from those already read and from `more`
-    /// others; 0 if no name must differ. `None` if unknown, or if the grammar has parts bounded in tokens.
-    fn letters_of_names(&self, at: Cursor, more: u32) -> Option<usize> {
-        if self.compiled.has_parts() {
-            return None;
-        }
-        if at.key_state.is_outside() && (more == 0 || !self.compiled.automaton().has_names()) {
-            return Some(0);
-        }
-        let names = self.compiled.endless_names()?;
-        Some(names.letters(self.names.most_names(at.key_state).saturating_add(more)) as usize)
-    }
-
     /// A lower bound on the number of tokens of a completion.
     fn least_tokens(&mut self, at: Cursor) -> Result<usize> {
         let least = self.cache.least_bytes(self.compiled.automaton(), at.configuration)?;
         Ok(least.div_ceil((self.compiled.vocabulary().longest() as usize).max(1)))
-    }
-
-    /// An upper bound on the tokens needed after any token that may come, if the grammar shows one. It is cached if it
-    /// does not depend on names.
-    fn find_ceiling(&mut self, at: Cursor) -> Result<Option<usize>> {
-        let (compiled, outside) = (self.compiled, at.key_state.is_outside());
-        if let Some(known) = self.cache.completion_ceiling(at.configuration).filter(|_| outside) {
-            return Ok(Some(known));
-        }
-        let in_token = match compiled.index().quote_tokens().has_two_key_tokens {
-            true => compiled.vocabulary().longest(),
-            false => 1,
-        };
-        let Some(names) = self.letters_of_names(at, in_token) else { return Ok(None) };
-        let sufficient = Arc::clone(compiled.sufficient());
-        let ceiling = self.cache.sufficient_after_any(compiled.automaton(), &sufficient, at.configuration)?;
-        let ceiling = ceiling.map(|ceiling| ceiling.saturating_add(names));
-        if let Some(ceiling) = ceiling.filter(|_| outside) {
-            self.cache.keep_completion_ceiling(at.configuration, ceiling);
-        }
-        Ok(ceiling)
     }
 
     /// The tokens of the mask `plain` after which a completion of at most `rest` tokens is known. End-of-sequence
@@ -405,13 +387,15 @@ impl Locked<'_> {
         let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
         let before = self.cache.places_searched();
         let ceiling = whole.then_some(0);
-        let mut within = WithinBudget { tokens: Vec::new(), ceiling, leads: Vec::new(), is_general: true };
+        let mut within = WithinBudget { tokens: Vec::new(), ceiling, leads: Vec::new(), is_general: whole };
         let mut names = 0;
         for (group, (configuration, tokens)) in groups.iter().enumerate() {
             let key_state = key_states.get(group).copied().unwrap_or(from.key_state);
             let at = Cursor { configuration: *configuration, key_state };
-            if reach < FAR && self.cache.least_bytes(self.compiled.automaton(), *configuration)? > reach {
+            let least = unless_limited(self.cache.least_bytes(self.compiled.automaton(), *configuration))?;
+            if reach < FAR && least.is_none_or(|least| least > reach) {
                 within.ceiling = None;
+                within.is_general &= least.is_some();
                 continue;
             }
             let is_text = |token: &TokenId| !vocabulary.is_eos(*token);
@@ -419,7 +403,8 @@ impl Locked<'_> {
                 Some(token).filter(is_text).and_then(|token| vocabulary.bytes(token)).unwrap_or_default()
             };
             let Some((&first, others)) = tokens.split_first() else { continue };
-            if let Some(letters) = self.sufficient(at)?.filter(|&letters| letters <= rest) {
+            let sufficient = unless_limited(self.sufficient(at))?.flatten();
+            if let Some(letters) = sufficient.filter(|&letters| letters <= rest) {
                 within.tokens.extend_from_slice(tokens);
                 within.ceiling = within.ceiling.map(|most| most.max(letters));
                 continue;
@@ -427,7 +412,7 @@ impl Locked<'_> {
             let searched = self.cache.places_searched() - before;
             if searched > most {
                 (within.ceiling, within.is_general) = (None, false);
-                break;
+                continue;
             }
             let effort = if searched <= most / 4 { Effort::All } else { Effort::Short };
             within.is_general &= effort == Effort::All;
@@ -451,10 +436,11 @@ impl Locked<'_> {
             let mut found: Vec<Arc<[TokenId]>> = ahead.completion.into_iter().collect();
             for &token in others {
                 // tokens of a group may have begun different names
-                let Some(at) = self.after_token(from, token)? else { continue };
+                let Some(at) = unless_limited(self.after_token(from, token))?.flatten() else { continue };
                 let mut lead = None;
                 for completion in found.iter().filter(|completion| completion.len() <= rest) {
-                    if self.read_completion(at, since(token), completion)?.is_some() {
+                    let read = unless_limited(self.read_completion(at, since(token), completion))?;
+                    if read.flatten().is_some() {
                         lead = Some(Arc::clone(completion));
                         break;
                     }

@@ -8,6 +8,7 @@ use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
 use super::open_parts::BoundedReading;
 use super::promises::Lead;
+use super::sufficient::unless_too_large;
 use super::token_groups::Alike;
 use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
@@ -125,14 +126,30 @@ impl Matcher {
         }
     }
 
-    /// The tokens of the [mask within a budget](Matcher::mask_within) where bounds of parts matter, if `rest` tokens
-    /// may come after the next one. `plain` is the mask without the budget. Also returns tokens with a completion after
-    /// each, for all allowed tokens but those that end the text.
+    /// A completion after a token that keeps the bounds of parts and has at most `most` tokens. The inner `None` means
+    /// that the token is allowed but no such completion is known, the outer one that the token is not allowed, or that
+    /// this is not known because a limit was reached.
+    pub(super) fn bounded_completion_after(
+        &self,
+        token: TokenId,
+        most: usize,
+    ) -> Result<Option<Option<Arc<[TokenId]>>>> {
+        let mut ahead = self.fork();
+        if !unless_too_large(ahead.try_accept(token))?.unwrap_or_default() {
+            return Ok(None);
+        }
+        let completion = unless_too_large(ahead.bounded_completion(most))?.flatten();
+        Ok(Some(completion.filter(|completion| completion.len() <= most)))
+    }
+
+    /// The [mask within a budget](Matcher::mask_within) where bounds of parts matter, if `rest` tokens may come after the
+    /// next one. `plain` is the mask without the budget. Also returns tokens with a completion after each, for all
+    /// allowed tokens but those that end the text.
     pub(super) fn bounded_mask_within(
         &mut self,
         plain: &TokenMask,
         rest: usize,
-    ) -> Result<(Vec<TokenId>, Vec<Lead>)> {
+    ) -> Result<(Arc<TokenMask>, Vec<Lead>)> {
         let classes = self.with_readings(|locked, readings| locked.classes(readings, plain))?;
         let (mut allowed, mut leads) = (Vec::new(), Vec::new());
         let mut looked_for = 0;
@@ -145,11 +162,8 @@ impl Matcher {
                     if looked_for > COMPLETIONS {
                         break;
                     }
-                    let mut ahead = self.fork();
-                    if !ahead.try_accept(token)? {
-                        continue;
-                    }
-                    known = ahead.bounded_completion(rest)?.filter(|completion| completion.len() <= rest);
+                    let Some(completion) = self.bounded_completion_after(token, rest)? else { continue };
+                    known = completion;
                     if known.is_none() && !is_in_name {
                         break;
                     }
@@ -165,7 +179,7 @@ impl Matcher {
                 allowed.extend(self.ends_text(end)?.then_some(end));
             }
         }
-        Ok((allowed, leads))
+        Ok((Arc::new(TokenMask::of(&allowed, self.compiled.vocabulary().width())), leads))
     }
 
     /// The distances to the end, first in tokens, then in bytes, where bounds of parts matter.

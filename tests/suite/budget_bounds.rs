@@ -68,9 +68,23 @@ fn masks_within_budgets_take_bounded_time_and_memory() {
         "[1",
         &[200, 10_000],
     );
-    let multiples: Vec<_> = (1..=16).map(|n| json!({"multipleOf": f64::from(n) * 0.125})).collect();
-    let multiples = json!({"type": "number", "oneOf": multiples}).to_string();
-    are_bounded(&multiples, PropertyOrder::Declared, "", &[2, 200]);
+}
+
+/// In a product of many operands, a search that only serves a budget ends before it has examined all product states.
+#[test]
+fn masks_within_budgets_in_products_of_many_operands_take_bounded_time_and_memory() {
+    for count in [16, 20, 24] {
+        let multiples: Vec<_> = (1..=count).map(|n| json!({"multipleOf": f64::from(n) * 0.125})).collect();
+        let multiples = json!({"type": "number", "oneOf": multiples}).to_string();
+        are_bounded(&multiples, PropertyOrder::Declared, "", &[2, 200]);
+    }
+    let few: Vec<u32> = (0..60).collect();
+    let values = json!({"oneOf": [{"multipleOf": 1.7}, {"type": "string", "minLength": 60, "maxLength": 600},
+        {"enum": (0..20).collect::<Vec<u32>>()}]});
+    let members = json!({"type": "object", "minProperties": 40, "patternProperties": {
+        "^fz": {"enum": few}, "^c.*z": {"multipleOf": 13}, "^f.*y": {"type": "string", "pattern": "^(a|b)*a(a|b){3}$"}}});
+    let mixed = json!({"allOf": [members, values]}).to_string();
+    are_bounded(&mixed, PropertyOrder::Declared, "", &[200, 1_000]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use super::agreement::operations_agree;
 use super::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agree};
+use super::budgets::walks_within_budgets;
 use super::fuzz_limits::limits;
 use super::generate::{Choices, GrammarShape, random_schema};
 use grammata::grammar::Grammar;
@@ -149,9 +150,14 @@ pub fn vocabulary(bytes: &[u8]) {
     }
 }
 
-/// Compares operations of a matcher with the oracle, on a random grammar and vocabulary.
+/// Compares operations of a matcher with the oracle, on a random grammar and vocabulary; or walks within budgets, with a
+/// vocabulary of single bytes.
 pub fn matcher_operations(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
+    if first >= 192 {
+        walks_within_budgets(rest).unwrap_or_else(|broken| panic!("{broken}"));
+        return;
+    }
     let (locks, members, tokens) = (first % 2 == 1, first % 4 < 2, first % 8 >= 4);
     let shape = GrammarShape { locks, members, tokens, ..GrammarShape::default() };
     if let Err(disagreement) = operations_agree(rest, &shape) {

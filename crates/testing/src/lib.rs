@@ -10,6 +10,7 @@
 pub mod agreement;
 pub mod bounded_parts;
 pub mod brute_mask;
+pub mod budgets;
 pub mod differential;
 pub mod distances;
 pub mod drafts;

@@ -2,6 +2,7 @@
 
 use super::bounds::Estimates;
 use crate::automaton::program::letter::Letter;
+use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
 use crate::collections::best_first::Frontier;
@@ -58,6 +59,10 @@ pub(crate) trait Space {
 
 /// Steps of work per letter tried: a lookup of known places, and a place in a queue.
 const WORK_PER_LETTER: usize = 4;
+
+/// Steps of work per operand of a new product state, for searches that only serve a budget: the operand's steps along
+/// all classes of bytes. (The searches for completions of product states, of which masks depend, count only the classes.)
+const WORK_PER_OPERAND: usize = 3;
 
 /// The average number of letters per place above which a search counts the letters tried, divided by this number,
 /// instead of the places examined.
@@ -148,6 +153,7 @@ impl Space for Configurations<'_, '_> {
         _: &dyn Fn() -> Vec<u8>,
         next: &mut Vec<(Letter, ConfigurationId)>,
     ) -> Result<()> {
+        let products = self.lazy.product_operands();
         let bytes = self.lazy.candidate_bytes(vertex).intersection(self.usable);
         let mut known = None;
         for byte in bytes.iter() {
@@ -163,7 +169,22 @@ impl Space for Configurations<'_, '_> {
         for (terminal, after) in self.lazy.after_terminals(vertex)? {
             next.push((Letter::Token(terminal), after));
         }
-        Ok(())
+        self.lazy.spend_on_products(products)
+    }
+}
+
+impl Cache {
+    /// The number of operands of all product states so far.
+    pub(crate) fn product_operands(&self) -> usize {
+        self.products.operand_count()
+    }
+
+    /// Spends the work of the product states that were added since there were `before` operands.
+    ///
+    /// # Errors
+    /// The limit, if the budget of work is spent.
+    pub(crate) fn spend_on_products(&self, before: usize) -> Result<()> {
+        self.work.spend(self.product_operands().saturating_sub(before).saturating_mul(WORK_PER_OPERAND))
     }
 }
 

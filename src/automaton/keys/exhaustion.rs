@@ -11,37 +11,12 @@ use crate::automaton::run::lazy::Lazy;
 use crate::automaton::tuning::{KEY_BYTES, KEY_CONFIGURATIONS, KEY_WORK, KEYS_AT_ONCE};
 use crate::collections::heap::map_bytes;
 use crate::error::Result;
-use crate::grammar::ByteSet;
+use crate::grammar::{ByteSet, EndlessNames, LONGEST_CHARACTER};
 use crate::limits::Limits;
 use crate::work::Budget;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-
-/// The most bytes of a JSON string that a cycle of configurations reads to make the string longer by a character: the
-/// longest spelling of a character, a pair of escaped surrogates.
-const LONGEST_CHARACTER: u32 = 12;
-
-/// A bound on the letters within which any prefix of a name can become a name that differs from others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct EndlessNames {
-    /// The part that does not depend on the number of other names.
-    base: u32,
-    /// The part that is counted once for each of the other names, and once more.
-    each: u32,
-}
-
-impl EndlessNames {
-    /// The most letters from within a name to the end of a name that differs from `others` names. Each round of a cycle
-    /// makes the name longer, so for some number of rounds up to `others` its length differs from all of them.
-    pub(crate) fn letters(self, others: u32) -> u32 {
-        self.base.saturating_add(self.each.saturating_mul(others.saturating_add(1)))
-    }
-
-    fn max(self, other: EndlessNames) -> EndlessNames {
-        EndlessNames { base: self.base.max(other.base), each: self.each.max(other.each) }
-    }
-}
 
 /// The state of the examination whether names can run out.
 #[derive(Debug, Default)]
@@ -189,10 +164,10 @@ impl NameGraph {
         let all = ways.len() as u32;
         let are_usable = self.before.iter().flatten().all(|(_, is_usable)| *is_usable);
         Some(match (to_loop, to_end) {
-            (_, u32::MAX) => EndlessNames { base: u32::MAX, each: 0 },
+            (_, u32::MAX) => EndlessNames::UNKNOWN,
             // a repeated byte is a character, or half of one after a backslash
             (0..u32::MAX, _) => EndlessNames { base: to_loop.saturating_add(to_end), each: 2 },
-            (u32::MAX, _) if !are_usable => EndlessNames { base: u32::MAX, each: 0 },
+            (u32::MAX, _) if !are_usable => EndlessNames::UNKNOWN,
             (u32::MAX, _) => {
                 EndlessNames { base: all.saturating_add(to_end), each: all.max(LONGEST_CHARACTER) }
             }

@@ -171,6 +171,19 @@ impl KeyTracker {
         })
     }
 
+    /// The recorded names that the name which is being read, or the next string, must not equal, if there are any: the
+    /// state of the decoder and the suffixes of the names that begin with the name so far. The flag says whether the name
+    /// has begun.
+    pub(crate) fn to_differ(&self, place: KeyState) -> Option<(bool, (JsonStringDecoder, SetId))> {
+        let container = self.containers.get(place.container);
+        let name = match place.at {
+            Position::Name { decoder, left, .. } => (true, (decoder, left)),
+            Position::Key if container.is_object => (false, (JsonStringDecoder::Plain, container.names)),
+            _ => return None,
+        };
+        Some(name).filter(|(_, name)| self.is_left(*name))
+    }
+
     /// Whether, from a configuration within a name, a name can follow that is not recorded.
     ///
     /// # Errors

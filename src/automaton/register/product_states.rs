@@ -46,6 +46,11 @@ impl ProductStates {
         self.states.get(tuple.0)
     }
 
+    /// The number of operands of all product states.
+    pub(in crate::automaton) fn operand_count(&self) -> usize {
+        self.states.item_count()
+    }
+
     /// The completion radius of a product, in bytes; 0 before a completion is known.
     pub(in crate::automaton) fn completion_radius(&self, l: u32) -> u32 {
         self.completion_radius.get(&l).copied().unwrap_or(0)

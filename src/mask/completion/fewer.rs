@@ -44,6 +44,7 @@ pub(super) fn search(
             return Ok(Fewer::None);
         }
         let start = frontier.trail().place(place).0;
+        let products = lazy.product_operands();
         // a token read both by bytes and by id leads to the union of both results, so each may be followed alone
         let before = estimates.of(lazy, start)? as usize;
         for (terminal, next) in lazy.after_terminals(start)? {
@@ -93,6 +94,7 @@ pub(super) fn search(
                 }
             }
         }
+        lazy.spend_on_products(products)?;
     }
     Ok(Fewer::None)
 }

@@ -4,7 +4,8 @@
 //! bound on the tokens; its bytes divided by the longest token are a lower bound. If the two differ, a search over
 //! tokens looks for a shorter completion, within `Limits::completion_search`. The result depends only on the
 //! configuration, the effort and the limits, not on earlier queries, so a promised completion is found again after the
-//! tables were dropped. The one exception: nothing is found once all searches of a mask have used up their work.
+//! tables were dropped. The one exception: nothing is found once all searches of a mask have used up their work, or where
+//! a search reaches another limit.
 
 mod fewer;
 mod kept;
@@ -28,6 +29,15 @@ pub(crate) use kept::{Groups, KeptGroups};
 use rustc_hash::FxHashMap;
 pub(in crate::mask) use spell::spelled;
 use std::sync::Arc;
+
+/// The result of a computation that only serves a budget: `None` if it has reached a limit. The limit `cache_bytes` stays
+/// an error, because the tables are then dropped and the computation is repeated.
+pub(crate) fn unless_limited<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(error) if error.limit().is_some_and(|limit| limit != LimitKind::CacheBytes) => Ok(None),
+        result => result.map(Some),
+    }
+}
 
 /// How hard to search for a completion of few tokens. The first two efforts spell a completion that is short in bytes;
 /// the others search for one of fewer tokens.
@@ -161,11 +171,11 @@ impl Completions {
         std::mem::swap(work, &mut tables.work);
     }
 
-    /// The known completions of a configuration for some effort, computed at the first visit. If the budget of work of
-    /// the mask's searches is used up, nothing is found.
+    /// The known completions of a configuration for some effort, computed at the first visit. If a limit is reached, such
+    /// as the budget of work of the mask's searches, nothing is found.
     ///
     /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
+    /// `limit/exceeded` if a limit such as `cache_bytes` is exceeded.
     pub(in crate::mask) fn of(
         &mut self,
         (automaton, tables): (&Automaton, &mut Cache),
@@ -180,12 +190,9 @@ impl Completions {
         self.exchange_work(automaton.limits(), tables);
         let found = self.find_out(&mut Lazy::new(automaton, tables), with, id, effort);
         self.exchange_work(automaton.limits(), tables);
-        let known = match found {
-            Err(error) if error.limit() == Some(LimitKind::MaskWork) => {
-                let bytes = self.estimates.of(&Lazy::new(automaton, tables), id)? as usize;
-                return Ok(Known::unknown(Completions::least_tokens(with, bytes)));
-            }
-            found => found?,
+        let Some(known) = unless_limited(found)? else {
+            let bytes = self.estimates.of(&Lazy::new(automaton, tables), id)? as usize;
+            return Ok(Known::unknown(Completions::least_tokens(with, bytes)));
         };
         let bytes = |known: &Known| -> usize {
             known.completions(Effort::All).map(|tokens| 16 + size_of_val(&**tokens)).sum()

@@ -1,0 +1,165 @@
+//! Upper bounds on the letters of completions. A letter is a byte that is a token, or a token terminal, so a bound is
+//! also one in tokens.
+//!
+//! The bound of a place is a potential: unless it is 0, some letter leads to a place with a lower bound. So a budget
+//! that is at least the bound is kept by following the bounds, without a completion that is carried along. The bound of
+//! a configuration ([`Estimates`](crate::automaton::Estimates)) has this property, but ignores the names that were read:
+//! a name that equals one of them cannot end. So before a name, and within a prefix of a name that was read, the letters
+//! are counted that lead to a prefix of no such name, and then the bound there. Elsewhere the bound of a configuration
+//! counts no name of an object that has names already: only its listed members.
+
+use super::keys::Cursor;
+use super::matcher::Locked;
+use crate::automaton::ConfigurationId;
+use crate::collections::string_set::SetId;
+use crate::error::Result;
+use crate::json::string::JsonStringDecoder;
+use crate::mask::unless_limited;
+use crate::vocabulary::TokenId;
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The most places within a name that are examined for letters to a new name.
+const PLACES_IN_NAME: usize = 1 << 10;
+
+/// The result of a computation that only serves a budget, after the tables were dropped for it: `None` if it has reached
+/// a limit.
+pub(super) fn unless_too_large<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(error) if error.limit().is_some() => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+impl Locked<'_> {
+    /// Whether an upper bound on the letters of a completion is known and at most `most`.
+    pub(super) fn is_sufficient(&mut self, at: Cursor, most: usize) -> Result<bool> {
+        Ok(self.sufficient(at)?.is_some_and(|letters| letters <= most))
+    }
+
+    /// An upper bound on the letters of a completion, if known. See the [module](self). `None` if the grammar has parts
+    /// bounded in tokens.
+    pub(super) fn sufficient(&mut self, at: Cursor) -> Result<Option<usize>> {
+        if self.compiled.has_parts() {
+            return Ok(None);
+        }
+        match self.names.to_differ(at.key_state) {
+            Some(name) => Ok(unless_limited(self.letters_to_new_name(at.configuration, name))?.flatten()),
+            None => self.letters(at.configuration),
+        }
+    }
+
+    /// An upper bound on the letters of a completion, regardless of the names read.
+    fn letters(&mut self, at: ConfigurationId) -> Result<Option<usize>> {
+        let sufficient = Arc::clone(self.compiled.sufficient());
+        self.cache.sufficient(self.compiled.automaton(), &sufficient, at)
+    }
+
+    /// An upper bound on the letters of a completion from before a name (the flag is false) or within it, with the names
+    /// that it must not equal: breadth first over the places up to those from which none of these names can be reached.
+    fn letters_to_new_name(
+        &mut self,
+        from: ConfigurationId,
+        name: (bool, (JsonStringDecoder, SetId)),
+    ) -> Result<Option<usize>> {
+        let automaton = self.compiled.automaton();
+        let usable = self.compiled.sufficient().letters.bytes.clone();
+        let mut best: Option<usize> = None;
+        let mut seen = FxHashSet::from_iter([(from, name)]);
+        let mut open = VecDeque::from([(from, name, 1)]);
+        while let Some((at, (has_begun, name), read)) = open.pop_front() {
+            let improves = |letters: usize| best.is_none_or(|best| letters < best);
+            if !improves(read) {
+                break;
+            }
+            let mut known: Option<ConfigurationId> = None;
+            for byte in self.cache.lazy(automaton).candidate_bytes(at).intersection(&usable).iter() {
+                self.cache.tables.work.spend(1)?;
+                let next = self.cache.lazy(automaton).step(at, byte)?;
+                let after = match (has_begun, byte) {
+                    _ if next == ConfigurationId::DEAD => None,
+                    (true, _) => self.names.left_after(name, byte).map(|name| (true, name)),
+                    (false, b'"') => Some((true, name)),
+                    (false, b' ' | b'\t' | b'\n' | b'\r') => Some((false, name)),
+                    (false, _) => None,
+                };
+                let Some(after) = after else { continue };
+                if self.names.is_left(after.1) {
+                    let least = self.cache.least_bytes(automaton, next)?;
+                    let is_near = best.is_none_or(|best| read + least < best);
+                    if is_near && seen.len() < PLACES_IN_NAME && seen.insert((next, after)) {
+                        open.push_back((next, after, read + 1));
+                    }
+                } else if known != Some(next) {
+                    known = Some(next);
+                    let letters = self.letters(next)?.map(|letters| read.saturating_add(letters));
+                    best = [best, letters].into_iter().flatten().min();
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// The letters after which a completion of at most `rest` letters is known: tokens of one byte, and one token of each
+    /// token terminal.
+    pub(super) fn letters_within(&mut self, at: Cursor, rest: usize) -> Result<Vec<TokenId>> {
+        let (automaton, vocabulary) = (self.compiled.automaton(), Arc::clone(self.compiled.vocabulary()));
+        let usable = self.compiled.sufficient().letters.bytes.clone();
+        let mut letters = Vec::new();
+        for byte in self.cache.lazy(automaton).candidate_bytes(at.configuration).intersection(&usable).iter()
+        {
+            let next = unless_limited(self.step(at, &[], byte))?.flatten();
+            if let Some(next) = next
+                && self.is_sufficient(next, rest)?
+            {
+                letters.extend(vocabulary.spelled(&[byte]));
+            }
+        }
+        for (terminal, next) in self.after_terminals(at)? {
+            if self.is_sufficient(next, rest)? {
+                let mut example = None;
+                self.compiled.terminals().each(terminal, |token| {
+                    example = example.or(Some(token).filter(|&token| !vocabulary.is_eos(token)));
+                });
+                letters.extend(example);
+            }
+        }
+        Ok(letters)
+    }
+
+    /// An upper bound on the tokens needed after any token that may come, if the grammar shows one. It is cached if it
+    /// does not depend on names.
+    pub(super) fn find_ceiling(&mut self, at: Cursor) -> Result<Option<usize>> {
+        let (compiled, outside) = (self.compiled, at.key_state.is_outside());
+        if let Some(known) = self.cache.completion_ceiling(at.configuration).filter(|_| outside) {
+            return Ok(Some(known));
+        }
+        let in_token = match compiled.index().quote_tokens().has_two_key_tokens {
+            true => compiled.vocabulary().longest(),
+            false => 1,
+        };
+        let Some(names) = self.letters_of_names(at, in_token) else { return Ok(None) };
+        let sufficient = Arc::clone(compiled.sufficient());
+        let ceiling = self.cache.sufficient_after_any(compiled.automaton(), &sufficient, at.configuration)?;
+        let ceiling = ceiling.map(|ceiling| ceiling.saturating_add(names));
+        if let Some(ceiling) = ceiling.filter(|_| outside) {
+            self.cache.keep_completion_ceiling(at.configuration, ceiling);
+        }
+        Ok(ceiling)
+    }
+
+    /// An upper bound on the letters that complete any name which must differ from those already read and from `more`
+    /// others; 0 in grammars without names. `None` if unknown, or if the grammar has parts bounded in tokens.
+    fn letters_of_names(&self, at: Cursor, more: u32) -> Option<usize> {
+        if self.compiled.has_parts() {
+            return None;
+        }
+        if !self.compiled.automaton().has_names() {
+            return Some(0);
+        }
+        let names = self.compiled.endless_names()?.max(self.compiled.sufficient().bounds.names);
+        let others = self.names.most_names(at.key_state).saturating_add(more);
+        names.letters(others).map(|letters| letters as usize)
+    }
+}
