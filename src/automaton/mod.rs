@@ -33,7 +33,7 @@ pub(crate) use keys::exhaustion::KeyExhaustion;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use language::anatomy;
-pub use language::{graph, words};
+pub use language::{graph, samples, words};
 pub use program::automaton::Automaton;
 pub use program::block::Scope;
 pub(crate) use program::ids::PartId;

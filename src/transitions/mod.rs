@@ -6,6 +6,7 @@
 //! - `count`: the number of words, exactly ([`Counts`]);
 //! - `list`: the words in order ([`List`]);
 //! - `sample`: a word drawn uniformly ([`sample`]);
+//! - `walk`: a word drawn letter by letter ([`Walk`]);
 //! - `distance`: shortest and cheapest paths to acceptance ([`Distances`]);
 //! - `repair`: the accepted word with the least edit distance from a given one ([`repair`]);
 //! - `verify`: the first wrong letter of a given word, and the letters that are feasible in its place ([`verify`]);
@@ -23,6 +24,7 @@ mod minimize;
 mod repair;
 mod sample;
 mod verify;
+mod walk;
 
 pub use count::{Count, Counts};
 pub use distance::{Bounds, Distances, Indexed, Measure, PathLength, costs_from_start, shortest};
@@ -33,6 +35,7 @@ pub use repair::{Alignment, Repaired, repair};
 pub use sample::below;
 pub use sample::{Sample, sample};
 pub use verify::{Word, WordVerdict, verify, verify_reversed};
+pub use walk::{WEIGHT, Walk};
 
 use crate::error::Result;
 use num_bigint::BigUint;
@@ -180,6 +183,13 @@ pub trait Letters: TransitionSystem {
 
     /// Draws a letter of a choice uniformly.
     fn draw<R: RngCore>(&self, choice: &Self::Choice, random: &mut R) -> Self::Letter;
+
+    /// How likely a [`Walk`] continues with a label, compared with other labels and with [`WEIGHT`] for the end of the
+    /// word. Default: [`WEIGHT`].
+    fn weight(&self, label: &Self::Label) -> u32 {
+        let _ = label;
+        WEIGHT
+    }
 
     /// A state that accepts at least the same words, from a smaller set of states; lengths of words are cached for it.
     /// Default: the state itself.

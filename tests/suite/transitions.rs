@@ -9,8 +9,8 @@ mod properties;
 use grammata::Result;
 use grammata::transitions::{
     Alignment, Bounds, Completable, Count, Counts, Distances, Graph, Indexed, Letters, List, Measure,
-    PathLength, Repaired, Sample, Transition, TransitionSystem, Word, WordVerdict, costs_from_start, repair,
-    sample, shortest, verify, verify_reversed,
+    PathLength, Repaired, Sample, Transition, TransitionSystem, Walk, Word, WordVerdict, costs_from_start,
+    repair, sample, shortest, verify, verify_reversed,
 };
 use num_bigint::BigUint;
 use rand::{Rng, RngCore, SeedableRng};

@@ -16,7 +16,7 @@ pub mod io;
 use crate::args::global::{self, Early, GlobalArgs};
 use crate::cmd::{
     check, compile, count, embed, enumerate, explain, flow, generate, graph, guard, inspect, limit_list,
-    mask, plan, procedure, retrieve, schema_report, shell, tag, tools, vocab,
+    mask, plan, procedure, retrieve, sample, schema_report, shell, tag, tools, vocab,
 };
 use crate::io::output::{Exit, Failure, Output, OutputFormat};
 use crate::io::{errors, messages};
@@ -63,6 +63,8 @@ enum Command {
     Enumerate(enumerate::Arguments),
     /// Count the words of a grammar
     Count(count::Arguments),
+    /// Draw random words of a grammar
+    Sample(sample::Arguments),
     /// Draw the configurations that a grammar goes through
     Graph(graph::Arguments),
     /// Show a schema's keywords, options and compiled size
@@ -220,6 +222,7 @@ impl Command {
             Command::Check(arguments) => check::run(arguments, output),
             Command::Explain(arguments) => explain::run(&arguments, output),
             Command::Enumerate(arguments) => enumerate::run(&arguments, output),
+            Command::Sample(arguments) => sample::run(&arguments, output),
             Command::Count(arguments) => count::run(&arguments, output),
             Command::Graph(arguments) => graph::run(&arguments, output),
             Command::SchemaReport(arguments) => schema_report::run(&arguments, output),

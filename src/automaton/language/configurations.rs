@@ -11,7 +11,7 @@ use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::{LimitKind, Limits};
-use crate::transitions::{Letters, Transition, TransitionSystem, shortest};
+use crate::transitions::{Letters, Transition, TransitionSystem, WEIGHT, shortest};
 use num_bigint::BigUint;
 use rand::{Rng, RngCore};
 use smallvec::SmallVec;
@@ -210,6 +210,12 @@ impl Letters for Configurations<'_> {
             LetterRange::Bytes(first, last) => Letter::Byte(random.random_range(first..=last)),
             LetterRange::Token(terminal) => Letter::Token(terminal),
         }
+    }
+
+    /// Bytes beyond ASCII begin many sets of characters, of which a text rarely needs one.
+    fn weight(&self, letters: &LetterSet) -> u32 {
+        let is_ascii = letters.bytes.iter().next().is_some_and(|byte| byte.is_ascii());
+        if is_ascii || !letters.terminals.is_empty() { WEIGHT } else { 1 }
     }
 
     fn relaxed(&self, at: &Position) -> Position {

@@ -5,4 +5,5 @@
 pub mod anatomy;
 mod configurations;
 pub mod graph;
+pub mod samples;
 pub mod words;

@@ -57,7 +57,7 @@ pub(in crate::automaton) fn count_from(
 }
 
 /// Configurations with the budget of work of one count, or of one word.
-fn budgeted(automaton: &Automaton) -> Result<Configurations<'_>> {
+pub(super) fn budgeted(automaton: &Automaton) -> Result<Configurations<'_>> {
     let mut configurations = Configurations::new(automaton)?;
     configurations.tables.work = Budget::of_words(automaton.limits());
     Ok(configurations)

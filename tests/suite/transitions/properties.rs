@@ -85,6 +85,39 @@ fn words_are_drawn_uniformly() {
 }
 
 #[test]
+fn walks_draw_the_words_within_the_bound() {
+    let (mut tested, mut empty) = (0, 0);
+    for (table, mut random) in tables(5, 400) {
+        let words: BTreeSet<Vec<Letter>> = table.words().into_iter().collect();
+        let mut system = System::new(&table);
+        let mut walk = Walk::default();
+        let drawn = walk.draw(&mut system, LONGEST, &mut random).unwrap();
+        assert_eq!(drawn.is_none(), words.is_empty(), "{table:?}");
+        if words.is_empty() {
+            empty += 1;
+            continue;
+        }
+        let mut drawn: BTreeSet<Vec<Letter>> = drawn.into_iter().collect();
+        for _ in 0..400 {
+            drawn.extend(walk.draw(&mut system, LONGEST, &mut random).unwrap());
+        }
+        assert!(drawn.is_subset(&words), "{table:?}");
+        if words.len() <= 8 {
+            tested += 1;
+            assert_eq!(drawn, words, "{table:?}");
+        }
+        // a bound that no word keeps
+        let least = words.iter().map(Vec::len).min().unwrap();
+        for most in 0..LONGEST {
+            let drawn = walk.draw(&mut system, most, &mut random).unwrap();
+            assert_eq!(drawn.is_some(), most >= least, "{most} {table:?}");
+            assert!(drawn.is_none_or(|word| word.len() <= most && words.contains(&word)), "{most} {table:?}");
+        }
+    }
+    assert!(tested > 60 && empty > 20, "{tested} {empty}");
+}
+
+#[test]
 fn distances_are_least_whatever_the_outcomes() {
     let mut random = ChaCha8Rng::seed_from_u64(4);
     for case in 0..400 {

@@ -22,6 +22,7 @@ pub mod procedure;
 #[cfg(feature = "ort")]
 pub(crate) mod prompt_errors;
 pub mod retrieve;
+pub(crate) mod sample;
 pub(crate) mod schema_report;
 pub(crate) mod shell;
 pub(crate) mod tag;

@@ -1,7 +1,7 @@
 //! What the program reads and writes, whatever the command.
 //!
 //! - `output` is standard output (results); `messages` is standard error (errors, warnings, notes, progress);
-//! - `text` shows bytes and places; `errors` creates the program's own errors, most with codes `cli/…`; `report`
+//! - `text` shows bytes and places, `words` words of grammars; `errors` creates the program's own errors, most with codes `cli/…`; `report`
 //!   translates errors of the library to the names of command-line options.
 
 pub mod errors;
@@ -11,3 +11,4 @@ pub mod output;
 pub(crate) mod paths;
 pub(crate) mod report;
 pub mod text;
+pub(crate) mod words;

@@ -4,12 +4,13 @@ use grammata::diagnostic::{Diagnostic, Place};
 use serde::Serialize;
 
 /// The settings of the library that diagnostics mention, and the corresponding options of the program.
-const OPTIONS: [(&str, &str); 6] = [
+const OPTIONS: [(&str, &str); 7] = [
     ("Options::root", "--root"),
     ("Options::start", "--root"),
     ("LoadOptions::eos", "--eos"),
     ("LoadOptions::specials", "--special"),
     ("LoadOptions::width", "--width"),
+    ("Samples::most", "--max-bytes"),
     ("json_schema::Options::documents", "--schema-document URI=FILE"),
 ];
 

@@ -2,6 +2,7 @@
 
 pub(crate) use crate::process::{json, out, refused, run, run_with};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 const PERSON: &str = "grammars/person";
@@ -274,6 +275,33 @@ fn enumerate_lists_words() {
         (&found["diagnostics"][0]["code"], &found["exit_code"]),
         (&"limit/exceeded".into(), &4.into())
     );
+}
+
+#[test]
+fn sample_draws_words() {
+    let folder = folder(&[("p.regex", "(?s-u:[ab]{2}|\\xFF)"), ("long.regex", "(abc){4}")]);
+    let pattern = text(&folder.path().join("p.regex")).to_owned();
+    for more in [&[][..], &["--uniform"]] {
+        let all = out(0, &[&["sample", &pattern, "--words", "200"], more].concat());
+        let words: BTreeSet<&str> = all.lines().collect();
+        assert_eq!(words, BTreeSet::from(["\"aa\"", "\"ab\"", "\"ba\"", "\"bb\"", "\"\\xFF\""]), "{more:?}");
+        assert_eq!(all, out(0, &[&["sample", &pattern, "--words", "200"], more].concat()), "equal seeds");
+        assert_ne!(all, out(0, &[&["sample", &pattern, "--words", "200", "--seed", "1"], more].concat()));
+    }
+    let found = json(0, &["sample", &pattern, "--words", "1", "--max-bytes", "1", "--output-format=json"]);
+    assert_eq!(found["words"], serde_json::json!([{ "hex": "ff" }]));
+    assert_eq!((&found["seed"], &found["uniform"]), (&0.into(), &false.into()));
+    assert_eq!(
+        json(0, &["sample", &pattern, "--words", "0", "--output-format=json"])["words"],
+        serde_json::json!([])
+    );
+    let long = text(&folder.path().join("long.regex")).to_owned();
+    assert_eq!(out(0, &["sample", &long, "--words", "1", "--max-bytes", "12", "--raw"]), "abcabcabcabc\n");
+    let failed = run(&["sample", &long, "--max-bytes", "11"]);
+    assert!(failed.code != 0 && failed.out.is_empty(), "{}", failed.err);
+    for part in ["automaton/no-word", "words of 12 bytes and more", "--max-bytes"] {
+        assert!(failed.err.contains(part), "{}", failed.err);
+    }
 }
 
 #[test]

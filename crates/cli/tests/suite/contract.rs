@@ -53,6 +53,7 @@ const CALLS: &[(&str, &str)] = &[
     ("retrieve index", "!--embedder .models/none --output $TMP/index"),
     ("retrieve search", "weather"),
     ("retrieve serve", "!no-such-tools.json"),
+    ("sample", "grammars/iso-dates --words 2"),
     ("schema-report", "grammars/person"),
     ("tag", "hermes"),
     ("tools check", "catalogues/services/openapi.json"),

@@ -1,0 +1,197 @@
+//! Random walks: words of any language, drawn letter by letter, that always end in time.
+
+use super::{Completable, Held, Letters, Transition, TransitionOf, TransitionSystem};
+use crate::error::Result;
+use num_bigint::BigUint;
+use rand::{Rng, RngCore};
+use rustc_hash::FxHashMap;
+use std::hash::Hash;
+
+/// The weight of the end of a word, and the usual weight of a label.
+pub const WEIGHT: u32 = 8;
+
+/// What is known about the shortest word from a state to acceptance.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// A number of letters that is enough; `usize::MAX` if none is known.
+    enough: usize,
+    /// A number of letters that is not enough.
+    too_few: Option<usize>,
+}
+
+/// Draws words of one system by random walks, and caches which states reach acceptance in time.
+pub struct Walk<S> {
+    known: FxHashMap<S, Bounds>,
+    held: Held,
+}
+
+impl<S> Default for Walk<S> {
+    fn default() -> Walk<S> {
+        Walk { known: FxHashMap::default(), held: Held::default() }
+    }
+}
+
+/// A state on the path of the search. The untried transitions of the last state of the path are at the end of a list
+/// that all states share.
+struct Level<S> {
+    state: S,
+    /// The number of letters that may follow.
+    left: usize,
+    /// The index of the state's first transition in the shared list.
+    first: usize,
+}
+
+impl<S: Clone + Eq + Hash> Walk<S> {
+    /// Draws a word of at most `most` letters. `None` if there is none.
+    ///
+    /// At each state the walk chooses between the end, if the state is accepting, and the labels after which a word of
+    /// at most `most` letters can still be completed, in proportion to [`WEIGHT`] and to
+    /// [`Letters::weight`]. The letters of a label are equally likely.
+    ///
+    /// # Errors
+    /// Errors of the system, for instance an exceeded limit.
+    pub fn draw<T: Letters<State = S>, R: RngCore>(
+        &mut self,
+        system: &mut T,
+        most: usize,
+        random: &mut R,
+    ) -> Result<Option<Vec<T::Letter>>> {
+        let (mut state, mut used, mut word) = (system.start(), T::Used::default(), Vec::new());
+        if !self.reaches(system, &state, most)? {
+            return Ok(None);
+        }
+        let mut transitions = Vec::new();
+        loop {
+            let mut end = if system.is_accepting(&state) { WEIGHT } else { 0 };
+            transitions.clear();
+            if word.len() < most {
+                system.successors(&state, &mut transitions)?;
+            }
+            let chosen = loop {
+                let weights = transitions.iter().map(|next: &TransitionOf<T>| system.weight(&next.label));
+                let total = end + weights.clone().sum::<u32>();
+                if total == 0 {
+                    // all letters of every label were used up
+                    return Ok(None);
+                }
+                let mut drawn = random.random_range(0..total);
+                if drawn < end {
+                    return Ok(Some(word));
+                }
+                drawn -= end;
+                let place = weights.clone().position(|weight| {
+                    let is_here = drawn < weight;
+                    drawn = drawn.saturating_sub(weight);
+                    is_here
+                });
+                let Some(place) = place else {
+                    end = 0;
+                    continue;
+                };
+                let Transition { label, to } = transitions.swap_remove(place);
+                let mut choices = Vec::new();
+                system.choices(&label, &used, &mut choices);
+                if !choices.is_empty() && self.reaches(system, &to, most - word.len() - 1)? {
+                    break Some((choices, to));
+                }
+            };
+            let Some((choices, to)) = chosen else { return Ok(None) };
+            let total: BigUint = choices.iter().map(|choice| system.size(choice)).sum();
+            let mut drawn = super::below(&total, random);
+            for choice in choices {
+                let size = system.size(&choice);
+                if drawn < size {
+                    word.push(system.draw(&choice, random));
+                    system.use_up(&choice, &mut used);
+                    break;
+                }
+                drawn -= size;
+            }
+            state = to;
+        }
+    }
+
+    /// Whether a word of at most `most` letters leads from a state to acceptance. A depth-first search that ends at the
+    /// first word found.
+    fn reaches<T: TransitionSystem<State = S>>(
+        &mut self,
+        system: &mut T,
+        from: &S,
+        most: usize,
+    ) -> Result<bool> {
+        if let Some(answer) = self.look(system, from, most)? {
+            return Ok(answer);
+        }
+        let (mut open, mut path) = (Vec::new(), Vec::new());
+        path.push(self.enter(system, from.clone(), most, &mut open)?);
+        while let Some(level) = path.last() {
+            if open.len() == level.first {
+                if let Some(Level { state, left, .. }) = path.pop() {
+                    let bounds = self.bounds(system, state)?;
+                    bounds.too_few = bounds.too_few.max(Some(left));
+                }
+                continue;
+            }
+            let left = level.left - 1;
+            let Some(Transition { to, .. }): Option<TransitionOf<T>> = open.pop() else { break };
+            match self.look(system, &to, left)? {
+                Some(false) => {}
+                None => path.push(self.enter(system, to, left, &mut open)?),
+                Some(true) => {
+                    let mut enough = match system.is_accepting(&to) {
+                        true => 0,
+                        false => self.known.get(&to).map_or(left, |bounds| bounds.enough),
+                    };
+                    while let Some(Level { state, .. }) = path.pop() {
+                        enough += 1;
+                        let bounds = self.bounds(system, state)?;
+                        bounds.enough = bounds.enough.min(enough);
+                    }
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The answer, if it is known without a search.
+    fn look<T: TransitionSystem<State = S>>(
+        &self,
+        system: &mut T,
+        state: &S,
+        most: usize,
+    ) -> Result<Option<bool>> {
+        if system.is_accepting(state) {
+            return Ok(Some(true));
+        }
+        if most == 0 || system.completable(state)? == Completable::No {
+            return Ok(Some(false));
+        }
+        Ok(match self.known.get(state) {
+            Some(bounds) if bounds.enough <= most => Some(true),
+            Some(bounds) if bounds.too_few >= Some(most) => Some(false),
+            _ => None,
+        })
+    }
+
+    fn enter<T: TransitionSystem<State = S>>(
+        &mut self,
+        system: &mut T,
+        state: S,
+        left: usize,
+        open: &mut Vec<TransitionOf<T>>,
+    ) -> Result<Level<S>> {
+        let first = open.len();
+        system.successors(&state, open)?;
+        // the list is followed from its end
+        open[first..].reverse();
+        Ok(Level { state, left, first })
+    }
+
+    fn bounds<T: TransitionSystem<State = S>>(&mut self, system: &mut T, state: S) -> Result<&mut Bounds> {
+        if !self.known.contains_key(&state) {
+            self.held.add(system, 2 * size_of::<(S, Bounds)>())?;
+        }
+        Ok(self.known.entry(state).or_insert(Bounds { enough: usize::MAX, too_few: None }))
+    }
+}
