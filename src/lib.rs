@@ -78,7 +78,7 @@ pub mod vocabulary;
 
 pub use diagnostic::{Diagnostic, Place};
 pub use error::{Error, ErrorKind, Result};
-pub use grammata_base::{diagnostic, error, limits};
+pub use grammata_base::{diagnostic, error, forking, limits};
 use grammata_base::{dot, files, work};
 pub use limits::{LimitKind, Limits};
 pub use mask::{CompiledGrammar, Compiler, MemoryBound, TokenMask};

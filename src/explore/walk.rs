@@ -7,6 +7,7 @@
 use super::{ExploreBudget, skeleton};
 use crate::automaton::ConfigurationId;
 use crate::error::{ErrorKind, Result};
+use crate::forking;
 use crate::mask::{CompiledGrammar, MaskCache};
 use crate::vocabulary::TokenId;
 use crate::work::Budget;
@@ -146,6 +147,8 @@ impl<'a> Explorer<'a> {
             {
                 return None;
             }
+            // no other thread forks the process while this one holds the tables
+            let _running = forking::begin();
             match self.compiled.cache_if_idle() {
                 Some(mut cache) => {
                     let done = work(&mut cache);

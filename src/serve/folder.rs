@@ -3,6 +3,7 @@
 
 use crate::error::Result;
 use crate::explore::ExploreBudget;
+use crate::forking;
 use crate::grammar::Grammar;
 use crate::mask::{CompiledGrammar, Compiler};
 use crate::mask_file::{EXTENSION, MaskFile};
@@ -70,9 +71,12 @@ impl Folder {
         compiler.load(file).ok()
     }
 
-    /// Queues a grammar to be explored and written, unless the queue is full.
+    /// Queues a grammar to be explored and written, unless the queue is full. Does nothing in a child of `fork()`, where
+    /// the thread does not exist and the queue may be locked.
     pub(super) fn write(&self, compiler: &Compiler, grammar: &Grammar) {
-        if let Some(jobs) = &self.jobs {
+        if self.process == std::process::id()
+            && let Some(jobs) = &self.jobs
+        {
             let job = Job::Write(Box::new(grammar.clone()), self.file(compiler, grammar));
             match jobs.try_send(job) {
                 // if it is not queued, the next process that compiles the grammar will try again
@@ -104,6 +108,8 @@ fn write_all(
     max_bytes: u64,
 ) {
     while let Ok(job) = jobs.recv() {
+        // no other thread forks the process meanwhile: its child could find tables locked
+        let _running = forking::begin();
         match job {
             Job::Write(grammar, path) => {
                 // another process, or an earlier job, may have written the same file

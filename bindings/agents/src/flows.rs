@@ -10,6 +10,7 @@ use grammata_agents::flows::{
     Level, Within,
 };
 use grammata_python_border::choice;
+use grammata_python_border::forking::detach;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use self_cell::self_cell;
@@ -173,7 +174,7 @@ impl FlowDomain {
         limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<FlowDomain> {
         let limits = BORDER.limits(limits)?;
-        py.detach(|| FlowDomain::made(text, allow_infeasible, limits)).raise(py)
+        detach(py, || FlowDomain::made(text, allow_infeasible, limits)).raise(py)
     }
 
     /// Reads a file.
@@ -186,7 +187,7 @@ impl FlowDomain {
         limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<FlowDomain> {
         let limits = BORDER.limits(limits)?;
-        py.detach(|| {
+        detach(py, || {
             let text = file(&path, &limits)?;
             FlowDomain::made(&text, allow_infeasible, limits)
                 .map_err(|error| error.in_file(&path.display().to_string()))
@@ -248,7 +249,7 @@ impl FlowDomain {
         intents: usize,
     ) -> PyResult<FlowWalk> {
         let rules = Rules { level, api_order: api_order.to_owned(), flow, intents };
-        let state = py.detach(|| State::new(&self.inner, &rules, &self.limits)).raise(py)?;
+        let state = detach(py, || State::new(&self.inner, &rules, &self.limits)).raise(py)?;
         Ok(FlowWalk(Mutex::new(state)))
     }
 
@@ -301,7 +302,7 @@ pub(crate) struct FlowWalk(Mutex<State>);
 impl FlowWalk {
     /// Runs `work` without the interpreter's lock.
     fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut State) -> R + Send) -> R {
-        py.detach(|| work(&mut lock(&self.0)))
+        detach(py, || work(&mut lock(&self.0)))
     }
 }
 

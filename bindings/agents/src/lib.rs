@@ -41,6 +41,8 @@ mod _native {
     use crate::turns::Turns;
     #[pymodule_export]
     use grammata_python_border::ending::_end;
+    #[pymodule_export]
+    use grammata_python_border::forking::{_after_fork_in_child, _after_fork_in_parent, _before_fork};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -8,6 +8,7 @@ use crate::policy::is_completable;
 use grammata::Result;
 use grammata::syntax::automaton_spec::{Spec, Symbol};
 use grammata_agents::plan::{Conflicts, Observation, PlanAutomaton, Planner as Inner, Step};
+use grammata_python_border::forking::detach;
 use grammata_python_border::from_json;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -38,11 +39,11 @@ impl Planner {
 
     /// Runs `work` without the interpreter's lock.
     fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Inner) -> Result<R> + Send) -> PyResult<R> {
-        py.detach(|| work(&mut lock(&self.0))).raise(py)
+        detach(py, || work(&mut lock(&self.0))).raise(py)
     }
 
     fn spec(&self, py: Python<'_>) -> Arc<Spec> {
-        py.detach(|| lock(&self.0).plans().shared_spec())
+        detach(py, || lock(&self.0).plans().shared_spec())
     }
 }
 
@@ -75,14 +76,14 @@ impl Planner {
     /// The steps so far.
     #[getter]
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let plan = py.detach(|| lock(&self.0).plan().clone());
+        let plan = detach(py, || lock(&self.0).plan().clone());
         steps(py, &self.spec(py), &plan)
     }
 
     /// The current flags and facts of the spec: true or false, a value, or None.
     #[getter]
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        from_json(py, &Value::Object(py.detach(|| lock(&self.0).facts())))
+        from_json(py, &Value::Object(detach(py, || lock(&self.0).facts())))
     }
 
     /// The actions that may come next, in the spec's order.
@@ -204,14 +205,14 @@ impl Planner {
     /// removed steps.
     #[pyo3(signature = (steps=1, /))]
     fn back(&self, py: Python<'_>, steps: usize) -> usize {
-        py.detach(|| {
+        detach(py, || {
             let mut planner = lock(&self.0);
             (0..steps).take_while(|_| planner.back().is_some()).count()
         })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let steps = py.detach(|| lock(&self.0).plan().steps.len());
+        let steps = detach(py, || lock(&self.0).plan().steps.len());
         format!("<grammata_agents.Planner of {steps} steps>")
     }
 }

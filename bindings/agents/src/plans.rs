@@ -10,6 +10,7 @@ use grammata_agents::plan::{
     Plan, PlanAutomaton, PlanSampler, Problem, Questions, ReadPlan, SearchOptions, Step, Verdict,
 };
 use grammata_python_border::ending::PythonCall;
+use grammata_python_border::forking::detach;
 use grammata_python_border::{choice, from_json};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyString, PyTuple};
@@ -44,11 +45,11 @@ impl Plans {
         py: Python<'_>,
         work: impl FnOnce(&mut PlanAutomaton) -> grammata::Result<R> + Send,
     ) -> PyResult<R> {
-        py.detach(|| work(&mut lock(&self.automaton))).raise(py)
+        detach(py, || work(&mut lock(&self.automaton))).raise(py)
     }
 
     fn spec(&self, py: Python<'_>) -> std::sync::Arc<Spec> {
-        py.detach(|| lock(&self.automaton).shared_spec())
+        detach(py, || lock(&self.automaton).shared_spec())
     }
 
     /// Reads a plan from a list of steps or a text.
@@ -63,7 +64,7 @@ impl Plans {
             }
         };
         let spec = self.spec(py);
-        py.detach(|| ReadPlan::parse(&text, &spec)).raise(py)
+        detach(py, || ReadPlan::parse(&text, &spec)).raise(py)
     }
 }
 
@@ -110,7 +111,7 @@ impl Plans {
     ) -> PyResult<Plans> {
         let py = spec.py();
         let (text, options) = BORDER.spec_options(spec, parameters, folder, BORDER.limits(limits)?)?;
-        let made = py.detach(|| PlanAutomaton::new(Spec::read(&text, &options)?));
+        let made = detach(py, || PlanAutomaton::new(Spec::read(&text, &options)?));
         Ok(Plans { automaton: Mutex::new(made.raise(py)?), text, options })
     }
 
@@ -126,11 +127,11 @@ impl Plans {
         let limits = BORDER.limits(limits)?;
         let files = ["spec.toml", "spec.json"].map(|name| path.join(name));
         let path = files.into_iter().find(|file| file.is_file()).unwrap_or(path);
-        let text = py.detach(|| file(&path, &limits)).raise(py)?;
+        let text = detach(py, || file(&path, &limits)).raise(py)?;
         let folder = path.parent().map(Path::to_path_buf);
         let text = PyString::new(py, &text);
         let (text, options) = BORDER.spec_options(text.as_any(), parameters, folder, limits)?;
-        let made = py.detach(|| PlanAutomaton::new(Spec::read(&text, &options)?));
+        let made = detach(py, || PlanAutomaton::new(Spec::read(&text, &options)?));
         let made = made.map_err(|error| error.in_file(&path.display().to_string())).raise(py)?;
         Ok(Plans { automaton: Mutex::new(made), text, options })
     }
@@ -146,7 +147,7 @@ impl Plans {
     #[pyo3(signature = (*, max_free_steps=None))]
     fn planner(&self, py: Python<'_>, max_free_steps: Option<usize>) -> PyResult<Planner> {
         // a planner writes to its tables; it gets its own automaton
-        let made = py.detach(|| {
+        let made = detach(py, || {
             let plans = PlanAutomaton::new(Spec::read(&self.text, &self.options)?)?;
             Planner::new(plans, max_free_steps)
         });
@@ -249,7 +250,7 @@ impl Plans {
                 SearchOptions::default().max_questions(max_questions).max_free_steps(max_free_steps);
             search.run(&mut Problem::new(&mut plans, &mut policy, &questions, &options))
         };
-        let found = py.detach(find);
+        let found = detach(py, find);
         let outcome = found.map_err(|error| policy.failure(py, &error))?;
         let spec = self.spec(py);
         let plan = outcome.plan.as_ref().map(|plan| steps(py, &spec, plan)).transpose()?;

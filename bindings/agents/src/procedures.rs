@@ -10,6 +10,7 @@ use grammata_agents::procedures::{
     self, Event, Format, Mode, NodeKind, Procedure as Inner, Supervisor, Verdict, check, read_trace,
 };
 use grammata_python_border::choice;
+use grammata_python_border::forking::detach;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use self_cell::self_cell;
@@ -117,7 +118,7 @@ impl Procedure {
                 other => other.to_string(),
             },
         };
-        py.detach(|| read_trace(&text, &self.limits)).raise(py)
+        detach(py, || read_trace(&text, &self.limits)).raise(py)
     }
 
     fn judged(&self, events: &[Event], judge_arguments: bool) -> Verdict {
@@ -138,7 +139,7 @@ impl Procedure {
         limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Procedure> {
         let limits = BORDER.limits(limits)?;
-        py.detach(|| {
+        detach(py, || {
             let format = match format {
                 "yaml" => Format::Yaml,
                 "toml" => Format::Toml,
@@ -161,7 +162,7 @@ impl Procedure {
     ) -> PyResult<Procedure> {
         let limits = BORDER.limits(limits)?;
         let is_toml = path.extension().is_some_and(|extension| extension == "toml");
-        py.detach(|| {
+        detach(py, || {
             let text = crate::border::file(&path, &limits)?;
             let format = if is_toml { Format::Toml } else { Format::Yaml };
             Procedure::made(&text, format, self::mode(mode)?, hears_user, limits)
@@ -212,7 +213,7 @@ impl Procedure {
     #[pyo3(signature = (trace=None, /))]
     fn session(&self, py: Python<'_>, trace: Option<&Bound<'_, PyAny>>) -> PyResult<Session> {
         let events = trace.map_or(Ok(Vec::new()), |trace| self.events(trace))?;
-        let wrong = py.detach(|| self.judged(&events, true).violations.into_iter().next());
+        let wrong = detach(py, || self.judged(&events, true).violations.into_iter().next());
         if let Some(wrong) = wrong {
             let found = format!("event {}: {}: {}", wrong.event + 1, wrong.node, wrong.obstacle);
             let error = errors::rejected(
@@ -225,7 +226,7 @@ impl Procedure {
             return Err(exception(py, &error));
         }
         let session = Session::new(Arc::clone(&self.bound), self.mode, self.limits.clone());
-        py.detach(|| lock(&session.state).follow(&events)).raise(py)?;
+        detach(py, || lock(&session.state).follow(&events)).raise(py)?;
         Ok(session)
     }
 
@@ -235,7 +236,7 @@ impl Procedure {
     fn verify<'py>(&self, trace: &Bound<'py, PyAny>, arguments: bool) -> PyResult<Bound<'py, PyAny>> {
         let py = trace.py();
         let events = self.events(trace)?;
-        let verdict = py.detach(|| self.judged(&events, arguments));
+        let verdict = detach(py, || self.judged(&events, arguments));
         let violations = verdict.violations.into_iter().map(|wrong| {
             let obstacle = Refusal::Obstacle(wrong.obstacle).object(py)?;
             value(py, "Violation", (wrong.event, wrong.node, obstacle))

@@ -9,6 +9,7 @@ use grammata_agents::retrieval::{
     Catalogue, RetrievalOptions, Retriever, Template, Tool, retriever::ToolQuery,
 };
 use grammata_python_border::choice;
+use grammata_python_border::forking::detach;
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -69,7 +70,7 @@ impl ToolIndex {
             },
         };
         let read = tools.cast::<Tools>().ok().map(|tools| of_set(tools.get()));
-        py.detach(|| {
+        detach(py, || {
             let catalogue = match (read, lines) {
                 (Some(tools), _) => Catalogue::new(tools, &limits)?,
                 (None, lines) => Catalogue::from_json_lines(&lines.unwrap_or_default(), &limits)?,
@@ -99,7 +100,7 @@ impl ToolIndex {
             let sentences: Vec<String> = texts.iter().flat_map(|text| sentences(text)).collect();
             texts = [sentences, texts].concat();
         }
-        let found = py.detach(|| -> Result<_> {
+        let found = detach(py, || -> Result<_> {
             let queries: Vec<ToolQuery<'_>> = texts.iter().map(|text| ToolQuery { text, category }).collect();
             self.retriever.retrieve(&queries, None, &RetrievalOptions::default().k(k))
         });

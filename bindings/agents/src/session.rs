@@ -10,6 +10,7 @@ use grammata_agents::procedures::{
     Argument, Arguments, Event, Mode, NodeKind, Obstacle, Origin, Procedure, Session as Inner, Status,
     Values, follow,
 };
+use grammata_python_border::forking::detach;
 use grammata_python_border::from_json;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -316,7 +317,7 @@ impl Session {
 
     /// Runs `work` without the interpreter's lock.
     fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut State) -> R + Send) -> R {
-        py.detach(|| work(&mut lock(&self.state)))
+        detach(py, || work(&mut lock(&self.state)))
     }
 
     fn object(given: Option<&Bound<'_, PyAny>>) -> PyResult<Values> {

@@ -9,6 +9,7 @@ use grammata::{Limits, Result};
 use grammata_agents::tools::{
     Binding, Call, Document, GrammarOptions, Level, ReadOptions, Severity, Tool, ToolSet, read,
 };
+use grammata_python_border::forking::detach;
 use grammata_python_border::{choice, from_json};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -171,7 +172,7 @@ impl Tools {
             .server(server)
             .strict(strict)
             .limits(limits);
-        py.detach(|| Tools::made(Documents { texts, labels, files: Vec::new() }, &options)).raise(py)
+        detach(py, || Tools::made(Documents { texts, labels, files: Vec::new() }, &options)).raise(py)
     }
 
     /// Reads documents from files. The labels are the files' names without their extensions.
@@ -199,7 +200,7 @@ impl Tools {
             .limits(BORDER.limits(limits)?);
         let label =
             |path: &PathBuf| path.file_stem().map_or("tools".into(), |stem| stem.to_string_lossy().into());
-        py.detach(|| {
+        detach(py, || {
             let texts = paths.iter().map(|path| file(path, &options.limits)).collect::<Result<_>>()?;
             let (labels, files) = paths.iter().map(|path| (label(path), path.display().to_string())).unzip();
             Tools::made(Documents { texts, labels, files }, &options)
@@ -233,7 +234,7 @@ impl Tools {
             chosen.map(|finding| (finding.document, finding.diagnostic.clone()))
         };
         let all = of(Severity::Error).chain(of(Severity::Warning)).collect();
-        BORDER.warnings(py, &py.detach(|| self.located(all)))
+        BORDER.warnings(py, &detach(py, || self.located(all)))
     }
 
     /// The tools with these names, or all that can be called, as the `tools` of a chat completion.
@@ -263,7 +264,7 @@ impl Tools {
     #[pyo3(signature = (name, arguments=None, /))]
     fn check(&self, py: Python<'_>, name: &str, arguments: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let call = call(name, arguments)?;
-        py.detach(|| self.set.check_call(&call)).raise(py)
+        detach(py, || self.set.check_call(&call)).raise(py)
     }
 
     /// Checks the arguments of a call and returns its HTTP request. Nothing is sent.
@@ -275,7 +276,7 @@ impl Tools {
         arguments: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = call(name, arguments)?;
-        let request = py.detach(|| self.set.request(&call)).raise(py)?;
+        let request = detach(py, || self.set.request(&call)).raise(py)?;
         let headers = PyDict::new(py);
         request.headers.iter().try_for_each(|(name, value)| headers.set_item(name, value))?;
         value(py, "Request", (request.method, request.url, headers, request.body))
@@ -294,7 +295,7 @@ impl Tools {
                 .ok_or_else(|| errors::unknown("tool", name, []))
         };
         let places = names.iter().map(place).collect::<Result<Vec<usize>>>().raise(py)?;
-        let all = py.detach(|| self.set.with_prerequisites(places));
+        let all = detach(py, || self.set.with_prerequisites(places));
         Ok(all.into_iter().map(|place| self.set.tools()[place].name.clone()).collect())
     }
 
@@ -314,7 +315,7 @@ impl Tools {
     ) -> PyResult<Turns> {
         let names = names.unwrap_or_default();
         let settings = TurnSettings { call_format, choice, names, min_calls, max_calls };
-        py.detach(|| Turns::new(Arc::clone(&self.set), settings, &self.limits)).raise(py)
+        detach(py, || Turns::new(Arc::clone(&self.set), settings, &self.limits)).raise(py)
     }
 
     fn __len__(&self) -> usize {

@@ -8,6 +8,7 @@ use grammata::mask::{CompiledGrammar, Compiler};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{Limits, Result};
 use grammata_agents::tools::{CallFormat, CallGrammar, Choice, GrammarOptions, Markers, ToolSet, Turn};
+use grammata_python_border::forking::detach;
 use grammata_python_border::{choice, from_json};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -117,7 +118,7 @@ impl Turns {
     /// as their names.
     #[getter]
     fn grammar(&self, py: Python<'_>) -> String {
-        py.detach(|| self.language.grammar.to_string())
+        detach(py, || self.language.grammar.to_string())
     }
 
     /// The names of the tools that can be called.
@@ -141,7 +142,7 @@ impl Turns {
     /// wrong character and the text that is allowed there.
     #[pyo3(signature = (text, /))]
     fn read<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-        let turn = py.detach(|| self.parsed(text)).raise(py)?;
+        let turn = detach(py, || self.parsed(text)).raise(py)?;
         let calls = turn.calls.into_iter().map(|call| {
             let arguments = from_json(py, &Value::Object(call.arguments))?;
             value(py, "ToolCall", (call.tool, arguments))
@@ -156,7 +157,7 @@ impl Turns {
         let calls = calls.iter().map(written_call).collect::<PyResult<Vec<_>>>()?;
         let between = vec![String::new(); calls.len().saturating_sub(1)];
         let turn = Turn { text: text.to_owned(), calls, between, after: String::new() };
-        py.detach(|| self.format.render(&turn, &self.set)).raise(py)
+        detach(py, || self.format.render(&turn, &self.set)).raise(py)
     }
 
     fn __repr__(&self) -> String {

@@ -72,6 +72,11 @@ pub fn attach<R>(work: impl FnOnce(Python<'_>) -> R) -> R {
     }
 }
 
+/// Forgets the calls of threads that a child of `fork()` does not have.
+pub(crate) fn after_fork() {
+    CALLS.store(DEPTH.get(), Ordering::SeqCst);
+}
+
 fn park() -> ! {
     loop {
         std::thread::park();

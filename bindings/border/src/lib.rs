@@ -1,10 +1,12 @@
 //! The border between Rust and Python, for the extension modules of the packages `grammata` and `grammata_agents`.
 //!
-//! A [`Border`] converts errors, JSON and limits for one package. [`ending`] has the calls into Python code.
+//! A [`Border`] converts errors, JSON and limits for one package. [`ending`] has the calls into Python code, [`forking`]
+//! the calls into the library.
 
 pub mod ending;
 mod errors;
 mod exceptions;
+pub mod forking;
 mod json;
 mod limits;
 mod spec;

@@ -9,6 +9,7 @@ use crate::source::Source;
 use crate::vocabulary::Vocabulary;
 use grammata::mask_file::{ArchiveBuilder as Builder, MaskArchive};
 use grammata::syntax::parse;
+use grammata_python_border::forking::detach;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList};
@@ -45,7 +46,7 @@ impl Archive {
     #[pyo3(signature = (path, /, *, limits=None))]
     fn open(py: Python<'_>, path: PathBuf, limits: Option<&Bound<'_, PyAny>>) -> PyResult<Archive> {
         let limits = arguments::limits(limits)?;
-        py.detach(|| MaskArchive::open(path, &limits)).raise(py).map(Archive)
+        detach(py, || MaskArchive::open(path, &limits)).raise(py).map(Archive)
     }
 
     /// The fingerprint of the vocabulary that the masks are for.
@@ -56,13 +57,13 @@ impl Archive {
 
     /// The names, sorted. Raises GrammarError for a damaged archive.
     fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        py.detach(|| self.0.names().collect::<grammata::Result<_>>()).raise(py)
+        detach(py, || self.0.names().collect::<grammata::Result<_>>()).raise(py)
     }
 
     /// The mask file of a name, for `Compiler.load`, or `None`. Raises GrammarError for a damaged archive, LimitError.
     #[pyo3(signature = (name, /))]
     fn get(&self, py: Python<'_>, name: &str) -> PyResult<Option<MaskFile>> {
-        let found = py.detach(|| self.0.get(name)).raise(py)?;
+        let found = detach(py, || self.0.get(name)).raise(py)?;
         Ok(found.map(|file| MaskFile(Arc::new(file))))
     }
 
@@ -70,16 +71,16 @@ impl Archive {
     /// GrammarError for a damaged archive and for an invalid source, LimitError.
     #[pyo3(signature = (source, /))]
     fn find(&self, py: Python<'_>, source: &Source) -> PyResult<Option<MaskFile>> {
-        let parsed = py.detach(|| parse(&source.source));
+        let parsed = detach(py, || parse(&source.source));
         let parsed = parsed.map_err(|error| source.raised.exception(py, &error))?;
-        let found = py.detach(|| self.0.of_grammar(&parsed.grammar)).raise(py)?;
+        let found = detach(py, || self.0.of_grammar(&parsed.grammar)).raise(py)?;
         Ok(found.map(|file| MaskFile(Arc::new(file))))
     }
 
     /// The token index of the vocabulary, for `Compiler.prepare_from`, or `None`. Raises GrammarError for a damaged
     /// archive.
     fn token_index<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let index = py.detach(|| self.0.token_index()).raise(py)?;
+        let index = detach(py, || self.0.token_index()).raise(py)?;
         Ok(index.map(|index| PyBytes::new(py, &index)))
     }
 
@@ -101,7 +102,7 @@ impl Archive {
 
     /// Reads the whole archive. Raises GrammarError if a block, or a place or a mask of a file, is invalid.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.check()).raise(py)
+        detach(py, || self.0.check()).raise(py)
     }
 
     fn __len__(&self) -> usize {
@@ -109,7 +110,7 @@ impl Archive {
     }
 
     fn __contains__(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
-        py.detach(|| self.0.contains(name)).raise(py)
+        detach(py, || self.0.contains(name)).raise(py)
     }
 
     fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<MaskFile> {
@@ -164,7 +165,7 @@ impl ArchiveBuilder {
     ) -> PyResult<()> {
         if let Ok(file) = grammar.cast::<MaskFile>() {
             let file = &file.get().0;
-            return py.detach(|| self.with(|builder| builder.add(name, file))).raise(py);
+            return detach(py, || self.with(|builder| builder.add(name, file))).raise(py);
         }
         let Ok(compiled) = grammar.cast::<CompiledGrammar>() else {
             let name = grammar.get_type().name().map(|name| name.to_string()).unwrap_or_default();
@@ -178,24 +179,24 @@ impl ArchiveBuilder {
             let file = exploring.run(compiled)?;
             self.with(|builder| builder.add(name, &file))
         };
-        py.detach(add).raise(py)
+        detach(py, add).raise(py)
     }
 
     /// Sets the token index (`Compiler.token_index`) of the archive. Token indices of its mask files are left out.
     /// Raises LimitError if the archive would be too large.
     #[pyo3(signature = (index, /))]
     fn set_token_index(&self, py: Python<'_>, index: Bytes) -> PyResult<()> {
-        py.detach(|| self.with(|builder| builder.set_token_index(index.as_ref().to_vec()))).raise(py)
+        detach(py, || self.with(|builder| builder.set_token_index(index.as_ref().to_vec()))).raise(py)
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.with(|builder| builder.file_count()))
+        detach(py, || self.with(|builder| builder.file_count()))
     }
 
     /// Writes the archive atomically and returns its size in bytes. Raises FileError.
     #[pyo3(signature = (path, /))]
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<usize> {
-        py.detach(|| self.with(|builder| builder.save(path))).raise(py)
+        detach(py, || self.with(|builder| builder.save(path))).raise(py)
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -6,8 +6,10 @@ use crate::errors::{self, BORDER, Raise};
 use crate::matcher::Matcher;
 use crate::pool::pool;
 use grammata::TokenId;
+use grammata::forking::Running;
 use grammata::serve::{self, RowRequest};
-use grammata_python_border::choice;
+use grammata_python_border::forking::detach;
+use grammata_python_border::{choice, forking};
 use pyo3::prelude::*;
 
 /// Largest batch that the calling thread does alone: waking other threads takes longer than filling a known mask.
@@ -51,11 +53,14 @@ impl OnFailure {
 struct Taken<'a> {
     objects: &'a [PyRef<'a, Matcher>],
     matchers: Vec<grammata::Matcher>,
+    /// No other thread forks the process while matchers are taken: its child could not put them back.
+    _running: Running,
 }
 
 impl<'a> Taken<'a> {
     fn new(py: Python<'_>, objects: &'a [PyRef<'a, Matcher>]) -> PyResult<Taken<'a>> {
-        let mut taken = Taken { objects, matchers: Vec::with_capacity(objects.len()) };
+        let matchers = Vec::with_capacity(objects.len());
+        let mut taken = Taken { objects, matchers, _running: forking::begin(py) };
         for object in objects {
             match object.take() {
                 Some(matcher) => taken.matchers.push(matcher),
@@ -192,7 +197,7 @@ pub(crate) fn accept_tokens<'py>(
     let tokens = ids(tokens);
     let mut taken = Taken::new(py, &matchers)?;
     let masks = &mut taken.matchers;
-    let found = py.detach(|| {
+    let found = detach(py, || {
         if tokens.len() <= ALONE {
             return Ok(masks.iter_mut().zip(&tokens).map(|(one, &token)| one.accept_token(token)).collect());
         }

@@ -7,6 +7,7 @@
 
 use crate::errors::{self, Raise};
 use grammata_python_border::ending::PythonCall;
+use grammata_python_border::forking::{self, detach};
 use pyo3::buffer::{ElementType, PyUntypedBuffer};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
@@ -140,7 +141,7 @@ impl View {
         work: impl FnOnce(&mut [u32]) -> R + Send,
     ) -> R {
         let words = self.words();
-        py.detach(|| work(words))
+        detach(py, || work(words))
     }
 
     /// Runs `work` on the floats without the interpreter's lock.
@@ -150,7 +151,7 @@ impl View {
         work: impl FnOnce(&mut [f32]) -> R + Send,
     ) -> R {
         let floats = self.floats();
-        py.detach(|| work(floats))
+        detach(py, || work(floats))
     }
 }
 
@@ -220,6 +221,8 @@ impl Drop for Free<'_> {
 impl MaskBuffer {
     /// Runs `work` on the view, or raises `python/buffer-in-use` if another call is using it.
     pub(crate) fn with_view<R>(&self, py: Python<'_>, work: impl FnOnce(&mut View) -> R) -> PyResult<R> {
+        // no other thread forks the process while the view is in use: in its child it would stay so
+        let _running = forking::begin(py);
         if self.slot.busy.swap(true, Ordering::Acquire) {
             return Err(errors::exception(py, &errors::buffer_in_use()));
         }

@@ -5,6 +5,7 @@ use crate::errors::Raise;
 use crate::mask_file::budget;
 use crate::source::Source;
 use grammata::serve;
+use grammata_python_border::forking::detach;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -47,7 +48,7 @@ impl GrammarCache {
     /// Returns the cached grammar of a source, or compiles it. Raises GrammarError, LimitError.
     #[pyo3(signature = (source, /))]
     fn get(&self, py: Python<'_>, source: &Source) -> PyResult<CompiledGrammar> {
-        let found = py.detach(|| self.0.get(&source.source));
+        let found = detach(py, || self.0.get(&source.source));
         let cached = found.map_err(|error| source.raised.exception(py, &error))?;
         Ok(CompiledGrammar { compiled: cached.compiled.clone(), warnings: cached.warnings.clone() })
     }
@@ -55,25 +56,26 @@ impl GrammarCache {
     /// Waits until pending mask files are written. A child of `fork()` has no thread that writes files, so there this
     /// returns immediately.
     fn flush(&self, py: Python<'_>) {
+        // not counted as a call: it waits for a thread that waits for forks
         py.detach(|| self.0.flush());
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let (count, bytes) = py.detach(|| (self.0.len(), self.0.memory_usage()));
+        let (count, bytes) = detach(py, || (self.0.len(), self.0.memory_usage()));
         format!("<grammata.GrammarCache: {count} grammars, {bytes} bytes>")
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.0.len())
+        detach(py, || self.0.len())
     }
 
     /// Bytes of the cached grammars.
     fn memory_usage(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.0.memory_usage())
+        detach(py, || self.0.memory_usage())
     }
 
     /// Removes all grammars from memory.
     fn clear(&self, py: Python<'_>) {
-        py.detach(|| self.0.clear());
+        detach(py, || self.0.clear());
     }
 }

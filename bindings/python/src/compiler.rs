@@ -7,12 +7,14 @@ use crate::matcher::Matcher;
 use crate::source::{self, RegexOptions, SchemaOptions, Source};
 use crate::vocabulary::Vocabulary;
 use crate::warm::WarmUp;
+use crate::words;
 use grammata::Diagnostic;
 use grammata::limits::LimitKind;
 use grammata::syntax::{Parsed, parse};
 use grammata_python_border::ending::PythonCall;
+use grammata_python_border::forking::detach;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyTuple};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,7 +42,7 @@ impl Compiler {
             let Parsed { grammar, warnings, .. } = parse(&source.source)?;
             Ok((self.compiler.compile(&grammar)?, warnings))
         };
-        let found: grammata::Result<_> = py.detach(compile);
+        let found: grammata::Result<_> = detach(py, compile);
         let (compiled, warnings) = found.map_err(|error| source.raised.exception(py, &error))?;
         Ok(CompiledGrammar { compiled, warnings })
     }
@@ -65,13 +67,13 @@ impl Compiler {
     /// Computes the token index of the vocabulary now; otherwise the first grammar does (some 60 ms for 128,000
     /// tokens).
     fn prepare(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.compiler.prepare()).raise(py)
+        detach(py, || self.compiler.prepare()).raise(py)
     }
 
     /// The token index of the vocabulary as bytes, for `prepare_from` in another process; some 35 bytes per token.
     /// Equal vocabularies have equal bytes.
     fn token_index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let index = py.detach(|| self.compiler.token_index()).raise(py)?;
+        let index = detach(py, || self.compiler.token_index()).raise(py)?;
         Ok(PyBytes::new(py, &index))
     }
 
@@ -90,7 +92,7 @@ impl Compiler {
     /// [0]
     #[pyo3(signature = (index, /))]
     fn prepare_from(&self, py: Python<'_>, index: Bytes) -> PyResult<()> {
-        py.detach(|| self.compiler.prepare_from(index.as_ref())).raise(py)
+        detach(py, || self.compiler.prepare_from(index.as_ref())).raise(py)
     }
 
     /// A compiler with the same limits that shares only data of the vocabulary with this one.
@@ -100,7 +102,7 @@ impl Compiler {
 
     /// Drops the data that grammars share with each other.
     fn clear_cache(&self, py: Python<'_>) {
-        py.detach(|| self.compiler.clear_cache());
+        detach(py, || self.compiler.clear_cache());
     }
 
     /// Bytes of the token index of the vocabulary.
@@ -114,8 +116,8 @@ impl Compiler {
         self.parse_and_compile(py, source)
     }
 
-    /// Compiles a JSON Schema; see `Source.json_schema`. For output of a language model, `whitespace="short",
-    /// max_digits=40` prevent runaway output.
+    /// Compiles a JSON Schema; see `Source.json_schema`. For output of a language model, `max_digits=40` prevents runaway
+    /// numbers.
     ///
     /// Raises GrammarError, LimitError; UsageError for a type without a known schema.
     ///
@@ -126,7 +128,7 @@ impl Compiler {
     /// b'1'
     /// >>> compiler.compile_json_schema(Literal["yes", "no"]).matcher().forced_bytes()
     /// b'"'
-    #[pyo3(signature = (schema, *, whitespace="free", property_order="declared", formats="assert", undeclared="allowed", numbers="any",
+    #[pyo3(signature = (schema, *, whitespace="short", property_order="declared", formats="assert", undeclared="allowed", numbers="any",
         max_digits=None, documents=None))]
     #[allow(clippy::too_many_arguments)] // each is a keyword in Python
     fn compile_json_schema(
@@ -213,11 +215,11 @@ impl Compiler {
         let loaded = match file.cast::<MaskFile>() {
             Ok(file) => {
                 let file = Arc::clone(&file.get().0);
-                py.detach(|| self.compiler.load(file))
+                detach(py, || self.compiler.load(file))
             }
             Err(_) => {
                 let path: PathBuf = file.extract()?;
-                py.detach(|| self.compiler.load(grammata::MaskFile::open(path, &self.limits)?))
+                detach(py, || self.compiler.load(grammata::MaskFile::open(path, &self.limits)?))
             }
         };
         Ok(CompiledGrammar::of(loaded.raise(py)?))
@@ -238,7 +240,7 @@ impl Compiler {
     #[pyo3(signature = (content, /))]
     fn load_bytes(&self, py: Python<'_>, content: Bytes) -> PyResult<CompiledGrammar> {
         let load = || self.compiler.load(grammata::MaskFile::from_bytes(content.as_ref())?);
-        Ok(CompiledGrammar::of(py.detach(load).raise(py)?))
+        Ok(CompiledGrammar::of(detach(py, load).raise(py)?))
     }
 }
 
@@ -276,7 +278,7 @@ impl CompiledGrammar {
     #[pyo3(signature = (*, end_tokens=None))]
     fn matcher(&self, py: Python<'_>, end_tokens: Option<Vec<Token>>) -> PyResult<Matcher> {
         let Some(tokens) = end_tokens else { return Ok(Matcher::new(self.compiled.matcher())) };
-        let given = py.detach(|| self.compiled.with_end_tokens(ids(tokens))).raise(py)?;
+        let given = detach(py, || self.compiled.with_end_tokens(ids(tokens))).raise(py)?;
         Ok(Matcher::new(given.matcher()))
     }
 
@@ -290,7 +292,7 @@ impl CompiledGrammar {
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let mut all = self.warnings.clone();
-        all.extend(py.detach(|| self.compiled.warnings()));
+        all.extend(detach(py, || self.compiled.warnings()));
         BORDER.warnings(py, &all)
     }
 
@@ -311,7 +313,7 @@ impl CompiledGrammar {
         work: Option<u64>,
     ) -> PyResult<()> {
         let exploring = Exploring { documents: documents.unwrap_or_default(), states, work };
-        py.detach(|| exploring.run(&self.compiled)?.save(path)).raise(py)
+        detach(py, || exploring.run(&self.compiled)?.save(path)).raise(py)
     }
 
     /// The bytes of the mask file that `save` writes, for `Compiler.load_bytes`.
@@ -324,7 +326,7 @@ impl CompiledGrammar {
         work: Option<u64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let exploring = Exploring { documents: documents.unwrap_or_default(), states, work };
-        let file = py.detach(|| exploring.run(&self.compiled)).raise(py)?;
+        let file = detach(py, || exploring.run(&self.compiled)).raise(py)?;
         Ok(PyBytes::new(py, file.as_bytes()))
     }
 
@@ -340,18 +342,78 @@ impl CompiledGrammar {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let found = py.detach(|| self.compiled.statistics());
+        let found = detach(py, || self.compiled.statistics());
         format!(
             "<grammata.CompiledGrammar: {} states, {} masks computed>",
             found.states, found.masks_computed
         )
     }
 
+    /// The number of words of the grammar; None if there are infinitely many. A token terminal counts as one letter.
+    /// Raises LimitError.
+    ///
+    /// >>> import grammata
+    /// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"]))
+    /// >>> compiler.compile_regex("[ab]{1,3}").count(), compiler.compile_regex("a*").count()
+    /// (14, None)
+    fn count<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let bytes = words::count(py, &self.compiled)?;
+        // digits would not do: the interpreter refuses to read thousands of them
+        let number = |bytes: Vec<u8>| {
+            py.get_type::<PyInt>().call_method1("from_bytes", (PyBytes::new(py, &bytes), "little"))
+        };
+        bytes.map(number).transpose()
+    }
+
+    /// The words of the grammar after the first `offset`, at most `limit` of them: those of a finite language in order of
+    /// bytes, those of an infinite one by length and then in order of bytes. A word is `bytes`, or, if it has token
+    /// terminals, a tuple of `bytes` and of the terminals as the grammar writes them. Raises LimitError.
+    ///
+    /// >>> import grammata
+    /// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"]))
+    /// >>> compiler.compile_regex("(ab|b)+").enumerate(limit=3)
+    /// [b'b', b'ab', b'bb']
+    #[pyo3(signature = (*, limit=100, offset=0))]
+    fn enumerate<'py>(
+        &self,
+        py: Python<'py>,
+        limit: usize,
+        offset: usize,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        words::enumerate(py, &self.compiled, limit, offset)
+    }
+
+    /// Random words of at most `max_bytes` bytes, in the form of `enumerate`. A token terminal counts as one byte. Equal
+    /// seeds give equal words.
+    ///
+    /// By default each word is a random walk: at each byte it ends, if it may, or continues with one of the sets of bytes
+    /// that lead to the same continuation; the end and these sets are equally likely, except that a set without ASCII is
+    /// 8 times less likely. The walk takes only steps after which a word can still end in time. With `uniform=True` all
+    /// words of at most `max_bytes` bytes are equally likely; since most words are long, so are most samples.
+    ///
+    /// Raises UsageError if no word is that short; LimitError.
+    ///
+    /// >>> import grammata
+    /// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b"]))
+    /// >>> set(compiler.compile_regex("a|bb").sample(50)) == {b"a", b"bb"}
+    /// True
+    #[pyo3(signature = (count=1, /, *, seed=0, max_bytes=200, uniform=false))]
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        count: usize,
+        seed: u64,
+        max_bytes: usize,
+        uniform: bool,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        words::sample(py, &self.compiled, count, seed, max_bytes, uniform)
+    }
+
     /// Recomputes what the mask file of a loaded grammar says about the places that texts reach, and returns the number
     /// of masks compared; 0 for a grammar that was not loaded from a file. Raises GrammarError if something differs;
     /// LimitError.
     fn verify_masks(&self, py: Python<'_>) -> PyResult<usize> {
-        py.detach(|| self.compiled.verify_masks()).raise(py)
+        detach(py, || self.compiled.verify_masks()).raise(py)
     }
 
     /// Starts a background thread that explores the grammar into the tables that its matchers use, for example during
@@ -365,7 +427,7 @@ impl CompiledGrammar {
     /// tokens of these masks were computed; "resets" of full tables; "automaton_bytes", "cache_bytes"; "distances"
     /// computed for budgets, and how many of these are "distances_at_most" and "distances_unknown".
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = py.detach(|| self.compiled.statistics());
+        let found = detach(py, || self.compiled.statistics());
         let strategies = PyDict::new(py);
         for (name, count) in found.strategies.iter() {
             strategies.set_item(name, count)?;
@@ -386,6 +448,6 @@ impl CompiledGrammar {
 
     /// Bytes of the automaton, its grammar, and the tables and masks computed so far.
     fn memory_usage(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.compiled.memory_usage())
+        detach(py, || self.compiled.memory_usage())
     }
 }

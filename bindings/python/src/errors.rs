@@ -13,6 +13,7 @@ pub(crate) const BORDER: Border = Border {
         ("LoadOptions::eos", "eos="),
         ("LoadOptions::specials", "specials="),
         ("LoadOptions::width", "width="),
+        ("Samples::most", "max_bytes="),
         ("json_schema::Options::documents", "documents="),
         ("Vocabulary::mask_words()", "Vocabulary.mask_words"),
     ],
@@ -130,6 +131,38 @@ pub(crate) fn rows(found: &str, allowed: String) -> Error {
     )
 }
 
+/// The error of logits that have another number of rows than the masks.
+pub(crate) fn rows_of_logits(logits: usize, masks: usize) -> Error {
+    usage(
+        Diagnostic::new("python/rows", "the logits do not have a row for each mask")
+            .found(format!("logits of {logits} rows, masks of {masks}"))
+            .allowed("as many rows of logits as of masks; memory of one dimension is one row")
+            .help("pass the rows that belong together: `mask_logits(logits[row], masks[row])`"),
+    )
+}
+
+pub(crate) fn more_logits(logits: usize, bits: usize) -> Error {
+    usage(
+        Diagnostic::new("python/width", "there are more logits than the mask has bits")
+            .found(format!("{logits} logits in a row, {bits} bits"))
+            .allowed(format!("at most {bits}"))
+            .help(format!("the model's head is padded: load the vocabulary with `width={logits}`, the length of its logits")),
+    )
+}
+
+pub(crate) fn fewer_logits(logits: usize, words: usize) -> Error {
+    let needed = logits.div_ceil(32);
+    usage(
+        Diagnostic::new("python/width", "there are fewer logits than tokens")
+            .found(format!("{logits} logits in a row, {words} words of 32 tokens in its mask"))
+            .allowed(format!("from {} to {} logits", 32 * words.saturating_sub(1) + 1, 32 * words))
+            .help(format!(
+                "pass the logits of the whole vocabulary; if the model lacks logits for the last tokens, pass \
+                 `mask[:{needed}]`"
+            )),
+    )
+}
+
 /// The error that a row of memory without rows was requested: the memory has one dimension, or its elements are bytes.
 pub(crate) fn no_rows() -> Error {
     usage(
@@ -165,6 +198,16 @@ pub(crate) fn tokenizer(found: &str, wanted: &'static str) -> Error {
             .found(found)
             .allowed(wanted)
             .help("`Vocabulary.from_file` reads tokenizer.json, tekken.json, SentencePiece's .model and rank files"),
+    )
+}
+
+pub(crate) fn folder(path: &std::path::Path) -> Error {
+    let file = path.join("tokenizer.json");
+    Error::new(
+        grammata::ErrorKind::Io,
+        Diagnostic::new("io/no-file", format!("`{}` is a folder", path.display()))
+            .allowed("the tokenizer's file")
+            .help(format!("for example `{}`", file.display())),
     )
 }
 

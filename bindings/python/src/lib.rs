@@ -24,6 +24,7 @@ mod source;
 mod tag;
 mod vocabulary;
 mod warm;
+mod words;
 
 use pyo3::prelude::*;
 
@@ -57,6 +58,8 @@ mod _native {
     use crate::warm::WarmUp;
     #[pymodule_export]
     use grammata_python_border::ending::_end;
+    #[pymodule_export]
+    use grammata_python_border::forking::{_after_fork_in_child, _after_fork_in_parent, _before_fork};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

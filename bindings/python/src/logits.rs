@@ -4,8 +4,11 @@ use crate::buffer::{Elements, View, with_view};
 use crate::errors::{self, Raise};
 use pyo3::prelude::*;
 
-/// Sets the logits of tokens that a mask forbids to minus infinity, in place. `logits` is one row of 32-bit floats.
-/// Logits beyond the vocabulary's width are forbidden too.
+/// Sets the logits of tokens that a mask forbids to minus infinity, in place. `logits` are 32-bit floats: one row, or an
+/// array of two dimensions with a row for each row of `mask`.
+///
+/// A row of logits must be as long as the vocabulary: raises UsageError if it has more logits than the mask has bits, or
+/// so few that a whole word of the mask has no logit. Logits beyond the vocabulary's width are forbidden too.
 ///
 /// >>> import array, grammata
 /// >>> logits = array.array("f", [1.0, 2.0, 3.0])
@@ -18,25 +21,41 @@ pub(crate) fn mask_logits(logits: &Bound<'_, PyAny>, mask: &Bound<'_, PyAny>) ->
     let py = logits.py();
     let mut logits = View::new(logits, Elements::Floats)?;
     with_view(mask, |mask| {
+        let rows = mask.rows().map(|(rows, _)| rows);
         // copied, as both may be the same memory, which only one view may use
         let words = mask.with_words(py, |words| words.to_vec());
-        let fits = logits.with_floats(py, |logits| {
-            let fits = logits.len().div_ceil(32) <= words.len();
-            if fits {
-                apply(logits, &words);
-            }
-            fits
-        });
-        match fits {
-            true => Ok(()),
-            false => {
-                Err(errors::rows("more logits than the mask has bits", "one row of logits".into())).raise(py)
-            }
-        }
+        let of_logits = logits.rows().map(|(rows, _)| rows);
+        logits
+            .with_floats(py, |logits| apply(logits, of_logits.unwrap_or(1), &words, rows.unwrap_or(1)))
+            .raise(py)
     })
 }
 
-fn apply(logits: &mut [f32], words: &[u32]) {
+/// Applies the rows of masks to as many rows of logits.
+///
+/// # Errors
+/// `python/rows` if the numbers of rows differ; `python/width` if the lengths of rows do not fit.
+fn apply(logits: &mut [f32], of_logits: usize, words: &[u32], of_masks: usize) -> grammata::Result<()> {
+    if of_logits != of_masks {
+        return Err(errors::rows_of_logits(of_logits, of_masks));
+    }
+    let rows = of_logits.max(1);
+    let (width, length) = (logits.len() / rows, words.len() / rows);
+    let needed = width.div_ceil(32);
+    if needed > length {
+        return Err(errors::more_logits(width, 32 * length));
+    }
+    if needed < length {
+        return Err(errors::fewer_logits(width, length));
+    }
+    if width > 0 {
+        let rows = logits.chunks_exact_mut(width).zip(words.chunks_exact(length));
+        rows.for_each(|(logits, words)| apply_row(logits, words));
+    }
+    Ok(())
+}
+
+fn apply_row(logits: &mut [f32], words: &[u32]) {
     for (chunk, &word) in logits.chunks_mut(32).zip(words) {
         match word {
             0 => chunk.fill(f32::NEG_INFINITY),

@@ -4,6 +4,7 @@ use crate::arguments::{self, Bytes};
 use crate::errors::Raise;
 use grammata::explore::ExploreBudget;
 use grammata::{CompiledGrammar, Limits, Result};
+use grammata_python_border::forking::detach;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
@@ -64,7 +65,7 @@ impl MaskFile {
     #[pyo3(signature = (path, /, *, limits=None))]
     fn open(py: Python<'_>, path: PathBuf, limits: Option<&Bound<'_, PyAny>>) -> PyResult<MaskFile> {
         let limits = arguments::limits(limits)?;
-        let file = py.detach(|| grammata::MaskFile::open(path, &limits)).raise(py)?;
+        let file = detach(py, || grammata::MaskFile::open(path, &limits)).raise(py)?;
         Ok(MaskFile(Arc::new(file)))
     }
 
@@ -72,7 +73,7 @@ impl MaskFile {
     #[staticmethod]
     #[pyo3(signature = (content, /))]
     fn from_bytes(py: Python<'_>, content: Bytes) -> PyResult<MaskFile> {
-        let file = py.detach(|| grammata::MaskFile::from_bytes(content.as_ref())).raise(py)?;
+        let file = detach(py, || grammata::MaskFile::from_bytes(content.as_ref())).raise(py)?;
         Ok(MaskFile(Arc::new(file)))
     }
 
@@ -98,14 +99,14 @@ impl MaskFile {
     #[pyo3(signature = (*, limits=None))]
     fn grammar(&self, py: Python<'_>, limits: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
         let limits: Limits = arguments::limits(limits)?;
-        py.detach(|| Ok(self.0.grammar(&limits)?.to_string())).raise(py)
+        detach(py, || Ok(self.0.grammar(&limits)?.to_string())).raise(py)
     }
 
     /// Sizes and counts: "bytes"; explored places ("states", "states_with_mask"); "masks"; "shared_words", the count of
     /// shared bit sets (one bit per token) that masks are stored as differences from; and "sections", the bytes of each
     /// section.
     fn contents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = py.detach(|| self.0.contents());
+        let found = detach(py, || self.0.contents());
         let sections = PyDict::new(py);
         for section in &found.sections {
             sections.set_item(section.name, section.bytes)?;
@@ -129,20 +130,20 @@ impl MaskFile {
     /// A copy of the file with a token index (`Compiler.token_index`), or without one if `index` is empty.
     #[pyo3(signature = (index, /))]
     fn with_token_index(&self, py: Python<'_>, index: Bytes) -> PyResult<MaskFile> {
-        let file = py.detach(|| self.0.with_token_index(index.as_ref())).raise(py)?;
+        let file = detach(py, || self.0.with_token_index(index.as_ref())).raise(py)?;
         Ok(MaskFile(Arc::new(file)))
     }
 
     /// Raises GrammarError if a block, a place or a mask is invalid. `CompiledGrammar.verify_masks` checks whether
     /// masks are correct.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.check()).raise(py)
+        detach(py, || self.0.check()).raise(py)
     }
 
     /// Writes the file atomically. Raises FileError.
     #[pyo3(signature = (path, /))]
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.0.save(path)).raise(py)
+        detach(py, || self.0.save(path)).raise(py)
     }
 
     /// The bytes of the file.

@@ -7,9 +7,11 @@ use crate::errors::{self, Raise};
 use crate::explanation::{distance, explanation};
 use crate::mask::TokenMask;
 use grammata::matcher::DraftTree;
+use grammata_python_border::forking::detach;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::sync::{Mutex, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One sequence under a compiled grammar. Its methods release the interpreter's lock, except for cheap
 /// queries. A call from another thread while one is running raises UsageError.
@@ -28,32 +30,50 @@ use std::sync::{Mutex, TryLockError};
 /// rejected at byte 2: found `b`; expected `a` (rule `root`); or the end
 #[pyclass(frozen, module = "grammata")]
 pub(crate) struct Matcher {
-    /// `None` while a batch holds the matcher.
+    /// Whether a call or a batch is using the matcher. Only who has set it may touch `matcher`, so a call that is refused
+    /// changes nothing, and putting a matcher back never meets another call.
+    is_busy: AtomicBool,
+    /// `None` while a batch holds the matcher. The lock is never contended.
     matcher: Mutex<Option<grammata::Matcher>>,
+}
+
+/// Clears `is_busy` on drop, also if the engine panics.
+struct Free<'a>(&'a AtomicBool);
+
+impl Drop for Free<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 impl Matcher {
     pub(crate) fn new(matcher: grammata::Matcher) -> Matcher {
-        Matcher { matcher: Mutex::new(Some(matcher)) }
+        Matcher { is_busy: AtomicBool::new(false), matcher: Mutex::new(Some(matcher)) }
     }
 
-    /// Runs `work` on the matcher; returns `None` if another call is using it.
-    fn locked<R>(&self, work: impl FnOnce(&mut Option<grammata::Matcher>) -> R) -> Option<R> {
-        match self.matcher.try_lock() {
-            Ok(mut matcher) => Some(work(&mut matcher)),
-            // a panic of the engine leaves the matcher where it was, and tables are built again
-            Err(TryLockError::Poisoned(poisoned)) => Some(work(&mut poisoned.into_inner())),
-            Err(TryLockError::WouldBlock) => None,
-        }
+    /// The place of the matcher. The caller must have set `is_busy`.
+    fn slot(&self) -> MutexGuard<'_, Option<grammata::Matcher>> {
+        // a panic of the engine leaves the matcher where it was, and tables are built again
+        self.matcher.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Marks the matcher as used. Returns whether it was free.
+    fn seize(&self) -> bool {
+        !self.is_busy.swap(true, Ordering::Acquire)
     }
 
     /// Takes the matcher for a batch, which must put it back. Returns `None` if another call or batch has it.
     pub(crate) fn take(&self) -> Option<grammata::Matcher> {
-        self.locked(Option::take).flatten()
+        if !self.seize() {
+            return None;
+        }
+        self.slot().take()
     }
 
+    /// Puts back the matcher that [`take`](Matcher::take) has returned.
     pub(crate) fn put_back(&self, matcher: grammata::Matcher) {
-        self.locked(|slot| *slot = Some(matcher));
+        *self.slot() = Some(matcher);
+        self.is_busy.store(false, Ordering::Release);
     }
 
     /// Runs `work` without the interpreter's lock.
@@ -62,15 +82,18 @@ impl Matcher {
         py: Python<'_>,
         work: impl FnOnce(&mut grammata::Matcher) -> grammata::Result<R> + Send,
     ) -> PyResult<R> {
-        py.detach(|| self.try_run(work)).raise(py)
+        detach(py, || self.try_run(work)).raise(py)
     }
 
     fn try_run<R>(
         &self,
         work: impl FnOnce(&mut grammata::Matcher) -> grammata::Result<R>,
     ) -> grammata::Result<R> {
-        let ran = self.locked(|matcher| matcher.as_mut().map(work)).flatten();
-        ran.unwrap_or_else(|| Err(errors::matcher_in_use()))
+        if !self.seize() {
+            return Err(errors::matcher_in_use());
+        }
+        let _free = Free(&self.is_busy);
+        self.slot().as_mut().map_or_else(|| Err(errors::matcher_in_use()), work)
     }
 
     /// Runs a query that is too cheap to release the interpreter's lock for.

@@ -8,6 +8,7 @@ use grammata::syntax::json_schema::{Formats, Numbers, PropertyOrder, Undeclared,
 use grammata::syntax::{gbnf, json_schema, lark, parse, regex, structural_tag};
 use grammata_python_border::choice;
 use grammata_python_border::ending::PythonCall;
+use grammata_python_border::forking::detach;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
@@ -180,7 +181,7 @@ pub(crate) fn of_structural_tag(
     let mut named = BTreeMap::new();
     for (name, source) in grammars.unwrap_or_default() {
         let inner = Arc::clone(&source.source);
-        let parsed = py.detach(move || parse(&inner));
+        let parsed = detach(py, move || parse(&inner));
         named.insert(name, parsed.map_err(|error| source.raised.exception(py, &error))?.grammar);
     }
     let options = structural_tag::Options::default().grammars(named).limits(limits);
@@ -202,14 +203,15 @@ impl Source {
     /// A JSON Schema: a text, a dict, a Pydantic model, a dataclass, a TypedDict, an Enum, or another type
     /// (`json_schema_of`).
     ///
-    /// `whitespace` between the tokens of JSON: "free", "compact", "short" (a space, or a line feed and at most 32
-    /// blanks), "spaced" (one space after each comma and colon), "max=N" or "pattern=REGEX". `property_order`:
+    /// `whitespace` between the tokens of JSON: "short" (nothing, a space, or a line feed and at most 32 blanks), "free",
+    /// "compact", "spaced" (one space after each comma and colon), "max=N" or "pattern=REGEX". "free" is what JSON
+    /// allows; a model may then write white space without end. `property_order`:
     /// "declared" or "any". `formats`: "assert" or "annotate". `undeclared`: "allowed", or "refused" (an object with
     /// declared members has no others, unless the schema says so). `numbers`: "any", or "plain" (no exponents).
     /// `max_digits`: the maximum length of each run of digits that nothing else bounds. `documents`: a dict from URIs
     /// to the documents of references, or a callable that is called once for each URI; nothing is fetched.
     #[staticmethod]
-    #[pyo3(signature = (schema, *, whitespace="free", property_order="declared", formats="assert", undeclared="allowed", numbers="any",
+    #[pyo3(signature = (schema, *, whitespace="short", property_order="declared", formats="assert", undeclared="allowed", numbers="any",
         max_digits=None, documents=None, limits=None))]
     #[allow(clippy::too_many_arguments)] // each is a keyword in Python
     fn json_schema(
@@ -312,7 +314,7 @@ impl Source {
     /// >>> grammata.Source.regex("a+").check()
     /// []
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let parsed = py.detach(|| parse(&self.source));
+        let parsed = detach(py, || parse(&self.source));
         let parsed = parsed.map_err(|error| self.raised.exception(py, &error))?;
         BORDER.warnings(py, &parsed.warnings)
     }

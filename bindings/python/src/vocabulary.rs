@@ -5,6 +5,7 @@ use crate::errors::{self, Raise};
 use grammata::TokenId;
 use grammata::vocabulary::{AddedTokens, LoadOptions, VocabularyBuilder};
 use grammata_python_border::ending::PythonCall;
+use grammata_python_border::forking::detach;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -74,7 +75,7 @@ impl Unsaid<'_, '_> {
 
     fn read(self, py: Python<'_>, content: &[u8]) -> PyResult<Vocabulary> {
         let options = self.options()?;
-        let read = py.detach(|| grammata::Vocabulary::from_file_bytes(content, &options));
+        let read = detach(py, || grammata::Vocabulary::from_file_bytes(content, &options));
         Ok(Vocabulary(Arc::new(read.raise(py)?)))
     }
 }
@@ -185,7 +186,10 @@ impl Vocabulary {
         limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vocabulary> {
         let options = Unsaid { eos, specials, added: added_special, width, limits }.options()?;
-        let read = py.detach(|| grammata::Vocabulary::from_file(path, &options));
+        if path.is_dir() {
+            return Err(errors::folder(&path)).raise(py);
+        }
+        let read = detach(py, || grammata::Vocabulary::from_file(path, &options));
         Ok(Vocabulary(Arc::new(read.raise(py)?)))
     }
 
@@ -443,5 +447,5 @@ fn build(py: Python<'_>, builder: VocabularyBuilder, width: Option<usize>) -> Py
         Some(width) => builder.width(width),
         None => builder,
     };
-    Ok(Vocabulary(Arc::new(py.detach(|| builder.build()).raise(py)?)))
+    Ok(Vocabulary(Arc::new(detach(py, || builder.build()).raise(py)?)))
 }

@@ -271,3 +271,46 @@ def test_logits():
     for wrong in (np.zeros(70, np.float64), np.zeros(70, np.float16), np.zeros(97, np.float32), np.zeros(140, np.float32)[::2]):
         with pytest.raises(grammata.UsageError):
             grammata.mask_logits(wrong, mask)
+
+
+@pytest.mark.parametrize("width", [1, 31, 32, 33, 64, 70, 257])
+@pytest.mark.parametrize("rows", [0, 1, 2, 3])
+def test_logits_of_rows(rows, width):
+    """Each row of logits is masked by its row of masks, whatever the width."""
+    random = np.random.default_rng(rows * 1000 + width)
+    masks = random.integers(-(2**31), 2**31, (rows, -(-width // 32)), dtype=np.int64).astype(np.int32)
+    logits = random.normal(size=(rows, width)).astype(np.float32)
+    allowed = np.unpackbits(masks.view(np.uint8).reshape(rows, 4 * masks.shape[1]), axis=1, bitorder="little")[:, :width].astype(bool)
+    expected = np.where(allowed, logits, -np.inf).astype(np.float32)
+    grammata.mask_logits(logits, masks)
+    assert np.array_equal(logits, expected)
+    for row in range(rows):
+        one = random.normal(size=(1, width)).astype(np.float32)
+        expected = np.where(allowed[row], one, -np.inf).astype(np.float32)
+        again = [one[0].copy(), one.copy()]
+        grammata.mask_logits(again[0], masks[row : row + 1])  # a row, and a table of one row
+        grammata.mask_logits(again[1], masks[row])
+        assert np.array_equal(again[0], expected[0]) and np.array_equal(again[1], expected)
+
+
+@pytest.mark.parametrize(
+    ("logits", "mask", "code", "help"),
+    [
+        ((129,), (4,), "python/width", "`width=129`"),
+        ((2, 129), (2, 4), "python/width", "`width=129`"),
+        ((96,), (4,), "python/width", "`mask[:3]`"),
+        ((0,), (4,), "python/width", "`mask[:0]`"),
+        ((2, 96), (2, 4), "python/width", "`mask[:3]`"),
+        ((2, 128), (3, 4), "python/rows", "logits[row]"),
+        ((2, 128), (8,), "python/rows", "logits[row]"),
+        ((128,), (2, 2), "python/rows", "logits[row]"),
+    ],
+)
+def test_logits_that_do_not_fit(logits, mask, code, help):
+    """The error says what does not fit and how to mend it, and no logit is changed."""
+    memory = np.ones(logits, np.float32)
+    with pytest.raises(grammata.UsageError) as caught:
+        grammata.mask_logits(memory, np.zeros(mask, np.int32))
+    assert caught.value.code == code
+    assert help in caught.value.help
+    assert (memory == 1).all()

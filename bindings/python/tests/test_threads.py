@@ -64,6 +64,47 @@ def test_a_matcher_in_a_batch_is_in_use(compiler, vocabulary):
     assert codes == {"python/matcher-in-use"}
 
 
+def test_refused_calls_lose_no_matcher(bytewise):
+    """While a batch holds matchers, refused calls of other threads do not keep it from putting them back."""
+    grammar = bytewise.compile_regex("[ab]*")
+    matchers = [grammar.matcher() for _ in range(256)]
+    masks = np.zeros((256, 9), np.int32)
+    refused, done = [0, 0, 0], threading.Event()
+
+    def ask(thread: int) -> None:
+        calls = [matchers[thread].is_accepting, lambda: matchers[thread].fork(), lambda: matchers[-1].accept_token(97)]
+        while not done.is_set():
+            for call in calls:
+                try:
+                    call()
+                except grammata.UsageError as error:
+                    assert error.code == "python/matcher-in-use"
+                    refused[thread] += 1
+
+    threads = [threading.Thread(target=ask, args=(thread,)) for thread in range(3)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    for thread in threads:
+        thread.start()
+    batches, end = 0, time.monotonic() + 8
+    try:
+        while time.monotonic() < end:
+            try:
+                grammata.fill_masks(matchers, masks)
+                grammata.accept_tokens(matchers, [97] * 256)
+                batches += 1
+            except grammata.UsageError as error:
+                assert error.code == "python/matcher-in-use"
+    finally:
+        done.set()
+        sys.setswitchinterval(interval)
+        for thread in threads:
+            thread.join()
+    assert all(refused) and batches > 10
+    # none is lost: each answers
+    assert all(matcher.is_accepting() for matcher in matchers)
+
+
 def test_bound_memory_is_of_one_call_at_a_time(compiler, vocabulary):
     codes: set[str] = set()
     for attempt in range(50):
@@ -144,6 +185,93 @@ def test_a_child_has_threads_of_its_own(bytewise, tmp_path):
         os.waitpid(child, 0)
     assert ended == (child, 0)
     grammata.fill_masks(matchers, table)
+
+
+FORKING = """
+import os, signal, sys, threading, time, grammata, numpy
+tokens = [bytes([byte]) for byte in range(256)]
+vocabulary = grammata.Vocabulary.from_tokens([*tokens, None], specials={"<end>": 256}, eos=256)
+compiler = grammata.Compiler(vocabulary)
+grammar = compiler.compile_regex("([ab]{1,9} ?){1,99}")
+matchers, table = [grammar.matcher() for _ in range(8)], numpy.zeros((8, 9), numpy.int32)
+bound = grammata.MaskBuffer(numpy.zeros(9, numpy.int32))
+own = grammar.matcher()
+cache = grammata.GrammarCache(grammata.Compiler(vocabulary), max_bytes=1, folder=sys.argv[1], states=9)
+def batches():
+    while True:
+        grammata.fill_masks(matchers, table)
+        for matcher in matchers:
+            matcher.reset()
+def masks():
+    while True:
+        own.fill_mask(bound)
+        if not own.try_accept(97):
+            own.reset()
+def schemas():
+    for number in range(1 << 60):
+        compiler.compile_json_schema({"enum": [number, "a"]}).matcher().mask()
+        compiler.compile_json_schema({"$ref": "urn:a"}, documents=lambda uri: {"const": number})
+def caches():
+    for number in range(1 << 60):
+        cache.get(grammata.Source.regex(f"a{{{number % 50}}}"))
+        warm = grammata.Compiler(vocabulary).compile_regex(f"(a|bc){{{number % 50}}}").warm()
+        time.sleep(0.001)
+        warm.cancel()
+for work in (batches, masks, schemas, caches):
+    threading.Thread(target=work, daemon=True).start()
+hung = failed = 0
+for _ in range(int(sys.argv[2])):
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            grammata.fill_masks(matchers, table)
+            own.fill_mask(bound)
+            assert compiler.compile_json_schema({"const": "b"}).matcher().mask().ids() == [34]
+            assert cache.get(grammata.Source.regex("c")).matcher().mask().ids() == [99]
+            grammata.accept_tokens([grammar.matcher() for _ in range(8)], [97] * 8)
+            code = 0
+        finally:
+            os._exit(code)
+    end = time.monotonic() + 30
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < end:
+        time.sleep(0.001)
+    if ended == (0, 0):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        hung += 1
+    elif ended[1] != 0:
+        failed += 1
+sys.stdout.write(f"{hung} hung, {failed} failed")
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_forks_while_threads_call(tmp_path):
+    """Children of a process whose threads are inside calls can use everything: locks, matchers, buffers, pools, caches."""
+    command = [sys.executable, "-W", "ignore", "-c", FORKING, str(tmp_path), "60"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "0 hung, 0 failed", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_inside_a_call(bytewise):
+    """Code of Python that a call runs may fork: the call itself is not waited for."""
+    ended: list[int] = []
+
+    def document(uri: str) -> dict[str, object]:
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if bytewise.compile_regex("c").matcher().mask().ids() == [99] else 1)
+        ended.append(os.waitpid(child, 0)[1])
+        return {"const": 1}
+
+    begun = time.monotonic()
+    bytewise.compile_json_schema({"$ref": "urn:a"}, documents=document)
+    assert ended == [0] and time.monotonic() - begun < 15
 
 
 ENDING = """

@@ -7,7 +7,7 @@ import grammata
 import numpy as np
 import pytest
 from conftest import bits
-from grammata.integrations.torch import apply_mask
+from grammata.integrations.torch import apply_mask, covered
 from grammata.integrations.transformers import GrammarLogitsProcessor
 
 torch = pytest.importorskip("torch")
@@ -66,13 +66,13 @@ def test_generate(bytewise, options):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
-@pytest.mark.parametrize("width", [250, 257, 288, 300])
+@pytest.mark.parametrize("width", [257, 288, 300])
 def test_masks_of_tensors(bytewise, dtype, width):
     """Masks in place, on the CPU. With `rows`, other rows do not change, and logits without a bit are forbidden."""
     kind = getattr(torch, dtype)
     masks = torch.zeros((2, 9), dtype=torch.int32)
     grammata.fill_masks([bytewise.compile_regex("[ac]").matcher(), bytewise.compile_regex("b?").matcher()], masks)
-    expected = [[97, 99], [98, 256] if width > 256 else [98]]
+    expected = [[97, 99], [98, 256]]
     logits = torch.zeros((2, width), dtype=kind)
     apply_mask(logits, masks)
     assert [torch.isfinite(row).nonzero().flatten().tolist() for row in logits] == expected
@@ -82,6 +82,18 @@ def test_masks_of_tensors(bytewise, dtype, width):
     assert torch.isfinite(table[1:3]).all()
     apply_mask(logits[0], masks[1])
     assert not torch.isfinite(logits[0]).any()
+
+
+def test_fewer_logits_than_tokens(bytewise):
+    """They are an error, unless the caller passes the part of the masks that has logits."""
+    masks = torch.zeros((2, 9), dtype=torch.int32)
+    grammata.fill_masks([bytewise.compile_regex("[ac]").matcher(), bytewise.compile_regex("b?").matcher()], masks)
+    logits = torch.zeros((2, 250))
+    with pytest.raises(grammata.UsageError) as caught:
+        apply_mask(logits, masks)
+    assert caught.value.code == "python/width" and "masks[:, :8]" in caught.value.help and torch.isfinite(logits).all()
+    apply_mask(logits, covered(masks, logits))
+    assert [torch.isfinite(row).nonzero().flatten().tolist() for row in logits] == [[97, 99], [98]]
 
 
 def test_tensors_that_do_not_fit():

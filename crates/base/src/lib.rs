@@ -1,9 +1,10 @@
-//! Shared by all crates of Grammata: errors, diagnostics, limits, work budgets, bounded reading of files, and DOT.
+//! Shared by all crates of Grammata: errors, diagnostics, limits, work budgets, bounded reading of files, forks, and DOT.
 
 pub mod diagnostic;
 pub mod dot;
 pub mod error;
 pub mod files;
+pub mod forking;
 pub mod limits;
 mod setters;
 pub mod work;

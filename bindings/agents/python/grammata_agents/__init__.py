@@ -12,7 +12,8 @@ The package runs no model. The host offers the open actions to a model as a list
 automaton checks the model's answer. Calls that may take long release the interpreter's lock.
 """
 
-import atexit
+import atexit as _atexit
+import os as _os
 
 from grammata_agents._errors import (
     AgentsError,
@@ -34,6 +35,9 @@ from grammata_agents._native import (
     Tools,
     Turns,
     __version__,
+    _after_fork_in_child,
+    _after_fork_in_parent,
+    _before_fork,
     _end,
 )
 from grammata_agents._tool_session import ToolSession
@@ -62,7 +66,10 @@ from grammata_agents._values import (
 )
 
 # ends calls into Python code before daemon threads lose the interpreter
-atexit.register(_end)
+_atexit.register(_end)
+if hasattr(_os, "register_at_fork"):
+    # no other thread is inside a call when the process forks
+    _os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
 
 __all__ = [
     "AgentsError",

@@ -37,6 +37,9 @@ __all__ = [
     "Tools",
     "Turns",
     "__version__",
+    "_after_fork_in_child",
+    "_after_fork_in_parent",
+    "_before_fork",
     "_end",
 ]
 
@@ -47,6 +50,9 @@ _Mode = Literal["graph", "guarded", "strict"]
 
 __version__: str
 
+def _after_fork_in_child() -> None: ...
+def _after_fork_in_parent() -> None: ...
+def _before_fork() -> None: ...
 def _end() -> None: ...
 
 @final

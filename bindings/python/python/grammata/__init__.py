@@ -16,7 +16,8 @@ True
 The package is a binding of the Rust library of the same name. Calls that may take long release the interpreter's lock.
 """
 
-import atexit
+import atexit as _atexit
+import os as _os
 
 from grammata._errors import (
     BatchError,
@@ -45,6 +46,9 @@ from grammata._native import (
     Vocabulary,
     WarmUp,
     __version__,
+    _after_fork_in_child,
+    _after_fork_in_parent,
+    _before_fork,
     _end,
     accept_tokens,
     fill_masks,
@@ -55,7 +59,10 @@ from grammata._schemas import json_schema_of
 from grammata._values import Distance, Expectation, Explanation
 
 # ends calls into Python code before daemon threads lose the interpreter
-atexit.register(_end)
+_atexit.register(_end)
+if hasattr(_os, "register_at_fork"):
+    # no other thread is inside a call when the process forks
+    _os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
 
 __all__ = [
     "Archive",

@@ -24,6 +24,9 @@ __all__ = [
     "Vocabulary",
     "WarmUp",
     "__version__",
+    "_after_fork_in_child",
+    "_after_fork_in_parent",
+    "_before_fork",
     "_end",
     "accept_tokens",
     "fill_masks",
@@ -124,7 +127,7 @@ class Source:
     def json_schema(
         schema: Any,
         *,
-        whitespace: str = "free",
+        whitespace: str = "short",
         property_order: Literal["declared", "any"] = "declared",
         formats: Literal["assert", "annotate"] = "assert",
         undeclared: Literal["allowed", "refused"] = "allowed",
@@ -189,7 +192,7 @@ class Compiler:
         self,
         schema: Any,
         *,
-        whitespace: str = "free",
+        whitespace: str = "short",
         property_order: Literal["declared", "any"] = "declared",
         formats: Literal["assert", "annotate"] = "assert",
         undeclared: Literal["allowed", "refused"] = "allowed",
@@ -249,6 +252,11 @@ class CompiledGrammar:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
     def verify_masks(self) -> int: ...
     def warm(self, *, states: int | None = None, work: int | None = None) -> WarmUp: ...
+    def count(self) -> int | None: ...
+    def enumerate(self, *, limit: int = 100, offset: int = 0) -> list[bytes | tuple[bytes | str, ...]]: ...
+    def sample(
+        self, count: int = 1, /, *, seed: int = 0, max_bytes: int = 200, uniform: bool = False
+    ) -> list[bytes | tuple[bytes | str, ...]]: ...
     def statistics(self) -> dict[str, Any]: ...
     def memory_usage(self) -> int: ...
 
@@ -451,4 +459,7 @@ def structural_tag(
     max_whitespace_cnt: int | None = None,
     limits: _Limits | None = None,
 ) -> dict[str, Any]: ...
+def _after_fork_in_child() -> None: ...
+def _after_fork_in_parent() -> None: ...
+def _before_fork() -> None: ...
 def _end() -> None: ...

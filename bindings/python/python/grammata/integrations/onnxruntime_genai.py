@@ -119,5 +119,5 @@ def _loop(numpy: Any, generator: Any, matchers: list[Matcher], limit: int, withi
 
 def _mask(logits: Any, mask: Any) -> None:
     covered = min(len(logits), 32 * len(mask))
-    mask_logits(logits[:covered], mask)
+    mask_logits(logits[:covered], mask[: -(-covered // 32)])
     logits[covered:] = -float("inf")

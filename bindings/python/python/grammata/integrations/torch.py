@@ -13,7 +13,7 @@ from typing import Any
 from grammata._errors import usage_error
 from grammata._native import mask_logits
 
-__all__ = ["apply_mask"]
+__all__ = ["apply_mask", "covered"]
 
 
 def apply_mask(logits: Any, masks: Any, rows: Sequence[int] | None = None) -> None:
@@ -22,13 +22,22 @@ def apply_mask(logits: Any, masks: Any, rows: Sequence[int] | None = None) -> No
     `logits` is a tensor of floats, a row for each sequence, or a single row. `masks` is a contiguous tensor of signed
     32-bit integers with the masks of these rows. With `rows`, mask i is that of row `rows[i]` of `logits`, and other
     rows are not changed. Tokens that have a logit and no bit are forbidden. Raises UsageError if the shapes or types do
-    not fit.
+    not fit, also if there are so few logits that a whole word of each mask has none: pass the part `masks[:, :words]`.
     """
     torch: Any = importlib.import_module("torch")
     table = logits.unsqueeze(0) if logits.dim() == 1 else logits
     words = masks.unsqueeze(0) if masks.dim() == 1 else masks
     chosen = range(len(table)) if rows is None else rows
     _check(torch, table, words, chosen)
+    needed = -(-table.shape[1] // 32)
+    if needed < words.shape[1]:
+        raise usage_error(
+            "python/width",
+            "there are fewer logits than tokens",
+            found=f"{table.shape[1]} logits in a row, {words.shape[1]} words of 32 tokens in its mask",
+            allowed=f"more than {32 * (words.shape[1] - 1)} logits",
+            help=f"pass the logits of the whole vocabulary; if the model lacks logits for the last tokens, pass `masks[:, :{needed}]`",
+        )
     if table.device.type == "cpu" and words.device.type == "cpu" and table.dtype == torch.float32 and table.stride(1) == 1:
         for row, one in zip(chosen, words, strict=True):
             _mask_row(table[row], one)
@@ -44,6 +53,12 @@ def apply_mask(logits: Any, masks: Any, rows: Sequence[int] | None = None) -> No
     else:
         index = torch.tensor(list(chosen), dtype=torch.int64, device=table.device)
         table.index_copy_(0, index, table.index_select(0, index).masked_fill_(forbidden, -torch.inf))
+
+
+def covered(masks: Any, logits: Any) -> Any:
+    """The part of masks for which there are logits, contiguous in memory: some models have fewer logits than their
+    tokenizer has tokens."""
+    return masks[..., : -(-logits.shape[-1] // 32)].contiguous()
 
 
 def _check(torch: Any, logits: Any, words: Any, rows: Sequence[int]) -> None:
@@ -74,9 +89,9 @@ def _check(torch: Any, logits: Any, words: Any, rows: Sequence[int]) -> None:
 
 
 def _mask_row(row: Any, words: Any) -> None:
-    covered = words.shape[0] * 32
-    if row.shape[0] <= covered:
+    bits = words.shape[0] * 32
+    if row.shape[0] <= bits:
         mask_logits(row.numpy(), words.numpy())
     else:
-        mask_logits(row[:covered].numpy(), words.numpy())
-        row[covered:] = -float("inf")
+        mask_logits(row[:bits].numpy(), words.numpy())
+        row[bits:] = -float("inf")

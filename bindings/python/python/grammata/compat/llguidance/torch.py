@@ -44,11 +44,11 @@ def apply_token_bitmask_inplace_kernel(logits: Any, mask: Any) -> None:
 
 def apply_token_bitmask_inplace(logits: Any, mask: Any) -> None:
     """Sets the logits of forbidden tokens, and of tokens past the mask, to minus infinity, on the device of the logits."""
-    from grammata.integrations.torch import apply_mask
+    from grammata.integrations.torch import apply_mask, covered
 
     assert mask.dtype == _torch().int32, "Mask must be int32"
     assert logits.dim() in (1, 2), "Logits must be 2D"
-    apply_mask(logits, mask.contiguous())
+    apply_mask(logits, covered(mask, logits))
 
 
 def _check(bitmask: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from grammata._errors import BatchError, LimitError, RejectedError
 from grammata._native import CompiledGrammar, fill_masks
-from grammata.integrations.torch import apply_mask
+from grammata.integrations.torch import apply_mask, covered
 
 _base: Any = importlib.import_module("sglang.srt.constrained.base_grammar_backend")
 
@@ -194,7 +194,7 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
             kernel: Any = importlib.import_module("sglang.kernels.ops.grammar.bitmask_ops")
             kernel.apply_token_bitmask_inplace_triton(logits, vocab_mask)
         else:
-            apply_mask(logits, vocab_mask)
+            apply_mask(logits, covered(vocab_mask, logits))
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
         """The whole characters of the forced text; None if there are none."""

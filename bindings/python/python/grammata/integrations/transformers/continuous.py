@@ -12,7 +12,7 @@ from typing import Any
 
 from grammata._errors import LimitError, RejectedError, usage_error
 from grammata._native import CompiledGrammar, Matcher
-from grammata.integrations.torch import apply_mask
+from grammata.integrations.torch import apply_mask, covered
 from grammata.integrations.transformers.processor import has_ended
 
 __all__ = ["enable_continuous_batching"]
@@ -132,7 +132,7 @@ def _request_processor(host: Any) -> type[Any]:
                 return scores
             arguments = tensor_arg[: scores.size(0)].tolist()
             rows = [row for row, place in enumerate(arguments) if place >= 0]
-            apply_mask(scores, self.masks, rows)
+            apply_mask(scores, covered(self.masks, scores), rows)
             return scores
 
     return GrammarsOfRequests

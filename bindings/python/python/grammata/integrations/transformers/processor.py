@@ -11,7 +11,7 @@ from typing import Any
 
 from grammata._errors import RejectedError, usage_error
 from grammata._native import CompiledGrammar, Matcher, fill_masks
-from grammata.integrations.torch import apply_mask
+from grammata.integrations.torch import apply_mask, covered
 
 __all__ = ["GrammarLogitsProcessor"]
 
@@ -206,7 +206,7 @@ def _masked_torch(scores: Any, rows: list[int], states: list[_State], left: list
     masks = torch.zeros((len(rows), words), dtype=torch.int32)
     _fill(states, left, masks)
     masked = scores.clone()
-    apply_mask(masked, masks, rows)
+    apply_mask(masked, covered(masks, masked), rows)
     return masked
 
 
