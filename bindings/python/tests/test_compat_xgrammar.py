@@ -183,7 +183,7 @@ def test_regular_expressions_are_those_of_ecma() -> None:
         (lambda: xgr.Grammar(), TypeError, "from_ebnf"),
         (lambda: xgr.Grammar.from_ebnf('# grammata: ["no"]'), RuntimeError, "damaged"),
         (lambda: _json_schema_to_ebnf({}, json_format="qwen_xml", any_whitespace=False, indent=2), RuntimeError, "indent=2"),
-        (lambda: xgr.Grammar.from_json_schema({"const": "\ud800"}), RuntimeError, "surrogates"),
+        (lambda: xgr.Grammar.from_json_schema({"const": "\ud800"}), RuntimeError, "escape"),
         (lambda: _regex_to_ebnf("a", with_rule_name=False), RuntimeError, "with_rule_name"),
     ],
 )

@@ -269,11 +269,11 @@ class LLMatcher:
         fill([(self, 0, list(draft_tokens))], trg_pointer, trg_byte_size, len(draft_tokens) + 1)
 
     def get_capture(self, name: str) -> bytes | None:
-        """Always None: a grammar with captures is an error."""
+        """Always None: captures are read and not reported."""
         return None
 
     def get_captures(self) -> list[tuple[str, bytes]]:
-        """Always an empty list: a grammar with captures is an error."""
+        """Always an empty list: captures are read and not reported."""
         return []
 
     def _left(self) -> int | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
+from grammata import _json
 from grammata.compat.llguidance.errors import unsupported
 
 KEY = "x-guidance"
@@ -39,11 +39,9 @@ _SEPARATORS = {(",", ":"): "compact", (", ", ": "): "spaced"}
 
 
 def parsed(text: Any) -> Any:
-    """The value of a JSON text; other values are returned as they are. Raises ValueError."""
-    try:
-        return json.loads(text) if isinstance(text, str) else text
-    except RecursionError as cause:
-        raise ValueError("JSON is nested too deeply") from cause
+    """The value of a JSON text, with numbers that keep their text; other values are returned as they are. Raises
+    ValueError."""
+    return _json.loads(text) if isinstance(text, str) else text
 
 
 def merged(*layers: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from grammata import _json
 from grammata._native import Source
 from grammata.compat.llguidance.errors import unsupported
 from grammata.compat.llguidance.options import KEY, JsonCompileOptions, merged, parsed, whitespace
@@ -31,9 +32,13 @@ _ANY = re.compile(r"""(?P<kept> "(?:\\.|[^"\\\n])*" | /(?!/)(?:\\.|[^/\\\n])+/ |
 
 
 def grammar_list(kind: str, value: Any, *others: Mapping[str, Any], name: str | None = None) -> str:
-    """The string of a list of grammars. The first one has the key `kind`."""
+    """The string of a list of grammars. The first one has the key `kind`. Raises ValueError for
+    values that JSON does not have."""
     first = {**({} if name is None else {"name": name}), kind: value}
-    return json.dumps({"grammars": [first, *others]})
+    try:
+        return _json.dumps({"grammars": [first, *others]})
+    except TypeError as cause:
+        raise ValueError(f"a grammar is not JSON: {cause}") from cause
 
 
 def of_json_schema(schema: Any, defaults: JsonCompileOptions | None, overrides: JsonCompileOptions | None) -> str:
@@ -99,7 +104,7 @@ def source(grammar: Any, width: int = 1) -> Source:
         raise unsupported(f"max_tokens={value['max_tokens']} of a list of grammars is not supported", "use LLMatcher(budget=)")
     if "structural_tag" in first:
         named = {other["name"]: _one(other, width) for other in others if "name" in other}
-        return Source.structural_tag(first["structural_tag"], grammars=named)
+        return Source.structural_tag(_json.dumps(first["structural_tag"]), grammars=named)
     if others:
         raise unsupported("grammars that name each other are not supported", "write them into one grammar")
     return _one(first, width)
@@ -121,11 +126,11 @@ def _one(grammar: Mapping[str, Any], width: int) -> Source:
         case "gbnf_grammar":
             return Source.gbnf(value)
         case "structural_tag":
-            return Source.structural_tag(value)
+            return Source.structural_tag(_json.dumps(value))
         case _:
             options = value.get(KEY) if isinstance(value, Mapping) else None
             schema = {name: one for name, one in value.items() if name != KEY} if isinstance(value, Mapping) else value
-            return Source.json_schema(json.dumps(schema), whitespace=whitespace(merged(options)))
+            return Source.json_schema(_json.dumps(schema), whitespace=whitespace(merged(options)))
 
 
 def _lark(text: str, width: int) -> Source:

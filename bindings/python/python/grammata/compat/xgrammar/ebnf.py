@@ -1,26 +1,33 @@
-"""Translates XGrammar's macros in EBNF to GBNF.
+"""Translates XGrammar's EBNF to GBNF.
 
-`Token(1, 2)` and `ExcludeToken(1, 2)` become token terminals, `Regex("…")` and `Substring("…", "…")` functions of GBNF.
-Each `TagDispatch` and `TokenTagDispatch` becomes a new rule: text (or tokens) in which a trigger begins a rule.
+Rules may continue at the next line, and literals and classes have XGrammar's escapes. `Token(1, 2)` and
+`ExcludeToken(1, 2)` become token terminals, `Regex("…")` and `Substring("…", "…")` functions of GBNF. Each `TagDispatch` and `TokenTagDispatch` becomes a new rule: text (or tokens) in which a trigger begins a rule.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from grammata.compat.xgrammar.exception import GrammarCompileError
 
 _PART = re.compile(
-    r"""(?P<skip> \#[^\n]* | "(?:\\.|[^"\\\n])*" | \[(?:\\.|[^\]\\])*\] )
-    | (?P<macro> \b(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch|Regex|Substring)\b (?=\s*\() )""",
+    r"""(?P<comment> \#[^\n]* ) | (?P<special> <[^<>\s"\[\]]*> ) | (?P<literal> "(?:\\.|[^"\\\n])*" ) | (?P<class> \[(?:\\.|[^\]\\\n])*\] )
+    | (?P<macro> \b(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch|Regex|Substring)\b (?=\s*\() )
+    | (?P<rule> (?P<name>[A-Za-z_][A-Za-z0-9_.-]*) (?P<attributes>\[[^\]\n]*\])? \s* ::= )
+    | (?P<word> [A-Za-z_][A-Za-z0-9_.-]* ) | (?P<times> \{[^{}]*\} )""",
     re.VERBOSE,
 )
-"""Calls of macros; and the parts of a grammar where a macro's name is plain text: comments, strings and classes."""
+"""The parts of a grammar that are translated."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+
+_TIMES = re.compile(r"\{\s*([0-9]+)\s*(?:(,)\s*(-1|[0-9]+)?\s*)?\}")
 
 _ARGUMENT = re.compile(
-    r"""\s*(?: (?P<text>"(?:\\.|[^"\\\n])*") | (?P<number>[0-9]+) | (?P<name>[A-Za-z_][A-Za-z0-9_-]*) | (?P<sign>[(),=]) )""", re.VERBOSE
+    r"""\s*(?: (?P<text>"(?:\\.|[^"\\\n])*") | (?P<number>[0-9]+) | (?P<name>[A-Za-z_][A-Za-z0-9_.-]*) | (?P<sign>[(),=]) )""", re.VERBOSE
 )
 
 _Value = str | tuple["_Value", ...]
@@ -36,28 +43,104 @@ class _Call:
     named: dict[str, _Value] = field(default_factory=dict)
 
 
-def without_macros(text: str) -> str:
-    """The grammar with its macros replaced. Raises GrammarCompileError for calls that cannot be read."""
+def to_gbnf(text: str) -> str:
+    """The grammar in GBNF. Raises GrammarCompileError for parts that cannot be read."""
     made, rules, at = list[str](), list[str](), 0
+    names = _names(text)
+    body: int | None = None
+    """The index in `made` of the place for the parenthesis that opens the body of the current rule."""
     while part := _PART.search(text, at):
         made.append(text[at : part.start()])
         at = part.end()
-        if part["skip"] is not None:
-            made.append(part["skip"])
-            continue
-        call = _call(text, part["macro"], at)
-        at = call.end
-        if call.macro in ("Token", "ExcludeToken"):
-            made.append(("!" if call.macro == "ExcludeToken" else "") + _terminal(call, call.values))
-            continue
-        if call.macro in ("Regex", "Substring"):
-            made.append(_regex(call) if call.macro == "Regex" else _substring(call))
-            continue
-        name = f"xgrammar-{call.macro}-{len(rules) + 1}"
-        rules.append(f"{name} ::= {_dispatch(call, name)}\n")
-        made.append(name)
+        if part["macro"] is not None:
+            call = _call(text, part["macro"], at)
+            at = call.end
+            made.append(_macro(call, rules, names))
+        elif part["rule"] is not None:
+            _close(made, body)
+            made += [f"{names.get(part['name'], part['name'])}{part['attributes'] or ''} ::=", ""]
+            body = len(made) - 1
+        else:
+            made.append(_part(part, names))
     made.append(text[at:])
+    _close(made, body)
     return "".join(made) if not rules else "".join([*made, "\n", *rules])
+
+
+def _close(made: list[str], body: int | None) -> None:
+    """Puts the body of a rule in parentheses if it goes on at the next line. A line end that follows the body stays behind
+    the parenthesis; a comment there ends before it."""
+    if body is None:
+        return
+    last = len(made)
+    while last > body + 1 and (not made[last - 1].strip() or made[last - 1].startswith("#")):
+        last -= 1
+    ending = made[last - 1]
+    kept = ending.rstrip()
+    if any("\n" in part for part in [*made[body + 1 : last - 1], kept]):
+        made[body] = " ("
+        made[last - 1 : last] = [kept, ")", ending[len(kept) :]]
+
+
+def _part(part: re.Match[str], names: Mapping[str, str]) -> str:
+    """The GBNF of a comment, a special token, a literal, a class, a name or a number of times."""
+    text = part[0]
+    if part["comment"] is not None or part["special"] is not None:
+        return text
+    if part["literal"] is not None:
+        return _literal(text)
+    if part["class"] is not None:
+        return _class(text[1:-1])
+    if part["word"] is not None:
+        return names.get(text, text)
+    times = _TIMES.fullmatch(text)
+    if times is None or times[2] is None:
+        return text if times is None else f"{{{times[1]}}}"
+    return f"{{{times[1]},{'' if times[3] in (None, '-1') else times[3]}}}"
+
+
+def _literal(text: str) -> str:
+    """The literal of GBNF for a string as written, with its quotes."""
+    return _quoted(_resolved(text[1:-1], _ESCAPES))
+
+
+def _names(text: str) -> dict[str, str]:
+    """New names for rules with points in their names, which GBNF does not have."""
+    known = set(_NAME.findall(text))
+    made: dict[str, str] = {}
+    for name in sorted(name for name in known if "." in name):
+        other = name.replace(".", "-")
+        while other in known:
+            other += "-"
+        known.add(other)
+        made[name] = other
+    return made
+
+
+def _class(text: str) -> str:
+    """The class of GBNF. Escaped characters are written by their numbers, so that none of them has a meaning."""
+
+    def escaped(found: re.Match[str]) -> str:
+        return _numbered(_character(found, _CLASS_ESCAPES))
+
+    return f"[{_ESCAPE.sub(escaped, text)}]"
+
+
+def _numbered(character: str) -> str:
+    """An escape of a character by its number, which GBNF and EBNF read alike: `\\x` would take the digits after it."""
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _macro(call: _Call, rules: list[str], names: Mapping[str, str]) -> str:
+    """The part of a rule for a call of a macro. The rule of a `TagDispatch` or `TokenTagDispatch` is added to `rules`."""
+    if call.macro in ("Token", "ExcludeToken"):
+        return ("!" if call.macro == "ExcludeToken" else "") + _terminal(call, call.values)
+    if call.macro in ("Regex", "Substring"):
+        return _regex(call) if call.macro == "Regex" else _substring(call)
+    name = f"xgrammar-{call.macro}-{len(rules) + 1}"
+    rules.append(f"{name} ::= {_dispatch(call, name, names)}\n")
+    return name
 
 
 def _regex(call: _Call) -> str:
@@ -86,33 +169,47 @@ def _substring(call: _Call) -> str:
     return f"@substring({', '.join(_quoted(_text(call, value)) for value in call.values)})"
 
 
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}
+_ESCAPES = {
+    "n": "\n", "r": "\r", "t": "\t", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b",
+    "'": "'", '"': '"', "?": "?", "\\": "\\", "/": "/",
+}  # fmt: skip
+"""The escapes of literals: the letter after the backslash, and the character."""
 
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+_CLASS_ESCAPES = {**_ESCAPES, "-": "-", "]": "]", "[": "[", "^": "^"}
+
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]+)|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+"""An escape. As in XGrammar, `\\x` takes all hexadecimal digits that follow."""
 
 
 def _text(call: _Call, value: _Value) -> str:
     """The text of a string in quotes, with its escapes resolved."""
     if not isinstance(value, str) or not value.startswith('"'):
         _fail(call, "texts stand in quotes")
+    return _resolved(value[1:-1], _ESCAPES)
 
-    def resolved(found: re.Match[str]) -> str:
-        number = found[1] or found[2] or found[3]
-        return chr(int(number, 16)) if number else _ESCAPES.get(found[4], found[4])
 
-    try:
-        return _ESCAPE.sub(resolved, value[1:-1])
-    except (ValueError, OverflowError):
-        _fail(call, "an escape is not a character")
+def _resolved(text: str, escapes: Mapping[str, str]) -> str:
+    """A text with its escapes resolved. Raises GrammarCompileError for other escapes."""
+    return _ESCAPE.sub(lambda found: _character(found, escapes), text)
+
+
+def _character(found: re.Match[str], escapes: Mapping[str, str]) -> str:
+    digits = found[1] or found[2] or found[3]
+    code = int(digits, 16) if digits else -1
+    if digits and code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF:
+        return chr(code)
+    if digits is None and found[4] in escapes:
+        return escapes[found[4]]
+    raise GrammarCompileError(f"error[xgrammar/escape] invalid escape in EBNF: {found[0]}")
 
 
 def _quoted(text: str) -> str:
     """The literal of GBNF for a text."""
     plain = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\x{ord(found[0]):02x}", plain) + '"'
+    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda found: _numbered(found[0]), plain) + '"'
 
 
-def _dispatch(call: _Call, name: str) -> str:
+def _dispatch(call: _Call, name: str, names: Mapping[str, str]) -> str:
     """The body of the rule of a `TagDispatch` or `TokenTagDispatch`."""
     loop, excludes = call.named.pop("loop_after_dispatch", "true"), call.named.pop("excludes", ())
     for unknown in call.named:
@@ -123,14 +220,14 @@ def _dispatch(call: _Call, name: str) -> str:
     for value in call.values:
         if not isinstance(value, tuple) or len(value) != 2 or not all(isinstance(part, str) for part in value):
             _fail(call, "a rule is given as (trigger, rule)")
-        pairs.append((value[0], f"{value[1]}{' ' + name if loop == 'true' else ''}"))
+        pairs.append((value[0], f"{names.get(value[1], value[1])}{' ' + name if loop == 'true' else ''}"))
     if loop not in ("true", "false"):
         _fail(call, "loop_after_dispatch is true or false")
     if call.macro == "TagDispatch":
         for literal in (*(trigger for trigger, _ in pairs), *excluded):
             if not isinstance(literal, str) or not literal.startswith('"') or literal == '""':
                 _fail(call, "triggers and excludes are strings that are not empty")
-        return "@text(" + ", ".join(["$", *(f"{trigger} {body}" for trigger, body in pairs), *(f"! {text}" for text in excluded)]) + ")"
+        return "@text(" + ", ".join(["$", *(f"{_literal(trigger)} {body}" for trigger, body in pairs), *(f"! {_literal(text)}" for text in excluded)]) + ")"
     if {trigger for trigger, _ in pairs} & set(excluded):
         _fail(call, "a trigger is excluded too")
     free = f"(!{_terminal(call, [*(trigger for trigger, _ in pairs), *excluded])})*"

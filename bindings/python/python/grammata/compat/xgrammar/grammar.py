@@ -8,7 +8,7 @@ from typing import Any
 
 from grammata._native import Source
 from grammata.compat.xgrammar import tags
-from grammata.compat.xgrammar.ebnf import without_macros
+from grammata.compat.xgrammar.ebnf import to_gbnf
 from grammata.compat.xgrammar.exception import (
     GrammarCompileError,
     InvalidJSONError,
@@ -53,8 +53,10 @@ class Grammar:
             raise GrammarCompileError(f"the text of a grammar is not UTF-8: {cause}") from cause
         made = object.__new__(cls)
         made._notation, made._text, made._options = notation, text, dict(options or {})
+        # as in XGrammar, any white space unless the options say otherwise
+        defaults = {"whitespace": "free"} if notation == "json_schema" else {}
         with translated(*([InvalidStructuralTagError] if notation == "structural_tag" else [])):
-            made._source = getattr(Source, notation)(text, **made._options)
+            made._source = getattr(Source, notation)(text, **(defaults | made._options))
             made._source.check()
         return made
 
@@ -67,7 +69,7 @@ class Grammar:
         handle = _handle(ebnf_string)
         if handle is not None:
             return Grammar._of(*handle)
-        return Grammar._of("gbnf", without_macros(ebnf_string), {"root": root_rule_name} if root_rule_name != "root" else None)
+        return Grammar._of("gbnf", to_gbnf(ebnf_string), {"root": root_rule_name} if root_rule_name != "root" else None)
 
     @staticmethod
     def from_json_schema(
@@ -88,13 +90,12 @@ class Grammar:
         RuntimeError for a schema that cannot be read, and, without `any_whitespace`, for an indentation and for
         separators that are not in `LAYOUTS`; ValueError for a schema of another type.
         """
-        value = tags.schema_value(schema)
+        text = tags.schema_text(schema)
         options = {"whitespace": layout_option(any_whitespace, indent, separators, max_whitespace_cnt)}
         if strict_mode:
             options["undeclared"] = "refused"
         if any_order:
             options["property_order"] = "any"
-        text = json.dumps(value, ensure_ascii=False)
         grammar = Grammar._of("json_schema", text, {name: option for name, option in options.items() if option != "free"})
         if print_converted_ebnf:
             print(grammar)
@@ -125,7 +126,7 @@ class Grammar:
         Raises InvalidJSONError, InvalidStructuralTagError; TypeError for other arguments.
         """
         tag = tags.prepared(tags.tag_of(args, kwargs), _format_of_handle)
-        return Grammar._of("structural_tag", json.dumps(tag, ensure_ascii=False))
+        return Grammar._of("structural_tag", tags.json_text(tag))
 
     @staticmethod
     def builtin_json_grammar() -> Grammar:
@@ -174,10 +175,10 @@ class Grammar:
         """The grammar as a format of a structural tag. Raises RuntimeError if it has options that formats lack."""
         options = dict(self._options)
         if self._notation == "structural_tag":
-            return dict(_as_format(json.loads(self._text)))
+            return dict(_as_format(tags.parse_json(self._text)))
         made: dict[str, Any] = {"type": self._notation}
         if self._notation == "json_schema":
-            made["json_schema"] = json.loads(self._text)
+            made["json_schema"] = tags.parse_json(self._text)
             made["any_order"] = options.pop("property_order", "declared") == "any"
             if options.pop("undeclared", "allowed") == "allowed":
                 raise unsupported("a schema with strict_mode=False cannot be a part of another grammar", "use strict_mode=True")
@@ -210,7 +211,7 @@ def _combined(kind: str, grammars: tuple[Grammar, ...]) -> Grammar:
         if not isinstance(grammar, Grammar):
             raise TypeError(f"expected a Grammar, not {type(grammar).__name__}")
     tag = {"type": "structural_tag", "format": {"type": kind, "elements": [grammar._format() for grammar in grammars]}}
-    return Grammar._of("structural_tag", json.dumps(tag, ensure_ascii=False))
+    return Grammar._of("structural_tag", tags.json_text(tag))
 
 
 def _handle(text: str) -> tuple[str, str, dict[str, Any]] | None:

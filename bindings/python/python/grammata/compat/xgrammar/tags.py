@@ -1,14 +1,18 @@
-"""Translates the forms of structural tags that XGrammar takes to the dicts that the engine reads."""
+"""Translates the forms of structural tags that XGrammar takes to the dicts that the engine reads.
+
+Values of JSON texts have `_json.Number`s, which keep the text of a number; `_json.dumps` writes them.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from grammata import _json
 from grammata._errors import GrammataError
 from grammata._schemas import text_of
 from grammata.compat.xgrammar.exception import GrammarCompileError, InvalidJSONError, InvalidStructuralTagError
+from grammata.compat.xgrammar.structural_tag import StructuralTag
 
 MAX_DEPTH = 128
 """Maximum number of nested levels of JSON, as in the engine's reader."""
@@ -16,13 +20,9 @@ MAX_DEPTH = 128
 
 def parse_json(text: str) -> Any:
     """The value of a JSON text. Raises InvalidJSONError, also for more than `MAX_DEPTH` levels."""
-
-    def constant(name: str) -> Any:
-        raise ValueError(f"{name} is not JSON")
-
     try:
-        value = json.loads(text, parse_constant=constant)
-    except (ValueError, RecursionError) as cause:
+        value = _json.loads(text)
+    except ValueError as cause:
         raise InvalidJSONError(f"not JSON: {cause}") from cause
     check_depth(value)
     return value
@@ -44,23 +44,37 @@ def check_depth(value: Any) -> None:
     raise InvalidJSONError(f"JSON is nested more than {MAX_DEPTH} levels deep")
 
 
-def schema_value(schema: Any) -> Any:
-    """The JSON Schema of a text, a dict, a bool or a type, such as a Pydantic model.
+def schema_text(schema: Any) -> str:
+    """The JSON Schema of a text, a dict, a bool or a type, such as a Pydantic model, as a text. A text stays as it is.
 
-    Raises InvalidJSONError for a text that is not JSON, GrammarCompileError for a type without a schema, ValueError for
-    other arguments.
+    Raises InvalidJSONError for a text that is not JSON, GrammarCompileError for a type without a schema and for a dict that
+    is not JSON, ValueError for other arguments.
     """
     if isinstance(schema, str):
-        return parse_json(schema)
+        parse_json(schema)
+        return schema
     if isinstance(schema, (dict, bool)):
         check_depth(schema)
-        return schema
+        return json_text(schema)
     if isinstance(schema, type):
         try:
-            return json.loads(text_of(schema))
+            return text_of(schema)
         except GrammataError as cause:
             raise GrammarCompileError(str(cause)) from cause
     raise ValueError(f"a schema is a JSON text, a dict or a Pydantic model, not {type(schema).__name__}")
+
+
+def schema_value(schema: Any) -> Any:
+    """The value of `schema_text`."""
+    return parse_json(schema_text(schema))
+
+
+def json_text(value: Any) -> str:
+    """The JSON text of a value. Raises GrammarCompileError for values that JSON does not have."""
+    try:
+        return _json.dumps(value)
+    except (ValueError, TypeError) as cause:
+        raise GrammarCompileError(f"not JSON: {cause}") from cause
 
 
 def triggered_tags(tags: Sequence[Any], triggers: Sequence[str]) -> dict[str, Any]:
@@ -95,15 +109,18 @@ def tag_of(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
         found = ", ".join(sorted(given)) or "nothing"
         raise TypeError(f"from_structural_tag takes a structural tag, or a list of items and a list of triggers, not {found}")
     tag = given["structural_tag"]
+    if isinstance(tag, StructuralTag):
+        # it may have the text that it was read from
+        tag = tag.model_dump_json()
     if isinstance(tag, str):
         return parse_json(tag)
-    if isinstance(tag, Mapping):
-        check_depth(tag)
-        return tag
-    dump = getattr(tag, "model_dump_json", None)
-    if dump is None:
-        raise TypeError(f"a structural tag is a JSON text, a dict or a StructuralTag, not {type(tag).__name__}")
-    return parse_json(dump())
+    if not isinstance(tag, Mapping):
+        dump = getattr(tag, "model_dump", None)
+        if dump is None:
+            raise TypeError(f"a structural tag is a JSON text, a dict or a StructuralTag, not {type(tag).__name__}")
+        tag = dump()
+    check_depth(tag)
+    return tag
 
 
 def prepared(tag: Any, grammar_of: Callable[[str], Any]) -> Any:

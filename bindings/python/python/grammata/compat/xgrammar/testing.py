@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import time
 from functools import lru_cache
 from typing import Any
@@ -58,7 +57,7 @@ def _json_schema_to_ebnf(
         made["any_order"] = True
     if layout != "free":
         made["max_whitespace_cnt"] = most_whitespace(layout)
-    return str(Grammar._of("structural_tag", json.dumps({"type": "structural_tag", "format": made})))
+    return str(Grammar._of("structural_tag", tags.json_text({"type": "structural_tag", "format": made})))
 
 
 def _regex_to_ebnf(regex: str, with_rule_name: bool = True) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from grammata import _json
 from grammata._errors import GrammataError, usage_error
 from grammata._native import Compiler, Source, Vocabulary
-from grammata.compat.xgrammar.ebnf import without_macros
+from grammata.compat.xgrammar.ebnf import to_gbnf
 from grammata.integrations.sglang.grammar import GrammataGrammar, allocate, _base
 from grammata.integrations.torch import apply_mask
 
@@ -52,9 +52,8 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
 
     def dispatch_json(self, key_string: str) -> Any:
         def read() -> tuple[Source, dict[str, Any]]:
-            schema = True if key_string == ANY_JSON else json.loads(key_string)
-            # JSON of an object is an object of the tag; other schemas are read as they are
-            content = {"type": "json_schema", "json_schema": schema}
+            schema = "true" if key_string == ANY_JSON else key_string
+            content = {"type": "json_schema", "json_schema": _json.loads(schema)}
             return Source.json_schema(schema, whitespace=self._whitespace, undeclared="refused"), content
 
         return self._compile("json", key_string, read)
@@ -67,15 +66,15 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
         def read() -> tuple[Source, dict[str, Any]]:
             if "::=" not in key_string:
                 return Source.lark(key_string), {"type": "grammar", "grammar": key_string}
-            text = without_macros(key_string)
+            text = to_gbnf(key_string)
             return Source.gbnf(text), {"type": "grammar", "grammar": text}
 
         return self._compile("ebnf", key_string, read)
 
     def dispatch_structural_tag(self, key_string: str) -> Any:
         def read() -> tuple[Source, dict[str, Any]]:
-            tag = as_format(json.loads(key_string))
-            return Source.structural_tag(tag), tag["format"]
+            tag = as_format(_json.loads(key_string))
+            return Source.structural_tag(_json.dumps(tag)), tag["format"]
 
         return self._compile("structural_tag", key_string, read)
 
@@ -112,9 +111,10 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
         if not isinstance(grammar, GrammataGrammar):
             return None
         tag = frame(grammar.content)
-        compiled = self._framing_compiler.compile(Source.structural_tag(tag))
+        text = _json.dumps(tag)
+        compiled = self._framing_compiler.compile(Source.structural_tag(text))
         stats = _base.GrammarStats(dispatch_type="structural_tag")
-        return GrammataGrammar(compiled, self.vocab_size, tag["format"], json.dumps(tag), stats)
+        return GrammataGrammar(compiled, self.vocab_size, tag["format"], text, stats)
 
     @staticmethod
     def set_token_filter(
@@ -141,14 +141,15 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
 
 
 def as_format(tag: dict[str, Any]) -> dict[str, Any]:
-    """A structural tag in the form with `format`. A missing schema becomes the empty one, which allows any value."""
+    """A structural tag in the form with `format`. A missing schema becomes the empty one, which allows any value; a schema
+    that is a text becomes its value."""
     if tag.get("structures") is None:
         return {**tag, "format": _with_schemas(tag["format"])}
     tags = [
         {
             "type": "tag",
             "begin": one["begin"],
-            "content": {"type": "json_schema", "json_schema": {} if one.get("schema") is None else one["schema"]},
+            "content": {"type": "json_schema", "json_schema": _schema(one.get("schema"))},
             "end": one["end"],
         }
         for one in tag["structures"]
@@ -158,11 +159,18 @@ def as_format(tag: dict[str, Any]) -> dict[str, Any]:
     return {"type": "structural_tag", "format": triggered}
 
 
+def _schema(value: Any) -> Any:
+    """The value of a schema, which may be a JSON text."""
+    if isinstance(value, str):
+        return _json.loads(value)
+    return {} if value is None else value
+
+
 def _with_schemas(value: Any) -> Any:
     if isinstance(value, list):
         return [_with_schemas(one) for one in value]
     if not isinstance(value, dict):
         return value
     if value.get("type") in ("json_schema", "qwen_xml_parameter"):
-        return {**value, "json_schema": {} if value.get("json_schema") is None else value["json_schema"]}
+        return {**value, "json_schema": _schema(value.get("json_schema"))}
     return {name: _with_schemas(one) for name, one in value.items()}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from grammata import _json
 from grammata._errors import usage_error
 from grammata._native import Source
 
@@ -123,18 +124,18 @@ def pattern_of(choices: Sequence[str]) -> str:
 def _tag(spec: str) -> str:
     """A structural tag as the engine reads it. Schemas that are texts, as in the older form, become values."""
     try:
-        tag = json.loads(spec)
-    except (ValueError, RecursionError):
+        tag = _json.loads(spec)
+    except ValueError:
         return spec
     structures = tag.get("structures") if isinstance(tag, dict) else None
     if not isinstance(structures, list) or not any(_has_text_schema(item) for item in structures):
         return spec
     for item in filter(_has_text_schema, structures):
         try:
-            item["schema"] = json.loads(item["schema"])
-        except (ValueError, RecursionError):
+            item["schema"] = _json.loads(item["schema"])
+        except ValueError:
             return spec
-    return json.dumps(tag, ensure_ascii=False)
+    return _json.dumps(tag)
 
 
 def _has_text_schema(item: Any) -> bool:
