@@ -11,6 +11,9 @@ from grammata import _formats, _strings
 _INNER = {"default", "nullable", "custom-error", "model", "dataclass", "function-after", "function-before", "function-wrap"}
 """The kinds of core schemas that have one other within, under `schema`."""
 
+_UNHASHABLE = {"any", "list", "dict", "set", "deque", "typed-dict", "generator", "json", "counter", "ordered-dict", "frozendict"}
+"""The kinds of core schemas of which some values cannot be hashed."""
+
 _FLOAT = r"-?0\.[0-9]{0,15}[1-9]|-?[1-9][0-9]{0,14}(\.[0-9]{0,14}[1-9])?|0"
 
 
@@ -24,6 +27,13 @@ def resolved(schema: Any, definitions: Mapping[str, Any]) -> Any:
     while schema["type"] == "definition-ref" and schema["schema_ref"] in definitions:
         schema = definitions[schema["schema_ref"]]
     return schema
+
+
+def _choices(union: Any) -> list[Any]:
+    """The alternatives of a union, with or without tags."""
+    choices = union["choices"]
+    all_ = choices.values() if isinstance(choices, dict) else choices
+    return [one[0] if isinstance(one, tuple) else one for one in all_]
 
 
 def names(keys: Any, definitions: Mapping[str, Any], found: list[str]) -> dict[str, Any] | bool | None:
@@ -66,8 +76,7 @@ def names(keys: Any, definitions: Mapping[str, Any], found: list[str]) -> dict[s
         case "complex" | "fraction" if not keys.keys() & {"gt", "ge", "lt", "le", "multiple_of"}:
             return None
         case "union":
-            all_ = [one[0] if isinstance(one, tuple) else one for one in keys["choices"]]
-            branches = [names(one, definitions, found) for one in all_]
+            branches = [names(one, definitions, found) for one in _choices(keys)]
             return _any_of(branches) if all(branch is not None for branch in branches) else None
     return None
 
@@ -105,8 +114,7 @@ def members(schema: Any, definitions: Mapping[str, Any], alias: Callable[[Any, s
             continue
         seen.add(id(one))
         if "choices" in one:
-            choices = one["choices"]
-            pending += [choice[0] if isinstance(choice, tuple) else choice for choice in (choices.values() if isinstance(choices, dict) else choices)]
+            pending += _choices(one)
         elif one["type"] in _INNER:
             pending.append(one["schema"])
         elif one["type"] == "definitions":
@@ -129,7 +137,7 @@ def is_hashable(item: Any, definitions: Mapping[str, Any]) -> bool:
         if id(one) in seen:
             continue
         seen.add(id(one))
-        if one["type"] in ("any", "list", "dict", "set", "deque", "typed-dict", "generator", "json", "frozendict", "counter", "ordered-dict"):
+        if one["type"] in _UNHASHABLE:
             return False
         if one["type"] in ("model", "dataclass"):
             if one["cls"].__hash__ is None:
@@ -145,8 +153,7 @@ def is_hashable(item: Any, definitions: Mapping[str, Any]) -> bool:
         elif one["type"] in _INNER:
             pending.append(one["schema"])
         elif "choices" in one:
-            choices = one["choices"]
-            pending += [choice[0] if isinstance(choice, tuple) else choice for choice in (choices.values() if isinstance(choices, dict) else choices)]
+            pending += _choices(one)
     return True
 
 

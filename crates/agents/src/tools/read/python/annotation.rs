@@ -81,7 +81,7 @@ impl<'c, 't> Types<'c, 't> {
             self.place.clone(),
             message,
             &found.join(" "),
-            "use a type of the standard library, or one that the file declares",
+            "use a type that JSON has, `date`, `datetime`, `time`, `timedelta`, `UUID`, `Decimal`, or a class of the file",
         ));
         json!({})
     }
@@ -107,6 +107,9 @@ impl<'c, 't> Types<'c, 't> {
             "set" | "Set" | "frozenset" | "FrozenSet" => json!({"type": "array", "uniqueItems": true}),
             "dict" | "Dict" | "Mapping" => json!({"type": "object"}),
             "Any" | "object" => json!({}),
+            name if !self.classes.contains_key(name) && text_of(name).is_some() => {
+                text_of(name).unwrap_or_default()
+            }
             _ => match self.classes.get_key_value(name) {
                 Some((&name, _)) => {
                     if !self.definitions.contains_key(name) && !self.open.contains(&name) {
@@ -205,6 +208,20 @@ impl<'c, 't> Types<'c, 't> {
             schema["additionalProperties"] = Value::Bool(false);
         }
         Ok(schema)
+    }
+}
+
+/// Returns the schema of a class of the standard library whose values JSON writes as strings; `None` for other names.
+fn text_of(name: &str) -> Option<Value> {
+    let of_format = |format: &str| Some(json!({"type": "string", "format": format}));
+    match name {
+        "date" => of_format("date"),
+        "datetime" => of_format("date-time"),
+        "time" => of_format("time"),
+        "timedelta" => of_format("duration"),
+        "UUID" => of_format("uuid"),
+        "Decimal" => Some(json!({"type": "string", "pattern": r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"})),
+        _ => None,
     }
 }
 
