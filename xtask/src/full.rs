@@ -2,13 +2,14 @@
 //! [STEP...]`.
 
 use crate::bindings;
-use crate::command::{self, Result, cargo};
+use crate::command::{self, Result, cargo, root};
 use crate::fuzz;
 use crate::guard;
 use crate::setup;
 use crate::soak;
 use crate::steps::{self, Step};
 use crate::tools::NEXTEST;
+use std::process::Command;
 
 /// Number of cases of each property. The suite itself runs some hundred.
 const CASES: &str = "10000";
@@ -62,7 +63,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
 /// sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 25] = [
+const STEPS: [Step; 26] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
