@@ -4,8 +4,8 @@
 //! is also a bound in tokens. The bound is [`UNBOUNDED`] where a needed byte or terminal is not a letter, where the
 //! lengths of rules are not found within [`PASSES`] passes, and where the shortest completion depends on the text read
 //! so far: in intersections and complements, in parts bounded in tokens, in members with conditions or with a `min`
-//! above 1 and above the number of required keys, and in lists of different items (words of lists with a `min` of 0 or
-//! 1 have a bound, completions from within such lists do not).
+//! above 1 and above the number of required keys, where several names of members may have to differ, and in lists of
+//! different items (words of lists with a `min` of 0 or 1 have a bound, completions from within such lists do not).
 
 use super::endless_names::{EndlessNames, endless_names};
 use super::{ByteSet, CharClass, ExprId, Expression, Grammar, Members, WordEdge, WordGraph, WordTarget};
@@ -72,7 +72,8 @@ impl Letters {
 /// The bounds of the expressions of a grammar.
 #[derive(Clone, Debug)]
 pub(crate) struct CompletionBounds {
-    /// Per expression, by id, an upper bound on the letters of its shortest word.
+    /// Per expression, by id, an upper bound on the letters of its shortest word without a name that must differ from
+    /// others.
     pub(crate) words: Vec<u32>,
     /// For a text that stops, after any token, within a word of the grammar: an upper bound on the letters that
     /// complete the innermost expression that was open before that token.
@@ -85,22 +86,28 @@ impl CompletionBounds {
     /// Takes at most [`PASSES`] passes over the grammar for `words`. For `inside`, visits each expression once, or
     /// three times if it is in a cycle of rules.
     pub(crate) fn new(grammar: &Grammar, letters: &Letters) -> CompletionBounds {
-        let words = words(grammar, letters);
+        let words = |unnamed: Option<&[u32]>| words(grammar, letters, unnamed);
+        let unnamed = words(None);
+        let words = words(Some(&unnamed));
         let root = grammar.rule(grammar.root()).body;
         let groups = strongly_connected(grammar, root);
         let reached: Vec<ExprId> = groups.iter().flatten().copied().collect();
-        let known = Inside { grammar, letters, words: &words, known: vec![0; words.len()] }.of(groups);
+        let named = named(grammar, &groups);
+        let known = vec![0; words.len()];
+        let known = Inside { grammar, letters, words: &words, unnamed: &unnamed, named, known }.of(groups);
         let names = endless_names(grammar, &reached, letters, (&words, &known));
         let inside = known[root.index()].max(words[root.index()]);
-        CompletionBounds { words, inside, names }
+        CompletionBounds { words: unnamed, inside, names }
     }
 }
 
-fn words(grammar: &Grammar, letters: &Letters) -> Vec<u32> {
+/// The bounds of the shortest words of all expressions: without names that must differ, or if these bounds are given as
+/// `unnamed`, with at most one such name.
+fn words(grammar: &Grammar, letters: &Letters, unnamed: Option<&[u32]>) -> Vec<u32> {
     let mut rules = vec![UNBOUNDED; grammar.rules().len()];
     let mut words = Vec::new();
     for _ in 0..PASSES {
-        words = pass(grammar, &rules, letters);
+        words = pass(grammar, &rules, letters, unnamed);
         let after: Vec<u32> = grammar.rules().iter().map(|rule| words[rule.body.index()]).collect();
         if after == rules {
             break;
@@ -116,7 +123,8 @@ pub(super) fn times(count: u32, each: u32) -> u32 {
 
 /// Computes the lengths of all expressions, given the lengths of the rules. One loop suffices, since operands have
 /// smaller ids than the expressions that contain them.
-fn pass(grammar: &Grammar, rules: &[u32], letters: &Letters) -> Vec<u32> {
+fn pass(grammar: &Grammar, rules: &[u32], letters: &Letters, unnamed: Option<&[u32]>) -> Vec<u32> {
+    let needs_name = |id: &ExprId| unnamed.is_some_and(|unnamed| unnamed[id.index()] == UNBOUNDED);
     let mut words: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
     for (place, expression) in grammar.expressions().iter().enumerate() {
         let of = |id: &ExprId| words[id.index()];
@@ -132,6 +140,12 @@ fn pass(grammar: &Grammar, rules: &[u32], letters: &Letters) -> Vec<u32> {
                 set.ranges().map(|(low, high)| letters.of_range(low, high)).min().unwrap_or(UNBOUNDED)
             }
             Expression::Class(class) => letters.of_class(class).0,
+            // two names may have to differ
+            Expression::Sequence(list) if list.iter().filter(|part| needs_name(part)).count() > 1 => {
+                UNBOUNDED
+            }
+            Expression::Repeat { body, min: 2.., .. } if needs_name(body) => UNBOUNDED,
+            Expression::Name(..) if unnamed.is_none() => UNBOUNDED,
             Expression::Sequence(list) => list.iter().map(of).fold(0, u32::saturating_add),
             Expression::Choice(list) => list.iter().map(of).min().unwrap_or(UNBOUNDED),
             Expression::Repeat { body, min, .. } => times(*min, of(body)),
@@ -218,7 +232,11 @@ impl<'a> MemberLengths<'a> {
 struct Inside<'a> {
     grammar: &'a Grammar,
     letters: &'a Letters,
+    /// The bounds of words with at most one name, and without names that must differ.
     words: &'a [u32],
+    unnamed: &'a [u32],
+    /// Per expression, whether it contains names that must differ.
+    named: Vec<bool>,
     /// Per expression, the bound from within it; 0 until it is computed.
     known: Vec<u32>,
 }
@@ -290,15 +308,20 @@ impl Inside<'_> {
             }
             Expression::Class(class) => self.letters.of_class(class).1,
             Expression::Sequence(list) => {
-                let (mut most, mut after) = (0u32, 0u32);
+                let (mut most, mut after, mut unnamed) = (0u32, 0u32, 0u32);
                 for part in list.iter().rev() {
-                    most = most.max(after).max(inside(part).saturating_add(after));
+                    // a name after a part with names may have to differ from them
+                    let is_alike = self.named[part.index()] && unnamed == UNBOUNDED;
+                    let inside = if is_alike { UNBOUNDED } else { inside(part) };
+                    most = most.max(after).max(inside.saturating_add(after));
                     after = after.saturating_add(word(part));
+                    unnamed = unnamed.saturating_add(self.unnamed[part.index()]);
                 }
                 most
             }
             Expression::Choice(list) => list.iter().map(inside).max().unwrap_or(0),
             Expression::Repeat { max: Some(0), .. } => 0,
+            Expression::Repeat { body, min: 2.., .. } if self.unnamed[body.index()] == UNBOUNDED => UNBOUNDED,
             Expression::Repeat { body, min, .. } => {
                 inside(body).saturating_add(times(min.saturating_sub(1), word(body)))
             }
@@ -330,6 +353,21 @@ impl Inside<'_> {
         let separator = inside(&list.separator).max(lengths.separator);
         open.saturating_add(separator).saturating_add(lengths.required)
     }
+}
+
+/// Per expression, whether it contains names that must differ. `groups` has mutually recursive expressions, each group
+/// after the groups that it uses.
+fn named(grammar: &Grammar, groups: &[Vec<ExprId>]) -> Vec<bool> {
+    let mut named = vec![false; grammar.expressions().len()];
+    for group in groups {
+        let holds = group.iter().any(|&id| match grammar.expression(id) {
+            Expression::Name(..) => true,
+            Expression::Rule(rule) => named[grammar.rule(*rule).body.index()],
+            expression => expression.children().any(|child| named[child.index()]),
+        });
+        group.iter().for_each(|id| named[id.index()] = holds);
+    }
+    named
 }
 
 /// The strongly connected components of the expressions that the root reaches, each after the components that it uses

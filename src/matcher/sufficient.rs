@@ -6,7 +6,7 @@
 //! a configuration ([`Estimates`](crate::automaton::Estimates)) has this property, but ignores the names that were read:
 //! a name that equals one of them cannot end. So before a name, and within a prefix of a name that was read, the letters
 //! are counted that lead to a prefix of no such name, and then the bound there. Elsewhere the bound of a configuration
-//! counts no name of an object that has names already: only its listed members.
+//! counts no further names: if a completion needs one, there is no bound.
 
 use super::keys::Cursor;
 use super::matcher::Locked;

@@ -148,7 +148,7 @@ fn a_limit_reached_for_a_budget_is_no_error() {
     let pairs: Vec<String> = (0..100).map(|pair| format!("{pair:02}")).collect();
     let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
     let mut granted = 0;
-    for lockstep_search in [5, 20, 60, 200, 1_000] {
+    for lockstep_search in [300, 3_000, 200_000] {
         let limits = Limits::default().lockstep_search(lockstep_search);
         let Ok(compiled) = try_compiled(schema, &pairs, limits) else { continue };
         for text in ["[[10,22.", "[[10,22", "[[1", "[[10,2],[\"a\"", "[[\"ab\",1],[1,\"ab\"]"] {

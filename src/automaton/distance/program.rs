@@ -8,7 +8,7 @@ use super::measure::{ENDLESS, Measure};
 use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::block::Block;
 use crate::automaton::program::ids::StateId;
-use crate::automaton::program::registers::RegisterState;
+use crate::automaton::program::registers::{RegisterKind, RegisterState};
 use crate::automaton::program::state::State;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -120,6 +120,8 @@ impl Rules<'_> {
             State::Token { terminal, next } => {
                 self.add(target, self.measure.of_terminal(terminal), &[(self.at(next), 1)]);
             }
+            // a further name may have to differ from those before it
+            State::Call { to_return, .. } if self.measure.is_upper() && self.is_name(to_return) => {}
             State::Call { start, to_return } => {
                 self.add(target, 0, &[(self.at(start), 1), (self.at(to_return), 1)]);
             }
@@ -144,6 +146,12 @@ impl Rules<'_> {
                 self.add(target, self.measure.of_range(low, high), &[(self.at(edge.next), 1)]);
             }
         }
+    }
+
+    /// Whether a state is where the name of a member ends.
+    fn is_name(&self, state: StateId) -> bool {
+        let is_name = |state| matches!(state, State::Register { kind: RegisterKind::Name, .. });
+        self.block.is_here(state) && is_name(self.block.state(state))
     }
 
     /// Adds an auxiliary node, to be used as a target and as an argument of rules.
