@@ -31,6 +31,7 @@ pub mod fuzz_templates;
 #[cfg(feature = "agents")]
 pub mod fuzz_tools;
 pub mod generate;
+pub mod growth;
 pub mod mask_files;
 pub mod names;
 mod outcome;
