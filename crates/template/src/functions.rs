@@ -5,7 +5,7 @@ use crate::arguments::{Arguments, invalid};
 use crate::filters as own;
 use crate::meter::{Meter, NODE, metered};
 use crate::namespace::Namespace;
-use crate::{costs, json, methods, operators, order, program, slice, strings, text};
+use crate::{checked, costs, json, methods, operators, order, program, slice, strings, text};
 use minijinja::value::{Kwargs, Rest, Tuple, Value, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, State, filters, tests};
 use std::sync::Arc;
@@ -114,7 +114,7 @@ fn add_tests(environment: &mut Environment<'_>) {
         ($($name:literal: $test:ident),* $(,)?) => { $(environment.add_test($name, tests::$test);)* };
     }
     add! {
-        "boolean": is_boolean, "defined": is_defined, "divisibleby": is_divisibleby, "endingwith": is_endingwith,
+        "boolean": is_boolean, "defined": is_defined, "endingwith": is_endingwith,
         "eq": is_eq, "equalto": is_eq, "==": is_eq, "even": is_even, "false": is_false, "float": is_float,
         "ge": is_ge, ">=": is_ge, "greaterthan": is_gt, "gt": is_gt, ">": is_gt, "in": is_in, "int": is_integer,
         "integer": is_integer,
@@ -138,12 +138,13 @@ fn add_tests(environment: &mut Environment<'_>) {
         .add_test("iterable", move |value: &Value| has_items(value) || value.kind() == ValueKind::Iterable);
     environment.add_test("callable", methods::is_callable);
     environment.add_test("escaped", |value: &Value| value.is_safe());
+    environment.add_test("divisibleby", checked::is_divisible_by);
 }
 
 fn before(meter: &Meter, mut operands: Vec<Value>) -> Result<Value, Error> {
     let name = operands.pop().unwrap_or_default();
-    meter.spend(OPERATION)?;
     let name = name.as_str().unwrap_or_default();
+    meter.spend(OPERATION)?;
     costs::charge(meter, name, &operands)?;
     match name {
         "*" => repeat_at_least_never(&mut operands),

@@ -12,6 +12,7 @@
 
 mod arguments;
 pub mod chat;
+mod checked;
 mod costs;
 mod filters;
 mod functions;
