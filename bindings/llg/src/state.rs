@@ -3,6 +3,7 @@
 use crate::border::c_string;
 use crate::errors;
 use crate::tokenizer::Tokenizer;
+use engine::diagnostic::visible_lines;
 use engine::vocabulary::TokenId;
 use engine::{Error, Matcher, Result};
 use std::ffi::CString;
@@ -129,5 +130,5 @@ impl Following {
 
 /// Writes a line to standard error, ignoring failures.
 pub(crate) fn warn(message: &str) {
-    let _ = writeln!(std::io::stderr(), "grammata: {message}");
+    let _ = writeln!(std::io::stderr(), "grammata: {}", visible_lines(message));
 }

@@ -22,7 +22,9 @@ use crate::io::output::{Exit, Failure, Output, OutputFormat};
 use crate::io::{errors, messages};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
+use grammata::diagnostic::{is_hidden, visible, visible_lines};
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Compiles grammars to token masks, and shows what they allow.
@@ -124,6 +126,8 @@ pub fn run_program<P: Parser>(
     work: impl FnOnce(P, &mut Output) -> Result<Exit, Failure>,
 ) -> u8 {
     let early = Early::of(&arguments);
+    let given: Vec<String> =
+        arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
     messages::begin();
     let command = global::with_contract(P::command()).color(early.color_choice());
     let parsed = command.try_get_matches_from(arguments).and_then(|matches| {
@@ -132,7 +136,7 @@ pub fn run_program<P: Parser>(
     });
     let (program, global, path) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return no_arguments(error, early.output_format).code(),
+        Err(error) => return no_arguments(error, early.output_format, &given).code(),
     };
     messages::set_verbosity(global.verbosity());
     let mut output = Output::stdout(global.output_format, &path);
@@ -171,15 +175,25 @@ fn not_written(cause: &std::io::Error) -> Exit {
 }
 
 /// Shows help, the version, or the error of the arguments. An error is also written as a JSON object if `format` is
-/// JSON. Returns the exit code.
-fn no_arguments(mut error: clap::Error, format: OutputFormat) -> Exit {
+/// JSON. The message of an error shows control characters of `given`, the arguments, as escapes. Returns the exit code.
+fn no_arguments(mut error: clap::Error, format: OutputFormat, given: &[String]) -> Exit {
     // clap advises to put an unknown option after `--`, where it would count as a file name
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
         remove_far_suggestion(&mut error);
     }
     // a failure to write help or a usage error is ignored, because it cannot be reported anywhere
-    let _ = error.print();
+    let is_hiding = |text: &&String| text.contains(is_hidden);
+    let _ = match given.iter().any(|text| is_hiding(&text)) && error.use_stderr() {
+        // clap quotes arguments as they are
+        true => {
+            let text = given.iter().filter(is_hiding).fold(error.render().to_string(), |text, argument| {
+                text.replace(argument.as_str(), &visible(argument))
+            });
+            std::io::stderr().lock().write_all(visible_lines(&text).as_bytes())
+        }
+        false => error.print(),
+    };
     if !error.use_stderr() {
         return Exit::Done;
     }

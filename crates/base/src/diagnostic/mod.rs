@@ -4,17 +4,23 @@
 //! and one line of help. Each area of the code builds its diagnostics with named constructors in a file `errors.rs`, so
 //! that its codes and wording are in one place. Front ends add the source line of a diagnostic's place
 //! ([`Source::locate`]); the caller that read the source from a file adds the name of the file.
+//!
+//! Texts of input reach terminals and logs through diagnostics, so no text of a diagnostic has control characters, line
+//! ends or marks of direction: setters pass each text through [`visible()`], and [`Place`] does when it is displayed.
 
 mod pointers;
 mod similar;
 mod snippet;
 mod source;
+mod visible;
 
 pub use similar::{did_you_mean, did_you_mean_field, similar};
 pub use snippet::Snippet;
 pub use source::{Notation, Source};
+pub use visible::{is_hidden, visible, visible_json, visible_lines, write_visible_json};
 
 use crate::limits::kind::LimitKind;
+use std::borrow::Cow;
 use std::fmt;
 
 /// Where in the input a diagnostic points.
@@ -54,14 +60,15 @@ impl Place {
     }
 }
 
+/// Writes the place on one line, with control characters escaped.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Whole => f.write_str("the whole input"),
             Place::LineColumn { line, column } => write!(f, "line {line}, column {column}"),
             Place::Pointer(pointer) if pointer.is_empty() => f.write_str("# (the root)"),
-            Place::Pointer(pointer) if pointer.starts_with('/') => write!(f, "#{pointer}"),
-            Place::Pointer(pointer) => f.write_str(pointer),
+            Place::Pointer(pointer) if pointer.starts_with('/') => write!(f, "#{}", visible(pointer)),
+            Place::Pointer(pointer) => f.write_str(&visible(pointer)),
             Place::Byte(offset) => write!(f, "byte {offset}"),
             Place::Rule(name) => write!(f, "rule `{}`", excerpt(name)),
         }
@@ -89,7 +96,7 @@ impl Diagnostic {
     pub fn new(code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
-            message: message.into(),
+            message: shown(message),
             place: Place::Whole,
             file: None,
             snippet: None,
@@ -109,7 +116,7 @@ impl Diagnostic {
 
     /// Sets the name of the file that contains the place.
     pub fn in_file(mut self, name: impl Into<String>) -> Diagnostic {
-        self.file = Some(name.into());
+        self.file = Some(shown(name));
         self
     }
 
@@ -130,13 +137,13 @@ impl Diagnostic {
 
     /// Sets what is allowed at the place.
     pub fn allowed(mut self, allowed: impl Into<String>) -> Diagnostic {
-        self.allowed = Some(allowed.into());
+        self.allowed = Some(shown(allowed));
         self
     }
 
     /// Sets one line of help for the user.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
-        self.help = Some(help.into());
+        self.help = Some(shown(help));
         self
     }
 
@@ -258,6 +265,15 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
+/// Returns a text of a diagnostic, on one line and with control characters escaped.
+fn shown(text: impl Into<String>) -> String {
+    let text = text.into();
+    match visible(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(shown) => shown,
+    }
+}
+
 /// Maximum length of an excerpt, in characters.
 const EXCERPT: usize = 80;
 /// Maximum length of a cause, in characters; other libraries quote their input.
@@ -277,7 +293,7 @@ fn cut(text: &str, most: usize) -> String {
             out.push('…');
             break;
         }
-        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+        if is_hidden(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     out
 }

@@ -1,5 +1,6 @@
 //! The source line of a diagnostic, truncated to the width of a terminal.
 
+use super::is_hidden;
 use std::fmt;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
@@ -82,11 +83,8 @@ impl fmt::Display for Snippet {
 fn show(c: char) -> (String, usize) {
     match c {
         '\t' => (TAB.to_owned(), TAB.len()),
-        // directional marks would shift the carets
-        '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}' => {
-            ("\u{FFFD}".to_owned(), 1)
-        }
-        c if c.is_control() => ("\u{FFFD}".to_owned(), 1),
+        // one column each, since escapes and directional marks would shift the carets
+        c if is_hidden(c) => ("\u{FFFD}".to_owned(), 1),
         c => (c.to_string(), c.width().unwrap_or(1)),
     }
 }

@@ -1,8 +1,11 @@
 //! Writes errors, warnings, notes and progress to standard error. A failure to write there never fails a command.
+//!
+//! No text of input reaches standard error with control characters: diagnostics have none, notes are escaped, and lines
+//! of summaries and dialogues keep only their line ends.
 
 use crate::io::report::{DiagnosticReport, translated};
 use clap::builder::styling::{AnsiColor, Style};
-use grammata::diagnostic::Diagnostic;
+use grammata::diagnostic::{Diagnostic, visible, visible_lines};
 use grammata::error::{CUT, Error};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use std::io::{IsTerminal, Write};
@@ -98,14 +101,14 @@ pub(crate) fn show(severity: &str, diagnostic: &Diagnostic) {
     line(color, severity, &translated(diagnostic).to_string());
 }
 
-/// Writes a note of one line, unless the run is quiet.
+/// Writes a note of one line, with control characters escaped, unless the run is quiet.
 pub(crate) fn note(text: &str) {
     if verbosity() != Verbosity::Quiet {
-        line(AnsiColor::Cyan, "note", &format!(": {text}"));
+        line(AnsiColor::Cyan, "note", &format!(": {}", visible(text)));
     }
 }
 
-/// Writes a line of a summary as it is, unless the run is quiet.
+/// Writes a line of a summary, unless the run is quiet.
 pub fn plain(text: &str) {
     if verbosity() != Verbosity::Quiet {
         say(text);
@@ -114,7 +117,7 @@ pub fn plain(text: &str) {
 
 /// Writes a line of a dialogue, also in a quiet run.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(anstream::stderr().lock(), "{text}");
+    let _ = writeln!(anstream::stderr().lock(), "{}", visible_lines(text));
 }
 
 /// Shows on a terminal that a stage is in progress. At the end it notes the time of a stage that took more than a

@@ -1,7 +1,9 @@
 //! Standard output, and how a command ends.
 
 use crate::io::messages;
+use crate::io::screen::Screen;
 use clap::ValueEnum;
+use grammata::diagnostic::write_visible_json;
 use grammata::error::{Error, ErrorKind};
 use serde::Serialize;
 use std::io::{self, BufWriter, Stdout, Write};
@@ -107,13 +109,14 @@ pub(crate) enum OutputFormat {
 /// The version of the JSON objects. It is raised when a member is renamed, removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// Standard output, buffered: text for people, or one JSON object.
+/// Standard output, buffered: text for people, or one JSON object. On a terminal, control characters are [escaped](Screen).
+/// In JSON they are escaped everywhere.
 ///
 /// The object has the members `version` and `command`, then those of the command's report, then `diagnostics`,
 /// `diagnostics_truncated` and `exit_code`. It is completed even if the command fails.
 #[derive(Debug)]
 pub struct Output {
-    writer: BufWriter<Stdout>,
+    writer: Screen<BufWriter<Stdout>>,
     format: OutputFormat,
     command: String,
     open: Open,
@@ -133,7 +136,7 @@ enum Open {
 impl Output {
     /// Creates the output of a command, named by its path, such as `plan count`.
     pub(crate) fn stdout(format: OutputFormat, command: &str) -> Output {
-        let writer = BufWriter::new(io::stdout());
+        let writer = Screen::stdout();
         Output { writer, format, command: command.to_owned(), open: Open::Nothing }
     }
 
@@ -158,7 +161,7 @@ impl Output {
         if self.is_json() {
             return self.member(name, document);
         }
-        serde_json::to_writer(&mut self.writer, document)?;
+        write_visible_json(&mut self.writer, document)?;
         self.writer.write_all(b"\n")
     }
 
@@ -176,7 +179,7 @@ impl Output {
             self.writer.write_all(b",")?;
         }
         self.open = Open::List { is_empty: false };
-        Ok(serde_json::to_writer(&mut self.writer, item)?)
+        Ok(write_visible_json(&mut self.writer, item)?)
     }
 
     /// Completes the object, and flushes.
@@ -193,7 +196,7 @@ impl Output {
 
     fn member(&mut self, name: &str, value: &impl Serialize) -> io::Result<()> {
         self.name(name)?;
-        Ok(serde_json::to_writer(&mut self.writer, value)?)
+        Ok(write_visible_json(&mut self.writer, value)?)
     }
 
     /// Closes an open list, and writes the name of the next member.
@@ -201,14 +204,14 @@ impl Output {
         match self.open {
             Open::Nothing => {
                 write!(self.writer, "{{\"version\":{VERSION},\"command\":")?;
-                serde_json::to_writer(&mut self.writer, &self.command)?;
+                write_visible_json(&mut self.writer, &self.command)?;
             }
             Open::Object => {}
             Open::List { .. } => self.writer.write_all(b"]")?,
         }
         self.open = Open::Object;
         self.writer.write_all(b",")?;
-        serde_json::to_writer(&mut self.writer, name)?;
+        write_visible_json(&mut self.writer, &name)?;
         self.writer.write_all(b":")
     }
 }

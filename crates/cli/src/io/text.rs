@@ -1,6 +1,6 @@
 //! Formats bytes and places for people and as JSON.
 
-use grammata::diagnostic::{Notation, Place, Source};
+use grammata::diagnostic::{Notation, Place, Source, is_hidden};
 use grammata::error::Error;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -19,9 +19,9 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
                 '\r' => out.push_str("\\r"),
                 '\t' => out.push_str("\\t"),
                 // characters that are invisible or could disturb a terminal
-                c if c.is_control() || ('\u{2028}'..='\u{202E}').contains(&c) || c == '\u{FEFF}' => {
-                    let _ = write!(out, "\\u{:04x}", u32::from(c));
-                }
+                c if is_hidden(c) => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }),
                 c => out.push(c),
             }
         }

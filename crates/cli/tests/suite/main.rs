@@ -10,6 +10,7 @@ mod cli_guard;
 mod cli_retrieve;
 mod cli_tools;
 mod contract;
+mod control_characters;
 mod docs;
 mod endpoint;
 mod file_arguments;

@@ -14,6 +14,7 @@ pub use resumable::ResumableRules;
 pub use tools::ToolRules;
 
 use crate::outcome::Outcome;
+use grammata::diagnostic::visible_json;
 use serde_json::{Map, Value};
 
 /// Arguments by name.
@@ -81,8 +82,9 @@ pub trait Rules {
     /// Returns lines for the agent that say what is allowed now and, for procedures, why other steps are not.
     fn feedback(&self) -> String;
 
-    /// Returns the log line of an event: by default, the event in JSON. `None` if such events are not logged.
+    /// Returns the log line of an event: by default, the event in JSON without raw control characters. `None` if such
+    /// events are not logged.
     fn line(&self, event: &Value) -> Option<String> {
-        Some(event.to_string())
+        visible_json(event).ok()
     }
 }

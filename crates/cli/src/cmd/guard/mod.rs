@@ -8,6 +8,7 @@ use crate::args::{endpoint, source};
 use crate::cmd::procedure::ModeName;
 use crate::io::output::{Exit, Failure, Output};
 use crate::io::{errors, messages};
+use grammata::diagnostic::visible_json;
 use grammata::error::Error;
 use grammata_base::files;
 use grammata_guard::http::{ListenOptions, Listener, Remote};
@@ -166,6 +167,7 @@ impl Guarded<'_> {
             None => error,
         })?;
         if let (Some((path, file, _)), Some(event)) = (&mut log, event) {
+            let event = visible_json(&event).map_err(|cause| errors::io(path, &cause.into()))?;
             writeln!(file, "{event}").map_err(|cause| errors::io(path, &cause))?;
         }
         let options = Options {

@@ -4,6 +4,7 @@ use crate::args::endpoint::EndpointArgs;
 use crate::args::model::ModelSettings;
 use crate::args::source;
 use crate::io::errors;
+use crate::io::screen::Screen;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use grammata::error::Result;
@@ -116,9 +117,10 @@ impl PolicyArgs {
             Kind::First => Box::new(FirstPolicy),
             Kind::Random => Box::new(RandomPolicy::new(self.seed)),
             Kind::Adversarial => Box::new(AdversarialPolicy),
-            Kind::Ask => {
-                Box::new(InteractivePolicy::new(std::io::BufReader::new(std::io::stdin()), std::io::stderr()))
-            }
+            Kind::Ask => Box::new(InteractivePolicy::new(
+                std::io::BufReader::new(std::io::stdin()),
+                Screen::escaping(std::io::stderr()),
+            )),
             Kind::Script => {
                 let path = self.answers.as_ref().ok_or_else(errors::needs_answers)?;
                 let text = source::text(path, &Limits::default())?;
