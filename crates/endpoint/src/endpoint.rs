@@ -101,4 +101,8 @@ impl Chat for Endpoint {
     fn usage(&self) -> Usage {
         self.usage
     }
+
+    fn hide(&self, text: &str) -> String {
+        self.options.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text))
+    }
 }

@@ -1,5 +1,6 @@
 //! The errors of endpoints.
 
+use crate::address::hide_address;
 use grammata_base::diagnostic::{Diagnostic, excerpt};
 use grammata_base::error::{Error, ErrorKind};
 use std::fmt::Display;
@@ -21,11 +22,11 @@ fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }
 
-/// `endpoint/url`: a text is not the address of a server.
+/// `endpoint/url`: a text is not the address of a server. The error shows no user, query or fragment of the text.
 pub(crate) fn url(found: &str) -> Error {
     usage(
         Diagnostic::new("endpoint/url", "not the address of a chat server")
-            .found(found)
+            .found(hide_address(found))
             .allowed("`http://HOST:PORT/PATH` or `https://HOST/PATH`, without user, query and fragment")
             .help("give the address below which `/chat/completions` is, such as http://127.0.0.1:8080/v1"),
     )

@@ -1,41 +1,15 @@
 //! Sends requests by HTTP, with deadlines, bounds and retries.
 
+use crate::address::hide_address;
 use crate::body::Written;
 use crate::dialect::{DIALECTS, Dialect};
+use crate::secret::Key;
 use crate::{errors, sse};
 use grammata_base::error::{Error, Result};
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
-
-/// A secret key that a server requires. `Debug` output does not show it, and messages of the server are shown with the
-/// key replaced by `…`.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
-
-impl Key {
-    /// Creates a key from its text.
-    ///
-    /// # Errors
-    /// `endpoint/key`: the text is empty, or has characters other than visible ASCII.
-    pub fn new(key: impl Into<String>) -> Result<Key> {
-        let key = key.into();
-        let is_sendable = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
-        if is_sendable { Ok(Key(key)) } else { Err(errors::key()) }
-    }
-
-    /// Returns the value of the header `Authorization` with the key: `Bearer KEY`.
-    pub fn bearer(&self) -> String {
-        format!("Bearer {}", self.0)
-    }
-}
-
-impl std::fmt::Debug for Key {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Key(…)")
-    }
-}
 
 /// Options of the requests to a server.
 #[derive(Clone, Debug)]
@@ -205,7 +179,8 @@ impl Http {
             200 => {}
             300..400 => {
                 let location = header("location").unwrap_or_default();
-                return Try::Failed(errors::redirect(&self.url, status, &hidden(&location, options)));
+                let location = hidden(&hide_address(&location), options);
+                return Try::Failed(errors::redirect(&self.url, status, &location));
             }
             _ => {
                 let wait = header("retry-after").and_then(|text| text.trim().parse().ok());
@@ -261,6 +236,8 @@ impl Http {
     fn failed(&self, error: ureq::Error, options: &Options, tries: u32) -> Try {
         use ureq::{Error, Timeout};
         let url = &self.url;
+        // causes may quote what the server sent
+        let hide = |cause: &dyn std::fmt::Display| hidden(&cause.to_string(), options);
         match error {
             Error::Timeout(Timeout::Connect | Timeout::Resolve) => {
                 Try::Again(errors::deadline(url, "a connection", options.connect), None)
@@ -270,13 +247,13 @@ impl Http {
             }
             Error::Timeout(_) => Try::Failed(errors::deadline(url, "the end of an answer", options.deadline)),
             error @ (Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::Http(_)) => {
-                Try::Failed(errors::unreachable(url, tries, error))
+                Try::Failed(errors::unreachable(url, tries, hide(&error)))
             }
             // not tried again, because an invalid certificate remains invalid
             Error::Io(cause) if cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
-                Try::Failed(errors::unreachable(url, tries, cause))
+                Try::Failed(errors::unreachable(url, tries, hide(&cause)))
             }
-            error => Try::Again(errors::unreachable(url, tries, error), None),
+            error => Try::Again(errors::unreachable(url, tries, hide(&error)), None),
         }
     }
 }
@@ -321,7 +298,7 @@ pub fn agent(url: &str, timeouts: &Timeouts) -> Result<Option<ureq::Agent>> {
     Ok(Some(config.build().into()))
 }
 
-/// Returns the message in the body of an error response, with the key replaced by `…`. If the body is not JSON with a
+/// Returns the message in the body of an error response, without the key. If the body is not JSON with a
 /// message, returns the text of the body. At most 64 KiB are read.
 pub(crate) fn message(body: impl Read, options: &Options) -> String {
     let mut text = Vec::new();
@@ -332,12 +309,9 @@ pub(crate) fn message(body: impl Read, options: &Options) -> String {
     hidden(said.as_deref().unwrap_or(text.trim()), options)
 }
 
-/// Returns a text of the server, with the key replaced by `…`. Some servers repeat the key in errors.
+/// Returns a text of the server without the key. Some servers repeat the key in errors.
 fn hidden(text: &str, options: &Options) -> String {
-    match &options.key {
-        Some(key) => text.replace(&key.0, "…"),
-        None => text.to_owned(),
-    }
+    options.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text))
 }
 
 /// Returns a configuration of TLS that trusts the certificates of the system.

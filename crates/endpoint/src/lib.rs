@@ -9,6 +9,8 @@
 // lets docs.rs show which feature each item needs
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "http")]
+mod address;
 mod answer;
 #[cfg(feature = "http")]
 mod body;
@@ -23,18 +25,24 @@ mod http;
 mod lengths;
 mod request;
 #[cfg(feature = "http")]
+mod secret;
+#[cfg(feature = "http")]
 mod sse;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
 
+#[cfg(feature = "http")]
+pub use address::hide_address;
 pub use answer::{Answer, Call, Usage};
 pub use dialect::{DIALECTS, Dialect, Encoding};
 #[cfg(feature = "http")]
 pub use endpoint::Endpoint;
 #[cfg(feature = "http")]
-pub use http::{Key, Options, Timeouts, agent};
+pub use http::{Options, Timeouts, agent};
 pub use request::{Form, FormKind, Message, Request, Role, Tool};
+#[cfg(feature = "http")]
+pub use secret::Key;
 
 use grammata_base::Result;
 
@@ -49,5 +57,11 @@ pub trait Chat {
     /// Returns the counts of all requests so far. The default implementation returns zeros.
     fn usage(&self) -> Usage {
         Usage::default()
+    }
+
+    /// Returns a text of the source as messages may show it, without secrets such as the key of a server. The default
+    /// implementation returns the text.
+    fn hide(&self, text: &str) -> String {
+        text.to_owned()
     }
 }

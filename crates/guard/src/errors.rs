@@ -143,7 +143,7 @@ pub(crate) fn full(side: &str, bytes: usize) -> Error {
 pub(crate) fn url(found: &str) -> Error {
     usage(
         Diagnostic::new("guard/url", "this is not the address of a server")
-            .found(excerpt(found))
+            .found(grammata_endpoint::hide_address(found))
             .allowed("`http://HOST:PORT/PATH` or `https://HOST/PATH`, without user, query and fragment")
             .help("give the address that clients send messages to, such as http://127.0.0.1:3000/mcp"),
     )

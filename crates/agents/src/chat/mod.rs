@@ -43,7 +43,10 @@ pub fn ask<T>(
     let second = model.ask(&again)?;
     match check(&second)? {
         Ok(meaning) => Ok(meaning),
-        Err(reason) => Err(errors::refused(&written(&second), &cut(&second, reason))),
+        // a server may repeat its key in an answer, and a reason may quote the answer
+        Err(reason) => {
+            Err(errors::refused(&model.hide(&written(&second)), &model.hide(&cut(&second, reason))))
+        }
     }
 }
 

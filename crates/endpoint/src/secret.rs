@@ -1,0 +1,125 @@
+//! Keys and passwords, and how they are kept out of messages.
+
+use crate::errors;
+use grammata_base::error::Result;
+
+/// Maximum length of a key in bytes; servers accept headers of some kilobytes.
+const LONGEST: usize = 4096;
+
+/// The text that replaces a secret.
+const HIDDEN: &str = "…";
+
+/// A secret key that a server requires. `Debug` output does not show it, and messages of the server are shown
+/// [without it](Key::hide).
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// Creates a key from its text.
+    ///
+    /// # Errors
+    /// `endpoint/key`: the text is empty or has more than 4,096 characters, or characters other than visible ASCII.
+    pub fn new(key: impl Into<String>) -> Result<Key> {
+        let key = key.into();
+        let is_sendable =
+            !key.is_empty() && key.len() <= LONGEST && key.bytes().all(|byte| byte.is_ascii_graphic());
+        if is_sendable { Ok(Key(key)) } else { Err(errors::key()) }
+    }
+
+    /// Returns the value of the header `Authorization` with the key: `Bearer KEY`.
+    pub fn bearer(&self) -> String {
+        format!("Bearer {}", self.0)
+    }
+
+    /// Returns a text with the key replaced by `…`, wherever the text has the key or a part of it, in either case of
+    /// letters. A part is hidden if it has at least half of the key's characters, or eight. Shorter parts are hidden
+    /// next to `*` only, because some servers show the first and last letters of a key like that.
+    pub fn hide(&self, text: &str) -> String {
+        let (key, text_bytes) = (self.0.as_bytes(), text.as_bytes());
+        let least = key.len().div_ceil(2).clamp(1, 8);
+        let masked = least.min(2);
+        // by key byte: the length of the longest common suffix of the text so far and the key up to this byte
+        let mut suffixes = vec![0_usize; key.len()];
+        // by text byte: the length of the longest part of the key that ends there
+        let mut longest = vec![0_usize; text_bytes.len()];
+        for (at, byte) in text_bytes.iter().enumerate() {
+            for place in (0..key.len()).rev() {
+                let before = place.checked_sub(1).map_or(0, |before| suffixes[before]);
+                suffixes[place] = if byte.eq_ignore_ascii_case(&key[place]) { before + 1 } else { 0 };
+                longest[at] = longest[at].max(suffixes[place]);
+            }
+        }
+        // from the end: how many bytes up to this one are still covered by a part that ends later
+        let mut is_hidden = vec![false; text_bytes.len()];
+        let mut covered = 0_usize;
+        for at in (0..text_bytes.len()).rev() {
+            let length = longest[at];
+            let is_star = |place: Option<usize>| place.and_then(|place| text_bytes.get(place)) == Some(&b'*');
+            let is_masked = length >= masked && (is_star(at.checked_sub(length)) || is_star(Some(at + 1)));
+            if length >= least || is_masked {
+                covered = covered.max(length);
+            }
+            is_hidden[at] = covered > 0;
+            covered = covered.saturating_sub(1);
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut was_hidden = false;
+        for (at, c) in text.char_indices() {
+            match (is_hidden[at], was_hidden) {
+                (false, _) => out.push(c),
+                (true, false) => out.push_str(HIDDEN),
+                (true, true) => {}
+            }
+            was_hidden = is_hidden[at];
+        }
+        out
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_hidden_in_whole_and_nearly() {
+        let key = Key::new("sk-proj-Ab3dEf6hIj9k").unwrap();
+        for (text, shown) in [
+            ("wrong key sk-proj-Ab3dEf6hIj9k.", "wrong key ….".to_owned()),
+            ("SK-PROJ-AB3DEF6HIJ9K", "…".to_owned()),
+            ("sk-proj-Ab3dEf6hIj9", "…".to_owned()),
+            ("proj-Ab3dEf6hIj9k", "…".to_owned()),
+            ("é sk-proj-Ab3dEf6hIj9k é", "é … é".to_owned()),
+            ("Incorrect API key: sk-pr***********j9k", "Incorrect API key: …***********…".to_owned()),
+            ("the project is a proj", "the project is a proj".to_owned()),
+            ("", String::new()),
+        ] {
+            assert_eq!(key.hide(text), shown, "{text}");
+        }
+    }
+
+    /// Every part of at least half of the key, or of eight characters, is hidden in every text around it.
+    #[test]
+    fn no_long_part_of_a_key_is_left() {
+        for key in
+            ["a", "ab", "abc", "secret", "aaaaaaaaaaaa", "abababab", "sk-0123456789abcdef0123456789abcdef"]
+        {
+            let known = Key::new(key).unwrap();
+            let least = key.len().div_ceil(2).clamp(1, 8);
+            for from in 0..key.len() {
+                for to in from + least..=key.len() {
+                    for (before, after) in [("", ""), ("x ", " y"), ("a", "b"), ("…", "…"), (key, key)] {
+                        let part = &key[from..to];
+                        let shown = known.hide(&format!("{before}{part}{after}"));
+                        assert!(!shown.contains(part), "{key} {part}: {shown}");
+                    }
+                }
+            }
+        }
+    }
+}
