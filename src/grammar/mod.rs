@@ -35,6 +35,7 @@ mod ids;
 mod import;
 mod least;
 mod nullable;
+mod owners;
 mod shortest;
 mod substrings;
 mod token_terminal;
@@ -51,6 +52,7 @@ pub use expression::{
 pub use free_text::FreeText;
 pub use ids::{ExprId, LabelId, RuleId};
 pub(crate) use least::{Unit, least_lengths};
+pub(crate) use owners::{IGNORED, Owners, is_generated};
 pub use token_terminal::{TokenScope, TokenSelector, TokenTerminal};
 pub use word_graph::{WordEdge, WordGraph, WordTarget};
 
@@ -151,7 +153,10 @@ impl Grammar {
                     continue;
                 }
                 if id == wanted {
-                    return RuleId::new(index).map_or(Place::Whole, |rule| self.place(rule, label));
+                    return RuleId::new(index).map_or(Place::Whole, |rule| {
+                        let (rule, label) = Owners::new(self).of(rule, label);
+                        self.place(rule, label)
+                    });
                 }
                 let expression = &self.expressions()[id.index()];
                 let inner = match expression {

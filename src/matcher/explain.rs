@@ -1,9 +1,9 @@
 //! Explanations of rejected texts: the place, and what was expected there, by rule and label.
 
 use super::matcher::{Locked, Matcher};
-use crate::diagnostic::excerpt;
+use crate::diagnostic::{excerpt, visible};
 use crate::error::Result;
-use crate::grammar::{ByteSet, Expression};
+use crate::grammar::{ByteSet, Expression, Owners};
 use crate::vocabulary::TokenId;
 use std::fmt;
 
@@ -21,15 +21,39 @@ pub struct Explanation {
     expected: Vec<Expectation>,
 }
 
+/// The longest literal that is shown, in bytes.
+const LITERAL: usize = 40;
+/// The most bytes of a state whose literals are looked for.
+const LITERALS: usize = 16;
+
+/// Returns bytes as a literal: the longest prefix that is text, if it has more than one byte.
+fn literal(bytes: &[u8]) -> Option<String> {
+    let text = bytes.utf8_chunks().next()?.valid();
+    (text.len() > 1).then(|| text.to_owned())
+}
+
+/// A literal in quotes, with `…` after it if it was cut.
+fn quoted(text: &str) -> String {
+    let cut = if text.len() + 4 > LITERAL { "…" } else { "" };
+    visible(&format!("{text:?}{cut}")).into_owned()
+}
+
 /// The bytes and tokens that a rule, or a labelled part of a rule, expects next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// The name of the rule, as the grammar declares it.
+    /// The name of the rule, as the author of the grammar wrote it.
     pub rule: String,
     /// The label within the rule, for instance the JSON Pointer of a sub-schema.
     pub label: Option<String>,
     /// The bytes that the rule or labelled part allows next.
     pub bytes: ByteSet,
+    /// Texts of at least two bytes, such as literals or what is left of them, that begin with one of `bytes`. At most 40
+    /// bytes of each, in the order of their bytes.
+    pub literals: Vec<String>,
+    /// The bytes that are allowed next without being the beginning of one of `literals` only.
+    pub others: ByteSet,
+    /// Whether the text would be ignored, such as white space between terminals. Such entries are last.
+    pub is_ignored: bool,
     /// The token terminals that the rule or labelled part allows next, written as the grammar displays them.
     pub terminals: Vec<String>,
 }
@@ -55,7 +79,7 @@ impl Explanation {
         self.may_end
     }
 
-    /// What was expected at the position: one entry per rule and label.
+    /// What was expected at the position: one entry per rule and label, those of ignored text last.
     pub fn expected(&self) -> &[Expectation] {
         &self.expected
     }
@@ -91,16 +115,24 @@ impl fmt::Display for Explanation {
 
 impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&show_bytes(&self.bytes))?;
-        for (i, terminal) in self.terminals.iter().enumerate() {
-            let comma = if i > 0 || !self.bytes.is_empty() { ", " } else { "" };
-            write!(f, "{comma}the token {}", excerpt(terminal))?;
+        let mut parts: Vec<String> =
+            self.literals.iter().take(MOST_LISTED).map(|text| quoted(text)).collect();
+        if self.literals.len() > MOST_LISTED {
+            parts.push("…".to_owned());
         }
+        if !self.others.is_empty() {
+            parts.push(show_bytes(&self.others));
+        }
+        parts.extend(self.terminals.iter().map(|terminal| format!("the token {}", excerpt(terminal))));
+        f.write_str(&parts.join(", "))?;
         match &self.label {
+            _ if self.is_ignored && self.label.is_some() => f.write_str(" (ignored)"),
+            _ if self.is_ignored => write!(f, " (rule `{}`, ignored)", visible(&self.rule)),
+            Some(label) if self.rule == *label => write!(f, " (at {})", visible(label)),
             // the rule of a whole schema says nothing that the pointer does not
-            Some(label) if self.rule == "#" => write!(f, " (at {label})"),
-            Some(label) => write!(f, " (rule `{}`, at {label})", self.rule),
-            None => write!(f, " (rule `{}`)", self.rule),
+            Some(label) if self.rule == "#" => write!(f, " (at {})", visible(label)),
+            Some(label) => write!(f, " (rule `{}`, at {})", visible(&self.rule), visible(label)),
+            None => write!(f, " (rule `{}`)", visible(&self.rule)),
         }
     }
 }
@@ -128,27 +160,65 @@ impl Matcher {
             let Locked { compiled, cache, path, .. } = locked;
             let (automaton, at) = (compiled.automaton(), at.configuration);
             let mut expected: Vec<Expectation> = Vec::new();
+            let grammar = compiled.grammar();
+            let owners = Owners::new(grammar);
             for (state, wanted) in cache.lazy(automaton).wanted_bytes(at) {
                 let scope = automaton.scope(state);
-                let rule = compiled.grammar().rule(scope.rule).name.to_string();
-                let label = scope.label.map(|label| compiled.grammar().label(label).to_string());
+                let is_ignored = owners.is_ignored(grammar, scope.rule, scope.label);
+                let (rule, label) = owners.of(scope.rule, scope.label);
+                let rule = grammar.rule(rule).name.to_string();
+                let label = label.map(|label| grammar.label(label).to_string());
                 let bytes: ByteSet = wanted.iter().filter(|&b| open.contains(b)).collect();
+                let mut literals: Vec<String> = Vec::new();
+                let mut others = bytes;
+                // a class has many bytes, a choice of literals few
+                if bytes.len() <= LITERALS {
+                    let texts = bytes.iter().map(|byte| literal(&automaton.spelled(state, byte, LITERAL)));
+                    let texts: Vec<Option<String>> = texts.collect();
+                    others = bytes
+                        .iter()
+                        .zip(&texts)
+                        .filter(|(_, text)| text.is_none())
+                        .map(|(byte, _)| byte)
+                        .collect();
+                    literals.extend(texts.into_iter().flatten());
+                }
                 let mut terminals = Vec::new();
                 if let Some(terminal) = automaton.terminal(state)
-                    && let Expression::Token(terminal) = compiled.grammar().expression(terminal.expression())
+                    && let Expression::Token(terminal) = grammar.expression(terminal.expression())
                 {
                     terminals.push(terminal.to_string());
                 }
-                match expected.iter_mut().find(|e| e.rule == rule && e.label == label) {
+                let known = expected
+                    .iter_mut()
+                    .find(|e| e.rule == rule && e.label == label && e.is_ignored == is_ignored);
+                match known {
                     Some(known) => {
                         known.bytes = known.bytes.union(&bytes);
+                        known.others = known.others.union(&others);
+                        known.literals.append(&mut literals);
                         terminals.retain(|terminal| !known.terminals.contains(terminal));
                         known.terminals.append(&mut terminals);
                     }
                     None if bytes.is_empty() && terminals.is_empty() => {}
-                    None => expected.push(Expectation { rule, label, bytes, terminals }),
+                    None => {
+                        expected.push(Expectation {
+                            rule,
+                            label,
+                            bytes,
+                            literals,
+                            others,
+                            is_ignored,
+                            terminals,
+                        });
+                    }
                 }
             }
+            for expectation in &mut expected {
+                expectation.literals.sort_unstable();
+                expectation.literals.dedup();
+            }
+            expected.sort_by_key(|expectation| expectation.is_ignored);
             let before = bytes[..fine].iter().rev().copied().chain(path.backwards());
             let mut tail: Vec<u8> = before.take(TAIL).collect();
             tail.reverse();

@@ -165,7 +165,8 @@ impl Automaton {
         // the returned expression uses the start
         uses.iter_mut().take(1).for_each(|start| *start += 1);
         targets.iter().flatten().for_each(|(to, _)| uses[*to] += 1);
-        let rules: Vec<_> = uses.iter().map(|&uses| (uses > 1).then(|| g.declare("states"))).collect();
+        let rules: Vec<_> =
+            uses.iter().map(|&uses| (uses > 1).then(|| g.declare_generated("states"))).collect();
         let mut made: Vec<Option<ExprId>> = rules.iter().map(|rule| rule.map(|rule| g.rule(rule))).collect();
         // depth first, so that inlined states are built before the states that use them
         let mut stack = vec![(0, false)];

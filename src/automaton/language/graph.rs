@@ -6,7 +6,7 @@ use crate::automaton::program::automaton::Automaton;
 use crate::diagnostic::excerpt;
 use crate::dot::{Attribute, Digraph, numbered};
 use crate::error::Result;
-use crate::grammar::{ByteSet, Grammar};
+use crate::grammar::{ByteSet, Grammar, Owners};
 use crate::transitions;
 
 /// A graph in the DOT language.
@@ -33,11 +33,13 @@ pub fn dot(automaton: &Automaton, grammar: &Grammar, max_configurations: usize) 
             (first.is_none(), first, transition.label.terminals.first().copied())
         });
     })?;
+    let owners = Owners::new(grammar);
     let mut dot = Digraph::new("automaton", "LR");
     for (number, node) in graph.nodes.iter().enumerate() {
         let mut rules: Vec<&str> = Vec::new();
         for state in configurations.tables.states(node.state.configuration) {
-            let name = &*grammar.rule(automaton.scope(state).rule).name;
+            let (rule, _) = owners.of(automaton.scope(state).rule, None);
+            let name = &*grammar.rule(rule).name;
             if !rules.contains(&name) && rules.len() < 4 {
                 rules.push(name);
             }

@@ -4,14 +4,14 @@ use crate::automaton::program::automaton::Automaton;
 use crate::automaton::program::ids::StateId;
 use crate::diagnostic::Place;
 use crate::grammar::analysis::Analysis;
-use crate::grammar::{ExprId, Expression, Grammar};
+use crate::grammar::{ExprId, Expression, Grammar, Owners, is_generated};
 use rustc_hash::FxHashSet;
 
 /// The innermost label around a state or, without one, its rule.
 pub(in crate::automaton) fn place_of(grammar: &Grammar, automaton: &Automaton, state: StateId) -> Place {
     let scope = automaton.scope(state);
-    let rule = || grammar.rule(scope.rule).name.to_string();
-    Place::Rule(scope.label.map_or_else(rule, |label| grammar.label(label).to_owned()))
+    let (rule, label) = Owners::new(grammar).of(scope.rule, scope.label);
+    grammar.place(rule, label)
 }
 
 /// The innermost label or rule without words that leaves the grammar without words.
@@ -28,7 +28,9 @@ pub(in crate::automaton) fn without_words(grammar: &Grammar, productive: &Analys
                 Some(*body)
             }
             Expression::Rule(rule) => {
-                name = grammar.rule(*rule).name.to_string();
+                if !is_generated(&grammar.rule(*rule).name) {
+                    name = grammar.rule(*rule).name.to_string();
+                }
                 Some(grammar.rule(*rule).body)
             }
             Expression::Sequence(parts) | Expression::Choice(parts) => first(parts),

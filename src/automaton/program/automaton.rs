@@ -206,6 +206,35 @@ impl Automaton {
         }
     }
 
+    /// The bytes that a text reads from a state on if it begins with `first`, as long as each next byte is the only one
+    /// and belongs to the same part of the grammar; at most `most`. Empty if the state does not read `first`.
+    pub(crate) fn spelled(&self, state: StateId, first: u8, most: usize) -> Vec<u8> {
+        let scope = self.scope(state);
+        let through = |first_edge: u32, len: u32| {
+            let edges = self.edges(first_edge, len);
+            edges.iter().find(|edge| (edge.low..=edge.high).contains(&first)).map(|edge| edge.next)
+        };
+        let mut next = match self.state(state) {
+            State::Byte { byte, next } | State::ByteOr { byte, next, .. } if byte == first => Some(next),
+            State::ByteOr { otherwise, .. } => match self.state(otherwise) {
+                State::Bytes { first, len } => through(first, len),
+                _ => None,
+            },
+            State::Bytes { first, len } => through(first, len),
+            _ => None,
+        };
+        let mut spelled = Vec::new();
+        spelled.extend(next.map(|_| first));
+        while let Some(state) = next.filter(|&state| spelled.len() < most && self.scope(state) == scope) {
+            next = None;
+            if let State::Byte { byte, next: after } = self.state(state) {
+                spelled.push(byte);
+                next = Some(after);
+            }
+        }
+        spelled
+    }
+
     /// The byte of a state that waits for a single byte, and the state after it if there is only one. `None` for other
     /// states.
     pub(crate) fn literal(&self, state: StateId) -> Option<(u8, Option<StateId>)> {

@@ -49,7 +49,8 @@ impl Requirement<'_> {
                 after[from].entry(to).or_default().push(letter);
             }
         }
-        let rules: Vec<RuleId> = (0..after.len()).map(|state| g.declare(format!("after {state}"))).collect();
+        let rules: Vec<RuleId> =
+            (0..after.len()).map(|state| g.declare_generated(&format!("after {state}"))).collect();
         let separator = g.text(self.separator);
         for (state, next) in after.iter().enumerate() {
             let more = self.letters_and_rest(next, Some(separator), &rules, g);

@@ -177,19 +177,21 @@ impl<'a> Conjunctions<'a> {
         self.parts.get(id.0).iter().any(|part| self.schemas.get(part.schema).types == TypeSet::NONE)
     }
 
-    /// Returns a name that no other conjunction has.
+    /// Returns the pointers of the schemas, at most three, as the name of a rule. Several conjunctions may have one name.
     pub(super) fn name(&self, id: ConjunctionId) -> String {
         let parts = self.parts.get(id.0);
         let part = |part: &Part| {
             let schema = self.schemas.get(part.schema);
-            let made = if schema.is_written { String::new() } else { format!(" ({})", part.schema.0) };
-            let own = if part.own { " (own)" } else { "" };
-            format!("{}{made}{own}", shown(schema.pointer))
+            shown(schema.pointer)
         };
         match parts.len() {
             0 => "any".into(),
-            1..=3 => parts.iter().map(part).collect::<Vec<_>>().join(" & "),
-            more => format!("{} & {} more ({})", part(&parts[0]), more - 1, id.0),
+            1..=3 => {
+                let mut names: Vec<String> = parts.iter().map(part).collect();
+                names.dedup();
+                names.join(" & ")
+            }
+            more => format!("{} & {} more", part(&parts[0]), more - 1),
         }
     }
 

@@ -213,7 +213,7 @@ impl<'a> Emitter<'_, 'a> {
             return Ok(known);
         }
         let tail = if style.item.is_some() {
-            let rule = self.g.declare(format!("{} (element)", self.all.name(id)));
+            let rule = self.g.declare(self.all.name(id));
             self.elements.open.push((id, rule));
             self.g.rule(rule)
         } else {

@@ -131,7 +131,7 @@ impl Encoder<'_> {
             Expression::Empty | Expression::Never => id,
             Expression::Rule(rule) => {
                 let copy = *self.rules.entry(rule).or_insert_with(|| {
-                    let copy = g.declare("encoded states");
+                    let copy = g.declare_generated("encoded states");
                     self.open.push((rule, copy));
                     copy
                 });
