@@ -487,10 +487,10 @@ impl CompiledGrammar {
         fixed + automaton.deferred_bytes() + names + snapshot.load().memory_usage() + base
     }
 
-    /// Warnings for the caller: a part of the grammar needs bytes that no single token spells, so that a text could
-    /// reach a point where no token continues it. Intersections and complements are not examined.
+    /// Warnings: a part of the grammar needs bytes without a token of their own, so that a text could get stuck; a
+    /// literal spells a special token, which it does not match.
     pub fn warnings(&self) -> Vec<Diagnostic> {
-        spelling::unspellable(&self.inner.grammar, &self.vocabulary().missing_bytes()).into_iter().collect()
+        spelling::warnings(&self.inner.grammar, self.vocabulary())
     }
 
     /// The published tables and masks, which are marked as read. Takes no lock.

@@ -6,10 +6,22 @@
 use crate::diagnostic::{Diagnostic, excerpt_bytes};
 use crate::grammar::analysis::{Analysis, productive};
 use crate::grammar::{CharClass, Expression, Grammar};
+use crate::vocabulary::{TokenId, Vocabulary};
+use aho_corasick::AhoCorasick;
 use regex_syntax::utf8::Utf8Sequences;
 
+/// Maximum number of special tokens that literals are searched for; building the search may take quadratic time.
+const MOST_SPECIALS: usize = 2_000;
+
+/// The warnings about a grammar: missing bytes, for which intersections and complements are not examined, and literals
+/// that spell special tokens, for which parts with labels, as of schemas and structural tags, are not examined.
+pub(super) fn warnings(grammar: &Grammar, vocabulary: &Vocabulary) -> Vec<Diagnostic> {
+    let missing = unspellable(grammar, &vocabulary.missing_bytes());
+    missing.into_iter().chain(special_as_text(grammar, vocabulary)).collect()
+}
+
 /// The warning about the first part of a grammar that needs missing bytes, if there is one.
-pub(super) fn unspellable(grammar: &Grammar, missing: &[bool; 256]) -> Option<Diagnostic> {
+fn unspellable(grammar: &Grammar, missing: &[bool; 256]) -> Option<Diagnostic> {
     if !missing.contains(&true) {
         return None;
     }
@@ -38,6 +50,44 @@ pub(super) fn unspellable(grammar: &Grammar, missing: &[bool; 256]) -> Option<Di
             .found(found)
             .help("use a tokenizer with byte fallback, or keep such characters out of the grammar"),
     )
+}
+
+/// The warning about the first literal that spells a special token, if there is one. Only names with a character other
+/// than letters and digits count, since a word may happen to be the name of a token.
+fn special_as_text(grammar: &Grammar, vocabulary: &Vocabulary) -> Option<Diagnostic> {
+    let is_mark = |name: &str| name.len() > 2 && !name.chars().all(char::is_alphanumeric);
+    let specials = vocabulary.specials().filter(|(_, name)| is_mark(name)).take(MOST_SPECIALS);
+    let specials: Vec<(TokenId, &str)> = specials.collect();
+    let finder = AhoCorasick::new(specials.iter().map(|(_, name)| name)).ok()?;
+    let mut seen = vec![false; grammar.expressions().len()];
+    let mut open = vec![grammar.rule(grammar.root()).body];
+    while let Some(id) = open.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        match grammar.expression(id) {
+            Expression::Bytes(bytes) => {
+                if let Some(found) = finder.find(&**bytes) {
+                    let (token, name) = specials.get(found.pattern().as_usize())?;
+                    let token = match name.starts_with('<') && name.ends_with('>') {
+                        true => (*name).to_owned(),
+                        false => format!("<[{token}]>"),
+                    };
+                    let message = "a literal spells a special token, but matches only text";
+                    return Some(
+                        Diagnostic::new("mask/special-as-text", message)
+                            .at(grammar.place_of(id))
+                            .found(excerpt_bytes(bytes))
+                            .help(format!("to mean the token, write `{token}` without quotes")),
+                    );
+                }
+            }
+            Expression::Rule(rule) => open.push(grammar.rule(*rule).body),
+            Expression::Label(..) => {}
+            expression => expression.for_each_child(|child| open.push(child)),
+        }
+    }
+    None
 }
 
 /// Whether the class has a character that can be spelled, and no character that can be started but not completed.

@@ -554,3 +554,34 @@ fn walk_after_a_thought(matcher: &mut Matcher) -> grammata::Result<()> {
     assert!(matcher.is_finished());
     Ok(())
 }
+
+#[test]
+fn a_literal_that_spells_a_special_token_is_a_warning() {
+    let builder = VocabularyBuilder::from_tokens(["a", "<", "think", ">", "[INST]", "end"]);
+    let builder = builder.special(TokenId::new(6), "<think>").special(TokenId::new(7), "[/X]");
+    let builder = builder.special(TokenId::new(8), "end").special(TokenId::new(9), "word");
+    let vocabulary = Arc::new(builder.eos([TokenId::new(8)]).build().unwrap());
+    let warning = |grammar: &Grammar| {
+        let compiled = Compiler::new(Arc::clone(&vocabulary)).compile(grammar).unwrap();
+        let all = compiled.warnings().into_iter().filter(|warning| warning.code() == "mask/special-as-text");
+        all.map(|warning| (warning.place().to_string(), warning.help_text().unwrap_or_default().to_owned()))
+            .next()
+    };
+    let parse = |source: &str| gbnf::compile(source, &gbnf::Options::default()).unwrap().grammar;
+    let found = warning(&parse("root ::= head \"a\"\nhead ::= \"<think>\\n\""));
+    let help = "to mean the token, write `<think>` without quotes";
+    assert_eq!(found, Some(("rule `head`".to_owned(), help.to_owned())));
+    let help = "to mean the token, write `<[7]>` without quotes";
+    assert_eq!(warning(&parse("root ::= [a-z] | \"[/X]\"")).map(|(_, help)| help).as_deref(), Some(help));
+    for source in [
+        "root ::= <think> \"a\"",
+        "root ::= \"<thin\" \"k\"",
+        "root ::= \"word\" | \"end\"",
+        "root ::= \"[INST]\"",
+    ] {
+        assert_eq!(warning(&parse(source)), None, "{source}");
+    }
+    let schema =
+        grammata::syntax::json_schema::compile("{\"const\": \"<think>\"}", &Default::default()).unwrap();
+    assert_eq!(warning(&schema.grammar), None);
+}
