@@ -165,3 +165,33 @@ fn errors_are_reported_up_to_a_bound() {
     let codes: Vec<&str> = error.diagnostics().map(|d| d.code()).collect();
     assert!(codes.contains(&"gbnf/crossed-range"), "{error}");
 }
+
+proptest! {
+    /// The literal that the help about other quotes proposes is a literal, and means the quoted text.
+    #[test]
+    fn proposed_literals_mean_what_was_quoted(
+        text in proptest::collection::vec(
+            proptest::sample::select(vec!["a", "\"", "\\", "é", " ", "]", "n", "x4", "\u{1b}", "`", "|", "“"]), 0..8,
+        ),
+        quotes in proptest::sample::select(vec![("'", "'"), ("“", "”"), ("‘", "’"), ("`", "`")]),
+    ) {
+        let text = text.concat();
+        prop_assume!(!text.contains(quotes.1));
+        let error = compile(&format!("root ::= {}{text}{}", quotes.0, quotes.1), &Options::default()).unwrap_err();
+        let help = error.diagnostic().help_text().unwrap();
+        let start = "write text in double quotes: `";
+        // without a closing quote, since the last character escapes it, there is no proposal
+        let Some(literal) = help.strip_prefix(start).and_then(|rest| rest.strip_suffix('`')) else {
+            prop_assert!(text.ends_with('\\'), "{text:?}: {help}");
+            return Ok(());
+        };
+        let compiled = compile(&format!("root ::= {literal}"), &Options::default());
+        // a control character is shown as an escape of Rust, which GBNF does not have
+        if !text.contains('\u{1b}') {
+            let compiled = compiled.unwrap_or_else(|error| panic!("{text:?} {literal}: {error}"));
+            if !text.contains('\\') {
+                prop_assert!(language::matches(&compiled.grammar, text.as_bytes()), "{text:?} {literal}");
+            }
+        }
+    }
+}

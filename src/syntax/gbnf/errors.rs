@@ -237,7 +237,7 @@ pub(super) fn expected_definition(source: &str, offset: usize, name: &str) -> Er
 pub(super) fn unexpected(source: &str, offset: usize) -> Error {
     let rest = source.get(offset..).unwrap_or("");
     let help = match quoted(rest) {
-        Some(text) => format!("write text in double quotes: `\"{}\"`", excerpt(text)),
+        Some(literal) => format!("write text in double quotes: `{literal}`"),
         None if rest.starts_with("::=") => {
             "every rule begins on a new line, and none may have an empty body over a line end: write `\"\"`"
                 .to_owned()
@@ -252,14 +252,43 @@ pub(super) fn unexpected(source: &str, offset: usize) -> Error {
     )
 }
 
-/// The text in quotes with which `rest` begins, if they are quotes that GBNF does not have and they are closed in the
-/// same line.
-fn quoted(rest: &str) -> Option<&str> {
+/// The literal of GBNF for the text in quotes with which `rest` begins. `None` if GBNF has these quotes, if they are not
+/// closed in the same line, or if the literal has more than 80 characters.
+fn quoted(rest: &str) -> Option<String> {
     let line = rest.lines().next()?;
-    [('\'', '\''), ('“', '”'), ('‘', '’'), ('„', '“'), ('`', '`')].into_iter().find_map(|(open, close)| {
-        let inner = line.strip_prefix(open)?;
-        inner.get(..inner.find(close)?)
-    })
+    let quotes = [('\'', '\''), ('“', '”'), ('‘', '’'), ('„', '“'), ('`', '`')];
+    let (inner, close) =
+        quotes.into_iter().find_map(|(open, close)| Some((line.strip_prefix(open)?, close)))?;
+    let mut literal = String::from("\"");
+    let mut chars = inner.chars().peekable();
+    for _ in 0..80 {
+        match chars.next()? {
+            c if c == close => {
+                literal.push('"');
+                return Some(literal);
+            }
+            '"' => literal.push_str("\\\""),
+            '\\' => match chars.next_if(|c| *c == close || "\"\\nrt[]-".contains(*c)) {
+                Some(c) if c == close => literal.push(c),
+                Some(c) => literal.extend(['\\', c]),
+                None if is_number(chars.clone()) => literal.push('\\'),
+                None => literal.push_str("\\\\"),
+            },
+            c => literal.push(c),
+        }
+    }
+    None
+}
+
+/// Whether characters after a backslash are the rest of an escape of a character by its number.
+fn is_number(mut chars: impl Iterator<Item = char>) -> bool {
+    let digits = match chars.next() {
+        Some('x') => 2,
+        Some('u') => 4,
+        Some('U') => 8,
+        _ => return false,
+    };
+    chars.take(digits).filter(char::is_ascii_hexdigit).count() == digits
 }
 
 pub(super) fn unclosed_group(source: &str, offset: usize) -> Error {

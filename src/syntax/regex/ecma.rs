@@ -318,7 +318,15 @@ impl<'p> Translator<'p> {
                     self.advance(length + 2);
                     Escape::Property
                 }
-                None => return Err(self.bad_escape(start)),
+                None => {
+                    let name = self.peek().filter(char::is_ascii_alphabetic);
+                    let help = format!(
+                        "write the name of the property in braces: `\\{c}{{{}}}`",
+                        name.unwrap_or('L')
+                    );
+                    self.advance(usize::from(name.is_some()));
+                    return Err(self.error(start, "regex/bad-escape", "a property without braces", &help));
+                }
             },
             // anchors in other dialects, letters in old browsers
             'A' | 'z' | 'Z' => {

@@ -37,7 +37,7 @@ pub(super) fn at_offset(
 }
 
 const LOOK_AROUND: &str = "look-ahead and look-behind are not in this dialect";
-const LOOK_AROUND_HELP: &str = "say what the text is, not what it is next to: spell out the alternatives, use JSON Schema's `allOf` and `not`, or read the pattern as ECMA-262";
+const LOOK_AROUND_HELP: &str = "say what the text is, not what it is next to: spell out the alternatives, use JSON Schema's `allOf` and `not`, or read the pattern as ECMA-262 (`Options::dialect`)";
 const BACKREFERENCE: &str = "backreferences are not supported";
 const BACKREFERENCE_HELP: &str =
     "a group cannot be repeated verbatim; list the possible texts, or repeat the group's pattern";
@@ -177,6 +177,9 @@ pub(super) fn from_ast(source: &Source<'_>, cause: &ast::Error, limits: &Limits)
         | Kind::RepetitionCountDecimalEmpty
         | Kind::RepetitionCountUnclosed => {
             ("regex/bad-repeat", "write `{n}`, `{n,}` or `{n,m}` with numbers up to 4294967295")
+        }
+        Kind::EscapeUnrecognized if source.written(cause.span()) == "\\Z" => {
+            ("regex/bad-escape", "write `\\z` or `$` for the end of the text")
         }
         Kind::EscapeHexEmpty
         | Kind::EscapeHexInvalid
