@@ -2,6 +2,7 @@
 
 use crate::language::Language;
 use grammata::syntax::lark::{Options, compile};
+use grammata::syntax::regex::Dialect;
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{Compiler, TokenId};
 use serde::Deserialize;
@@ -13,6 +14,9 @@ struct Words {
     name: String,
     grammar: String,
     start: Option<String>,
+    /// Whether the patterns are of ECMA-262.
+    #[serde(default)]
+    is_ecma: bool,
     accepts: Vec<String>,
     rejects: Vec<String>,
 }
@@ -22,6 +26,8 @@ fn grammars_have_these_words() {
     let cases: Vec<Words> = serde_json::from_str(include_str!("../data/lark/words.json")).unwrap();
     for case in cases {
         let options = case.start.map_or_else(Options::default, |start| Options::default().start(start));
+        let dialect = if case.is_ecma { Dialect::Ecma262 } else { Dialect::Rust };
+        let options = options.dialect(dialect);
         let compiled = compile(&case.grammar, &options);
         let grammar = compiled.unwrap_or_else(|error| panic!("{}: {error}", case.name)).grammar;
         let language = Language::new(&grammar);
@@ -158,4 +164,35 @@ fn lazy_rules_up_to_the_same_string_are_one_and_others_are_counted() {
     }
     let error = calls(2_000, |call| format!("<call{call}>")).unwrap_err();
     assert_eq!((error.code(), error.limit()), ("limit/exceeded", Some(grammata::LimitKind::GrammarNodes)));
+}
+
+/// What messages expect: literals as they are written, names of rules of the author, and ignored text last.
+#[test]
+fn expectations_name_literals_and_rules() {
+    let source = "start: value (\",\" value)*\nvalue: \"true\" | \"false\" | \"null\" | STRING | /(?!-0)-?[0-9]+/\n\
+         STRING: /'[^']*'/\nCOMMENT: /#[^\\n]*/\n%ignore COMMENT\n%ignore \" \"\n%ignore \"\\n\"\n";
+    let compiled = compile(source, &Options::default().dialect(Dialect::Ecma262)).unwrap();
+    let vocabulary = VocabularyBuilder::from_tokens(["a"]).build().unwrap();
+    let compiled = Compiler::new(Arc::new(vocabulary)).compile(&compiled.grammar).unwrap();
+    let mut matcher = compiled.matcher();
+    for (text, expected) in [
+        ("", "\"false\", \"null\", \"true\", `-`, `0` to `9` (rule `value`); or `'` (rule `STRING`)"),
+        ("tr", "\"ue\" (rule `value`)"),
+        (
+            "true",
+            "`,` (rule `start`); or a newline, a space (ignored); or `#` (rule `COMMENT`, ignored); or the end",
+        ),
+        ("-", "`1` to `9` (rule `value`)"),
+    ] {
+        assert_eq!(matcher.explain(text.as_bytes()).unwrap().expected_text(), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn many_priorities_are_one_warning() {
+    let source = (0..2_000).fold("start: A0\n".to_owned(), |all, n| format!("{all}A{n}.{n}: \"a\"\n"));
+    let warnings = compile(&source, &Options::default()).unwrap().warnings;
+    let [one] = &warnings[..] else { panic!("{} warnings", warnings.len()) };
+    assert_eq!((one.code(), one.found_text()), ("lark/priority", Some("`.0`, and 1999 more")));
+    assert_eq!(one.snippet().map(|snippet| (snippet.line(), snippet.column())), Some((2, 3)));
 }

@@ -482,7 +482,7 @@ GrammataStatus grammata_compile_structural_tag(const GrammataCompiler *compiler,
 /**
  * Compiles a grammar in the notation of the Python package Lark.
  *
- * Options: `start` (the rule to start from; default `"start"`).
+ * Options: `start` (the rule to start from; default `"start"`), `dialect` (of its patterns: `"rust"`, `"ecma262"`).
  */
 GrammataStatus grammata_compile_lark(const GrammataCompiler *compiler,
                                      const char *grammar,

@@ -158,7 +158,7 @@ pub unsafe extern "C" fn grammata_compile_structural_tag(
 
 /// Compiles a grammar in the notation of the Python package Lark.
 ///
-/// Options: `start` (the rule to start from; default `"start"`).
+/// Options: `start` (the rule to start from; default `"start"`), `dialect` (of its patterns: `"rust"`, `"ecma262"`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compile_lark(
     compiler: *const GrammataCompiler,

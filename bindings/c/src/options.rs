@@ -300,13 +300,19 @@ enum Dialect {
     Ecma262,
 }
 
+impl From<Dialect> for regex::Dialect {
+    fn from(dialect: Dialect) -> regex::Dialect {
+        match dialect {
+            Dialect::Rust => regex::Dialect::Rust,
+            Dialect::Ecma262 => regex::Dialect::Ecma262,
+        }
+    }
+}
+
 impl RegexOptions {
     pub(crate) fn with(self, limits: &Limits) -> regex::Options {
         let mut options = regex::Options::default();
-        options.dialect = match self.dialect {
-            Dialect::Rust => regex::Dialect::Rust,
-            Dialect::Ecma262 => regex::Dialect::Ecma262,
-        };
+        options.dialect = self.dialect.into();
         options.unicode = self.unicode.unwrap_or(options.unicode);
         options.case_insensitive = self.case_insensitive;
         options.dot_matches_newline = self.dot_matches_newline;
@@ -338,12 +344,14 @@ impl GbnfOptions {
 #[serde(default, deny_unknown_fields)]
 struct LarkOptions {
     start: Option<String>,
+    dialect: Dialect,
 }
 
 impl LarkOptions {
     pub(crate) fn with(self, limits: &Limits) -> lark::Options {
         let mut options = lark::Options::default().limits(limits.clone());
         options.start = self.start.unwrap_or(options.start);
+        options.dialect = self.dialect.into();
         options
     }
 }

@@ -187,9 +187,15 @@ impl Compiler {
     }
 
     /// Compiles a Lark grammar; see `Source.lark`. Raises GrammarError, LimitError.
-    #[pyo3(signature = (grammar, *, start="start"))]
-    fn compile_lark(&self, py: Python<'_>, grammar: String, start: &str) -> PyResult<CompiledGrammar> {
-        self.parse_and_compile(py, &source::of_lark(grammar, start, self.limits.clone()))
+    #[pyo3(signature = (grammar, *, start="start", dialect="rust"))]
+    fn compile_lark(
+        &self,
+        py: Python<'_>,
+        grammar: String,
+        start: &str,
+        dialect: &str,
+    ) -> PyResult<CompiledGrammar> {
+        self.parse_and_compile(py, &source::of_lark(py, grammar, start, dialect, self.limits.clone())?)
     }
 
     /// Compiles an automaton spec; see `Source.spec`. Raises GrammarError, LimitError.

@@ -10,6 +10,7 @@ pub(crate) const BORDER: Border = Border {
     package: "grammata",
     settings: &[
         ("Options::root", "root="),
+        ("Options::dialect", "dialect=\"ecma\""),
         ("LoadOptions::eos", "eos="),
         ("LoadOptions::specials", "specials="),
         ("LoadOptions::width", "width="),

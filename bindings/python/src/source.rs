@@ -137,15 +137,18 @@ pub(crate) fn of_json_schema(
     Ok(Source { raised, ..Source::new(grammata::syntax::Source::JsonSchema(text, options)) })
 }
 
+/// The values of `dialect` with their meanings.
+const DIALECTS: [(&str, regex::Dialect); 2] =
+    [("rust", regex::Dialect::Rust), ("ecma", regex::Dialect::Ecma262)];
+
 pub(crate) fn of_regex(
     py: Python<'_>,
     pattern: String,
     options: RegexOptions<'_>,
     limits: Limits,
 ) -> PyResult<Source> {
-    let dialects = [("rust", regex::Dialect::Rust), ("ecma", regex::Dialect::Ecma262)];
     let options = regex::Options::default()
-        .dialect(choose(py, "dialect", options.dialect, dialects)?)
+        .dialect(choose(py, "dialect", options.dialect, DIALECTS)?)
         .unicode(options.unicode)
         .case_insensitive(options.case_insensitive)
         .dot_matches_newline(options.dot_matches_newline)
@@ -160,9 +163,16 @@ pub(crate) fn of_gbnf(grammar: String, root: &str, limits: Limits) -> Source {
     Source::new(grammata::syntax::Source::Gbnf(grammar, options))
 }
 
-pub(crate) fn of_lark(grammar: String, start: &str, limits: Limits) -> Source {
-    let options = lark::Options::default().start(start.to_owned()).limits(limits);
-    Source::new(grammata::syntax::Source::Lark(grammar, options))
+pub(crate) fn of_lark(
+    py: Python<'_>,
+    grammar: String,
+    start: &str,
+    dialect: &str,
+    limits: Limits,
+) -> PyResult<Source> {
+    let dialect = choose(py, "dialect", dialect, DIALECTS)?;
+    let options = lark::Options::default().start(start.to_owned()).dialect(dialect).limits(limits);
+    Ok(Source::new(grammata::syntax::Source::Lark(grammar, options)))
 }
 
 /// Sources by the names that a structural tag uses for them.
@@ -276,10 +286,17 @@ impl Source {
     }
 
     /// A grammar in the notation of the package Lark: rules, terminals, `%json {…}`, `%ignore`, `%import common.NAME`.
+    /// `dialect`: that of its patterns, "rust" or "ecma"; only the latter has look-around.
     #[staticmethod]
-    #[pyo3(signature = (grammar, *, start="start", limits=None))]
-    fn lark(grammar: String, start: &str, limits: Option<&Bound<'_, PyAny>>) -> PyResult<Source> {
-        Ok(of_lark(grammar, start, self::limits(limits)?))
+    #[pyo3(signature = (grammar, *, start="start", dialect="rust", limits=None))]
+    fn lark(
+        py: Python<'_>,
+        grammar: String,
+        start: &str,
+        dialect: &str,
+        limits: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Source> {
+        of_lark(py, grammar, start, dialect, self::limits(limits)?)
     }
 
     /// An automaton spec: TOML, JSON or a dict. `parameters` are values for the parameters that it declares; `folder`

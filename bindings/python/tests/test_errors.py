@@ -55,3 +55,28 @@ def test_they_travel_between_processes(bytewise):
     again = pickle.loads(pickle.dumps(caught.value))
     assert type(again) is grammata.GrammarError
     assert (str(again), again.diagnostics) == (str(caught.value), caught.value.diagnostics)
+
+
+def test_control_characters_are_escaped(bytewise):
+    name = "a\x1b[31mX\x1b]0;pwn\x07\x9b\u202e\nerror[x] forged"
+    with pytest.raises(grammata.GrammarError) as caught:
+        bytewise.compile_json_schema({"properties": {name: {"minimum": "x"}}})
+    error = caught.value
+    shown = r"a\u{1b}[31mX\u{1b}]0;pwn\u{7}\u{9b}\u{202e}\nerror[x] forged"
+    assert error.place == f"#/properties/{shown}/minimum"
+    assert shown in str(error)
+    assert all(line == line.strip("\x1b\x07\x9b\u202e") and not line.startswith("error[x]") for line in str(error).split("\n"))
+    assert not set(str(error)) & set("\x1b\x07\x9b\u202e")
+    # the pointer is data, as the document has it
+    assert error.diagnostic.pointer == f"/properties/{name}/minimum"
+
+
+def test_look_around_in_lark(bytewise):
+    source = "start: NAME\nNAME.2: /(?!or$)[a-z]+/\n"
+    with pytest.raises(grammata.GrammarError) as caught:
+        bytewise.compile_lark(source)
+    assert 'dialect="ecma"' in caught.value.help
+    grammar = bytewise.compile_lark(source, dialect="ecma")
+    assert [warning.code for warning in grammar.warnings] == ["lark/priority"]
+    with pytest.raises(grammata.UsageError):
+        bytewise.compile_lark(source, dialect="perl")

@@ -222,20 +222,54 @@ fn after(bytes: &Bytes, lexeme: &Lexeme<'_>, lazy: &Lazy<'_>) -> ByteSet {
         return if begins { lazy.bytes.all } else { next };
     };
     let trigger = trigger.as_bytes();
-    for (place, byte) in trigger.iter().enumerate().skip(1) {
-        let begun = &trigger[..place];
-        let ends = match lexeme {
-            Lexeme::AnyText => true,
-            Lexeme::Text(text) => text.as_bytes().ends_with(begun),
-            Lexeme::Other => {
-                bytes.last.contains(begun[place - 1]) && begun.iter().all(|&byte| bytes.all.contains(byte))
+    match lexeme {
+        Lexeme::AnyText => trigger.iter().skip(1).for_each(|&byte| next.insert(byte)),
+        Lexeme::Text(text) => {
+            begun_at_end(text.as_bytes(), trigger)
+                .into_iter()
+                .for_each(|length| next.insert(trigger[length]));
+        }
+        Lexeme::Other => {
+            for pair in trigger.windows(2) {
+                let [before, byte] = *pair else { continue };
+                if !bytes.all.contains(before) {
+                    break;
+                }
+                if bytes.last.contains(before) {
+                    next.insert(byte);
+                }
             }
-        };
-        if ends {
-            next.insert(*byte);
         }
     }
     next
+}
+
+/// The lengths of the proper prefixes of `trigger`, longest first, with which `text` ends (D. Knuth, J. Morris, V.
+/// Pratt, 1977). The empty prefix is left out.
+fn begun_at_end(text: &[u8], trigger: &[u8]) -> Vec<usize> {
+    // by length of a prefix: the longest shorter prefix with which it ends
+    let mut shorter = vec![0; trigger.len() + 1];
+    let longer = |shorter: &[usize], mut length: usize, byte: u8| {
+        loop {
+            match trigger.get(length) {
+                Some(&next) if next == byte => return length + 1,
+                _ if length == 0 => return 0,
+                _ => length = shorter[length],
+            }
+        }
+    };
+    for length in 2..=trigger.len() {
+        shorter[length] = longer(&shorter, shorter[length - 1], trigger[length - 1]);
+    }
+    let mut length = text.iter().fold(0, |length, &byte| longer(&shorter, length, byte));
+    let mut lengths = Vec::new();
+    while length > 0 {
+        if length < trigger.len() {
+            lengths.push(length);
+        }
+        length = shorter[length];
+    }
+    lengths
 }
 
 /// Whether ignored text may contain a word of a lazy rule. `true` is only an upper bound: the answer is computed from
@@ -247,5 +281,28 @@ pub(super) fn may_hold(ignored: &Bytes, lazy: &Lazy<'_>) -> bool {
             let (first, last) = (&lazy.bytes.first, &lazy.bytes.last);
             !first.intersection(&ignored.first).is_empty() && !last.intersection(&ignored.all).is_empty()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_at_the_end_are_those_of_a_search_for_each() {
+        let words: Vec<Vec<u8>> = (0..7_u32)
+            .flat_map(|length| (0..1_u32 << length).map(move |bits| (length, bits)))
+            .map(|(length, bits)| (0..length).map(|at| b'a' + (bits >> at & 1) as u8).collect())
+            .collect();
+        let mut pairs = 0;
+        for trigger in words.iter().filter(|trigger| !trigger.is_empty()) {
+            for text in &words {
+                let expected: Vec<usize> =
+                    (1..trigger.len()).rev().filter(|&length| text.ends_with(&trigger[..length])).collect();
+                assert_eq!(begun_at_end(text, trigger), expected, "{text:?} {trigger:?}");
+                pairs += 1;
+            }
+        }
+        assert!(pairs > 15_000, "{pairs}");
     }
 }

@@ -2,8 +2,10 @@
 
 use super::bytes::{Bytes, Facts};
 use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
-use super::worklist::{until_nothing_changes, users};
+use super::worklist::{size, until_nothing_changes, users};
+use crate::error::Result;
 use crate::grammar::ExprId;
+use crate::work::Budget;
 use rustc_hash::FxHashMap;
 
 /// A lazy rule, with which other lexemes compete. `at` is the offset of its name.
@@ -88,9 +90,10 @@ impl<'s, 'p> Firsts<'s, 'p> {
         parsed: &'p Parsed<'s>,
         numbers: FxHashMap<&'s str, u32>,
         facts: Facts<'s, 'p>,
-    ) -> Firsts<'s, 'p> {
+        work: &Budget,
+    ) -> Result<Firsts<'s, 'p>> {
         if numbers.is_empty() {
-            return Firsts::default();
+            return Ok(Firsts::default());
         }
         let (of, ends) = Default::default();
         let mut firsts = Firsts { of, ends, numbers, facts };
@@ -98,17 +101,29 @@ impl<'s, 'p> Firsts<'s, 'p> {
             parsed.definitions.iter().filter(|it| !is_terminal(it.name) && !it.attributes.is_lazy).collect();
         let users = users(&rules);
         // the iteration ends, since sets only grow, or only shrink once they are known
-        until_nothing_changes(&users, |rule| {
-            let Definition { name, body, .. } = rules[rule];
-            let first = firsts.body(body);
-            firsts.of.insert(*name, first.clone()) != Some(first)
-        });
-        until_nothing_changes(&users, |rule| {
-            let Definition { name, body, .. } = rules[rule];
-            let ends = firsts.ends_of_body(body);
-            firsts.ends.insert(*name, ends.clone()) != Some(ends)
-        });
-        firsts
+        let most = 1 + firsts.numbers.len() / 8;
+        let sizes: Vec<usize> = rules.iter().map(|it| size(&it.body).saturating_mul(most)).collect();
+        until_nothing_changes(
+            &users,
+            work,
+            |rule| sizes[rule],
+            |rule| {
+                let Definition { name, body, .. } = rules[rule];
+                let first = firsts.body(body);
+                firsts.of.insert(*name, first.clone()) != Some(first)
+            },
+        )?;
+        until_nothing_changes(
+            &users,
+            work,
+            |rule| sizes[rule],
+            |rule| {
+                let Definition { name, body, .. } = rules[rule];
+                let ends = firsts.ends_of_body(body);
+                firsts.ends.insert(*name, ends.clone()) != Some(ends)
+            },
+        )?;
+        Ok(firsts)
     }
 
     /// Whether no lazy rule has a number. Lazy rules whose words end in a token have none.

@@ -2,8 +2,11 @@
 
 use super::common;
 use super::tree::{Body, Definition, Item, Parsed, Part};
-use super::worklist::{until_nothing_changes, users};
+use super::worklist::{size, until_nothing_changes, users};
+use crate::error::Result;
 use crate::grammar::ByteSet;
+use crate::syntax::regex::Dialect;
+use crate::work::Budget;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 use rustc_hash::FxHashMap;
@@ -97,8 +100,15 @@ impl Bytes {
         }
     }
 
-    /// The bytes of a pattern in Rust's dialect. An invalid pattern counts as any bytes.
-    fn pattern(pattern: &str, flags: &str) -> Bytes {
+    /// The bytes of a pattern. A pattern that is invalid in Rust's dialect, or that could mean something else in the
+    /// given dialect, counts as any bytes.
+    fn pattern(pattern: &str, flags: &str, dialect: Dialect) -> Bytes {
+        // escapes, groups with flags or names, nested classes, operations on classes, and bounds without a minimum
+        let differs = ["\\", "(?", "[[", "&&", "--", "~~", "{,"].iter().any(|text| pattern.contains(text))
+            || pattern.split('[').skip(2).any(|class| !class.contains(']'));
+        if dialect != Dialect::Rust && differs {
+            return Bytes { is_empty: true, ..Bytes::of(ByteSet::FULL) };
+        }
         let hir = ParserBuilder::new()
             .utf8(false)
             .case_insensitive(flags.contains('i'))
@@ -119,45 +129,65 @@ pub(super) struct Facts<'s, 'p> {
     patterns: FxHashMap<(&'p str, &'s str), Bytes>,
     /// The bytes of nested grammars, by their addresses in memory.
     grammars: FxHashMap<*const Parsed<'s>, Bytes>,
+    dialect: Dialect,
 }
 
 impl<'s, 'p> Facts<'s, 'p> {
-    pub(super) fn new(parsed: &'p Parsed<'s>) -> Facts<'s, 'p> {
-        let mut facts = Facts::default();
+    /// # Errors
+    /// `limit/exceeded` if the work exceeds the budget.
+    pub(super) fn new(parsed: &'p Parsed<'s>, dialect: Dialect, work: &Budget) -> Result<Facts<'s, 'p>> {
+        let mut facts = Facts { dialect, ..Facts::default() };
         for import in &parsed.imports {
             let pattern = common::pattern(import.name).unwrap_or("");
-            facts.names.insert(import.alias, Bytes::pattern(pattern, ""));
+            facts.names.insert(import.alias, Bytes::pattern(pattern, "", Dialect::Rust));
         }
         let ends =
             parsed.definitions.iter().filter_map(|it| it.attributes.end.as_ref()).map(|(_, item)| item);
-        ends.for_each(|item| facts.find(item));
+        for item in ends {
+            facts.find(item, work)?;
+        }
         let bodies = parsed.definitions.iter().map(|it| &it.body).chain(&parsed.ignored);
-        bodies.flatten().flatten().for_each(|part| facts.find(&part.item));
+        for part in bodies.flatten().flatten() {
+            facts.find(&part.item, work)?;
+        }
         let definitions: Vec<&Definition<'s>> = parsed.definitions.iter().collect();
-        until_nothing_changes(&users(&definitions), |place| {
-            let Definition { name, body, attributes, .. } = definitions[place];
-            let mut bytes = facts.body(body);
-            if let Some((_, end)) = &attributes.end {
-                bytes = bytes.then(&facts.item(end));
-            }
-            facts.names.insert(*name, bytes) != Some(bytes)
-        });
-        facts
+        let sizes: Vec<usize> = definitions.iter().map(|it| size(&it.body)).collect();
+        until_nothing_changes(
+            &users(&definitions),
+            work,
+            |place| sizes[place],
+            |place| {
+                let Definition { name, body, attributes, .. } = definitions[place];
+                let mut bytes = facts.body(body);
+                if let Some((_, end)) = &attributes.end {
+                    bytes = bytes.then(&facts.item(end));
+                }
+                facts.names.insert(*name, bytes) != Some(bytes)
+            },
+        )?;
+        Ok(facts)
     }
 
     /// Computes the bytes of the patterns and nested grammars in an item. Recurses into groups and nested grammars.
-    fn find(&mut self, item: &'p Item<'s>) {
+    fn find(&mut self, item: &'p Item<'s>, work: &Budget) -> Result<()> {
         match item {
             Item::Pattern { pattern, flags } => {
-                self.patterns.entry((pattern, flags)).or_insert_with(|| Bytes::pattern(pattern, flags));
+                let dialect = self.dialect;
+                let found = || Bytes::pattern(pattern, flags, dialect);
+                self.patterns.entry((pattern, flags)).or_insert_with(found);
             }
-            Item::Group(body) => body.iter().flatten().for_each(|part| self.find(&part.item)),
+            Item::Group(body) => {
+                for part in body.iter().flatten() {
+                    self.find(&part.item, work)?;
+                }
+            }
             Item::Lark(parsed) => {
-                let bytes = Facts::new(parsed).name("start");
+                let bytes = Facts::new(parsed, self.dialect, work)?.name("start");
                 self.grammars.insert(&raw const **parsed, bytes);
             }
             _ => {}
         }
+        Ok(())
     }
 
     /// The bytes of a name; no words for an unknown name.
@@ -179,7 +209,9 @@ impl<'s, 'p> Facts<'s, 'p> {
         match item {
             Item::Name(name) => self.name(name),
             Item::Text { text, ignores_case: false } => Bytes::text(text.as_bytes()),
-            Item::Text { text, ignores_case: true } => Bytes::pattern(&regex_syntax::escape(text), "i"),
+            Item::Text { text, ignores_case: true } => {
+                Bytes::pattern(&regex_syntax::escape(text), "i", Dialect::Rust)
+            }
             Item::Pattern { pattern, flags } => {
                 self.patterns.get(&(pattern.as_str(), *flags)).copied().unwrap_or_default()
             }

@@ -3,6 +3,7 @@
 use super::common;
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
+use crate::syntax::regex;
 
 fn error(
     source: &str,
@@ -36,6 +37,24 @@ pub(super) fn unclosed(source: &str, offset: usize, open: &str, close: &str) -> 
     error(source, offset, "lark/unclosed", format!("`{open}` is not closed"), |diagnostic| {
         diagnostic.found(next(source, offset)).help(format!("add `{close}`"))
     })
+}
+
+pub(super) fn unclosed_pattern(source: &str, offset: usize) -> Error {
+    error(source, offset, "lark/unclosed", "`/` is not closed on its line", |diagnostic| {
+        diagnostic
+            .found(next(source, offset))
+            .help("add `/`; a pattern may have several lines with the flag `x`: `/a # comment`, `b/x`")
+    })
+}
+
+/// The warning about priorities in a grammar, at the first of `count`.
+pub(super) fn priorities(source: &str, offset: usize, written: &str, count: usize) -> Diagnostic {
+    let more = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
+    Diagnostic::new("lark/priority", "priorities have no effect")
+        .at(Place::in_text(source, offset))
+        .found(format!("`{}`{more}", excerpt(written)))
+        .allowed("no lexer chooses between terminals here: a text is a word if any division into terminals fits")
+        .help("take them out; if a name must not be a keyword, exclude keywords in its pattern: docs/syntax.md#lark")
 }
 
 pub(super) fn not_json(source: &str, offset: usize, cause: &serde_json::Error) -> Error {
@@ -174,11 +193,11 @@ pub(super) fn substring(source: &str, offset: usize) -> Error {
 }
 
 pub(super) fn unsupported(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/unsupported", "priorities and templates are not supported", |diagnostic| {
+    error(source, offset, "lark/unsupported", "templates are not supported", |diagnostic| {
         diagnostic
             .found(next(source, offset))
             .allowed("`name: body`")
-            .help("all terminals compete equally here, so leave priorities out; write a rule for each use of a template")
+            .help("write a rule for each use of a template")
     })
 }
 
@@ -203,9 +222,13 @@ pub(super) fn crossed(source: &str, offset: usize, min: u32, max: u32) -> Error 
     })
 }
 
-pub(super) fn flag(source: &str, offset: usize, flag: char) -> Error {
+pub(super) fn flag(source: &str, offset: usize, flag: char, dialect: regex::Dialect) -> Error {
+    let allowed = match dialect {
+        regex::Dialect::Ecma262 => "i, s, u; in Rust's dialect also x",
+        _ => "i, s, u, x",
+    };
     error(source, offset, "lark/flag", "unsupported flag of a pattern", |diagnostic| {
-        diagnostic.found(flag.to_string()).allowed("i, s, u, x").help("write the pattern without it")
+        diagnostic.found(flag.to_string()).allowed(allowed).help("write the pattern without it")
     })
 }
 

@@ -13,6 +13,9 @@ use crate::grammar::{ByteSet, ExprId, FreeText};
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Bytes that are copied or compared in a step of work.
+const BESIDE_BYTES: usize = 8;
+
 /// Nodes charged to `grammar_nodes` for each ordered pair of lazy rules with numbers.
 const PAIR_NODES: usize = 16;
 
@@ -103,6 +106,7 @@ impl<'s> Lowering<'s, '_, '_> {
         let Some(&(number, part)) = self.lazy_of.get(name) else { return Ok(ExprId::NEVER) };
         let Some(number) = number else { return Ok(self.bounded(name, part)) };
         let others: Vec<u32> = beside.iter().copied().filter(|&other| other != number).collect();
+        self.charge_beside(&Lexeme::Other, others.iter().copied())?;
         let key = (number, others);
         if let Some(&known) = self.lazy_words.get(&key) {
             return Ok(self.bounded(name, known));
@@ -133,6 +137,22 @@ impl<'s> Lowering<'s, '_, '_> {
         }
         self.lazy_words.insert(key, words);
         Ok(self.bounded(name, words))
+    }
+
+    /// Charges for distinguishing a lexeme from lazy rules: for each, the string up to which it is any text is copied,
+    /// searched and compared.
+    ///
+    /// # Errors
+    /// `limit/exceeded` if the work exceeds the budget.
+    pub(super) fn charge_beside(
+        &self,
+        lexeme: &Lexeme<'_>,
+        beside: impl IntoIterator<Item = u32>,
+    ) -> Result<()> {
+        let text = if let Lexeme::Text(text) = lexeme { text.len() } else { 0 };
+        let of = |lazy: u32| self.lazies[lazy as usize].trigger.as_ref().map_or(0, String::len);
+        let bytes = beside.into_iter().map(|lazy| BESIDE_BYTES + of(lazy) + text).sum::<usize>();
+        self.builder.work().spend(self.texts.len() / 8 + bytes / BESIDE_BYTES)
     }
 
     /// Restricts a lexeme to the words that neither are nor begin with a word of one of the lazy rules `beside`, which

@@ -13,7 +13,8 @@ use super::{Compiled, Options, common, errors};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::{
-    ByteSet, CharClass, ExprId, FreeText, GrammarBuilder, RuleId, TokenScope, TokenSelector, TokenTerminal,
+    ByteSet, CharClass, ExprId, FreeText, GrammarBuilder, IGNORED, RuleId, TokenScope, TokenSelector,
+    TokenTerminal,
 };
 use crate::syntax::{json_schema, regex};
 use rustc_hash::FxHashMap;
@@ -69,6 +70,10 @@ pub(super) struct Lowering<'s, 'p, 'o> {
 pub(super) fn lower(source: &str, parsed: &Parsed<'_>, options: &Options) -> Result<Compiled> {
     let mut builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
     let mut warnings = Vec::new();
+    if let Some(&first) = parsed.priorities.first() {
+        let written = source.get(first..).and_then(|rest| rest.split([':', ' ', '\t', '[']).next());
+        warnings.push(errors::priorities(source, first, written.unwrap_or("."), parsed.priorities.len()));
+    }
     let start = grammar(source, parsed, options, &options.start, &mut builder, &mut warnings)?;
     Ok(Compiled { grammar: builder.build(start)?, warnings })
 }
@@ -123,21 +128,26 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             let pattern = common::pattern(import.name)
                 .ok_or_else(|| errors::unknown_terminal(source, import.at, import.name))?;
             let rule = self.declare(import.alias, import.at)?;
-            let body = self.pattern(pattern, "", import.at)?;
+            let body = self.pattern(pattern, "", import.at, regex::Dialect::Rust)?;
             self.builder.define(rule, body);
         }
         let ignored = parsed.ignored.iter().map(|body| Ok(self.body(body, true, &[], &[])?.0));
         let ignored = ignored.collect::<Result<Vec<_>>>()?;
         if !ignored.is_empty() {
             let ignored = self.builder.choice(ignored);
-            self.skipped = Some((self.builder.star(ignored), Shape::EMPTY));
+            let ignored = self.builder.star(ignored);
+            self.skipped = Some((self.builder.label(IGNORED, ignored), Shape::EMPTY));
         }
         let is_lazy = parsed.definitions.iter().any(|it| it.attributes.is_lazy);
-        let facts = if is_lazy { Facts::new(parsed) } else { Facts::default() };
+        let facts = if is_lazy {
+            Facts::new(parsed, self.options.dialect, self.builder.work())?
+        } else {
+            Facts::default()
+        };
         self.find_lazy(&facts)?;
         self.find_skipped(&facts)?;
         let numbers = self.lazy_of.iter().filter_map(|(&name, &(number, _))| Some((name, number?))).collect();
-        self.firsts = Firsts::new(parsed, numbers, facts);
+        self.firsts = Firsts::new(parsed, numbers, facts, self.builder.work())?;
         // defining a rule may append new versions of rules, so the length is not fixed
         let mut next = 0;
         while let Some((place, rule, shape, begins, ends)) = self.open.get_mut(next) {
@@ -153,7 +163,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         let Some(skipped) = self.skipped.filter(|_| parsed.skips_first) else { return Ok(start) };
         let body = self.builder.rule(start);
         let body = self.builder.sequence([skipped.0, body]);
-        let first = self.builder.declare("_start");
+        let first = self.builder.declare_generated("start");
         self.builder.define(first, body);
         Ok(first)
     }
@@ -163,16 +173,18 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
     /// # Errors
     /// `lark/lazy-ignored` if ignored text may contain a word of a lazy rule.
     fn find_skipped(&mut self, facts: &Facts<'s, 'p>) -> Result<()> {
-        let Some((_, shape)) = &mut self.skipped else { return Ok(()) };
+        let Some((skipped, _)) = self.skipped else { return Ok(()) };
         let ignored = self.parsed.ignored.iter().map(|body| facts.body(body));
         let ignored = ignored.fold(Bytes::default(), |all, bytes| all.or(&bytes));
         if let Some(lazy) = self.lazies.iter().find(|lazy| may_hold(&ignored, lazy)) {
             return Err(errors::lazy_ignored(self.source, lazy.at, lazy.name));
         }
         let all = 0..self.lazies.len() as u32;
+        self.charge_beside(&Lexeme::Other, all.clone())?;
         let one = self.shapes.open(&ignored, &Lexeme::Other, &self.lazies, all);
         let first = self.parsed.ignored.iter().flatten().flatten().next();
-        *shape = self.shapes.repeat(one, 0, None, first.map_or(0, |part| part.at));
+        let shape = self.shapes.repeat(one, 0, None, first.map_or(0, |part| part.at));
+        self.skipped = Some((skipped, shape));
         Ok(())
     }
 
@@ -251,6 +263,8 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
     /// Lowers parts in sequence. If the lazy rules that compete with the next part depend on whether an optional part
     /// is present, both cases become alternatives.
     fn sequence(&mut self, parts: &[Part<'s>], begins: &[u32], ends: &[u32]) -> Result<Made> {
+        // sets of lazy rules are united and compared for each part
+        self.builder.work().spend(parts.len().saturating_mul(1 + self.lazies.len() / 8))?;
         // by part, and for the end: the lazy rules that may begin where the part begins, in it or in what follows it
         let mut follows = vec![ends.to_vec()];
         for part in parts.iter().rev() {
@@ -398,8 +412,10 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         let made = match item {
             Item::Name(name) => return self.name(name, at, in_terminal, begins, ends),
             Item::Text { text, ignores_case: false } => self.builder.text(text),
-            Item::Text { text, ignores_case: true } => self.pattern(&regex_syntax::escape(text), "i", at)?,
-            Item::Pattern { pattern, flags } => self.pattern(pattern, flags, at)?,
+            Item::Text { text, ignores_case: true } => {
+                self.pattern(&regex_syntax::escape(text), "i", at, regex::Dialect::Rust)?
+            }
+            Item::Pattern { pattern, flags } => self.pattern(pattern, flags, at, self.options.dialect)?,
             Item::Range(low, high) => self.builder.class([(*low, *high)]),
             Item::Chunks(chunks) => self.builder.substrings(chunks),
             Item::Special(name) => {
@@ -428,18 +444,22 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             _ if self.names.is_any_text(item) => Lexeme::AnyText,
             _ => Lexeme::Other,
         };
-        Ok(self.lexeme(made, item, &lexeme, begins))
+        self.lexeme(made, item, &lexeme, begins)
     }
 
     /// Restricts a lexeme to the words that neither are nor begin with a word of a lazy rule in `begins`, the lazy
     /// rules that may begin where the lexeme begins. Returns the restricted expression with its shape.
-    fn lexeme(&mut self, made: ExprId, item: &Item<'s>, lexeme: &Lexeme<'_>, begins: &[u32]) -> Made {
+    ///
+    /// # Errors
+    /// `limit/exceeded` if the work exceeds the budget.
+    fn lexeme(&mut self, made: ExprId, item: &Item<'s>, lexeme: &Lexeme<'_>, begins: &[u32]) -> Result<Made> {
         if begins.is_empty() {
-            return (made, self.closed(item));
+            return Ok((made, self.closed(item)));
         }
+        self.charge_beside(lexeme, begins.iter().copied())?;
         let made = self.beside(made, lexeme, begins);
         let bytes = self.firsts.facts.item(item);
-        (made, self.shapes.open(&bytes, lexeme, &self.lazies, begins.iter().copied()))
+        Ok((made, self.shapes.open(&bytes, lexeme, &self.lazies, begins.iter().copied())))
     }
 
     /// The shape of an item that is a lazy rule, or with which no lazy rule competes.
@@ -483,7 +503,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             let item = Item::Name(name);
             let is_any = self.names.is_any_text(&item);
             let lexeme = if is_any { Lexeme::AnyText } else { Lexeme::Other };
-            return Ok(self.lexeme(made, &item, &lexeme, begins));
+            return self.lexeme(made, &item, &lexeme, begins);
         };
         if begins.is_empty() && ends.is_empty() {
             return Ok((self.builder.rule(rule), shape));
@@ -512,18 +532,19 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         }
     }
 
-    /// Lowers a pattern in Rust's dialect with the flags `i`, `s`, `x` and `u`.
-    fn pattern(&mut self, pattern: &str, flags: &str, at: usize) -> Result<ExprId> {
-        let mut options = regex::Options::default().limits(self.options.json_schema.limits.clone());
+    /// Lowers a pattern with the flags `i`, `s`, `u` and, in Rust's dialect, `x`.
+    fn pattern(&mut self, pattern: &str, flags: &str, at: usize, dialect: regex::Dialect) -> Result<ExprId> {
+        let mut options =
+            regex::Options::default().dialect(dialect).limits(self.options.json_schema.limits.clone());
         let mut extended = false;
         for flag in flags.chars() {
             match flag {
                 'i' => options = options.case_insensitive(true),
                 's' => options = options.dot_matches_newline(true),
-                'x' => extended = true,
+                'x' if dialect == regex::Dialect::Rust => extended = true,
                 // patterns always match characters, not bytes
                 'u' => {}
-                _ => return Err(errors::flag(self.source, at, flag)),
+                _ => return Err(errors::flag(self.source, at, flag, dialect)),
             }
         }
         let pattern = if extended { format!("(?x){pattern}") } else { pattern.to_owned() };

@@ -1,6 +1,6 @@
 //! Compiles Lark, the grammar notation of the Python package of that name.
 //!
-//! Supported: rules and terminals, `"literals"` with the flag `i`, `/patterns/` with flags, ranges `"a".."z"`, groups,
+//! Supported: rules and terminals (priorities are read, with a warning, because they have no effect), `"literals"` with the flag `i`, `/patterns/` with flags, ranges `"a".."z"`, groups,
 //! `[optional]`, `? * +`, `~3` and `~2..4`, aliases (`-> name`, ignored here), `%ignore`, `%import common.NAME`, JSON
 //! Schemas (`%json {…}`), nested grammars (`%lark {…}`), runs of chunks (`%regex {"substring_chunks": […]}`), special
 //! tokens (`<|end|>`, `<[5,7-9]>`), attributes (`lazy`, `suffix`, `stop`, `max_tokens`, `max_chars`, and those that do
@@ -44,7 +44,7 @@ use crate::diagnostic::{Diagnostic, Notation, Source};
 use crate::error::Result;
 use crate::grammar::Grammar;
 use crate::limits::Limits;
-use crate::syntax::json_schema;
+use crate::syntax::{json_schema, regex};
 
 /// Options for compiling a Lark grammar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,17 +57,27 @@ use crate::syntax::json_schema;
 pub struct Options {
     /// The name of the start rule. Default: `start`.
     pub start: String,
+    /// The dialect of patterns. Terminals of `common` do not depend on it. Default: Rust.
+    pub dialect: regex::Dialect,
     /// Options for the schemas in `%json`. The limits apply to the whole grammar, and to each schema and pattern in it.
     pub json_schema: json_schema::Options,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { start: "start".to_owned(), json_schema: json_schema::Options::default() }
+        Options {
+            start: "start".to_owned(),
+            dialect: regex::Dialect::default(),
+            json_schema: json_schema::Options::default(),
+        }
     }
 }
 
-grammata_base::setters!(Options { start: String, json_schema: json_schema::Options });
+grammata_base::setters!(Options {
+    start: String,
+    dialect: regex::Dialect,
+    json_schema: json_schema::Options
+});
 
 impl Options {
     /// Sets the limits on the source, its schemas and patterns, and the grammar: the `limits` of `json_schema`.
@@ -84,7 +94,7 @@ impl Options {
 pub struct Compiled {
     /// The grammar, with all rules and terminals of the source, including unreachable ones.
     pub grammar: Grammar,
-    /// Warnings about the schemas in the grammar; their places are those in the schema.
+    /// Warnings: priorities, at the first one; and those about the schemas in the grammar, with places in the schema.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -98,7 +108,10 @@ pub struct Compiled {
 pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
     options.json_schema.limits.check_source(source)?;
     let read = || lower::lower(source, &parser::parse(source)?, options);
-    read().map_err(|error| error.in_source(&Source::new(source, Notation::Text)))
+    let whole = Source::new(source, Notation::Text);
+    let mut compiled = read().map_err(|error| error.in_source(&whole))?;
+    whole.locate(&mut compiled.warnings);
+    Ok(compiled)
 }
 
 /// Whether a text looks like a Lark grammar rather than GBNF. The first line that is neither empty nor a comment

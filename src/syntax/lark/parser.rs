@@ -17,6 +17,8 @@ pub(super) struct Parser<'s> {
     depth: usize,
     /// For a nested grammar, the number of groups and braces that are open around it; 0 for the whole grammar.
     outside: usize,
+    /// The places of the priorities so far.
+    priorities: Vec<usize>,
 }
 
 /// Parses the text of a grammar.
@@ -24,7 +26,10 @@ pub(super) struct Parser<'s> {
 /// # Errors
 /// `lark/…` with line and column: the first error.
 pub(super) fn parse(source: &str) -> Result<Parsed<'_>> {
-    Parser { source, words: scan(source)?, at: 0, depth: 0, outside: 0 }.grammar()
+    let mut parser =
+        Parser { source, words: scan(source)?, at: 0, depth: 0, outside: 0, priorities: Vec::new() };
+    let parsed = parser.grammar()?;
+    Ok(Parsed { priorities: parser.priorities, ..parsed })
 }
 
 impl<'s> Parser<'s> {
@@ -53,7 +58,10 @@ impl<'s> Parser<'s> {
                 Word::Directive(name) => {
                     return Err(errors::unknown_directive(self.source, self.offset(), name));
                 }
-                _ => parsed.definitions.push(self.definition()?),
+                _ => {
+                    let definition = self.definition()?;
+                    parsed.definitions.push(definition);
+                }
             }
         }
         Ok(parsed)
@@ -193,7 +201,9 @@ impl<'s> Parser<'s> {
         while self.takes("?") || self.takes("!") {}
         let at = self.offset();
         let name = self.name()?;
+        self.priority();
         let attributes = self.attributes()?;
+        self.priority();
         if matches!(self.peek(), Some(Word::Mark("." | "{"))) {
             return Err(errors::unsupported(self.source, self.offset()));
         }
@@ -201,6 +211,14 @@ impl<'s> Parser<'s> {
         let body = self.body()?;
         self.line_end()?;
         Ok(Definition { at, name, attributes, body })
+    }
+
+    /// Skips a priority, and records its place.
+    fn priority(&mut self) {
+        if matches!(self.peek(), Some(Word::Priority(_))) {
+            self.priorities.push(self.offset());
+            self.at += 1;
+        }
     }
 
     /// Parses alternatives. A line that begins with `|` continues them. Within parentheses or brackets, line ends are

@@ -12,6 +12,8 @@ pub(super) enum Word<'s> {
     Text(String, bool),
     /// The text of a pattern between its slashes, with `\/` replaced by `/`, and its flags.
     Pattern(String, &'s str),
+    /// A priority: `.` and a number, which may have a sign.
+    Priority(&'s str),
     /// A number in decimal digits, at most 4294967295.
     Number(u32),
     /// A directive such as `%ignore`, `%import`, `%json` or `%llguidance`, with the percent sign.
@@ -70,6 +72,10 @@ pub(super) fn scan(source: &str) -> Result<Vec<Placed<'_>>> {
                     None => return Err(errors::unclosed(source, at, "{", "}")),
                 }
             }
+            [b'.', ..] if priority_length(rest) > 0 => {
+                let length = priority_length(rest);
+                (length, Some(Word::Priority(&rest[..length])))
+            }
             [b'0'..=b'9', ..] => {
                 let length = rest.bytes().take_while(u8::is_ascii_digit).count();
                 let number = rest[..length].parse().map_err(|_| errors::number(source, at))?;
@@ -93,6 +99,13 @@ fn follows_json(words: &[Placed<'_>]) -> bool {
         words.last(),
         Some((_, Word::Directive("%json" | "%regex" | "%llguidance" | "%grammar_options")))
     )
+}
+
+/// The length in bytes of the priority at the start of a text; 0 if there is none.
+fn priority_length(text: &str) -> usize {
+    let sign = usize::from(matches!(text.as_bytes().get(1), Some(b'-' | b'+')));
+    let digits = text.bytes().skip(1 + sign).take_while(u8::is_ascii_digit).count();
+    if text.starts_with('.') && digits > 0 { 1 + sign + digits } else { 0 }
 }
 
 /// The length in bytes of the name at the start of a text; 0 if there is none. A name consists of ASCII letters, digits
@@ -151,19 +164,27 @@ fn text(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
     Err(errors::unclosed(source, at, "\"", "\""))
 }
 
-/// Scans the pattern at offset `at`. Returns its length in bytes, with slashes and flags, and its word.
+/// Scans the pattern at offset `at`. Returns its length in bytes, with slashes and flags, and its word. A pattern with
+/// the flag `x` may have several lines.
 fn pattern(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
     let rest = source.get(at..).unwrap_or_default();
     let mut out = String::new();
+    let mut has_lines = false;
     let mut chars = rest.char_indices().skip(1).peekable();
     while let Some((place, c)) = chars.next() {
         match c {
             '/' => {
                 let flags = &rest[place + 1..];
                 let flags = &flags[..flags.bytes().take_while(u8::is_ascii_lowercase).count()];
+                if has_lines && !flags.contains('x') {
+                    break;
+                }
                 return Ok((place + 1 + flags.len(), Some(Word::Pattern(out, flags))));
             }
-            '\n' => break,
+            '\n' => {
+                has_lines = true;
+                out.push('\n');
+            }
             // `\/` is an escape of this notation, not of patterns
             '\\' if chars.next_if(|(_, c)| *c == '/').is_some() => out.push('/'),
             '\\' => {
@@ -173,5 +194,5 @@ fn pattern(source: &str, at: usize) -> Result<(usize, Option<Word<'_>>)> {
             c => out.push(c),
         }
     }
-    Err(errors::unclosed(source, at, "/", "/"))
+    Err(errors::unclosed_pattern(source, at))
 }

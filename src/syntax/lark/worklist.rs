@@ -1,6 +1,8 @@
 //! Propagation of facts from definitions to the definitions that refer to them, until a fixed point is reached.
 
-use super::tree::{Definition, Item, Part};
+use super::tree::{Body, Definition, Item, Part};
+use crate::error::Result;
+use crate::work::Budget;
 use rustc_hash::FxHashMap;
 
 /// Lists, for each rule, the rules that refer to it, in ascending order without duplicates. A rule is an index into
@@ -36,13 +38,22 @@ pub(super) fn users(rules: &[&Definition<'_>]) -> Vec<Vec<usize>> {
 }
 
 /// Calls `look` for each rule, and again for the users of each rule for which `look` returned true: its facts have
-/// changed.
-pub(super) fn until_nothing_changes(users: &[Vec<usize>], mut look: impl FnMut(usize) -> bool) {
+/// changed. `cost` returns the steps of work of one call.
+///
+/// # Errors
+/// `limit/exceeded` if the work exceeds the budget.
+pub(super) fn until_nothing_changes(
+    users: &[Vec<usize>],
+    work: &Budget,
+    cost: impl Fn(usize) -> usize,
+    mut look: impl FnMut(usize) -> bool,
+) -> Result<()> {
     // the last rule is looked at first: rules are often used before they are defined
     let mut open: Vec<usize> = (0..users.len()).collect();
     let mut is_open = vec![true; users.len()];
     while let Some(rule) = open.pop() {
         is_open[rule] = false;
+        work.spend(cost(rule))?;
         if look(rule) {
             for &user in &users[rule] {
                 if !std::mem::replace(&mut is_open[user], true) {
@@ -51,4 +62,20 @@ pub(super) fn until_nothing_changes(users: &[Vec<usize>], mut look: impl FnMut(u
             }
         }
     }
+    Ok(())
+}
+
+/// The number of parts of a body, those in groups included.
+pub(super) fn size(body: &Body<'_>) -> usize {
+    let mut open: Vec<&Body<'_>> = vec![body];
+    let mut size = 1;
+    while let Some(body) = open.pop() {
+        for part in body.iter().flatten() {
+            size += 1;
+            if let Item::Group(inner) | Item::Beside(inner) = &part.item {
+                open.push(inner);
+            }
+        }
+    }
+    size
 }

@@ -158,7 +158,13 @@ class Source:
         limits: _Limits | None = None,
     ) -> Source: ...
     @staticmethod
-    def lark(grammar: str, *, start: str = "start", limits: _Limits | None = None) -> Source: ...
+    def lark(
+        grammar: str,
+        *,
+        start: str = "start",
+        dialect: Literal["rust", "ecma"] = "rust",
+        limits: _Limits | None = None,
+    ) -> Source: ...
     @staticmethod
     def spec(
         spec: str | Mapping[str, Any],
@@ -215,7 +221,9 @@ class Compiler:
     def compile_structural_tag(
         self, tag: str | Mapping[str, Any], *, grammars: Mapping[str, Source] | None = None
     ) -> CompiledGrammar: ...
-    def compile_lark(self, grammar: str, *, start: str = "start") -> CompiledGrammar: ...
+    def compile_lark(
+        self, grammar: str, *, start: str = "start", dialect: Literal["rust", "ecma"] = "rust"
+    ) -> CompiledGrammar: ...
     def compile_spec(
         self,
         spec: str | Mapping[str, Any],

@@ -72,7 +72,7 @@ pub(crate) struct SourceArgs {
     /// The rule of a GBNF or Lark grammar to start from [default: root; of Lark: start]
     #[arg(long, value_name = "RULE", hide_short_help = true, help_heading = "Grammar")]
     root: Option<String>,
-    /// The dialect of a regular expression [default: rust]
+    /// The dialect of a regular expression, and of the patterns in a Lark grammar [default: rust]
     #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
     dialect: Option<Dialect>,
     /// Allow any text before and after a regular expression's match
@@ -398,7 +398,7 @@ fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
         (args.max_schema_depth.is_some(), "--max-schema-depth", Notation::JsonSchema, "JSON Schemas"),
         (!args.documents.is_empty(), "--schema-document", Notation::JsonSchema, "JSON Schemas"),
         (args.root.is_some(), "--root", Notation::Gbnf, "GBNF and Lark grammars"),
-        (args.dialect.is_some(), "--dialect", Notation::Regex, "regular expressions"),
+        (args.dialect.is_some(), "--dialect", Notation::Regex, "regular expressions and Lark grammars"),
         (args.search, "--search", Notation::Regex, "regular expressions"),
     ];
     // schemas in a structural tag are read with the options for schemas
@@ -427,16 +427,16 @@ fn source(
 ) -> Result<Source> {
     let limits = limits.clone();
     let own = kind.in_file(text).to_owned();
+    let dialect = match args.dialect {
+        Some(Dialect::Ecma) => regex::Dialect::Ecma262,
+        Some(Dialect::Rust) | None => regex::Dialect::Rust,
+    };
     Ok(match kind {
         Notation::Gbnf => {
             let root = args.root.clone().unwrap_or_else(|| gbnf::Options::default().root);
             Source::Gbnf(own, gbnf::Options::default().root(root).limits(limits))
         }
         Notation::Regex => {
-            let dialect = match args.dialect {
-                Some(Dialect::Ecma) => regex::Dialect::Ecma262,
-                Some(Dialect::Rust) | None => regex::Dialect::Rust,
-            };
             Source::Regex(own, regex::Options::default().dialect(dialect).search(args.search).limits(limits))
         }
         Notation::JsonSchema => Source::JsonSchema(own, schema_options(args, text, limits, defaults)?),
@@ -448,7 +448,8 @@ fn source(
         }
         Notation::Lark => {
             let start = args.root.clone().unwrap_or_else(|| lark::Options::default().start);
-            Source::Lark(own, lark::Options::default().start(start).json_schema(defaults).limits(limits))
+            let options = lark::Options::default().start(start).dialect(dialect);
+            Source::Lark(own, options.json_schema(defaults).limits(limits))
         }
         Notation::Spec => {
             let parameters = by_name(&args.parameters)?;

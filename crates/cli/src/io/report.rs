@@ -4,7 +4,8 @@ use grammata::diagnostic::{Diagnostic, Place};
 use serde::Serialize;
 
 /// The settings of the library that diagnostics mention, and the corresponding options of the program.
-const OPTIONS: [(&str, &str); 7] = [
+const OPTIONS: [(&str, &str); 8] = [
+    ("Options::dialect", "--dialect ecma"),
     ("Options::root", "--root"),
     ("Options::start", "--root"),
     ("LoadOptions::eos", "--eos"),
