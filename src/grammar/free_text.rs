@@ -10,14 +10,16 @@
 use super::builder::GrammarBuilder;
 use super::errors;
 use super::ids::{ExprId, RuleId};
+use super::strings::{Finder, Kind, START, StateId};
 use super::word_graph::{WordEdge, WordGraph, WordTarget};
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
-use aho_corasick::automaton::{Automaton, StateID};
-use aho_corasick::nfa::noncontiguous::NFA;
-use aho_corasick::{Anchored, MatchKind};
+use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
+
+/// Steps of work for an edge of the automaton, and for what is built of it.
+const EDGE: usize = 4;
 
 /// Valid UTF-8 text that is searched for strings while it is written, regardless of token boundaries.
 ///
@@ -77,7 +79,7 @@ impl Utf8 {
 }
 
 /// A state of the product of the string automaton and the automaton of UTF-8.
-type State = (StateID, Utf8);
+type State = (StateId, Utf8);
 
 /// The target of a range of bytes in a [`Row`].
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,21 +101,11 @@ struct Product {
 
 impl Product {
     /// # Errors
-    /// `limit/exceeded` if there are more than `most` edges, or if the automaton of the strings cannot be built.
-    fn new(text: &FreeText, most: usize) -> Result<Product> {
-        let strings: Vec<&str> = text.strings().collect();
-        let limit = |found: String| Limits::exceeded(LimitKind::GrammarNodes, most, found);
-        let finder = NFA::builder()
-            .match_kind(MatchKind::Standard)
-            .build(&strings)
-            .map_err(|error| limit(format!("triggers whose automaton cannot be built: {error}")))?;
-        // cannot fail: the automaton supports unanchored searches
-        let Ok(start) = finder.start_state(Anchored::No) else {
-            return Ok(Product { states: vec![], rows: vec![] });
-        };
+    /// `limit/exceeded` if there are more than `most` edges, or if the work exceeds the budget.
+    fn new(text: &FreeText, finder: &Finder, most: usize, work: &Budget) -> Result<Product> {
         let mut is_read = [false; 256];
-        strings.iter().flat_map(|string| string.bytes()).for_each(|byte| is_read[usize::from(byte)] = true);
-        let mut product = Product { states: vec![(start, Utf8::Boundary)], rows: Vec::new() };
+        text.strings().flat_map(str::bytes).for_each(|byte| is_read[usize::from(byte)] = true);
+        let mut product = Product { states: vec![(START, Utf8::Boundary)], rows: Vec::new() };
         let mut known = FxHashMap::from_iter([(product.states[0], 0)]);
         let mut edges = 0;
         while let Some(&(found, utf8)) = product.states.get(product.rows.len()) {
@@ -124,9 +116,9 @@ impl Product {
                     // a byte that occurs in no string leads to the start state of the string automaton
                     let unread = (low..=high).take_while(|&byte| !is_read[usize::from(byte)]).count();
                     let last = if unread == 0 { low } else { low + (unread - 1) as u8 };
-                    let to = if unread == 0 { finder.next_state(Anchored::No, found, low) } else { start };
-                    let step = match text.matched(&finder, to) {
-                        Some(Matched::Forbidden) => None,
+                    let to = if unread == 0 { finder.next(found, low) } else { START };
+                    let step = match matched(finder, to) {
+                        Some(Matched::Forbidden(_)) => None,
                         Some(Matched::Trigger(trigger)) => Some(Step::Trigger(trigger)),
                         None => {
                             let state = (to, next);
@@ -147,8 +139,10 @@ impl Product {
                 }
             }
             edges += row.len();
+            work.spend(EDGE * row.len())?;
             if edges > most {
-                return Err(limit(format!("text with {} triggers and forbidden strings", strings.len())));
+                let found = format!("text with {} triggers and forbidden strings", text.strings().count());
+                return Err(Limits::exceeded(LimitKind::GrammarNodes, most, found));
             }
             product.rows.push(row);
         }
@@ -207,31 +201,31 @@ impl Product {
 
 enum Matched {
     Trigger(usize),
-    Forbidden,
+    /// The index of the string in [`FreeText::forbidden`].
+    Forbidden(usize),
+}
+
+/// The string that ends in a state; a forbidden string takes precedence over triggers, and a longer trigger over
+/// shorter ones. `None` if no string ends there.
+fn matched(finder: &Finder, state: StateId) -> Option<Matched> {
+    let forbidden = finder.found(state, Kind::Second).map(Matched::Forbidden);
+    forbidden.or_else(|| finder.found(state, Kind::First).map(Matched::Trigger))
 }
 
 impl FreeText {
+    /// The automaton of the triggers, which are the first kind, and of the forbidden strings.
+    fn finder(&self) -> Finder {
+        let triggers = self.triggers.iter().map(|(trigger, _)| &**trigger);
+        Finder::new(triggers, self.forbidden.iter().map(|text| &**text))
+    }
+
     fn strings(&self) -> impl Iterator<Item = &str> {
         self.triggers.iter().map(|(trigger, _)| &**trigger).chain(self.forbidden.iter().map(|text| &**text))
     }
 
-    /// The string that ends in a state; a forbidden string takes precedence over triggers, and a longer trigger over
-    /// shorter ones. `None` if no string ends there.
-    fn matched(&self, finder: &NFA, state: StateID) -> Option<Matched> {
-        if !finder.is_match(state) {
-            return None;
-        }
-        let patterns =
-            || (0..finder.match_len(state)).map(|index| finder.match_pattern(state, index).as_usize());
-        if patterns().any(|pattern| pattern >= self.triggers.len()) {
-            return Some(Matched::Forbidden);
-        }
-        patterns().max_by_key(|&pattern| self.triggers[pattern].0.len()).map(Matched::Trigger)
-    }
-
     /// Checks that strings are not empty, that triggers differ, and that no other string ends inside a trigger, or with
     /// it unless that string is a shorter trigger.
-    fn check(&self) -> Result<()> {
+    fn check(&self, finder: &Finder) -> Result<()> {
         if self.strings().any(str::is_empty) {
             return Err(errors::empty_trigger());
         }
@@ -239,27 +233,20 @@ impl FreeText {
         if let Some((twice, _)) = self.triggers.iter().find(|(trigger, _)| !seen.insert(trigger)) {
             return Err(errors::trigger_twice(twice));
         }
-        let strings: Vec<&str> = self.strings().collect();
-        // `Product::new` refuses strings whose automaton cannot be built
-        let Ok(finder) = NFA::builder().match_kind(MatchKind::Standard).build(&strings) else {
-            return Ok(());
-        };
-        let Ok(start) = finder.start_state(Anchored::No) else { return Ok(()) };
         for (own, (trigger, _)) in self.triggers.iter().enumerate() {
-            let mut state = start;
+            let mut state = START;
             for (at, byte) in trigger.bytes().enumerate() {
-                state = finder.next_state(Anchored::No, state, byte);
+                state = finder.next(state, byte);
                 let is_end = at + 1 == trigger.len();
-                let earlier = match self.matched(&finder, state) {
+                let earlier = match matched(finder, state) {
                     None => None,
-                    Some(Matched::Trigger(other)) => (!is_end || other != own).then_some((other, "trigger")),
-                    Some(Matched::Forbidden) => (0..finder.match_len(state))
-                        .map(|index| finder.match_pattern(state, index).as_usize())
-                        .find(|&pattern| pattern >= self.triggers.len())
-                        .map(|pattern| (pattern, "forbidden string")),
+                    Some(Matched::Trigger(other)) => {
+                        (!is_end || other != own).then(|| (&*self.triggers[other].0, "trigger"))
+                    }
+                    Some(Matched::Forbidden(other)) => Some((&*self.forbidden[other], "forbidden string")),
                 };
                 if let Some((other, kind)) = earlier {
-                    return Err(errors::trigger_never_comes(trigger, kind, strings[other]));
+                    return Err(errors::trigger_never_comes(trigger, kind, other));
                 }
             }
         }
@@ -278,7 +265,9 @@ impl GrammarBuilder {
             return known;
         }
         let most = self.limits().grammar_nodes;
-        match text.check().and_then(|()| Product::new(text, most)) {
+        let finder = text.finder();
+        let product = text.check(&finder).and_then(|()| Product::new(text, &finder, most, self.work()));
+        match product {
             Ok(product) => {
                 let made = Builder::new(self, text, &product).build();
                 self.texts.insert(text.clone(), made);

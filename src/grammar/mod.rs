@@ -37,6 +37,7 @@ mod least;
 mod nullable;
 mod owners;
 mod shortest;
+mod strings;
 mod substrings;
 mod token_terminal;
 pub mod verify;

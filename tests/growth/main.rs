@@ -2,6 +2,7 @@
 //! since the allocator counts what all threads allocate.
 
 mod json_schema;
+mod notations;
 
 use grammata_testing::growth::{Meter, Order};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};

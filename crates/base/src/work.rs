@@ -54,6 +54,12 @@ impl Budget {
         Budget::new(LimitKind::WordsWork, limits.words_work as u64)
     }
 
+    /// Returns the budget of finding out how to list words: a quarter of `words_work`. Otherwise the first word of a
+    /// language that is too large to count would take the work of two.
+    pub fn of_counting(limits: &Limits) -> Budget {
+        Budget::new(LimitKind::WordsWork, (limits.words_work as u64) / 4)
+    }
+
     fn new(kind: LimitKind, limit: u64) -> Budget {
         Budget { kind, limit, left: Cell::new(limit), later: Cell::new(0), waiting: None }
     }

@@ -37,7 +37,8 @@ pub struct Samples<'a> {
 /// # Errors
 /// Limits; errors of deferred lowering.
 pub fn samples(automaton: &Automaton, distribution: Distribution, most: usize) -> Result<Samples<'_>> {
-    let configurations = super::words::budgeted(automaton)?.following_names();
+    let configurations =
+        super::words::budgeted(automaton, &Budget::of_words(automaton.limits()))?.following_names();
     Ok(Samples { configurations, distribution, most, walk: Walk::default(), counts: Counts::default() })
 }
 

@@ -26,19 +26,20 @@ pub use crate::transitions::Count;
 /// is known: the language is too large, or infinite through nesting inside an intersection. Errors of deferred
 /// lowering.
 pub fn count(automaton: &Automaton) -> Result<Count> {
-    count_within_limits(automaton).map_err(|error| match error.kind() {
+    count_within(automaton, &Budget::of_words(automaton.limits())).map_err(|error| match error.kind() {
         ErrorKind::Limit => undecided(&error),
         _ => error,
     })
 }
 
-fn count_within_limits(automaton: &Automaton) -> Result<Count> {
-    let count = count_words(&mut budgeted(automaton)?)?;
+/// Counts words, with the budget for each of two counts: with names of objects that may be equal, and without.
+fn count_within(automaton: &Automaton, budget: &Budget) -> Result<Count> {
+    let count = count_words(&mut budgeted(automaton, budget)?)?;
     if count == Count::Infinite || !automaton.has_names() {
         // duplicate names cannot make a language infinite: lists end when no names are left
         return Ok(count);
     }
-    count_words(&mut budgeted(automaton)?.following_names())
+    count_words(&mut budgeted(automaton, budget)?.following_names())
 }
 
 /// Counts the words from a start state, without the empty word. Spends the given budget. Names of objects may be equal.
@@ -56,10 +57,10 @@ pub(in crate::automaton) fn count_from(
     count
 }
 
-/// Configurations with the budget of work of one count, or of one word.
-pub(super) fn budgeted(automaton: &Automaton) -> Result<Configurations<'_>> {
+/// Configurations with a budget of work.
+pub(super) fn budgeted<'a>(automaton: &'a Automaton, budget: &Budget) -> Result<Configurations<'a>> {
     let mut configurations = Configurations::new(automaton)?;
-    configurations.tables.work = Budget::of_words(automaton.limits());
+    configurations.tables.work = budget.clone();
     Ok(configurations)
 }
 
@@ -77,19 +78,19 @@ pub fn terminal_text(grammar: &Grammar, terminal: TerminalId) -> String {
 }
 
 /// Lists the words of an automaton's language. A finite language is listed in order of bytes. A language that is
-/// infinite, or too large to count, is listed by length, and words of equal length in order of bytes.
+/// infinite, or takes more than a quarter of `words_work` to count, is listed by length, and words of equal length in order of bytes.
 ///
 /// # Errors
 /// Limits: `cache_bytes` and `lockstep_search`; errors of deferred lowering. Each item may also be an error of deferred
 /// lowering, or of the limits `words_work` (from one word to the next), `cache_bytes` and `lockstep_search`.
 pub fn enumerate(automaton: &Automaton) -> Result<Words<'_>> {
-    let is_finite = match count_within_limits(automaton) {
+    let is_finite = match count_within(automaton, &Budget::of_counting(automaton.limits())) {
         Ok(count) => count != Count::Infinite,
         // a language that is too large to count can still be listed by length
         Err(error) if error.kind() == ErrorKind::Limit => false,
         Err(error) => return Err(error),
     };
-    let configurations = budgeted(automaton)?.following_names();
+    let configurations = budgeted(automaton, &Budget::of_words(automaton.limits()))?.following_names();
     Ok(Words { configurations, list: is_finite.then(List::depth_first), has_failed: false })
 }
 
