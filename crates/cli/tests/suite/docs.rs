@@ -180,6 +180,41 @@ fn code_is_compiled() {
     }
 }
 
+/// What a reader copies from these pages compiles: the first block of each example has all `use` lines of the example,
+/// and README's program is the whole example.
+#[test]
+fn code_has_its_imports() {
+    let mut examples = 0;
+    for name in ["README.md", "docs/library.md"] {
+        let text = page(name);
+        let blocks: Vec<&str> =
+            text.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        for entry in std::fs::read_dir(root().join("examples")).unwrap() {
+            let path = entry.unwrap().path();
+            let Ok(source) = std::fs::read_to_string(&path) else { continue };
+            let plain = without_indent(&source);
+            let Some(first) = blocks.iter().find(|block| plain.contains(&without_indent(block))) else {
+                continue;
+            };
+            let imports: String =
+                source.split_inclusive(";\n").filter(|item| item.starts_with("use ")).collect();
+            let begin = source.find("\nuse ").map_or(0, |at| at + 1);
+            let all = source[begin..].split("\n\n").next().unwrap_or_default();
+            assert!(
+                all.lines().count() >= imports.lines().count() && all.starts_with("use "),
+                "{}",
+                path.display()
+            );
+            assert!(first.starts_with(all), "{name}: {} without\n{all}", path.display());
+            examples += 1;
+            if name == "README.md" {
+                assert_eq!(**first, source[begin..], "README.md has a part of {}", path.display());
+            }
+        }
+    }
+    assert!(examples >= 8, "{examples}");
+}
+
 fn without_indent(source: &str) -> String {
     source.lines().map(|line| format!("{}\n", line.trim_start())).collect()
 }
