@@ -7,10 +7,17 @@ use crate::mask::Distance;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 pub(super) fn rejected(explanation: &Explanation) -> Error {
-    let found = match explanation.found() {
+    rejected_as(found(explanation), explanation)
+}
+
+fn found(explanation: &Explanation) -> String {
+    match explanation.found() {
         Some(byte) => format!("{} after {:?}", show_byte(byte), excerpt_bytes(explanation.accepted_tail())),
         None => "the end of the text".into(),
-    };
+    }
+}
+
+fn rejected_as(found: String, explanation: &Explanation) -> Error {
     Error::new(
         ErrorKind::Rejected,
         Diagnostic::new("matcher/rejected", "the text leaves the grammar")
@@ -30,10 +37,11 @@ pub(super) fn after_end(length: usize) -> Error {
     )
 }
 
-/// The error of a token that is rejected at a place with token edges. A token with bytes is reported as rejected text.
+/// The error of a rejected token. A token with bytes is reported as rejected text, with its id and its text.
 pub(super) fn rejected_token(vocabulary: &Vocabulary, token: TokenId, explanation: &Explanation) -> Error {
-    if vocabulary.bytes(token).is_some() {
-        return rejected(explanation);
+    if let Some(bytes) = vocabulary.bytes(token) {
+        let found = format!("token {token} ({:?}): {}", excerpt_bytes(bytes), found(explanation));
+        return rejected_as(found, explanation);
     }
     Error::new(
         ErrorKind::Rejected,

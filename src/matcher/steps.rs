@@ -193,7 +193,15 @@ impl Matcher {
             return Ok(errors::rejected_token(&vocabulary, token, &self.explain_token(token)?));
         }
         match vocabulary.bytes(token) {
-            Some(bytes) => self.refusal_of_text(bytes),
+            Some(bytes) => {
+                if let Some(error) = self.refusal_of_part(|matcher| matcher.try_accept_bytes(bytes))? {
+                    return Ok(error);
+                }
+                match self.path.has_ended() {
+                    true => Ok(errors::after_end(self.byte_count())),
+                    false => Ok(errors::rejected_token(&vocabulary, token, &self.explain(bytes)?)),
+                }
+            }
             None => Ok(errors::not_text(&vocabulary, token, self.byte_count())),
         }
     }

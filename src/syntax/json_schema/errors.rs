@@ -15,19 +15,26 @@ fn at(pointer: &str) -> Place {
     Place::Pointer(pointer.to_owned())
 }
 
-pub(super) fn not_json(cause: &serde_json::Error) -> Error {
+/// Whether a text that is not JSON looks like the path of a file.
+fn is_path(text: &str) -> bool {
+    let is_named = [".json", ".jsonc", ".yaml", ".yml"].iter().any(|end| text.ends_with(end));
+    is_named && text.len() <= 1024 && !text.contains(|c: char| c.is_control() || "{}[]\"".contains(c))
+}
+
+/// The error of a text that is not JSON. A user may have given the name of a file instead of its content.
+pub(super) fn not_json(cause: &serde_json::Error, schema: &str) -> Error {
     let place = match cause.line() {
         0 => Place::Whole,
         line => Place::LineColumn { line, column: cause.column().max(1) },
     };
     let text = cause.to_string();
     let found = text.split(" at line ").next().unwrap_or(&text);
-    error(
-        Diagnostic::new("json-schema/not-json", "the schema is not JSON")
-            .at(place)
-            .cause(found)
-            .help("correct the JSON text (RFC 8259)"),
-    )
+    error(Diagnostic::new("json-schema/not-json", "the schema is not JSON").at(place).cause(found).help(
+        match is_path(schema.trim()) {
+            true => "this looks like the name of a file: pass the file's content",
+            false => "correct the JSON text (RFC 8259)",
+        },
+    ))
 }
 
 pub(super) fn too_deep(limit: usize) -> Error {

@@ -38,7 +38,7 @@ pub(super) fn read<'t>(
         Ok(read) => read,
         // a text that is nested too deep for the reader gets the error about its depth
         Err(cause) => {
-            return Err(check_text_depth(text, most).err().unwrap_or_else(|| errors::not_json(&cause)));
+            return Err(check_text_depth(text, most).err().unwrap_or_else(|| errors::not_json(&cause, text)));
         }
     };
     if read.depth > most {

@@ -65,6 +65,18 @@ pub(super) fn not_json(source: &str, offset: usize, cause: &serde_json::Error) -
     })
 }
 
+pub(super) fn guidance(source: &str, offset: usize, option: String) -> Error {
+    error(source, offset, "lark/schema-option", "unsupported option in `x-guidance`", |diagnostic| {
+        diagnostic
+            .found(option)
+            .allowed(
+                "whitespace_flexible, whitespace_pattern, item_separator and key_separator (`,` and `:`, or `, ` and \
+                 `: ` without flexible white space); coerce_one_of and lenient without effect",
+            )
+            .help("take it out, or correct its value")
+    })
+}
+
 pub(super) fn unknown_option(source: &str, offset: usize, name: &str) -> Error {
     error(source, offset, "lark/unknown-option", "unsupported option of the grammar", |diagnostic| {
         diagnostic

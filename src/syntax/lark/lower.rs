@@ -9,7 +9,7 @@ use super::beside::{Firsts, Lazy, Lexeme, Set, union};
 use super::bytes::{Bytes, Facts};
 use super::runs;
 use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
-use super::{Compiled, Options, common, errors};
+use super::{Compiled, Options, common, errors, guidance};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::{
@@ -553,10 +553,13 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             .map_err(|error| errors::inside(error, self.source, at, "this pattern"))
     }
 
-    /// Lowers a JSON Schema, given as text.
+    /// Lowers a JSON Schema, given as text, with the options in its `x-guidance`.
     fn json(&mut self, text: &str, at: usize) -> Result<ExprId> {
-        let schema = serde_json::from_str(text).map_err(|cause| errors::not_json(self.source, at, &cause))?;
-        let compiled = json_schema::compile_value(&schema, &self.options.json_schema)
+        let mut schema =
+            serde_json::from_str(text).map_err(|cause| errors::not_json(self.source, at, &cause))?;
+        let options = guidance::options(&mut schema, &self.options.json_schema)
+            .map_err(|refused| errors::guidance(self.source, at, refused.0))?;
+        let compiled = json_schema::compile_value(&schema, &options)
             .map_err(|error| errors::inside(error, self.source, at, "this schema"))?;
         self.warnings.extend(compiled.warnings);
         Ok(self.builder.import(&compiled.grammar))

@@ -32,6 +32,7 @@ mod beside;
 mod bytes;
 mod common;
 mod errors;
+mod guidance;
 mod lazy;
 mod lower;
 mod parser;

@@ -14,7 +14,7 @@ const FORMATS: &[(&str, &[&str])] = &[
     ("json_schema", &["json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"]),
     ("qwen_xml_parameter", &["json_schema"]),
     ("regex", &["pattern", "excludes"]),
-    ("grammar", &["grammar", "name"]),
+    ("grammar", &["grammar", "name", "syntax"]),
     ("any_text", &["excludes", "max_tokens", "max_chars"]),
     ("token", &["token"]),
     ("exclude_token", &["exclude_tokens"]),
@@ -294,6 +294,15 @@ fn rule<'v, T>(
     }
 }
 
+/// The name of a grammar of the options, if the format has one. The field `syntax` may only have the value `ebnf`, which
+/// is the same as without the field.
+fn grammar_name<'v>(object: &Object<'v, '_>) -> Result<Option<&'v str>> {
+    if let Some(syntax) = object.optional("syntax").filter(|syntax| syntax.as_str() != Some("ebnf")) {
+        return Err(errors::wrong_type(&object.pointer("syntax"), syntax, "`ebnf`"));
+    }
+    object.optional("name").map(|_| object.text("name")).transpose()
+}
+
 fn repeat<'v>(object: &Object<'v, '_>) -> Result<Kind<'v>> {
     let min = object.count("min")?.ok_or_else(|| errors::missing_field(object.at, object.name, "min"))?;
     let max = match object.required("max")?.as_i64() {
@@ -328,9 +337,9 @@ fn format<'v>(value: &'v Value, at: &str) -> Result<Format<'v>> {
             pattern: object.text("pattern")?,
             excludes: object.optional_list("excludes", excluded)?,
         }),
-        "grammar" => match (object.optional("name"), object.optional("grammar")) {
+        "grammar" => match (grammar_name(&object)?, object.optional("grammar")) {
             (Some(_), Some(_)) => Err(errors::grammar_twice(&object.pointer("name"))),
-            (Some(_), None) => Ok(Kind::NamedGrammar(object.text("name")?)),
+            (Some(name), None) => Ok(Kind::NamedGrammar(name)),
             (None, _) => Ok(Kind::Grammar(object.text("grammar")?)),
         },
         "any_text" => Ok(Kind::AnyText {
