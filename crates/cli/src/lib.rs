@@ -66,6 +66,10 @@ enum Command {
     /// Count the words of a grammar
     Count(count::Arguments),
     /// Draw random words of a grammar
+    ///
+    /// A word is a random walk: at each byte it ends, if it may, or continues with one of the sets of bytes that lead
+    /// to the same continuation, each as likely as the others; sets without ASCII are 8 times less likely. The walk
+    /// takes only steps after which a word can still end within `--max-bytes`. A token terminal counts as one byte.
     Sample(sample::Arguments),
     /// Draw the configurations that a grammar goes through
     Graph(graph::Arguments),

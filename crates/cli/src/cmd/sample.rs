@@ -9,9 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::Serialize;
 
-/// Each word is a line, as in `enumerate`. A word is a random walk: at each byte it ends, if it may, or continues with one of
-/// the sets of bytes that lead to the same continuation, each as likely as the others; sets without ASCII are 8 times less
-/// likely. It takes only steps after which a word can still end within the bound. A token terminal counts as one byte.
+/// Each word is a line, as in `enumerate`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]

@@ -216,18 +216,20 @@ def _dispatch(call: _Call, name: str, names: Mapping[str, str]) -> str:
         _fail(call, f"no argument is called {unknown}")
     # one value in parentheses may be written without a comma
     excluded = excludes if isinstance(excludes, tuple) else (excludes,)
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for value in call.values:
-        if not isinstance(value, tuple) or len(value) != 2 or not all(isinstance(part, str) for part in value):
-            _fail(call, "a rule is given as (trigger, rule)")
-        pairs.append((value[0], f"{names.get(value[1], value[1])}{' ' + name if loop == 'true' else ''}"))
+        match value:
+            case (str(trigger), str(rule)):
+                pairs.append((trigger, f"{names.get(rule, rule)}{' ' + name if loop == 'true' else ''}"))
+            case _:
+                _fail(call, "a rule is given as (trigger, rule)")
     if loop not in ("true", "false"):
         _fail(call, "loop_after_dispatch is true or false")
     if call.macro == "TagDispatch":
         for literal in (*(trigger for trigger, _ in pairs), *excluded):
             if not isinstance(literal, str) or not literal.startswith('"') or literal == '""':
                 _fail(call, "triggers and excludes are strings that are not empty")
-        return "@text(" + ", ".join(["$", *(f"{_literal(trigger)} {body}" for trigger, body in pairs), *(f"! {_literal(text)}" for text in excluded)]) + ")"
+        return "@text(" + ", ".join(["$", *(f"{_literal(trigger)} {body}" for trigger, body in pairs), *(f"! {_literal(str(text))}" for text in excluded)]) + ")"
     if {trigger for trigger, _ in pairs} & set(excluded):
         _fail(call, "a trigger is excluded too")
     free = f"(!{_terminal(call, [*(trigger for trigger, _ in pairs), *excluded])})*"
