@@ -501,3 +501,25 @@ except ImportError:
 
 def test_the_version_of_the_engine() -> None:
     assert grammata.__version__ in llg.get_version()
+
+
+@pytest.mark.parametrize(
+    ("options", "accepted", "rejected"),
+    [
+        ({"whitespace_flexible": False}, '{"a":1}', '{"a": 1}'),
+        ({"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}, '{"a": 1}', '{"a":1}'),
+        ({"whitespace_pattern": "\\t?"}, '{\t"a":\t1}', '{"a": 1}'),
+        ({"coerce_one_of": True, "lenient": None}, '{ "a" : 1 }', '{"a": "1"}'),
+    ],
+)
+def test_options_inside_of_lark(options, accepted, rejected):
+    """The options of a schema in `%json {…}` have the effect that they have at the root of a schema."""
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
+    text = json.dumps({**schema, "x-guidance": options})
+    tokenizer = llg.LLTokenizer("byte")
+    for grammar in (f"start: %json {text}", llg.LLMatcher.grammar_from_json_schema(text)):
+        matcher = llg.LLMatcher(tokenizer, grammar)
+        assert not matcher.is_error(), matcher.get_error()
+        assert matcher.deep_copy().consume_tokens(list(accepted.encode()))
+        assert not matcher.deep_copy().consume_tokens(list(rejected.encode()))
+    assert "unsupported option" in llg.LLMatcher(tokenizer, 'start: %json {"x-guidance": {"indent": 2}}').get_error()

@@ -80,3 +80,17 @@ def test_look_around_in_lark(bytewise):
     assert [warning.code for warning in grammar.warnings] == ["lark/priority"]
     with pytest.raises(grammata.UsageError):
         bytewise.compile_lark(source, dialect="perl")
+
+
+def test_small_slips_are_named(bytewise, root):
+    """A file's name in place of a schema, a folder in place of a tokenizer's file, and a token that is refused."""
+    with pytest.raises(grammata.GrammarError) as caught:
+        bytewise.compile_json_schema("person.json")
+    assert caught.value.code == "json-schema/not-json" and "name of a file" in caught.value.help
+    with pytest.raises(grammata.FileError) as caught:
+        grammata.Vocabulary.from_file(root / "tests/data/smollm2")
+    assert caught.value.code == "io/no-file" and caught.value.help.endswith("smollm2/tokenizer.json`")
+    with pytest.raises(grammata.RejectedError) as caught:
+        bytewise.compile_regex("ab").matcher().accept_token(32)
+    assert caught.value.found == 'token 32 (" "): a space after ""'
+    assert not hasattr(grammata, "atexit") and not hasattr(grammata, "os")
