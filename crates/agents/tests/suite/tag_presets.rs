@@ -235,6 +235,12 @@ fn bad_presets_are_refused() {
         ("trigger = \"<\"\ncall = \"<$name>\"", "a call without `$arguments`"),
         ("trigger = \"<\"\ncall = \"<$name$arguments$number>\"", "a hole after `$arguments`"),
         ("trigger = \"<\"\ncall = \"<$name$name$arguments>\"", "a hole that is there twice"),
+        ("trigger = \"<\"\ncall = \"<$name$id$arguments$id>\"", "a hole that is there twice"),
+        ("trigger = \"<\"\ncall = \"<$name$arguments$id$$$arguments>\"", "a hole after `$arguments`"),
+        (
+            "trigger = \"<\"\ncall = \"<$name$arguments>\"\n[preamble]\nbegin = \"x\"\nend = \"y\"",
+            "a preamble outside of messages",
+        ),
         ("trigger = \"<\"\ncall = \"<$tool$arguments>\"", "a `$` that begins no hole"),
         ("call = \"<$name$arguments>\"", "no `trigger`"),
         ("trigger = \"[\"\ncall = \"<$name$arguments>\"", "do not begin with `trigger`"),
@@ -282,4 +288,32 @@ fn a_further_family_takes_no_code() {
     let language = Language::new(&grammar);
     assert!(language.accepts(b"Now: $$12:now {}; and $$1:now {};"));
     assert!(!language.accepts(b"Now: $$:now {};") && !language.accepts(b"$$1:then {};"));
+}
+
+/// Forms that differ only after the arguments are one tag, and others are tags of their own.
+#[test]
+fn ids_come_before_or_after_the_arguments() {
+    let text = format!(
+        "{HEAD}trigger = \"<\"\ncall = [\"<$name $arguments>\", \"<$name $arguments, $id>\", \"<$name:$id $arguments;>\"]\n"
+    );
+    let preset = TagPreset::from_toml(&text, &Limits::default()).unwrap();
+    let tools = json!([{"function": {"name": "now", "parameters": {"type": "object", "additionalProperties": false}}}]);
+    let tag =
+        preset.structural_tag(&tools, &TagOptions::default().tool_choice(json!("required"))).unwrap().tag;
+    let tags = tag["format"]["tags"].as_array().unwrap();
+    assert_eq!(tags.len(), 2, "{tag}");
+    assert_eq!((&tags[0]["end"], &tags[1]["end"]), (&json!(">"), &json!(";>")), "{tag}");
+    let grammar = structural_tag::compile_value(&tag, &structural_tag::Options::default()).unwrap().grammar;
+    let language = Language::new(&grammar);
+    for (word, expected) in [
+        ("<now {}>", true),
+        ("<now {}, abcDEF019>", true),
+        ("<now:abcdefghi {};>", true),
+        ("<now {};>", false),
+        ("<now {}, abcdefgh>", false),
+        ("<now:abcdefghi {}>", false),
+        ("<now {}, abcdefgh->", false),
+    ] {
+        assert_eq!(language.accepts(word.as_bytes()), expected, "{word}");
+    }
 }

@@ -138,9 +138,14 @@ fn every_call_format_writes_each_tool_or_refuses_it() {
             continue; // deeper than JSON is read
         }
         let document = Document { label: "tools", text: &tools };
-        let Ok(set) = read([document], &ReadOptions::default()) else {
-            wrong.push(format!("seed {seed}: the document is refused\n{tools}"));
-            continue;
+        let set = match read([document], &ReadOptions::default()) {
+            Ok(set) => set,
+            // a schema that is too deep for documents of tools
+            Err(error) if error.code() == "limit/exceeded" => continue,
+            Err(error) => {
+                wrong.push(format!("seed {seed}: the document is refused: {error}\n{tools}"));
+                continue;
+            }
         };
         for format in CallFormat::names() {
             let options = GrammarOptions::default().markers(Markers::Text).choice(Choice::Auto);
@@ -280,7 +285,7 @@ fn strings_of_python_calls_have_both_quotes() {
         "url": {"type": "string"},
         "day": {"enum": ["it's", "a\"b", "x\ny"]},
         "code": {"type": "string", "pattern": "^[a-z'\"]{2}$"},
-        "not": {"type": "string", "not": {"const": "a"}, "maxLength": 3},
+        "other": {"type": "string", "not": {"const": "a"}, "maxLength": 3},
         "opts": {"type": "object", "properties": {"a's": {"type": "string"}, "b": {"type": "boolean"}},
             "additionalProperties": false},
         "map": {"type": "object", "additionalProperties": {"type": "string"}},
@@ -308,7 +313,7 @@ fn strings_of_python_calls_have_both_quotes() {
         (r#"url='', day='x\ny'"#, json!({"url": "", "day": "x\ny"})),
         (r#"url='', code='a"'"#, json!({"url": "", "code": "a\""})),
         (r#"url='', code='\'b'"#, json!({"url": "", "code": "'b"})),
-        (r#"url='', not='ab'"#, json!({"url": "", "not": "ab"})),
+        (r#"url='', other='ab'"#, json!({"url": "", "other": "ab"})),
         (r#"url='', opts={'a\'s': 'x', 'b': True}"#, json!({"url": "", "opts": {"a's": "x", "b": true}})),
         (r#"url='', opts={"a's": 'x', "b": False}"#, json!({"url": "", "opts": {"a's": "x", "b": false}})),
         (r#"url='', map={"k": "v"}"#, json!({"url": "", "map": {"k": "v"}})),
@@ -331,9 +336,9 @@ fn strings_of_python_calls_have_both_quotes() {
         r#"url='\q'"#,
         r#"url='', day='its'"#,
         r#"url='', code='abc'"#,
-        r#"url='', not='a'"#,
-        r#"url='', not='\x61'"#,
-        r#"url='', not="\u0061""#,
+        r#"url='', other='a'"#,
+        r#"url='', other='\x61'"#,
+        r#"url='', other="\u0061""#,
         r#"url='', opts={'a\'s': 'x', "b": True}"#,
         r#"url='', map={'k': "v", "k": "w"}"#,
         r#"url='', set=["a", "a"]"#,

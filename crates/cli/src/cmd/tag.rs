@@ -70,10 +70,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         "limit/exceeded" => error,
         _ => error.in_source(&Source::new(&choice.to_string(), Notation::Json)).in_file("--choice"),
     })?;
-    let of_tools = Source::new(&text, Notation::Json);
-    for warning in made.warnings {
-        messages::warning(&warning.in_source(&of_tools).in_file(&file));
-    }
+    let mut warnings = made.warnings;
+    Source::new(&text, Notation::Json).locate(&mut warnings);
+    warnings.into_iter().for_each(|warning| messages::warning(&warning.in_file(file.as_str())));
     output.document("tag", &made.tag)?;
     Ok(Exit::Done)
 }

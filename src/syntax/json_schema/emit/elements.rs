@@ -112,14 +112,9 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     /// Returns a member of a class of undeclared names. If elements close by name, the names at the beginning and at the
-    /// end are both of the class, and listed names are equal.
+    /// end are both of the class.
     pub(super) fn further_element(&mut self, class: &RestShape<'a>, style: &'static Style) -> Result<ExprId> {
         let RestShape { tests, others, strings, value } = class;
-        if style.closing_name.is_some()
-            && let Some(listed) = self.listed_elements(class, style)?
-        {
-            return Ok(listed);
-        }
         let characters = Characters::Escaped(style.name_characters(), style.escapes);
         let mut all = Vec::new();
         if tests.is_empty() && strings.is_none() && style.further == FurtherNames::Identifiers {
@@ -156,36 +151,6 @@ impl<'a> Emitter<'_, 'a> {
             None => self.g.empty(),
         };
         Ok(self.g.sequence([before, name, after, tail, end, self.layout.space]))
-    }
-
-    /// Returns a member of a class of undeclared names that the schema lists (`enum` in `propertyNames`), each with the
-    /// same name at its beginning and end; `None` if the names are not a list, or are under further conditions.
-    fn listed_elements(&mut self, class: &RestShape<'a>, style: &'static Style) -> Result<Option<ExprId>> {
-        let all = self.all;
-        let RestShape { tests, others, strings, value } = class;
-        let Some(strings) = strings.filter(|_| tests.is_empty()) else { return Ok(None) };
-        let mut names = Vec::new();
-        for id in self.alternatives(strings)? {
-            match all.shape_of(id) {
-                Shape::Values(list) => names.extend(list.iter().filter_map(|value| value.as_str())),
-                Shape::Typed(typed) if !typed.types.contains(TypeSet::STRING) => {}
-                _ => return Ok(None),
-            }
-        }
-        self.spend(names.len() * (1 + others.len()), all.pointer(strings))?;
-        let tail = self.tail(*value, style)?;
-        let mut ways = Vec::new();
-        for name in names {
-            if let Some(written) = style.written_name(name)
-                && !others.iter().any(|other| **other == *name)
-                && !self.is_excluded_name(name, Some(style))
-            {
-                let key = self.g.text([style.before_name, &written, style.after_name].concat());
-                let rest = self.closed(tail, name, style);
-                ways.push(self.g.sequence([key, rest]));
-            }
-        }
-        Ok(Some(self.g.choice(ways)))
     }
 
     /// Returns the strings of a conjunction, without quotes.
@@ -242,8 +207,9 @@ impl<'a> Emitter<'_, 'a> {
         let is_free =
             |(kind, value): &(Kind, ExprId)| *kind == Kind::Text && Some(*value) == self.elements.closed_text;
         if !style.tells_kinds() && values.iter().any(is_free) {
-            // any text is a string, so no other value has a text of its own
-            values.retain(is_free);
+            // any text is a string, so no other value has a text of its own, unless it has elements
+            let has_elements = |kind| style.item.is_some() && matches!(kind, Kind::Array | Kind::Object);
+            values.retain(|value| is_free(value) || has_elements(value.0));
         }
         Ok(self.by_kind(values, style))
     }

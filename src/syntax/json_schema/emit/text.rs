@@ -147,7 +147,10 @@ impl<'a> Emitter<'_, 'a> {
             let excluded = self.g.choice(excluded);
             all.push(self.g.complement(excluded));
         }
-        all.extend(self.without_excluded());
+        // the end of an element is looked for in a text without the excluded ones
+        if self.options.spelling.style().is_none() || !matches!(characters, Characters::All) {
+            all.extend(self.without_excluded());
+        }
         Ok(self.g.intersection(all))
     }
 }
