@@ -27,8 +27,9 @@ pub enum Level {
     Steps,
 }
 
-/// The maximum number of calls of a plan at levels that do not bound it, as in the published decoder.
-const MOST_CALLS: usize = 30;
+/// The maximum number of calls of a plan that no grammar bounds: at levels that do not bound it, and without a grammar.
+/// That of the published decoder.
+pub(super) const MOST_CALLS: usize = 30;
 /// The maximum number of calls of a plan at levels that bound it.
 const MOST_BOUNDED: usize = 4_096;
 

@@ -3,7 +3,7 @@
 use super::choose::{ChooserOptions, IntentText, Served, ValidChooser, intent_similarities, serving_flow};
 use super::domain::FlowDomain;
 use super::execute::{ExecutedCall, Execution, PlanWriter};
-use super::options::{FlowOptions, Level};
+use super::options::{FlowOptions, Level, MOST_CALLS};
 use super::parse::{Brackets, ParsedPlan, WrittenCall, parse_with};
 use super::prompt::FlowPrompt;
 use super::similarity::{EmbeddedSimilarity, Similarity};
@@ -339,8 +339,8 @@ impl<'m> FlowPlanner<'m> {
         })
     }
 
-    /// Writes under a constraint, or freely, until the plan has ended, can no longer be parsed, or has
-    /// `max_tokens` tokens, 30 calls below [`Level::Bounded`], or 4,096 calls from it on.
+    /// Writes under a constraint, or freely, until the plan has ended, can no longer be parsed, or has `max_tokens`
+    /// tokens or too many calls: 4,096 under a constraint from [`Level::Bounded`] on, otherwise 30.
     ///
     /// # Errors
     /// Those of the model and the constraint.
@@ -362,7 +362,11 @@ impl<'m> FlowPlanner<'m> {
             .sampling(sampling)
             .end_tokens(end_tokens);
         let model: &mut dyn Model = &mut self.model;
-        let most = if constraint.is_some() { MOST_DRAFTED } else { 0 };
+        let (most, most_calls) = match constraint {
+            Some(_) => (MOST_DRAFTED, options.level.most_calls()),
+            // whatever the level says, nothing bounds the plan
+            None => (0, MOST_CALLS),
+        };
         let mut decoder = Decoder::new(model, &**self.vocabulary, constraint, prompt, &generation)?;
         loop {
             match decoder.next_drafted(model, &mut ForcedDraft, most)? {
@@ -371,7 +375,7 @@ impl<'m> FlowPlanner<'m> {
                 Event::Text(_) => {
                     let plan = options.parse(domain, decoder.text());
                     let is_over = plan.is_finished && options.thoughts != Thoughts::After;
-                    if is_over || plan.is_broken || plan.calls.len() >= options.level.most_calls() {
+                    if is_over || plan.is_broken || plan.calls.len() >= most_calls {
                         break;
                     }
                 }
@@ -381,7 +385,7 @@ impl<'m> FlowPlanner<'m> {
         let timings = generation.timings;
         let mut text = generation.text;
         let plan = options.parse(domain, &text);
-        if plan.calls.len() >= options.level.most_calls() {
+        if plan.calls.len() >= most_calls {
             // the part of a token after the last call does not belong to the plan
             text.truncate(plan.length);
         }
