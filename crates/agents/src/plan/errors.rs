@@ -107,8 +107,10 @@ pub(super) fn bad_scores(found: usize, choices: usize) -> Error {
 
 pub(super) fn bad_heuristic(found: usize, choices: usize) -> Error {
     let diagnostic = Diagnostic::new("plan/bad-scores", "a heuristic's scores do not fit its choices")
-        .found(format!("{found} scores for {choices} choices, or a score that is not a number"))
-        .allowed("one number for each choice")
+        .found(format!(
+            "{found} scores for {choices} choices, or a weighted score that is no number or infinite"
+        ))
+        .allowed("one number for each choice; negative infinity excludes a choice")
         .help("correct the heuristic's `scores`");
     Error::new(ErrorKind::Usage, diagnostic)
 }

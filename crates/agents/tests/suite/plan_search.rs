@@ -154,6 +154,45 @@ fn heuristics_change_what_a_search_finds() {
     assert_eq!(ids(&outcome, &automaton), ["walk"; 4]);
 }
 
+/// A heuristic with fixed scores for two choices, and 0 for one.
+struct Fixed([f64; 2]);
+
+impl Heuristic for Fixed {
+    fn scores(&mut self, question: &Question) -> Result<Vec<f64>> {
+        Ok(if question.choices.len() == 2 { self.0.to_vec() } else { vec![0.0; question.choices.len()] })
+    }
+}
+
+#[test]
+fn infinite_heuristics_exclude_choices_or_are_refused() {
+    const NEVER: f64 = f64::NEG_INFINITY;
+    const ALWAYS: f64 = f64::INFINITY;
+    for (weight, scores, expected) in [
+        (1.0, [NEVER, 0.0], Ok("walk")),
+        (1.0, [0.0, NEVER], Ok("taxi")),
+        // a heuristic without weight changes nothing, whatever its scores are
+        (0.0, [NEVER, 0.0], Ok("taxi")),
+        (0.0, [ALWAYS, NEVER], Ok("taxi")),
+        (-0.0, [NEVER, ALWAYS], Ok("taxi")),
+        (-1.0, [0.0, ALWAYS], Ok("taxi")),
+        (1.0, [ALWAYS, 0.0], Err("plan/bad-scores")),
+        (-1.0, [NEVER, 0.0], Err("plan/bad-scores")),
+        (0.0, [f64::NAN, 0.0], Err("plan/bad-scores")),
+        (f64::NAN, [1.0, 0.0], Err("plan/bad-scores")),
+        (ALWAYS, [0.0, -1.0], Err("plan/bad-scores")),
+    ] {
+        let (mut first, mut automaton) = (FirstPolicy, plans(ROUTES));
+        let mut policy = WeightedPolicy::new(&mut first, vec![(weight, Box::new(Fixed(scores)))]);
+        let found = run(&Greedy, &mut automaton, &mut policy).map(|outcome| ids(&outcome, &automaton));
+        let found = found.as_ref().map(|ids| ids[0].as_str()).map_err(|error| error.code());
+        assert_eq!(found, expected, "{weight} {scores:?}");
+    }
+    // no choice is left
+    let mut first = FirstPolicy;
+    let mut policy = WeightedPolicy::new(&mut first, vec![(1.0, Box::new(Fixed([NEVER, NEVER])))]);
+    assert!(run(&Greedy, &mut plans(ROUTES), &mut policy).is_err());
+}
+
 /// A policy that returns fixed places and scores, which may be invalid.
 struct Nonsense(Vec<usize>, Vec<f64>);
 

@@ -133,10 +133,10 @@ fn place_of(choices: &[Choice], text: &str) -> Option<usize> {
 }
 
 /// Subtracts from each logarithm the logarithm of the sum of the probabilities, so that the probabilities sum to 1.
-/// Returns `None` if the greatest logarithm is not finite.
+/// Returns `None` if the greatest logarithm is not finite, or some logarithm is not a number.
 fn normalised(scores: &[f64]) -> Option<Vec<f64>> {
     let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if !top.is_finite() {
+    if !top.is_finite() || scores.iter().any(|score| score.is_nan()) {
         return None;
     }
     let sum = scores.iter().map(|score| (score - top).exp()).sum::<f64>().ln() + top;
@@ -153,5 +153,6 @@ mod tests {
         let sum: f64 = scores.iter().map(|score| score.exp()).sum();
         assert!((sum - 1.0).abs() < 1e-9 && scores[2] == f64::NEG_INFINITY, "{scores:?}");
         assert_eq!(normalised(&[f64::NEG_INFINITY]), None);
+        assert_eq!(normalised(&[0.0, f64::NAN]), None);
     }
 }

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 /// A score for each choice, added to the policy's score; higher is better.
 pub trait Heuristic {
-    /// Returns the scores of the choices of a question, in their order. None may be NaN.
+    /// Returns the scores of the choices of a question, in their order. None may be NaN or, multiplied by its weight,
+    /// positive infinity. Negative infinity excludes a choice. With weight 0, the scores do not count.
     ///
     /// # Errors
     /// The heuristic fails.
@@ -91,10 +92,14 @@ impl Policy for WeightedPolicy<'_> {
         let mut scores = self.policy.scores(question)?;
         for (weight, heuristic) in &mut self.heuristics {
             let added = heuristic.scores(question)?;
-            if added.len() != scores.len() || added.iter().any(|score| score.is_nan()) {
+            // 0 times infinity is not a number
+            let weighted = |added: &f64| if *weight == 0.0 { 0.0 } else { *weight * added };
+            let is_wrong =
+                |added: &f64| added.is_nan() || weighted(added).is_nan() || weighted(added) == f64::INFINITY;
+            if added.len() != scores.len() || added.iter().any(is_wrong) {
                 return Err(errors::bad_heuristic(added.len(), scores.len()));
             }
-            scores.iter_mut().zip(added).for_each(|(score, added)| *score += *weight * added);
+            scores.iter_mut().zip(&added).for_each(|(score, added)| *score += weighted(added));
         }
         normalised(&scores).ok_or_else(errors::no_probability)
     }
