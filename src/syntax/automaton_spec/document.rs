@@ -2,6 +2,7 @@
 
 use super::fields::{Names, NamesForm, Rules, RulesForm, Table};
 use super::kind::Kind;
+use super::phrases::WrittenPhrase;
 use super::symbol::{Symbols, SymbolsForm};
 use super::{Format, errors};
 use crate::error::Result;
@@ -138,6 +139,9 @@ pub(super) struct Document {
     /// The order in which words name the steps of a plan.
     #[serde(default)]
     pub direction: Direction,
+    /// Lines of written plans that mean several steps, or none.
+    #[serde(default)]
+    pub phrases: Vec<WrittenPhrase>,
     /// Templates of the texts for the chooser and the reader of a plan. If a spec has a header, they are part of the
     /// header.
     pub templates: Option<Templates>,

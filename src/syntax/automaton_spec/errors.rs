@@ -407,8 +407,17 @@ pub(super) fn bad_set(name: &str, wrong: &str) -> Error {
     error(
         Diagnostic::new("automaton-spec/set", wrong)
             .at(Place::Pointer(pointer(["symbols", name, "set"])))
-            .allowed("`{ of = [texts], min = 0, max = all, separator = \", \", empty = \"none\" }`")
+            .allowed("`{ of = [texts], min = 0, max = all, separator = \", \", empty = \"none\", aliases = { ELEMENT = [texts] } }`")
             .help("correct the set, or the symbol's `text`"),
+    )
+}
+
+pub(super) fn bad_phrase(wrong: &str, place: String) -> Error {
+    error(
+        Diagnostic::new("automaton-spec/phrase", wrong)
+            .at(Place::Pointer(place))
+            .allowed("`{ text = TEXT, steps = [symbols] }`, with `{}` in the text if one step is set-valued")
+            .help("correct the text or the steps; without steps, the phrase is a note"),
     )
 }
 

@@ -4,6 +4,7 @@ use super::document::Document;
 use super::errors;
 use super::place::pointer;
 use super::productions::Productions;
+use crate::diagnostic::excerpt;
 use crate::error::{Errors, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -138,6 +139,10 @@ pub(super) fn check_symbols(document: &Document) -> Result<()> {
             Some("the bounds of a set are crossed, or more than it has elements".to_owned())
         } else if symbol.text.matches("{}").count() != 1 {
             Some("the text of a set-valued symbol needs one `{}` for the set".to_owned())
+        } else if let Some((name, _)) = set.aliases.iter().find(|(name, _)| set.element(name).is_none()) {
+            Some(format!("`{}` has aliases and is not an element of the set", excerpt(name)))
+        } else if set.aliases.iter().any(|(_, alias)| !alias.contains(char::is_alphanumeric)) {
+            Some("an alias of an element of a set has no letter and no digit".to_owned())
         } else {
             None
         };

@@ -6,6 +6,7 @@ use super::document::{Direction, Document, Templates};
 use super::facts::Facts;
 use super::kind::Kind;
 use super::limits::Limit;
+use super::phrases::{self, Phrase};
 use super::productions::Productions;
 use super::symbol::Symbol;
 use super::{
@@ -37,6 +38,7 @@ pub struct Spec {
     symbol_limits: Vec<Limit>,
     facts: Facts,
     arguments: Vec<Option<Arguments>>,
+    phrases: Vec<Phrase>,
     parameters: Vec<Parameter>,
     templates: Templates,
     warnings: Vec<Diagnostic>,
@@ -79,6 +81,7 @@ struct Read {
     symbol_limits: Vec<Limit>,
     facts: Facts,
     arguments: Vec<Option<Arguments>>,
+    phrases: Vec<Phrase>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -111,7 +114,7 @@ impl Spec {
             },
         };
         let read = Self::understand(&text, &mut templates, options);
-        let Read { document, productions, symbol_limits, facts, arguments, mut warnings } =
+        let Read { document, productions, symbol_limits, facts, arguments, phrases, mut warnings } =
             read.map_err(|error| text.locate(error))?;
         text.source().locate(&mut warnings);
         let limits = options.limits.clone();
@@ -121,6 +124,7 @@ impl Spec {
             symbol_limits,
             facts,
             arguments,
+            phrases,
             parameters: declared,
             templates,
             warnings,
@@ -164,6 +168,7 @@ impl Spec {
         let used = productions.as_ref().map(Productions::symbols).unwrap_or_default();
         let facts = errors.take(resolve::resolve(&document, &used, limits, &mut warnings));
         let arguments = errors.take(arguments::compile(&document, options.folder.as_deref(), limits));
+        let phrases = errors.take(phrases::resolve(&document));
         errors.finish()?;
         Ok(Read {
             document,
@@ -171,6 +176,7 @@ impl Spec {
             symbol_limits: symbol_limits.unwrap_or_default(),
             facts: facts.unwrap_or_default(),
             arguments: arguments.unwrap_or_default(),
+            phrases: phrases.unwrap_or_default(),
             warnings,
         })
     }
@@ -214,6 +220,11 @@ impl Spec {
     /// The compiled arguments of an action, by its index among the symbols; `None` if it has no arguments.
     pub fn arguments(&self, action: usize) -> Option<&Arguments> {
         self.arguments.get(action)?.as_ref()
+    }
+
+    /// The lines of written plans that mean several steps, or none.
+    pub fn phrases(&self) -> &[Phrase] {
+        &self.phrases
     }
 
     /// The maximum total cost of a plan; `None` if it is not bounded.
@@ -295,6 +306,7 @@ impl Spec {
             symbol_limits,
             facts,
             arguments: Vec::new(),
+            phrases: Vec::new(),
             parameters: self.parameters.clone(),
             templates: self.templates.clone(),
             warnings: Vec::new(),

@@ -1,6 +1,6 @@
 //! The symbols of a spec, with their texts and further properties. The symbols of a plan are its actions.
 
-use super::fields::{Names, entries};
+use super::fields::{Names, Table, entries};
 use super::free_text::SymbolFreeText;
 use super::rules::{WrittenEffects, WrittenOutcomes, WrittenRequires, WrittenRules};
 use super::token::WrittenToken;
@@ -60,6 +60,8 @@ pub struct SymbolSet {
     pub min: usize,
     /// The maximum number of elements.
     pub max: usize,
+    /// Elements, each with another name of it that is accepted when a plan is read.
+    pub aliases: Vec<(String, String)>,
 }
 
 /// A symbol, written as a table.
@@ -121,6 +123,10 @@ pub(super) struct SetTable {
     min: usize,
     /// The maximum number of elements; by default all of them.
     max: Option<usize>,
+    /// Other names of elements that mean them when a plan is read.
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, super::fields::NamesForm>")]
+    aliases: Table<Names>,
 }
 
 /// The arguments of a symbol.
@@ -162,6 +168,12 @@ impl SymbolTable {
                 separator: set.separator.unwrap_or_else(|| ", ".to_owned()),
                 empty: set.empty.unwrap_or_else(|| "none".to_owned()),
                 min: set.min,
+                aliases: set
+                    .aliases
+                    .0
+                    .into_iter()
+                    .flat_map(|(element, names)| names.0.into_iter().map(move |name| (element.clone(), name)))
+                    .collect(),
             }),
             arguments: self.arguments,
             outcomes,
@@ -305,6 +317,11 @@ impl Symbol {
 }
 
 impl SymbolSet {
+    /// The index of the element with this text; `None` if there is none.
+    pub fn element(&self, text: &str) -> Option<usize> {
+        self.of.iter().position(|element| element == text)
+    }
+
     /// The text of the elements with these indices, in the order given; [`empty`](SymbolSet::empty) if there are none.
     /// Indices that are out of range are ignored.
     pub fn text(&self, elements: &[usize]) -> String {

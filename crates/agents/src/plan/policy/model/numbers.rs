@@ -21,7 +21,8 @@ pub fn answers(choices: usize, set: Option<(usize, usize)>) -> Result<Grammar> {
             g.choice(numbers)
         }
         Some((min, max)) => {
-            let set = SymbolSet { of: numbers, separator: ", ".to_owned(), empty: "0".to_owned(), min, max };
+            let (separator, empty, aliases) = (", ".to_owned(), "0".to_owned(), Vec::new());
+            let set = SymbolSet { of: numbers, separator, empty, min, max, aliases };
             subset(&set, &mut g)
         }
     };
