@@ -31,14 +31,20 @@ pub fn spec(automaton: &mut FlowAutomaton<'_>) -> Result<Value> {
         let data =
             |places: &[usize]| places.iter().map(|&place| domain.data[place].clone()).collect::<Vec<_>>();
         let made: Vec<usize> = api.makes(outcome).collect();
-        let aliases = api.aliases.iter().map(|alias| format!("{alias}(){}", call.answer(domain)));
+        // the other names with the answer; and all names without it, so that a plan need not say how its calls end
+        let names = || std::iter::once(&api.name).chain(&api.aliases);
+        let mut aliases: Vec<String> =
+            api.aliases.iter().map(|alias| format!("{alias}(){}", call.answer(domain))).collect();
+        aliases.extend(names().flat_map(|name| [format!("{name}()"), name.clone()]));
+        aliases.retain(|alias| *alias != call.text(domain) && *alias != self::name(domain, call));
+        aliases.dedup();
         symbols.insert(
             name(domain, call),
             json!({
                 "text": call.text(domain),
                 "label": name(domain, call),
                 "outputs": data(&made),
-                "aliases": aliases.collect::<Vec<_>>(),
+                "aliases": aliases,
             }),
         );
     }

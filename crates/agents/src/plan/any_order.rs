@@ -28,14 +28,15 @@ impl PlanAutomaton {
     /// The found plan fits the given one if each given step is given after the given steps whose outputs it takes in
     /// the found plan (see [`dataflow`]). `implied` are actions that the given plan may omit; they are added only while
     /// the plan has fewer than 3 (n + 1) steps, where n is the number of given steps. Returns `None` if no such plan is
-    /// found. Also returns `None` if no action of the spec has inputs, because then nothing says which steps are
-    /// independent.
+    /// found. Also returns `None`, without a search, if a given step has no meaning, and if no action of the spec has
+    /// inputs, because then nothing says which steps are independent.
     ///
     /// # Errors
     /// `plan/budget-exhausted` if more than 100,000 partial orders would have to be tried; limits.
     pub fn find_order(&mut self, given: &ReadPlan, implied: &[usize]) -> Result<Option<Plan>> {
         let spec = self.shared_spec();
-        if spec.symbols().iter().all(|symbol| symbol.inputs.is_empty()) {
+        let has_no_inputs = spec.symbols().iter().all(|symbol| symbol.inputs.is_empty());
+        if has_no_inputs || given.unknown().next().is_some() {
             return Ok(None);
         }
         let mut walk = PartialPlan::new(self);

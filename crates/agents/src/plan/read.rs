@@ -6,8 +6,9 @@ use super::errors;
 use super::partial::PartialPlan;
 use super::step::{ARROW, Plan, Step};
 use grammata::error::Result;
-use grammata::syntax::automaton_spec::{Direction, Spec, Symbol};
+use grammata::syntax::automaton_spec::{Direction, Spec, Symbol, SymbolSet};
 use rustc_hash::FxHashSet;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// A step as written, and the steps that it may mean.
@@ -25,8 +26,10 @@ pub struct ReadStep {
 /// A plan as written, in order of execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadPlan {
-    /// The steps.
+    /// The steps. Several steps of a [phrase](grammata::syntax::automaton_spec::Phrase) have the same text.
     pub steps: Vec<ReadStep>,
+    /// The lines that are not steps: phrases of the spec without steps, and thoughts.
+    pub notes: Vec<String>,
 }
 
 impl ReadPlan {
@@ -35,22 +38,45 @@ impl ReadPlan {
     ///
     /// A step in JSON is the id of an action, or an object with the id as `action` and optional `elements` (texts),
     /// `arguments` (a value) and `outcome` (a name). A line is an action's text, alias, label or id, optionally
-    /// followed by ` -> ` and an outcome. Letter case, punctuation, a leading number, and a trailing `from 2 and 1`
-    /// after two spaces are ignored, except in the text of a step with arguments. Steps are in order of execution.
-    /// Arguments are checked against their schema.
+    /// followed by ` -> ` and an outcome, or a phrase of the spec. Letter case, punctuation, a leading number, and a
+    /// trailing `from 2 and 1` after two spaces are ignored, except in the text of a step with arguments. Steps are in
+    /// order of execution. Arguments are checked against their schema. In a line `[thought] … [API] STEP` only the step
+    /// counts; a line `[thought] …` is a note. In JSON, a text that is no id may be any of these names of an action.
     ///
     /// # Errors
-    /// `plan/unreadable`: the text begins with `[` or `{` but is not a plan in JSON; limits.
+    /// `plan/unreadable`: the text begins as JSON, but is not a plan in JSON; limits.
     pub fn parse(text: &str, spec: &Spec) -> Result<ReadPlan> {
-        let steps = match text.trim_start().chars().next() {
-            Some('[' | '{') => from_json(text, spec)?,
-            _ => {
-                let mut checker = ArgumentChecker::default();
-                let lines = text.lines().filter(|line| !line.trim().is_empty());
-                lines.map(|line| from_line(line, spec, &mut checker)).collect::<Result<Vec<ReadStep>>>()?
+        if is_json(text) {
+            return Ok(ReadPlan { steps: from_json(text, spec)?, notes: Vec::new() });
+        }
+        let mut checker = ArgumentChecker::default();
+        let mut plan = ReadPlan::default();
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let mut step = from_line(line, spec, &mut checker)?;
+            let mut is_known = !step.meanings.is_empty() || step.wrong_arguments.is_some();
+            if let Some(call) = without_thought(line).filter(|_| !is_known) {
+                if call.is_empty() {
+                    plan.notes.push(step.written);
+                    continue;
+                }
+                step = ReadStep { written: step.written, ..from_line(call, spec, &mut checker)? };
+                is_known = !step.meanings.is_empty();
             }
-        };
-        Ok(ReadPlan { steps })
+            match phrase(line, spec).filter(|_| !is_known) {
+                None => plan.steps.push(step),
+                Some(steps) if steps.is_empty() => plan.notes.push(step.written),
+                Some(steps) => plan.steps.extend(steps.into_iter().map(|of_phrase| ReadStep {
+                    meanings: with_outcomes(vec![of_phrase], None, spec),
+                    ..step.clone()
+                })),
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Returns the indices of the steps without a meaning, in ascending order.
+    pub fn unknown(&self) -> impl Iterator<Item = usize> {
+        self.steps.iter().enumerate().filter(|(_, step)| step.meanings.is_empty()).map(|(place, _)| place)
     }
 
     /// Converts a plan of the spec to the form of a parsed plan.
@@ -60,7 +86,7 @@ impl ReadPlan {
             meanings: vec![step.clone()],
             wrong_arguments: None,
         };
-        ReadPlan { steps: plan.executed(spec).map(one).collect() }
+        ReadPlan { steps: plan.executed(spec).map(one).collect(), notes: Vec::new() }
     }
 
     /// Returns the indices of the steps in the order of the spec's words.
@@ -180,6 +206,26 @@ fn with_arguments(symbol: &Symbol, pattern: &str, text: &str) -> Option<(Value, 
     Some((value, text.len() - rest.len()))
 }
 
+/// Returns whether a text is JSON or begins as such: with `{`, or with `[` and then the end of the list or of the text, a
+/// text, an object or a list. Other texts that begin with `[` are lines, such as `[thought] …`.
+fn is_json(text: &str) -> bool {
+    let text = text.trim_start();
+    let of_list = text.strip_prefix('[').map(|rest| rest.trim_start().chars().next());
+    let is_begun = of_list.is_some_and(|next| matches!(next, None | Some('"' | ']' | '{' | '[')));
+    let is_whole = || text.starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_ok();
+    text.starts_with('{') || is_begun || is_whole()
+}
+
+/// Returns the step in a line `[thought] … [API] STEP` or `[API] STEP`, as FLAP writes plans; the empty text for a line
+/// with only a thought; `None` for other lines.
+fn without_thought(line: &str) -> Option<&str> {
+    let bare = without_number(line).trim();
+    match bare.rsplit_once("[API]") {
+        Some((before, call)) if before.is_empty() || before.starts_with("[thought]") => Some(call.trim()),
+        _ => bare.starts_with("[thought]").then_some(""),
+    }
+}
+
 fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
     let value: Value = serde_json::from_str(text).map_err(|e| errors::unreadable(&e.to_string()))?;
     // a report of `grammata plan run` stores its plans in a list
@@ -202,6 +248,10 @@ fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
         let mut wrong_arguments = None;
         let symbols = spec.symbols().iter().enumerate();
         let mut meanings: Vec<Step> = symbols.filter(|(_, s)| s.id == id).map(|(i, _)| Step::of(i)).collect();
+        if meanings.is_empty() && value.is_string() {
+            steps.push(from_line(id, spec, &mut checker)?);
+            continue;
+        }
         let written = value.get("elements").and_then(Value::as_array);
         meanings.retain_mut(|step| {
             let set = spec.symbols().get(step.action).and_then(|symbol| symbol.set.as_ref());
@@ -210,7 +260,7 @@ fn from_json(text: &str, spec: &Spec) -> Result<Vec<ReadStep>> {
                     let mut elements: Vec<Option<usize>> = written
                         .into_iter()
                         .flatten()
-                        .map(|name| set.of.iter().position(|element| name.as_str() == Some(element)))
+                        .map(|name| set.element(name.as_str()?).or_else(|| aliased(set, name.as_str()?)))
                         .collect();
                     elements.sort_unstable();
                     step.elements = elements.iter().flatten().copied().collect();
@@ -319,8 +369,37 @@ fn matches(symbol: &Symbol, line: &str, rank: usize) -> Option<Vec<usize>> {
     found.then(Vec::new)
 }
 
+/// Returns the steps of the phrase that a line is; `None` if it is no phrase.
+fn phrase(line: &str, spec: &Spec) -> Option<Vec<Step>> {
+    let bare = without_number(line);
+    spec.phrases().iter().find_map(|phrase| {
+        let symbols = phrase.steps.iter().filter_map(|&step| spec.symbols().get(step));
+        let taken = match symbols.into_iter().find(|symbol| symbol.set.is_some()) {
+            Some(symbol) => [line, bare].iter().find_map(|form| elements(symbol, &phrase.text, form))?,
+            None => {
+                let text = words(&phrase.text);
+                [line, bare].iter().any(|form| words(form) == text).then(Vec::new)?
+            }
+        };
+        let has_set = |step: usize| spec.symbols().get(step).is_some_and(|symbol| symbol.set.is_some());
+        let step = |&step: &usize| match has_set(step) {
+            true => Step { elements: taken.clone(), ..Step::of(step) },
+            false => Step::of(step),
+        };
+        Some(phrase.steps.iter().map(step).collect())
+    })
+}
+
+/// Returns the index of the element of which `name` is another name, in any letter case and punctuation.
+fn aliased(set: &SymbolSet, name: &str) -> Option<usize> {
+    let name = words(name);
+    let alias = set.aliases.iter().find(|(_, alias)| words(alias) == name);
+    alias.and_then(|(element, _)| set.element(element))
+}
+
 /// Returns the elements in a line of a set-valued symbol, whose text is `pattern`. The line spells the elements as the
-/// symbol does, or in any order and letter case.
+/// symbol does, or in any order and letter case, by their texts or aliases, with the separator, `and`, `or` or `and/or`
+/// between them.
 fn elements(symbol: &Symbol, pattern: &str, line: &str) -> Option<Vec<usize>> {
     let set = symbol.set.as_ref()?;
     let (pattern, line) = (pattern.trim(), line.trim());
@@ -339,29 +418,54 @@ fn elements(symbol: &Symbol, pattern: &str, line: &str) -> Option<Vec<usize>> {
     if words(middle) == words(&set.empty) {
         return Some(Vec::new());
     }
-    let separator = set.separator.to_lowercase();
-    let parts: Vec<&str> = match separator.is_empty() {
-        true => vec![middle],
-        false => middle.split(separator.as_str()).collect(),
-    };
-    let names: Vec<String> = set.of.iter().map(|element| words(element)).collect();
-    // an element that contains the separator spans several parts
-    let separators = |element: &String| element.to_lowercase().matches(separator.as_str()).count();
-    let most = if separator.is_empty() { 1 } else { set.of.iter().map(separators).max().unwrap_or(0) + 1 };
+    chosen(set, middle)
+}
+
+/// The maximum number of words between two elements of a list: `and/or`.
+const MOST_JOINTS: usize = 2;
+
+/// Returns the elements that a text lists, in ascending order; `None` if it has other words, or an element twice.
+fn chosen(set: &SymbolSet, text: &str) -> Option<Vec<usize>> {
+    let aliases = set.aliases.iter().filter_map(|(element, alias)| Some((alias, set.element(element)?)));
+    let names = set.of.iter().enumerate().map(|(place, element)| (element, place)).chain(aliases);
+    let split = |name: &str| words(name).split(' ').map(str::to_owned).collect::<Vec<String>>();
+    let names: Vec<(Vec<String>, usize)> = names.map(|(name, place)| (split(name), place)).collect();
+    // the words of the text, each with whether a separator is before it
+    let separator = set.separator.trim().to_lowercase();
+    let mut list: Vec<(String, bool)> = Vec::new();
+    let mut gap = String::new();
+    for c in text.to_lowercase().chars().chain([' ']) {
+        match (c.is_alphanumeric(), list.last_mut()) {
+            (true, Some((word, _))) if gap.is_empty() => word.push(c),
+            (true, _) => {
+                list.push((c.to_string(), gap.contains(&separator)));
+                gap.clear();
+            }
+            (false, _) => gap.push(c),
+        }
+    }
+    let is_joint = |place: usize| list.get(place).is_some_and(|(word, _)| word == "and" || word == "or");
     let mut seen = FxHashSet::default();
     let mut open: Vec<(usize, Vec<usize>)> = vec![(0, Vec::new())];
     while let Some((from, mut taken)) = open.pop() {
-        if from == parts.len() {
+        if from == list.len() {
             taken.sort_unstable();
             return Some(taken);
         }
-        for to in from + 1..=parts.len().min(from + most) {
-            let name = words(&parts[from..to].join(&separator));
-            let known = names.iter().position(|known| *known == name);
-            if let Some(place) = known.filter(|place| !taken.contains(place))
-                && seen.insert(to)
-            {
-                open.push((to, taken.iter().copied().chain([place]).collect()));
+        let mut begin = from;
+        while !taken.is_empty() && begin < from + MOST_JOINTS && is_joint(begin) {
+            begin += 1;
+        }
+        // an element may itself begin with `and` or `or`
+        for start in from..=begin {
+            let is_apart =
+                taken.is_empty() || start > from || list.get(start).is_some_and(|(_, apart)| *apart);
+            for (name, place) in names.iter().filter(|(_, place)| is_apart && !taken.contains(place)) {
+                let end = start + name.len();
+                let has = list.get(start..end).is_some_and(|list| list.iter().map(|(word, _)| word).eq(name));
+                if has && seen.insert(end) {
+                    open.push((end, taken.iter().copied().chain([*place]).collect()));
+                }
             }
         }
     }
@@ -376,8 +480,8 @@ fn words(text: &str) -> String {
     words.join(" ")
 }
 
-/// Strips a list marker from the start of a line: `3.`, `3)`, `-`, `*`, `Step 3:`, or the number of a table row, which
-/// is followed by two spaces.
+/// Strips a list marker from the start of a line: `3.`, `3)`, `3: `, `-`, `*`, `Step 3:`, or the number of a table row,
+/// which is followed by two spaces. `3:` without a space may be a time.
 fn without_number(line: &str) -> &str {
     let line = line.trim_start().trim_start_matches(['-', '*', '•']).trim_start();
     let step = line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("step"));
@@ -385,7 +489,7 @@ fn without_number(line: &str) -> &str {
     let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     match (digits.len() < rest.len(), digits.chars().next()) {
         (true, Some('.' | ')')) => &digits[1..],
-        (true, Some(':')) if step => &digits[1..],
+        (true, Some(':')) if step || digits[1..].starts_with(' ') => &digits[1..],
         (true, Some(' ')) if digits.starts_with("  ") => digits,
         _ => line,
     }

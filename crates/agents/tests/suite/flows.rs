@@ -8,7 +8,7 @@ use grammata::Limits;
 use grammata::syntax::automaton_spec::{Format, Options, Spec};
 use grammata::transitions::{Counts, Graph, TransitionSystem, minimize};
 use grammata_agents::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Within, spec};
-use grammata_agents::plan::PlanAutomaton;
+use grammata_agents::plan::{PlanAutomaton, ReadPlan, Verdict};
 
 const DOMAINS: [&str; 4] = ["trip-booking", "insurance", "banking", "restaurant-and-ride"];
 
@@ -112,6 +112,47 @@ fn a_domain_is_a_plan_spec_as_well() {
                 "{name}"
             );
         }
+    }
+}
+
+/// Plans of FLAP (arXiv 2403.05766, tables 1 and 4) in all the forms that the paper prints.
+#[test]
+fn plans_are_read_as_they_are_printed() {
+    let domain = domain("trip-booking");
+    let mut automaton = FlowAutomaton::new(&domain, at(6, Within::Any, None)).unwrap();
+    let text = spec(&mut automaton).unwrap().to_string();
+    let mut plans =
+        PlanAutomaton::new(Spec::read(&text, &Options::default().format(Format::Json)).unwrap()).unwrap();
+    let spec = plans.shared_spec();
+    let names = ["GetAirports", "FindFlight", "Confirm", "CreateTrip", "GetPayInfo", "OrderTrip", "Finish"];
+    let lines = |line: &dyn Fn(&str) -> String| names.map(line).join("\n");
+    let json = |line: &dyn Fn(&str) -> String| serde_json::to_string(&names.map(line)).unwrap();
+    let mut forms = vec![
+        json(&|name| name.to_owned()),
+        json(&|name| format!("{name}()")),
+        lines(&|name| name.to_owned()),
+        lines(&|name| format!("{name}()")),
+        lines(&|name| format!("[thought] I need to [find] it. [API] {name}()")),
+        lines(&|name| format!("[thought] It is needed, says the API. [API] {name}")),
+        lines(&|name| format!("[API] {name}()")),
+        lines(&|name| format!("[thought] First a thought\n[API] {name}()")),
+    ];
+    forms.push(
+        names
+            .iter()
+            .zip(1..)
+            .map(|(name, number)| format!("{number}. [thought] so [API] {name}()\n"))
+            .collect(),
+    );
+    for form in &forms {
+        let read = ReadPlan::parse(form, &spec).unwrap_or_else(|error| panic!("{form}\n{error}"));
+        assert_eq!(read.steps.len(), names.len(), "{form}");
+        assert!(matches!(plans.verify(&read, &[]).unwrap(), Verdict::Valid(_)), "{form}");
+        let read = ReadPlan::parse(&form.replace("CreateTrip", "MakeTrip"), &spec).unwrap();
+        assert!(matches!(plans.verify(&read, &[]).unwrap(), Verdict::Wrong { step: 3, .. }), "{form}");
+    }
+    for unreadable in ["[\"GetAirports\"", "[", "{\"steps\": 1}", "[[\"GetAirports\"]]"] {
+        assert_eq!(ReadPlan::parse(unreadable, &spec).unwrap_err().code(), "plan/unreadable", "{unreadable}");
     }
 }
 

@@ -75,3 +75,20 @@ fn a_session_ends_with_the_failure_of_a_command() {
         assert!(found.out.ends_with("the session is not complete\n"), "{command}: {}", found.out);
     }
 }
+
+#[test]
+fn calls_are_read_as_plans_write_them() {
+    let after = |calls: &str| {
+        let run = run(&["flow", "lookahead", "grammars/flows/trip-booking.toml", "--calls", calls]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        run.out
+    };
+    let plain = after("GetAirports,FindFlight");
+    for calls in [
+        "GetAirports(), FindFlight()",
+        "[\"GetAirports\", \"FindFlight\"]",
+        "[\"GetAirports()\",\"FindFlight()\"]",
+    ] {
+        assert_eq!(after(calls), plain, "{calls}");
+    }
+}

@@ -346,3 +346,44 @@ fn the_commands_of_plans_are_listed() {
         assert!(row, "docs/cli.md lists no `{name}`");
     }
 }
+
+#[test]
+fn steps_without_a_meaning_are_named_before_the_order_is_judged() {
+    let plan = "Wash raw beef slices with water.\nPeel the broccoli.\nThen, we get the cooked broccoli beef.\nSing.\n";
+    let verify = |more: &[&str]| {
+        let arguments = [&["plan", "verify", "grammars/cooking", "-", "--no-nearest"], more].concat();
+        let run = run_with(&arguments, plan);
+        assert_eq!(run.code, 1, "{}{}", run.out, run.err);
+        run.out
+    };
+    // in the order of the spec's words, the broccoli comes first
+    let strict = verify(&[]);
+    assert!(strict.starts_with("wrong at step 1\n") && strict.contains("feasible: "), "{strict}");
+    for unknown in ["also no action: step 2, Peel the broccoli.", "also no action: step 3, Sing."] {
+        assert!(strict.contains(unknown), "{strict}");
+    }
+    let expected = "wrong at step 2\n  found: Peel the broccoli. (no action has this name)\n  also no action: step 3, Sing.\n";
+    assert_eq!(verify(&["--reordered"]), expected);
+    let report: Value = serde_json::from_str(&verify(&["--reordered", "--output-format=json"])).unwrap();
+    assert_eq!(report["unknown"], serde_json::json!([2, 3]));
+    assert_eq!((&report["step"], &report["feasible"]), (&2.into(), &Value::Null));
+    let stream = run_with(
+        &["plan", "verify", "grammars/cooking", "-", "--stream", "--reordered"],
+        "[\"wash_beef\", \"peel\"]\n",
+    );
+    assert_eq!((stream.code, stream.out.as_str()), (1, "line 1: wrong at step 2\n"));
+}
+
+#[test]
+fn a_task_alone_sets_no_parameter() {
+    let plan = |more: &[&str]| {
+        let task = "Given an image, how to return the caption in German?";
+        let run =
+            run(&[&["plan", "run", "grammars/openagi", "--policy", "first", "--task", task], more].concat());
+        assert_eq!(run.code, 0, "{}", run.err);
+        run.err
+    };
+    let warned = plan(&[]);
+    assert!(warned.contains("warning[cli/unset-parameters]") && warned.contains("output=image"), "{warned}");
+    assert!(!plan(&["--param", "output=text"]).contains("unset-parameters"));
+}

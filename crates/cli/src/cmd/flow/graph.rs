@@ -14,7 +14,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     plans: PlanArgs,
     /// The calls so far after the prelude, by the names of their APIs, with commas between them
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = super::call_name)]
     calls: Vec<String>,
     #[command(flatten)]
     drawing: DrawingArgs,

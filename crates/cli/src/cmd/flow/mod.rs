@@ -185,6 +185,12 @@ impl From<ThoughtsName> for Thoughts {
     }
 }
 
+/// Reads the name of a call as plans write it: `Name`, `Name()`, `Name()=outcome`, or as an item of a list in JSON.
+fn call_name(written: &str) -> std::result::Result<String, std::convert::Infallible> {
+    let name = written.trim_matches(|c: char| c.is_whitespace() || matches!(c, '[' | ']' | '"'));
+    Ok(name.replacen("()", "", 1))
+}
+
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Check(arguments) => check(arguments, output),

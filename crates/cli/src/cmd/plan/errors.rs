@@ -3,6 +3,7 @@
 use grammata::diagnostic::{Diagnostic, Place, excerpt};
 use grammata::error::{Error, ErrorKind};
 use grammata::syntax::Notation;
+use grammata::syntax::automaton_spec::Parameter;
 use std::path::Path;
 
 fn usage(diagnostic: Diagnostic) -> Error {
@@ -16,6 +17,17 @@ pub(super) fn not_a_spec(file: &Path, kind: Notation) -> Error {
             .allowed("TOML or JSON with a member `kind`: `dfa`, `nfa`, `pda` or `cfg`")
             .help("`grammata count` and `grammata enumerate` read grammars of every kind"),
     )
+}
+
+pub(super) fn unset_parameters(parameters: &[Parameter]) -> Diagnostic {
+    let values: Vec<String> =
+        parameters.iter().map(|parameter| format!("{}={}", parameter.name, parameter.value)).collect();
+    Diagnostic::new(
+        "cli/unset-parameters",
+        "the task does not change the spec, whose parameters have their defaults",
+    )
+    .found(excerpt(&values.join(", ")))
+    .help("set what the task needs with `--param NAME=VALUE`, or one default to say that it is meant")
 }
 
 pub(super) fn unknown_completion() -> Error {

@@ -125,6 +125,9 @@ fn task(arguments: &Arguments, description: &Description) -> Result<Task> {
     let Description { name, task, parameters } = description;
     let spec = arguments.spec.read_with(parameters)?;
     let questions = Questions::new(&spec, task.as_deref())?;
+    if let Some(warning) = arguments.spec.unset(parameters, &spec).filter(|_| arguments.task.is_some()) {
+        messages::warning(&warning);
+    }
     Ok(Task { name: name.clone(), plans: PlanAutomaton::new(spec)?, questions })
 }
 

@@ -4,6 +4,7 @@ use super::errors;
 use crate::args::limits::LimitArgs;
 use crate::args::source;
 use crate::io::messages;
+use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
 use grammata::syntax::Notation;
 use grammata::syntax::automaton_spec::Spec;
@@ -43,6 +44,13 @@ impl SpecArgs {
             return Err(errors::not_a_spec(&file, kind));
         }
         source::read_spec(&file, text, &parameters, &limits)
+    }
+
+    /// Returns a warning if the spec has parameters and neither the arguments nor `more` set any: a task in words does not
+    /// change the spec.
+    pub(super) fn unset(&self, more: &[(String, String)], spec: &Spec) -> Option<Diagnostic> {
+        let is_set = !self.parameters.is_empty() || !more.is_empty();
+        (!is_set && !spec.parameters().is_empty()).then(|| errors::unset_parameters(spec.parameters()))
     }
 
     /// Reads the spec and builds its plan automaton.

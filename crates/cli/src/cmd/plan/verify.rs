@@ -55,23 +55,22 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         (None, None) => String::new(),
     };
     let plan = ReadPlan::parse(&text, &spec)?;
-    let (verdict, is_reordered) = judge(arguments, &mut plans, &plan, &implied)?;
-    let (step, feasible, may_end) = match verdict {
-        Verdict::Valid(found) => {
-            write_valid(&found, is_reordered, &spec, output)?;
+    let (step, instead) = match judge(arguments, &mut plans, &plan, &implied)? {
+        Judged::Valid { found, is_reordered } => {
+            write_valid(&found, is_reordered, &plan.notes, &spec, output)?;
             return Ok(Exit::Done);
         }
-        Verdict::Wrong { step, feasible, may_end } => (step, feasible, may_end),
+        Judged::Wrong { step, instead } => (step, instead),
     };
     let (nearest, budget_exhausted) = match arguments.no_nearest {
         true => (None, None),
         false => nearest(&mut plans, &plan)?,
     };
-    let report = WrongReport::new(&plan, step, (&feasible, may_end), nearest.as_ref(), &spec);
+    let report = WrongReport::new(&plan, step, instead.as_ref(), nearest.as_ref(), &spec);
     if output.is_json() {
         output.report(&report)?;
     } else {
-        write_wrong(&report, output)?;
+        write_wrong(&report, &plan, output)?;
         if let Some(nearest) = &nearest {
             write_nearest(nearest, &spec, output)?;
         }
@@ -92,6 +91,9 @@ struct ValidReport<'a> {
     reordered: bool,
     /// The steps, in the order of execution.
     steps: Vec<StepReport<'a>>,
+    /// The lines that the spec declares not to be steps. Left out if there are none.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
 }
 
 /// The report on a plan that is not one of the spec's.
@@ -105,8 +107,12 @@ struct WrongReport<'a> {
     found: Option<&'a str>,
     /// Whether the wrong step is a step of the spec, which is only not allowed at its place.
     known: bool,
-    /// The texts of the actions that are allowed in place of the wrong step, in the order of the spec.
-    feasible: Vec<String>,
+    /// The numbers of all steps that no action of the spec means, from 1.
+    unknown: Vec<usize>,
+    /// The texts of the actions that are allowed in place of the wrong step, in the order of the spec. Null with
+    /// `--reordered` if a step is unknown and the order alone would forbid an earlier one, and if the search for them
+    /// was too expensive.
+    feasible: Option<Vec<String>>,
     /// Whether the plan could end before the wrong step.
     may_end: bool,
     /// The plan with the fewest edits. Null if it was not looked for, if there is none, or if the search was too
@@ -150,24 +156,25 @@ struct LineReport<'a> {
 }
 
 impl<'a> WrongReport<'a> {
-    /// Reports on a plan whose step at the index `step` is wrong, where the actions `feasible` could come, or the end.
+    /// Reports on a plan whose step at the index `step` is wrong, where the actions of `instead` could come, or the end.
     fn new(
         plan: &'a ReadPlan,
         step: usize,
-        (feasible, may_end): (&[usize], bool),
+        instead: Option<&Instead>,
         nearest: Option<&'a Repair>,
         spec: &'a Spec,
     ) -> WrongReport<'a> {
         let found = plan.steps.get(step);
         let wrong = found.and_then(|step| step.wrong_arguments.as_ref());
-        let symbols = feasible.iter().filter_map(|&action| spec.symbols().get(action));
+        let outline = |&action: &usize| Some(spec.symbols().get(action)?.outline().trim().to_owned());
         WrongReport {
             valid: false,
             step: step + 1,
             found: found.map(|step| step.written.as_str()),
             known: found.is_some_and(|step| !step.meanings.is_empty()),
-            feasible: symbols.map(|symbol| symbol.outline().trim().to_owned()).collect(),
-            may_end,
+            unknown: plan.unknown().map(|step| step + 1).collect(),
+            feasible: instead.map(|instead| instead.feasible.iter().filter_map(outline).collect()),
+            may_end: instead.is_some_and(|instead| instead.may_end),
             nearest: nearest.map(|nearest| NearestReport {
                 steps: show::steps(&nearest.plan, spec),
                 edits: nearest.edits,
@@ -189,16 +196,23 @@ fn nearest(plans: &mut PlanAutomaton, plan: &ReadPlan) -> Result<(Option<Repair>
     }
 }
 
-fn write_valid(plan: &Plan, reordered: bool, spec: &Spec, output: &mut Output) -> std::io::Result<()> {
+fn write_valid(
+    plan: &Plan,
+    reordered: bool,
+    notes: &[String],
+    spec: &Spec,
+    output: &mut Output,
+) -> std::io::Result<()> {
     if output.is_json() {
-        return output.report(&ValidReport { valid: true, reordered, steps: show::steps(plan, spec) });
+        return output.report(&ValidReport { valid: true, reordered, steps: show::steps(plan, spec), notes });
     }
     let other = if reordered { ", in another order of independent steps" } else { "" };
-    writeln!(output, "valid: {}{other}", counted(plan.steps.len(), "step"))
+    writeln!(output, "valid: {}{other}", counted(plan.steps.len(), "step"))?;
+    notes.iter().try_for_each(|note| writeln!(output, "  not a step: {note}"))
 }
 
 /// Writes what is wrong with a plan for people, without the nearest plan.
-fn write_wrong(report: &WrongReport<'_>, output: &mut Output) -> std::io::Result<()> {
+fn write_wrong(report: &WrongReport<'_>, plan: &ReadPlan, output: &mut Output) -> std::io::Result<()> {
     writeln!(output, "wrong at step {}", report.step)?;
     match (report.found, &report.wrong_arguments) {
         (Some(found), _) if report.known => writeln!(output, "  found: {found}")?,
@@ -209,31 +223,73 @@ fn write_wrong(report: &WrongReport<'_>, output: &mut Output) -> std::io::Result
         (Some(found), None) => writeln!(output, "  found: {found} (no action has this name)")?,
         (None, _) => writeln!(output, "  found: the end of the plan")?,
     }
+    for step in plan.unknown().filter(|step| step + 1 != report.step) {
+        let written = plan.steps.get(step).map_or("", |step| step.written.as_str());
+        writeln!(output, "  also no action: step {}, {written}", step + 1)?;
+    }
+    let Some(feasible) = &report.feasible else { return Ok(()) };
     let mark = |place: usize| if place == 0 { "feasible:" } else { "      or:" };
-    for (place, label) in report.feasible.iter().enumerate() {
+    for (place, label) in feasible.iter().enumerate() {
         writeln!(output, "  {} {label}", mark(place))?;
     }
-    match (report.may_end, report.feasible.len()) {
+    match (report.may_end, feasible.len()) {
         (true, labels) => writeln!(output, "  {} the end of the plan", mark(labels)),
         (false, 0) => writeln!(output, "  feasible: nothing"),
         (false, _) => Ok(()),
     }
 }
 
-/// Returns the verdict on a plan, and whether it is valid only in another order of its steps.
+/// What may come in place of a wrong step.
+struct Instead {
+    /// The actions, in the spec's order.
+    feasible: Vec<usize>,
+    /// Whether the plan may end there.
+    may_end: bool,
+}
+
+/// The verdict on a plan.
+enum Judged {
+    Valid {
+        found: Plan,
+        /// Whether it is a plan only in another order of its steps.
+        is_reordered: bool,
+    },
+    Wrong {
+        /// The index of the first wrong step.
+        step: usize,
+        /// `None` if it is not known.
+        instead: Option<Instead>,
+    },
+}
+
+/// Judges a plan. A step without a meaning is wrong whatever comes before it, so the verdict names it if the order of
+/// the steps is free, or if a search exceeds a limit.
 fn judge(
     arguments: &Arguments,
     plans: &mut PlanAutomaton,
     plan: &ReadPlan,
     implied: &[usize],
-) -> Result<(Verdict, bool)> {
-    let verdict = plans.verify(plan, implied)?;
-    let reordered = match verdict {
-        Verdict::Wrong { .. } if arguments.reordered => plans.find_order(plan, implied)?,
-        _ => None,
+) -> Result<Judged> {
+    let unknown = plan.unknown().next();
+    let verdict = match (plans.verify(plan, implied), unknown) {
+        (Err(error), Some(step)) if error.kind() == ErrorKind::Limit => {
+            return Ok(Judged::Wrong { step, instead: None });
+        }
+        (verdict, _) => verdict?,
     };
-    let is_reordered = reordered.is_some();
-    Ok((reordered.map_or(verdict, Verdict::Valid), is_reordered))
+    match (verdict, unknown) {
+        (Verdict::Valid(found), _) => Ok(Judged::Valid { found, is_reordered: false }),
+        (Verdict::Wrong { step, .. }, Some(first)) if arguments.reordered && step != first => {
+            Ok(Judged::Wrong { step: first, instead: None })
+        }
+        (Verdict::Wrong { step, feasible, may_end }, _) => {
+            let reordered = if arguments.reordered { plans.find_order(plan, implied)? } else { None };
+            Ok(match reordered {
+                Some(found) => Judged::Valid { found, is_reordered: true },
+                None => Judged::Wrong { step, instead: Some(Instead { feasible, may_end }) },
+            })
+        }
+    }
 }
 
 /// Judges the plans of a stream line by line.
@@ -260,10 +316,9 @@ fn stream(
             return Err(errors::plan_line(line, &text, None).in_file(&source::name_of(path)).into());
         }
         let plan = ReadPlan::parse(&steps.to_string(), &spec)?;
-        let (verdict, is_reordered) = judge(arguments, plans, &plan, implied)?;
-        let wrong = match &verdict {
-            Verdict::Valid(_) => None,
-            Verdict::Wrong { step, .. } => Some(step + 1),
+        let (wrong, is_reordered) = match judge(arguments, plans, &plan, implied)? {
+            Judged::Valid { is_reordered, .. } => (None, is_reordered),
+            Judged::Wrong { step, .. } => (Some(step + 1), false),
         };
         exit = if wrong.is_some() { Exit::Rejected } else { exit };
         if output.is_json() {
