@@ -41,14 +41,19 @@ impl Refusal {
         let (mut node, mut slot, mut condition, mut values, mut limit, mut allowed) =
             (None, None, None, None, None, None);
         let (code, text) = match self {
-            Refusal::Schema { slot: name, schema } => {
+            Refusal::Schema { slot: name, schema }
+            | Refusal::Obstacle(Obstacle::Schema { slot: name, schema }) => {
                 slot = Some(name.as_str());
                 allowed = Some(from_json(py, schema)?);
                 ("schema", schema_text(name, schema))
             }
             Refusal::Obstacle(obstacle) => {
                 match obstacle {
-                    Obstacle::Unknown | Obstacle::Order | Obstacle::Again | Obstacle::Cancelled => {}
+                    Obstacle::Unknown
+                    | Obstacle::Order
+                    | Obstacle::Again
+                    | Obstacle::Cancelled
+                    | Obstacle::Schema { .. } => {}
                     Obstacle::Precondition(name) => node = Some(name.as_str()),
                     Obstacle::Limit(most) => limit = Some(*most),
                     Obstacle::Guard { condition: test, values: known } => {
@@ -95,6 +100,7 @@ fn sentence(obstacle: &Obstacle) -> String {
         Obstacle::Argument(slot) => {
             format!("the argument `{slot}` is missing, or nothing is known that it may be")
         }
+        Obstacle::Schema { slot, schema } => schema_text(slot, schema),
         Obstacle::Unsaid(slot) => {
             format!("nobody said the value of `{slot}`: take it from the user or from a result, or ask")
         }

@@ -313,3 +313,22 @@ def test_a_session_refuses_what_verification_finds(root):
                 continue
             break
     assert refused > 5 and followed > 10
+
+
+def test_sessions_are_judged_as_verify_and_the_guard_judge_them(root):
+    """The last call of each session is its only wrong step."""
+    procedures: dict[str, Procedure] = {}
+    refused = passed = 0
+    for line in (root / "tests/cases/procedures/sessions.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        name, events = case["procedure"], case["events"]
+        procedure = procedures.setdefault(name, Procedure.from_file(f"grammars/procedures/{name}.yaml"))
+        last = len(events) - 1
+        assert [wrong.event for wrong in procedure.verify(events).violations] == [last], case
+        for at, event in enumerate(events):
+            if event[0] == "call":
+                obstacle = procedure.session(events[:at]).call(event[1], event[2])
+                assert (obstacle is not None) == (at == last), (case, at, obstacle)
+                refused += obstacle is not None
+                passed += obstacle is None
+    assert len(procedures) == 12 and refused > 100 and passed > 100

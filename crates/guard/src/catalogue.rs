@@ -114,6 +114,13 @@ impl Catalogue {
         self.names.contains(name)
     }
 
+    /// Returns whether the schema of a tool lists an argument among its `properties`.
+    pub(crate) fn lists(&self, tool: &str, argument: &str) -> bool {
+        let tool = self.tools.iter().find(|known| name_of(known) == tool);
+        let properties = tool.and_then(|tool| tool.get("inputSchema")?.get("properties"));
+        properties.is_some_and(|properties| properties.get(argument).is_some())
+    }
+
     /// Checks that the server has all tools of the rules, that they take the arguments that the rules require, and that
     /// no tool of the server has a name of `own`.
     ///

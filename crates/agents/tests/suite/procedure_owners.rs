@@ -50,7 +50,7 @@ fn the_table_of_owners_comes_out_as_stated() {
     let table: Table =
         serde_json::from_str(include_str!("../../../../tests/cases/procedures/owners.json")).unwrap();
     let procedure = read(&table.text);
-    assert_eq!(table.cases.len(), 24);
+    assert_eq!(table.cases.len(), 37);
     let different: Vec<String> = table
         .cases
         .iter()
@@ -65,8 +65,12 @@ fn the_table_of_owners_comes_out_as_stated() {
 struct Judge<'p> {
     procedure: &'p Procedure,
     messages: Vec<String>,
+    /// The parts of the messages: the number of the message, the slot that the part is about, and its text.
+    parts: Vec<(usize, Option<String>, String)>,
+    asked_alone: Option<String>,
     results: BTreeMap<String, Values>,
-    told: Vec<(String, String)>,
+    /// The slot and the value of each result, and the number of messages before it.
+    told: Vec<(String, String, usize)>,
     done: BTreeSet<String>,
     asked_all: Option<usize>,
     decided: BTreeMap<String, Value>,
@@ -106,18 +110,59 @@ impl Judge<'_> {
             || self.bases(name).iter().any(|base| base == other || self.builds_on(base, other))
     }
 
-    fn is_said(&self, value: &Value) -> bool {
-        let wanted = plain(&text(value));
-        self.messages.iter().any(|message| plain(message).contains(&wanted))
+    fn hear(&mut self, message: &str) {
+        let at = self.messages.len();
+        let slots = self.procedure.slots().iter().map(|slot| slot.name.clone());
+        let told = slots.into_iter().find(|slot| message.starts_with(&format!("{slot}: ")));
+        let asked = self.asked_alone.take();
+        match told {
+            Some(slot) => {
+                let value = &message[slot.len() + 2..];
+                self.parts.push((at, Some(slot), value.to_owned()));
+                // what follows a comma may be about other slots, too
+                self.parts.extend(value.split_once(',').map(|(_, more)| (at, None, more.to_owned())));
+            }
+            None => self.parts.push((at, asked, message.to_owned())),
+        }
+        self.messages.push(message.to_owned());
     }
 
-    fn may_be_in_other_words(&self, slot: &str) -> bool {
+    /// Returns the number of the message that told a slot, and the texts that count for it in a call.
+    fn about(&self, api: &str, slot: &str) -> (Option<usize>, Vec<&str>) {
+        let schema = self.procedure.slot(slot).and_then(|slot| slot.schema.clone()).unwrap_or_default();
+        let may_tell = |said: &str| match schema["enum"].as_array() {
+            Some(values) => values.iter().any(|value| plain(said).contains(&plain(&text(value)))),
+            None => match schema["type"].as_str() {
+                Some("boolean") => said == "true" || said == "false",
+                Some("integer" | "number") => said.contains(|c: char| c.is_ascii_digit()),
+                _ => said != "Please go on.",
+            },
+        };
+        let is_own = |part: &&(usize, Option<String>, String)| part.1.as_deref() == Some(slot);
+        let told = self.parts.iter().filter(is_own).rfind(|part| may_tell(&part.2)).map(|part| part.0);
+        let request = &self.node(api).request;
+        let counts = |part: &&(usize, Option<String>, String)| {
+            let is_free = part.1.as_ref().is_none_or(|own| own == slot || !request.contains(own));
+            told.map_or(is_free, |told| part.0 == told && is_own(part) || part.0 > told && is_free)
+        };
+        (told, self.parts.iter().filter(counts).map(|part| part.2.as_str()).collect())
+    }
+
+    fn may_be_in_other_words(&self, api: &str, slot: &str, from: usize) -> bool {
         let Some(schema) = self.procedure.slot(slot).and_then(|slot| slot.schema.clone()) else {
             return false;
         };
         let is_closed = schema.get("enum").is_some() || schema["type"] == "boolean";
         let asked = self.asked.get(slot).copied().max(self.asked_all);
-        let is_asked = asked.is_some_and(|at| self.messages.len() > at);
+        let request = &self.node(api).request;
+        let counts = |part: &&(usize, Option<String>, String)| {
+            part.0 >= from && part.1.as_ref().is_none_or(|own| own == slot || !request.contains(own))
+        };
+        let parts: Vec<_> = self.parts.iter().filter(counts).collect();
+        let is_asked = asked.is_some_and(|at| {
+            at >= from
+                && parts.iter().any(|part| part.0 >= at && part.1.as_ref().is_none_or(|own| own == slot))
+        });
         let mut hints = vec![slot.replace('_', " ")];
         hints.extend(
             schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned),
@@ -128,11 +173,12 @@ impl Judge<'_> {
             .filter(|word| word.chars().count() >= 4)
             .map(|word| word.chars().take(4).collect())
             .collect();
-        let is_hinted = self.messages.iter().any(|message| {
-            plain(message).split_whitespace().any(|word| {
-                let begin: String = word.chars().take(4).collect();
-                begins.contains(&begin)
-            })
+        let is_hinted = parts.iter().any(|(_, own, said)| {
+            own.as_deref() == Some(slot)
+                || plain(said).split_whitespace().any(|word| {
+                    let begin: String = word.chars().take(4).collect();
+                    begins.contains(&begin)
+                })
         });
         is_closed && (is_asked || is_hinted)
     }
@@ -146,22 +192,43 @@ impl Judge<'_> {
         if of_base || self.decided.get(slot).is_some_and(|decided| text(decided) == text(value)) {
             return true;
         }
-        match self.procedure.slot(slot).and_then(|slot| slot.source.clone()) {
+        let (at, texts) = self.about(api, slot);
+        let from = at.map_or(0, |at| at + 1);
+        let is_said = |value: &Value| texts.iter().any(|said| plain(said).contains(&plain(&text(value))));
+        // of the values that a result offers, those that the user told
+        let is_offered = |told: Option<&Value>| {
+            let list = told.map(|told| told.as_array().cloned().unwrap_or(vec![told.clone()]));
+            let list = list.unwrap_or_default();
+            let is_chosen = at.is_some() && list.iter().any(is_said);
+            list.iter().any(|told| text(told) == text(value) && (!is_chosen || is_said(told)))
+        };
+        let source = self.procedure.slot(slot).and_then(|slot| slot.source.clone());
+        match source {
             Some(Source::Result { api, slot }) => {
-                let told = self.results.get(&api).and_then(|result| result.get(&slot));
-                let list = told.map(|told| told.as_array().cloned().unwrap_or(vec![told.clone()]));
-                list.unwrap_or_default().iter().any(|told| text(told) == text(value))
+                return is_offered(self.results.get(&api).and_then(|result| result.get(&slot)));
             }
-            Some(Source::Agent) => true,
-            Some(Source::User) => self.is_said(value) || self.may_be_in_other_words(slot),
-            None => {
-                let counts = |known: &str| !value.is_boolean() || known == slot;
-                self.is_said(value)
-                    || self.told.iter().any(|(known, told)| counts(known) && *told == text(value))
-                    || self.decided.iter().any(|(known, made)| counts(known) && text(made) == text(value))
-                    || self.may_be_in_other_words(slot)
-            }
+            Some(Source::Agent) => return true,
+            _ => {}
         }
+        if is_said(value) || self.may_be_in_other_words(api, slot, from) {
+            return true;
+        }
+        if source.is_some() {
+            return false;
+        }
+        if at.is_some() {
+            let is_told = |(known, told, at): &(String, String, usize)| {
+                known == slot && *told == text(value) && *at >= from
+            };
+            let mut bases = self.bases(api).into_iter().filter(|base| self.done.contains(base));
+            let base = bases.find(|base| self.node(base).response.iter().any(|known| known == slot));
+            let answer = base.and_then(|base| self.answers.get(&base));
+            return self.told.iter().any(is_told)
+                || is_offered(answer.and_then(|(_, response)| response.get(slot)));
+        }
+        let counts = |known: &str| !value.is_boolean() || known == slot;
+        self.told.iter().any(|(known, told, _)| counts(known) && *told == text(value))
+            || self.decided.iter().any(|(known, made)| counts(known) && text(made) == text(value))
     }
 
     /// Handles an API with a new answer: steps that require it are no longer done, and the user's decisions after these
@@ -196,7 +263,7 @@ impl Judge<'_> {
         let name = event[1].as_str().unwrap_or_default().to_owned();
         match event[0].as_str().unwrap() {
             "user" => {
-                self.messages.push(name);
+                self.hear(&name);
                 self.turn.clear();
             }
             "call" => self.pending = Some((name, event[2].as_object().unwrap().clone())),
@@ -223,7 +290,8 @@ impl Judge<'_> {
                 self.done.insert(api.clone());
                 for (slot, value) in &result {
                     let list = value.as_array().cloned().unwrap_or(vec![value.clone()]);
-                    self.told.extend(list.iter().map(|value| (slot.clone(), text(value))));
+                    let at = self.messages.len();
+                    self.told.extend(list.iter().map(|value| (slot.clone(), text(value), at)));
                 }
                 self.results.insert(api.clone(), result);
                 self.turn.push((api, arguments));
@@ -236,6 +304,7 @@ impl Judge<'_> {
                 if asks.is_empty() {
                     asks.clone_from(&self.node(&name).asks);
                 }
+                self.asked_alone = asks.first().filter(|_| asks.len() == 1).cloned();
                 if asks.is_empty() && self.node(&name).kind == NodeKind::Request {
                     self.asked_all = Some(self.messages.len());
                 }
@@ -247,7 +316,10 @@ impl Judge<'_> {
                 let node = self.procedure.node(&name).unwrap();
                 self.procedure.decisions(node).iter().for_each(|slot| drop(self.decided.remove(slot)));
             }
-            "free" => self.turn.clear(),
+            "free" => {
+                self.turn.clear();
+                self.asked_alone = None;
+            }
             "slot" => {
                 self.turn.clear();
                 self.decided.insert(name, event[2].clone());
@@ -291,6 +363,8 @@ fn a_second_judge_sees_the_same_owners() {
             let mut judge = Judge {
                 procedure: &procedure,
                 messages: Vec::new(),
+                parts: Vec::new(),
+                asked_alone: None,
                 results: BTreeMap::new(),
                 told: Vec::new(),
                 done: BTreeSet::new(),

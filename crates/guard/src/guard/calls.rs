@@ -110,10 +110,19 @@ impl Guard<'_> {
             return self.refused(&call.id, &call.name, "the server does not have this tool at present");
         }
         let Some(tool) = self.names.in_rules(&call.name).map(str::to_owned) else { return };
-        if let Err(reason) = self.rules.call(&tool, &call.arguments) {
+        let lists = |argument: &str| {
+            self.catalogue.as_ref().is_some_and(|catalogue| catalogue.lists(&call.name, argument))
+        };
+        let is_further = |argument: &str| !self.rules.governs(&tool, argument) && lists(argument);
+        let (further, governed): (Values, Values) =
+            call.arguments.clone().into_iter().partition(|(argument, _)| is_further(argument));
+        if let Err(reason) = self.rules.call(&tool, &governed) {
             return self.refused(&call.id, &call.name, &reason);
         }
-        self.log(&json!(["call", tool, call.arguments]));
+        self.log(&match further.is_empty() {
+            true => json!(["call", tool, governed]),
+            false => json!(["call", tool, governed, further]),
+        });
         let number = self.sent.add(Sent::Call);
         let deadline = now + self.options.deadline;
         self.running = Some(Running { id: call.id.clone(), number, name: call.name.clone(), deadline });

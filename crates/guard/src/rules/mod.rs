@@ -53,6 +53,12 @@ pub trait Rules {
     /// Returns the tools of the rules that may be called now.
     fn open(&self) -> Vec<Open>;
 
+    /// Returns whether the rules govern an argument of a tool. By default they govern all. An argument that they do not
+    /// govern is passed on unchecked if the server's schema lists it, and the rules do not see it.
+    fn governs(&self, _tool: &str, _argument: &str) -> bool {
+        true
+    }
+
     /// Checks a call and records it. [`result`](Rules::result) must be called next.
     ///
     /// # Errors

@@ -181,8 +181,18 @@ fn reason(obstacle: &Obstacle) -> String {
         Obstacle::Again => {
             "again: the same call was answered, and nothing that it depends on has changed since".to_owned()
         }
+        Obstacle::Schema { slot, schema: Value::Bool(false) } => {
+            format!("argument {slot}: the procedure has no such slot in the request")
+        }
+        Obstacle::Schema { slot, schema } => wrong_argument(slot, schema),
         other => other.to_string(),
     }
+}
+
+/// Formats the reason for an argument that its schema does not allow.
+fn wrong_argument(name: &str, schema: &Value) -> String {
+    let allowed: String = schema.to_string().chars().take(400).collect();
+    format!("argument {name}: it must be of the schema {allowed}")
 }
 
 /// Returns the schemas of arguments by name, as shown to the agent: a list of more than [`MOST_LISTED`] values is
@@ -255,6 +265,12 @@ impl Rules for ProcedureRules<'_> {
         open
     }
 
+    fn governs(&self, tool: &str, argument: &str) -> bool {
+        let procedure = self.procedure();
+        let node = procedure.node(tool).and_then(|node| procedure.nodes().get(node));
+        node.is_none_or(|node| node.request.iter().any(|slot| slot == argument))
+    }
+
     fn call(&mut self, tool: &str, arguments: &Values) -> Result<(), String> {
         let procedure = self.procedure();
         let api = procedure.node(tool).unwrap_or(usize::MAX);
@@ -266,8 +282,7 @@ impl Rules for ProcedureRules<'_> {
         let allowed = schema.get_mut("properties").map(Value::take).unwrap_or_default();
         let wrong = allowed.as_object().and_then(|allowed| self.checker.wrong(allowed, arguments));
         if let Some((name, schema)) = wrong {
-            let allowed: String = schema.to_string().chars().take(400).collect();
-            return Err(format!("argument {name}: it must be of the schema {allowed}"));
+            return Err(wrong_argument(name, schema));
         }
         if let Some(obstacle) = self.session.call(api, arguments.clone(), true) {
             return Err(reason(&obstacle));

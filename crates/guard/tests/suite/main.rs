@@ -5,4 +5,5 @@ mod other_rules;
 mod parts;
 mod processes;
 mod random_clients;
+mod same_sessions;
 mod sessions;

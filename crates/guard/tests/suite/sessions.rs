@@ -316,7 +316,7 @@ fn sessions_are_continued() {
     let supervisor = parts::supervisor(&procedure, Mode::Guarded);
     let rules = || parts::rules(&procedure, Mode::Guarded, &supervisor, DEAF);
     let read = |text: &str| read_trace(text, &Default::default()).unwrap();
-    let call = r#"["call", "price_ride", {"pickup": "a", "target": "b"}]"#;
+    let call = r#"["call", "price_ride", {"pickup": "Elm", "target": "Oak"}]"#;
     let ended = rules().resume(&read(&format!("{call}\n[\"guide\", \"x\"]"))).unwrap();
     assert_eq!(ended, Some(json!(["result", { "error": "the session ended before the result" }])));
     let whole = format!(

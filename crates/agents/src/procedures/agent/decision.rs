@@ -49,7 +49,7 @@ pub(super) fn choices(
     if let Some(list) = lists.filter_map(|(_, value)| value.as_array()).find(|list| !list.is_empty()) {
         return list.iter().map(named).collect();
     }
-    crate::procedures::conversation::words::pieces(&[reply.to_owned()])
+    crate::procedures::conversation::words::pieces([reply].into_iter())
         .into_iter()
         .map(|piece| (piece.clone(), Value::from(piece)))
         .collect()

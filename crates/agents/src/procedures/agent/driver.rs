@@ -317,6 +317,7 @@ impl Driver<'_, '_> {
                         obstacle,
                         Obstacle::Stale { .. }
                             | Obstacle::Argument(_)
+                            | Obstacle::Schema { .. }
                             | Obstacle::Unsaid(_)
                             | Obstacle::Again
                     )

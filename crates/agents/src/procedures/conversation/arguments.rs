@@ -4,9 +4,7 @@ use super::obstacle::Obstacle;
 use super::owners::elements;
 use super::provenance::is_free_text;
 use super::session::{Session, Values};
-use super::words;
 use crate::procedures::language::declarations::{NodeKind, Source};
-use crate::procedures::language::status::Status;
 use crate::procedures::language::value::Scalar;
 use serde_json::{Value, json};
 
@@ -214,20 +212,12 @@ impl Session<'_> {
             }
         }
         let source = self.procedure.slot(slot).and_then(|slot| slot.source.clone());
-        if let Some(Source::Result { api, slot }) = &source {
-            let told = self.value(&format!("{api}.{slot}"));
-            return Origin::Told(told.map(elements).unwrap_or_default());
+        if let Some(Source::Result { api: of, slot: told }) = &source {
+            let told = self.value(&format!("{of}.{told}"));
+            return Origin::Told(self.chosen(api, slot, told.map(elements).unwrap_or_default()));
         }
-        let is_answered = |base: usize| self.status(base) != Status::No;
-        for precondition in &self.procedure.preconditions[api] {
-            let base = &self.procedure.nodes[precondition.node];
-            if let Some(place) = base.response.iter().position(|known| known == slot)
-                && is_answered(precondition.node)
-            {
-                let answer = self.answers[precondition.node].as_ref();
-                let told = answer.and_then(|answer| answer.response[place].as_ref());
-                return Origin::Told(told.map(elements).unwrap_or_default());
-            }
+        if let Some(offered) = self.offered(api, slot) {
+            return Origin::Told(self.chosen(api, slot, offered));
         }
         let schema = schema_of(self, slot);
         if source == Some(Source::User) && is_free_text(&schema) {
@@ -237,9 +227,9 @@ impl Session<'_> {
                 let length = piece.chars().count() as u64;
                 least <= length && length <= most
             };
-            return Origin::Words(words::pieces(&self.heard).into_iter().filter(fits).collect());
+            return Origin::Words(self.quotes(api, slot).into_iter().filter(fits).collect());
         }
-        let said = if self.asks_for_owners() { self.said_values(slot) } else { None };
+        let said = if self.asks_for_owners() { self.said_values(api, slot) } else { None };
         if let Some(values) = said {
             let texts: Option<Vec<String>> =
                 values.iter().map(|value| value.as_str().map(str::to_owned)).collect();

@@ -3,6 +3,7 @@
 
 pub(super) mod act;
 pub(super) mod arguments;
+pub(super) mod checks;
 pub(super) mod claims;
 pub(super) mod conversation;
 pub(super) mod fill;
@@ -14,6 +15,7 @@ pub(super) mod provenance;
 pub(super) mod sayings;
 pub(super) mod session;
 pub(super) mod step;
+pub(super) mod told;
 pub(super) mod turns;
 pub(super) mod words;
 

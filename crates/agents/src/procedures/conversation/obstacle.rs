@@ -1,6 +1,10 @@
 //! Reasons why a node is not open.
 
+use serde_json::Value;
 use std::fmt;
+
+/// The maximum number of characters of a schema that an obstacle shows.
+const MOST_SHOWN: usize = 400;
 
 /// Why a node is not open, or why a call with certain arguments is not allowed: the first rule that is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +35,13 @@ pub enum Obstacle {
     },
     /// A required slot of the request is missing, or can have no value.
     Argument(String),
+    /// The value of an argument is not of the schema of its slot, or the request has no such slot.
+    Schema {
+        /// The name of the argument.
+        slot: String,
+        /// The schema of the slot; `false` if the request does not have it.
+        schema: Value,
+    },
     /// Nobody said the value of this slot: none of the messages of the user, results and decisions that the `source` of
     /// the slot admits has it, and it is not known otherwise, for instance as the declared default.
     Unsaid(String),
@@ -54,12 +65,18 @@ impl Obstacle {
             Obstacle::Order => "order",
             Obstacle::Stale { .. } => "stale",
             Obstacle::Argument(_) => "argument",
+            Obstacle::Schema { .. } => "schema",
             Obstacle::Unsaid(_) => "unsaid",
             Obstacle::Again => "again",
             Obstacle::Cancelled => "cancelled",
             Obstacle::Blocking(_) => "blocking",
         }
     }
+}
+
+/// Returns the beginning of a schema's text.
+fn cut(schema: &Value) -> String {
+    schema.to_string().chars().take(MOST_SHOWN).collect()
 }
 
 impl fmt::Display for Obstacle {
@@ -73,6 +90,10 @@ impl fmt::Display for Obstacle {
             Obstacle::Guard { condition, values } => write!(f, " {condition} ({values})"),
             Obstacle::Stale { api, slot } => write!(f, " {api}.{slot}"),
             Obstacle::Argument(slot) | Obstacle::Unsaid(slot) => write!(f, " {slot}"),
+            Obstacle::Schema { slot, schema: Value::Bool(false) } => {
+                write!(f, " {slot} (the call has no such argument)")
+            }
+            Obstacle::Schema { slot, schema } => write!(f, " {slot} ({})", cut(schema)),
             Obstacle::Blocking(outcome) => write!(f, " {outcome}"),
         }
     }

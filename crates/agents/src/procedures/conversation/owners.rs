@@ -1,6 +1,7 @@
 //! Everything that was said in a conversation, and by whom.
 
 use super::sayings::Saying;
+use super::told::{Part, parts};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
@@ -12,18 +13,31 @@ const MOST_TOLD: usize = 4_096;
 pub(in crate::procedures) struct Owners {
     /// The user's messages, the oldest first.
     pub(in crate::procedures) messages: Vec<Saying>,
-    /// Texts of answers that the user agreed to with a decision.
-    pub(in crate::procedures) agreed: Vec<Saying>,
+    /// The parts of the user's messages, the oldest first.
+    pub(in crate::procedures) parts: Vec<Part>,
+    /// Texts of answers that the user agreed to with a decision, each with the number of messages then.
+    pub(in crate::procedures) agreed: Vec<(usize, Saying)>,
     /// The text of the last answer; empty once the user agreed to it.
     proposed: String,
-    /// Values of results with their slots, the oldest first. Elements of lists are separate values.
-    pub(in crate::procedures) told: Vec<(String, Value)>,
+    /// Values of results, the oldest first. Elements of lists are separate values.
+    pub(in crate::procedures) told: Vec<Told>,
     /// Values known before the conversation, by slot.
     pub(in crate::procedures) given: Map<String, Value>,
     /// By slot, the number of messages when it was asked for last.
     asked: FxHashMap<String, usize>,
     /// The number of messages when all slots were asked for last.
     asked_all: Option<usize>,
+    /// The slot for which the last answer asked, if it asked for one alone.
+    asked_alone: Option<String>,
+}
+
+/// A value of a result.
+#[derive(Clone, Debug)]
+pub(in crate::procedures) struct Told {
+    pub(in crate::procedures) slot: String,
+    pub(in crate::procedures) value: Value,
+    /// The number of the user's messages before the result.
+    pub(in crate::procedures) at: usize,
 }
 
 /// Returns the elements of a list, nothing for null, and otherwise the value alone.
@@ -36,7 +50,10 @@ pub(in crate::procedures) fn elements(value: &Value) -> Vec<Value> {
 }
 
 impl Owners {
-    pub(in crate::procedures) fn hear(&mut self, text: &str) {
+    /// Records a message. `names` are the names of slots.
+    pub(in crate::procedures) fn hear(&mut self, text: &str, names: &[&str]) {
+        let asked = self.asked_alone.take();
+        self.parts.extend(parts(text, self.messages.len(), names, asked.as_deref()));
         self.messages.push(Saying::of(text));
     }
 
@@ -45,6 +62,7 @@ impl Owners {
         text.clone_into(&mut self.proposed);
         let now = self.messages.len();
         self.asked.extend(asks.iter().map(|slot| (slot.clone(), now)));
+        self.asked_alone = if let [only] = asks { Some(only.clone()) } else { None };
         if is_question && asks.is_empty() {
             self.asked_all = Some(now);
         }
@@ -55,13 +73,16 @@ impl Owners {
     pub(in crate::procedures) fn decided(&mut self, value: &Value) {
         let is_no = matches!(value, Value::Null | Value::Bool(false));
         if !is_no && !self.proposed.is_empty() {
-            self.agreed.push(Saying::of(&std::mem::take(&mut self.proposed)));
+            let agreed = Saying::of(&std::mem::take(&mut self.proposed));
+            self.agreed.push((self.messages.len(), agreed));
         }
     }
 
     pub(in crate::procedures) fn told(&mut self, result: &Map<String, Value>) {
+        let at = self.messages.len();
         for (slot, value) in result {
-            self.told.extend(elements(value).into_iter().map(|value| (slot.clone(), value)));
+            let told = elements(value).into_iter();
+            self.told.extend(told.map(|value| Told { slot: slot.clone(), value, at }));
         }
         let surplus = self.told.len().saturating_sub(MOST_TOLD);
         self.told.drain(..surplus);
@@ -71,27 +92,10 @@ impl Owners {
         self.given.insert(slot.to_owned(), value);
     }
 
-    /// Returns the messages since the agent last asked for a slot, or for all slots; `None` if it did not, or if the
-    /// user has not answered.
-    pub(in crate::procedures) fn answers_to(&self, slot: &str) -> Option<&[Saying]> {
+    /// Returns the number of messages when the agent last asked for a slot, or for all slots; `None` if it did not, or
+    /// if the user has not answered.
+    pub(in crate::procedures) fn asked(&self, slot: &str) -> Option<usize> {
         let asked = self.asked.get(slot).copied().max(self.asked_all)?;
-        self.messages.get(asked..).filter(|messages| !messages.is_empty())
-    }
-
-    /// Returns the distinct numbers of the user's messages, the latest message first.
-    pub(in crate::procedures) fn numbers(&self) -> Vec<Value> {
-        let mut seen = Vec::new();
-        for number in self.messages.iter().rev().flat_map(Saying::numbers) {
-            let whole = number.fract() == 0.0 && number.abs() < 9e15;
-            let value = if whole { Value::from(*number as i64) } else { Value::from(*number) };
-            if !seen.contains(&value) {
-                seen.push(value);
-            }
-        }
-        seen
-    }
-
-    pub(in crate::procedures) fn normal_forms(&self) -> impl Iterator<Item = String> {
-        self.messages.iter().rev().flat_map(Saying::normal_forms)
+        (asked < self.messages.len()).then_some(asked)
     }
 }

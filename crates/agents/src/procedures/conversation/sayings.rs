@@ -131,13 +131,19 @@ pub(in crate::procedures) fn words(text: &str) -> Vec<String> {
 
 impl Saying {
     pub(in crate::procedures) fn of(text: &str) -> Saying {
+        Saying::within(text, "")
+    }
+
+    /// Reads a part of a text. If the whole text speaks of a time of day, whole numbers of the part may be hours.
+    pub(in crate::procedures) fn within(text: &str, whole: &str) -> Saying {
+        let is_hours = |word: &String| HOURS.contains(&word.as_str());
+        let has_hours = words(text).iter().any(is_hours) || words(whole).iter().any(is_hours);
         let words = words(text);
         let text = text.to_lowercase();
         let mut numbers = digits(&text);
         numbers.extend(spelled(&words));
         let mut times = clocks(&text);
         times.extend(spoken_times(&words));
-        let has_hours = words.iter().any(|word| HOURS.contains(&word.as_str()));
         let is_hour = |number: &&f64| has_hours && number.fract() == 0.0 && (0.0..=24.0).contains(*number);
         let whole = numbers.iter().filter(is_hour);
         times.extend(whole.map(|&hour| Time { minutes: hour as u32 % 12 * 60, is_afternoon: None }));
@@ -161,7 +167,9 @@ impl Saying {
         }
     }
 
-    fn has_text(&self, text: &str) -> bool {
+    /// Returns whether the text has the words of another text, without regard to case, spaces and punctuation. A text
+    /// without letters and digits must occur as written.
+    pub(in crate::procedures) fn spells(&self, text: &str) -> bool {
         let lower = text.trim().to_lowercase();
         let squeezed: String = lower.chars().filter(|c| c.is_alphanumeric()).collect();
         if squeezed.is_empty() {
@@ -169,8 +177,12 @@ impl Saying {
         }
         // scripts without spaces have no words to compare
         let has_no_spaces = squeezed.chars().any(|c| ('\u{2e80}'..'\u{ac00}').contains(&c));
-        self.has_words(&squeezed)
-            || has_no_spaces && self.text.contains(&lower)
+        self.has_words(&squeezed) || has_no_spaces && self.text.contains(&lower)
+    }
+
+    fn has_text(&self, text: &str) -> bool {
+        let lower = text.trim().to_lowercase();
+        self.spells(text)
             || number(&lower).is_some_and(|number| self.numbers.contains(&number))
             || time(&lower).is_some_and(|time| self.times.iter().any(|said| is_same(*said, time)))
             || day(&lower).is_some_and(|day| self.has_day(day))
@@ -305,6 +317,11 @@ fn value_of(word: &str) -> Option<u32> {
         .or_else(|| place(&ORDINALS).map(|place| place + 1))
         .or_else(|| tens().map(|place| 10 * (place as u32 + 2)))
         .or_else(|| OTHERS.iter().find(|(known, _)| *known == word).map(|(_, value)| *value))
+}
+
+/// Returns whether a word is a number: in digits, as `10` and `5pm`, or in words.
+pub(in crate::procedures) fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) || value_of(word).is_some()
 }
 
 /// Returns the numbers in words: `twenty five`, `two hundred and ten`, `six`.

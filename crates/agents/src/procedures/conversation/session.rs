@@ -145,7 +145,11 @@ impl<'p> Session<'p> {
     pub fn hear(&mut self, text: impl Into<String>) {
         let text = text.into();
         self.made.clear();
-        self.owners.hear(&text);
+        let procedure = self.procedure;
+        let requested = procedure.nodes.iter().flat_map(|node| &node.request);
+        let declared = procedure.slots.iter().map(|slot| &slot.name);
+        let names: Vec<&str> = declared.chain(requested).map(String::as_str).collect();
+        self.owners.hear(&text, &names);
         let rank = self.rank();
         self.pace.hear(&text, rank);
         self.heard.push(text);
@@ -411,39 +415,6 @@ impl<'p> Session<'p> {
             }
         }
         None
-    }
-
-    fn wrong_arguments(&self, node: usize, arguments: &Values) -> Option<Obstacle> {
-        let declared = &self.procedure.nodes[node];
-        if declared.kind != NodeKind::Api {
-            return None;
-        }
-        let given = |slot: &String| arguments.get(slot).filter(|value| !value.is_null());
-        for (api, base) in self.bases(node) {
-            let request = &self.procedure.nodes[api].request;
-            let shared = declared.request.iter().filter(|slot| request.contains(slot));
-            for slot in shared.filter(|slot| !declared.rebind.contains(slot)) {
-                let before = base.get(slot).filter(|value| !value.is_null());
-                if let (Some(before), Some(now)) = (before, given(slot))
-                    && Scalar::of(before) != Scalar::of(now)
-                {
-                    let api = self.procedure.nodes[api].name.clone();
-                    return Some(Obstacle::Stale { api, slot: slot.clone() });
-                }
-            }
-        }
-        let required = |slot: &&String| !declared.optional.contains(slot) && !arguments.contains_key(*slot);
-        if let Some(slot) = declared.request.iter().find(required) {
-            return Some(Obstacle::Argument(slot.clone()));
-        }
-        let is_unsaid = |slot: &&String| given(slot).is_some_and(|value| !self.is_owned(node, slot, value));
-        if self.asks_for_owners()
-            && let Some(slot) = declared.request.iter().find(is_unsaid)
-        {
-            return Some(Obstacle::Unsaid(slot.clone()));
-        }
-        let is_made = self.made.iter().any(|(api, made)| *api == node && made == arguments);
-        is_made.then_some(Obstacle::Again)
     }
 
     /// Records a call of the agent and returns its obstacle, if there is one. Arguments are checked only with

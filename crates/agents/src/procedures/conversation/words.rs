@@ -46,10 +46,10 @@ fn boundaries(text: &str) -> (Vec<Boundary>, Vec<Boundary>) {
 /// Returns the distinct pieces of texts from the beginning of a word to the end of a word, as they are spelled there. A
 /// piece spans at most 12 runs of characters without whitespace, and at most 64 pieces begin at one place. Pieces of
 /// the latest text come first.
-pub(in crate::procedures) fn pieces(texts: &[String]) -> Vec<String> {
+pub(in crate::procedures) fn pieces<'t>(texts: impl DoubleEndedIterator<Item = &'t str>) -> Vec<String> {
     let mut seen: FxHashSet<&str> = FxHashSet::default();
     let mut pieces = Vec::new();
-    for text in texts.iter().rev() {
+    for text in texts.rev() {
         let (begins, ends) = boundaries(text);
         let mut first = 0;
         for &(begin, run) in &begins {
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn pieces_go_from_a_word_to_a_word() {
         let of = |text: &str| {
-            let mut pieces = pieces(&[text.to_owned()]);
+            let mut pieces = pieces([text].into_iter());
             pieces.sort();
             pieces
         };
@@ -85,7 +85,7 @@ mod tests {
         assert!(of(" \t").is_empty());
         let long: Vec<String> = (0..30).map(|n| n.to_string()).collect();
         assert!(of(&long.join(" ")).iter().all(|piece| piece.split(' ').count() <= 12));
-        assert_eq!(pieces(&["x".to_owned(), "x".to_owned()]), ["x"]);
+        assert_eq!(pieces(["x", "x"].into_iter()), ["x"]);
         assert!(of(&"a-".repeat(5_000)).len() <= 2 * MOST_ENDS);
     }
 }

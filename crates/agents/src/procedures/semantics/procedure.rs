@@ -120,6 +120,14 @@ impl Procedure {
         }
     }
 
+    /// Returns whether the schema of a slot allows a value. True if the slot is unknown or has no schema, or if the
+    /// schema cannot be compiled with the default limits.
+    pub(in crate::procedures) fn conforms(&self, slot: &str, value: &Value) -> bool {
+        let place = self.slots.iter().position(|known| known.name == slot);
+        let schema = place.and_then(|place| self.slots[place].schema.as_ref().map(|schema| (place, schema)));
+        schema.is_none_or(|(place, schema)| self.shapes[place].conforms(schema, value))
+    }
+
     /// Returns whether the user can tell a slot: no response has it, no answer is followed by a decision on it, and its
     /// source is the user or not given.
     pub(in crate::procedures) fn is_tellable(&self, slot: &str) -> bool {

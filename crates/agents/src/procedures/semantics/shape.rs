@@ -32,19 +32,28 @@ pub(in crate::procedures) fn canonical(schema: &Value) -> Value {
     Value::Object(fields)
 }
 
-/// The automaton of a schema's texts, built on first use.
+/// Returns the automaton of a schema with the default limits; `None` if it cannot be compiled.
+fn automaton(schema: &Value, options: impl Fn(&Limits) -> json_schema::Options) -> Option<Automaton> {
+    let limits = Limits::default();
+    let compiled = json_schema::compile_value(schema, &options(&limits)).ok()?;
+    Automaton::new(&compiled.grammar, &limits).ok()
+}
+
+/// The automata of a schema's texts, built on first use; `None` for a schema that cannot be compiled. The first schema
+/// counts for all calls.
 #[derive(Debug, Default)]
-pub(in crate::procedures) struct Shape(OnceLock<Option<Automaton>>);
+pub(in crate::procedures) struct Shape {
+    /// The texts that a mask allows, one for each value.
+    offered: OnceLock<Option<Automaton>>,
+    /// All compact texts of the values.
+    all: OnceLock<Option<Automaton>>,
+}
 
 impl Shape {
     /// Returns those of the values that a schema allows. Returns all of them if the schema cannot be compiled with the
-    /// default limits; that is reported when its grammar is needed. The first schema counts for all calls.
+    /// default limits; that is reported when its grammar is needed.
     pub(in crate::procedures) fn allowed(&self, schema: &Value, values: Vec<Value>) -> Vec<Value> {
-        let automaton = self.0.get_or_init(|| {
-            let limits = Limits::default();
-            let compiled = json_schema::compile_value(&canonical(schema), &options(&limits)).ok()?;
-            Automaton::new(&compiled.grammar, &limits).ok()
-        });
+        let automaton = self.offered.get_or_init(|| automaton(&canonical(schema), options));
         let Some(automaton) = automaton else { return values };
         let mut cache = Cache::new();
         let mut run = Lazy::new(automaton, &mut cache);
@@ -52,5 +61,16 @@ impl Shape {
             .into_iter()
             .filter(|value| matches!(wrong_byte(&mut run, &value.to_string()), Ok(None)))
             .collect()
+    }
+
+    /// Returns whether a schema allows a value, as JSON Schema has it. True if the schema cannot be compiled with the
+    /// default limits, or if they do not suffice for the value.
+    pub(in crate::procedures) fn conforms(&self, schema: &Value, value: &Value) -> bool {
+        let any = |limits: &Limits| {
+            options(limits).numbers(Numbers::Any).property_order(json_schema::PropertyOrder::Any)
+        };
+        let Some(automaton) = self.all.get_or_init(|| automaton(schema, any)) else { return true };
+        let mut cache = Cache::new();
+        !matches!(wrong_byte(&mut Lazy::new(automaton, &mut cache), &value.to_string()), Ok(Some(_)))
     }
 }
