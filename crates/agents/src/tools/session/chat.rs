@@ -43,7 +43,7 @@ impl CompiledTools {
             },
         };
         chat::ask(model, Request { messages, form, max_tokens }, |answer| {
-            let turn = match turn(answer, &names, &sent) {
+            let turn = match turn(answer, &names, &sent, self.format().lead()) {
                 Ok(turn) => turn,
                 Err(wrong) => return Ok(Err(wrong)),
             };
@@ -68,8 +68,9 @@ impl CompiledTools {
 }
 
 /// Converts an answer to a turn with the names of the set; text is dropped if there are calls. An error says why that
-/// is not possible: an unknown tool, or arguments that are not an object.
-fn turn(answer: &Answer, names: &[&str], sent: &[String]) -> std::result::Result<Turn, String> {
+/// is not possible: an unknown tool, or arguments that are not an object. `lead` is the text with which the format begins
+/// each turn; a model that writes it does not mean it twice.
+fn turn(answer: &Answer, names: &[&str], sent: &[String], lead: &str) -> std::result::Result<Turn, String> {
     let mut turn = Turn::default();
     for call in &answer.calls {
         let name = sent.iter().position(|name| *name == call.name).and_then(|place| names.get(place));
@@ -80,7 +81,26 @@ fn turn(answer: &Answer, names: &[&str], sent: &[String]) -> std::result::Result
         turn.calls.push(Call { tool: (*name).to_owned(), arguments: arguments.clone() });
     }
     if turn.calls.is_empty() {
-        turn.text = answer.text.clone();
+        let text = answer.text.as_str();
+        let bare = text.trim_start().strip_prefix(lead).filter(|_| !lead.is_empty());
+        turn.text = bare.unwrap_or(text).to_owned();
     }
     Ok(turn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lead_of_a_format_is_not_written_twice() {
+        let of = |text: &str, lead: &str| {
+            let answer = Answer { text: text.to_owned(), ..Answer::default() };
+            turn(&answer, &[], &[], lead).unwrap().text
+        };
+        assert_eq!(of("Thought: save", "Thought:"), " save");
+        assert_eq!(of("\nThought: save", "Thought:"), " save");
+        assert_eq!(of("save Thought:", "Thought:"), "save Thought:");
+        assert_eq!(of(" save", ""), " save");
+    }
 }
