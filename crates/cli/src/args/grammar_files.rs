@@ -5,6 +5,7 @@ use crate::io::errors;
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::syntax::Notation;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of levels of subfolders that are searched. The bound is needed because symbolic links may form a
@@ -19,7 +20,46 @@ pub(crate) struct Found {
     /// Number of entries that are not grammars: files with other names, TOML and JSON files of other kinds, broken
     /// links, and folders more than [`DEPTH`] levels deep.
     pub(crate) others: usize,
+    /// JSON files that are not schemas: no member at the root is a keyword of JSON Schema.
+    pub(crate) not_schemas: Vec<PathBuf>,
 }
+
+/// The kind of a file by its name and content.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FileKind {
+    Grammar,
+    /// JSON that is not a schema.
+    NotSchema,
+    Other,
+}
+
+/// Keywords by which a JSON file is taken for a schema.
+const KEYWORDS: [&str; 24] = [
+    "$schema",
+    "$id",
+    "$ref",
+    "$defs",
+    "definitions",
+    "type",
+    "enum",
+    "const",
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "propertyNames",
+    "required",
+    "items",
+    "prefixItems",
+    "contains",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "pattern",
+    "format",
+    "minimum",
+];
 
 /// Finds the grammars in a folder and in its subfolders. A subfolder that holds exactly one file such as `schema.json`
 /// is one grammar, and is not searched.
@@ -40,14 +80,18 @@ pub(crate) fn find(folder: &Path, limits: &Limits) -> Result<Found> {
                     false if depth < DEPTH => open.push((path, depth + 1)),
                     false => found.others += 1,
                 }
-            } else if path.is_file() && is_grammar(&path, limits)? {
-                found.grammars.push(path);
             } else {
-                found.others += 1;
+                let kind = if path.is_file() { kind_of(&path, limits)? } else { FileKind::Other };
+                match kind {
+                    FileKind::Grammar => found.grammars.push(path),
+                    FileKind::NotSchema => found.not_schemas.push(path),
+                    FileKind::Other => found.others += 1,
+                }
             }
         }
     }
     found.grammars.sort();
+    found.not_schemas.sort();
     Ok(found)
 }
 
@@ -56,18 +100,32 @@ fn is_grammar_folder(folder: &Path) -> bool {
     names.filter(|name| folder.join(name).is_file()).count() == 1
 }
 
-/// Returns whether a file is a grammar: its name must be that of a notation. A spec must also have a line with a known
-/// `kind`, because other programs have TOML and JSON files too.
-fn is_grammar(file: &Path, limits: &Limits) -> Result<bool> {
+/// Returns the kind of a file. A grammar's name is that of a notation. Other programs have TOML and JSON files too, so a
+/// spec must have a line with a known `kind`, and a schema a keyword at its root.
+fn kind_of(file: &Path, limits: &Limits) -> Result<FileKind> {
     // most names can be rejected without reading the file
     if Notation::of_file(file, "").is_none() {
-        return Ok(false);
+        return Ok(FileKind::Other);
     }
     let text = source::text(file, limits)?;
     Ok(match Notation::of_file(file, &text) {
-        Some(Notation::Spec) => text.lines().any(is_kind_of_spec),
-        kind => kind.is_some(),
+        Some(Notation::Spec) if !text.lines().any(is_kind_of_spec) => FileKind::Other,
+        Some(Notation::JsonSchema) if !may_be_schema(&text) => FileKind::NotSchema,
+        Some(_) => FileKind::Grammar,
+        None => FileKind::Other,
     })
+}
+
+/// Returns whether JSON may be a schema: a boolean, an empty object, or an object with a keyword. Invalid JSON may be one,
+/// too, so that reading it reports the error.
+fn may_be_schema(text: &str) -> bool {
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Object(fields)) => {
+            fields.is_empty() || KEYWORDS.iter().any(|keyword| fields.contains_key(*keyword))
+        }
+        Ok(Value::Bool(_)) | Err(_) => true,
+        Ok(_) => false,
+    }
 }
 
 /// Returns whether a line of TOML or JSON has the word `kind` and after it `dfa`, `nfa`, `pda` or `cfg` in quotes, as

@@ -127,7 +127,11 @@ impl Workshop<'_> {
     fn each(&self, to: Option<&Path>, output: &mut Output) -> Result<Exit, Failure> {
         let from = self.arguments.source.path();
         let io = |path: &Path, cause: std::io::Error| errors::io(path, &cause);
-        let Found { grammars: paths, others } = grammar_files::find(from, &self.limits)?;
+        let Found { grammars: paths, others, not_schemas } = grammar_files::find(from, &self.limits)?;
+        for file in &not_schemas {
+            let file = file.display();
+            messages::note(&format!("{file} skipped, JSON without a keyword of JSON Schema at its root"));
+        }
         if others > 0 {
             messages::note(&format!("{} skipped, not grammars by name", counted(others, "file")));
         }
@@ -143,7 +147,7 @@ impl Workshop<'_> {
             output.list("grammars")?;
         }
         let start = Instant::now();
-        let (mut bytes, mut kept, mut failed) = (0, 0, 0);
+        let (mut bytes, mut kept, mut failed, mut of_plans) = (0, 0, 0, 0);
         let progress = Progress::with_total("exploring the grammars", paths.len() as u64);
         for paths in paths.chunks(AT_ONCE) {
             let make = |path: &PathBuf| {
@@ -159,6 +163,12 @@ impl Workshop<'_> {
             };
             let made: Vec<Result<Made>> = paths.par_iter().map(make).collect();
             for (path, result) in paths.iter().zip(&made) {
+                if result.as_ref().is_err_and(|error| error.code() == "automaton-spec/plans-only") {
+                    let path = path.display();
+                    messages::note(&format!("{path} skipped, a spec with rules that only plans can keep"));
+                    of_plans += 1;
+                    continue;
+                }
                 self.report(result, output)?;
                 match result {
                     Ok(made) if made.is_new => bytes += made.file.as_bytes().len(),
@@ -176,7 +186,7 @@ impl Workshop<'_> {
             writeln!(
                 output,
                 "{} in {:.1?}: {} {}, {kept} left as they were, {failed} failed",
-                counted(paths.len(), "grammar"),
+                counted(paths.len() - of_plans, "grammar"),
                 start.elapsed(),
                 size(bytes),
                 if to.is_some() { "written" } else { "made" },

@@ -139,6 +139,36 @@ fn a_folder_of_grammars_is_compiled_and_resumed() {
 
 /// A folder is compiled into one archive, whose contents are listed, and from which files are extracted.
 #[test]
+fn files_that_are_no_grammars_of_texts_are_skipped_by_name() {
+    let plans = "kind = \"dfa\"\nstart = \"a\"\naccepting = [\"a\"]\nlimits = { max_cost = 1 }\n\
+        symbols = { x = { cost = 1 } }\ntransitions = [{ from = \"a\", input = \"x\", to = \"a\" }]\n";
+    let folder = folder(&[
+        ("a.regex", "[ab]"),
+        ("any.json", "{}"),
+        ("plans.toml", plans),
+        ("schema.json", "{\"title\": \"t\", \"enum\": [1]}"),
+        ("simulation.json", "{\"procedure\": \"p\", \"users\": []}"),
+        ("tools.json", "[{\"name\": \"t\", \"inputSchema\": {\"type\": \"object\"}}]"),
+        ("words.txt", "a"),
+    ]);
+    // `schema.json` makes a folder one grammar
+    std::fs::rename(folder.path().join("schema.json"), folder.path().join("one.json")).unwrap();
+    let to = tempfile::tempdir().unwrap();
+    let run = run(&["compile", &text(folder.path()), "--each", "-o", &text(to.path())]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    for skipped in ["plans.toml skipped", "simulation.json skipped", "tools.json skipped", "1 file skipped"] {
+        assert!(run.err.contains(skipped), "{}", run.err);
+    }
+    let mut made: Vec<String> = std::fs::read_dir(to.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    made.sort();
+    assert_eq!(made, ["a.regex.gmask", "any.json.gmask", "one.json.gmask"]);
+    assert!(run.out.contains("3 grammars in "), "{}", run.out);
+}
+
+#[test]
 fn a_folder_of_grammars_becomes_an_archive() {
     let files = [("a.regex", "a+"), ("b.json", r#"{"type": "boolean"}"#), ("c.gbnf", "root ::= \"x\"")];
     let folder = folder(&files);
