@@ -33,8 +33,8 @@
 //!
 //! - [`vocabulary`] reads tokenizer files; a [`Vocabulary`] has each token's bytes.
 //! - [`syntax`] has the front ends: [`json_schema`](syntax::json_schema), [`gbnf`](syntax::gbnf),
-//!   [`regex`](syntax::regex) and `automaton_spec`. A grammar can also be built in code, with
-//!   a [`GrammarBuilder`](grammar::GrammarBuilder).
+//!   [`lark`](syntax::lark), [`regex`](syntax::regex), [`structural_tag`](syntax::structural_tag) and `automaton_spec`.
+//!   A grammar can also be built in code, with a [`GrammarBuilder`](grammar::GrammarBuilder).
 //! - A [`Compiler`] builds a [`CompiledGrammar`], which threads share; each of its [`Matcher`]s follows one sequence.
 //! - [`explore`] computes configurations and masks ahead of time, and [`mask_file`] stores them for other processes.
 //! - `serve` is for servers: a cache of compiled grammars, and masks of many sequences in one call.
