@@ -11,9 +11,8 @@
 use super::keys::Cursor;
 use super::matcher::Locked;
 use crate::automaton::ConfigurationId;
-use crate::collections::string_set::SetId;
+use crate::automaton::keys::tracker::NamePrefix;
 use crate::error::Result;
-use crate::json::string::JsonStringDecoder;
 use crate::mask::unless_limited;
 use crate::vocabulary::TokenId;
 use rustc_hash::FxHashSet;
@@ -61,10 +60,10 @@ impl Locked<'_> {
     fn letters_to_new_name(
         &mut self,
         from: ConfigurationId,
-        name: (bool, (JsonStringDecoder, SetId)),
+        name: (bool, NamePrefix),
     ) -> Result<Option<usize>> {
         let automaton = self.compiled.automaton();
-        let usable = self.compiled.sufficient().letters.bytes.clone();
+        let usable = self.compiled.sufficient().letters.bytes;
         let mut best: Option<usize> = None;
         let mut seen = FxHashSet::from_iter([(from, name)]);
         let mut open = VecDeque::from([(from, name, 1)]);
@@ -105,7 +104,7 @@ impl Locked<'_> {
     /// token terminal.
     pub(super) fn letters_within(&mut self, at: Cursor, rest: usize) -> Result<Vec<TokenId>> {
         let (automaton, vocabulary) = (self.compiled.automaton(), Arc::clone(self.compiled.vocabulary()));
-        let usable = self.compiled.sufficient().letters.bytes.clone();
+        let usable = self.compiled.sufficient().letters.bytes;
         let mut letters = Vec::new();
         for byte in self.cache.lazy(automaton).candidate_bytes(at.configuration).intersection(&usable).iter()
         {

@@ -79,6 +79,9 @@ enum Position {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct TextId(u32);
 
+/// A prefix of a name: the state of the decoder, and the suffixes of the recorded names that begin with the prefix.
+pub(crate) type NamePrefix = (JsonStringDecoder, SetId);
+
 /// An open object or array of the text. Ids 0 and 1 are the container of an untracked text and the top level of a
 /// tracked text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -171,10 +174,9 @@ impl KeyTracker {
         })
     }
 
-    /// The recorded names that the name which is being read, or the next string, must not equal, if there are any: the
-    /// state of the decoder and the suffixes of the names that begin with the name so far. The flag says whether the name
-    /// has begun.
-    pub(crate) fn to_differ(&self, place: KeyState) -> Option<(bool, (JsonStringDecoder, SetId))> {
+    /// If the name that is being read, or the next string, must differ from recorded names: whether the name has begun,
+    /// and its prefix.
+    pub(crate) fn to_differ(&self, place: KeyState) -> Option<(bool, NamePrefix)> {
         let container = self.containers.get(place.container);
         let name = match place.at {
             Position::Name { decoder, left, .. } => (true, (decoder, left)),
