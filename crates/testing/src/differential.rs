@@ -206,7 +206,7 @@ fn walks(
 }
 
 /// Whether a number has an exponent or more than 12 characters, which is beyond what a validator considers.
-fn has_long_number(text: &str) -> bool {
+pub(super) fn has_long_number(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && !".+-".contains(c));
     let is_number = |word: &&str| word.starts_with(|c: char| c == '-' || c.is_ascii_digit());
     words.filter(is_number).any(|word| word.len() > 12 || word.contains(['e', 'E']))
