@@ -60,9 +60,9 @@ pub(crate) trait Space {
 /// Steps of work per letter tried: a lookup of known places, and a place in a queue.
 const WORK_PER_LETTER: usize = 4;
 
-/// Steps of work per operand of a new product state, for searches that only serve a budget: the operand's steps along
-/// all classes of bytes. (The searches for completions of product states, of which masks depend, count only the classes.)
-const WORK_PER_OPERAND: usize = 3;
+/// The number of operands of new product states that searches for a budget count as one step of work, in addition to the
+/// steps that the searches for completions of product states count: with 20 operands these are too few.
+const OPERANDS_PER_STEP: usize = 4;
 
 /// The average number of letters per place above which a search counts the letters tried, divided by this number,
 /// instead of the places examined.
@@ -184,7 +184,7 @@ impl Cache {
     /// # Errors
     /// The limit, if the budget of work is spent.
     pub(crate) fn spend_on_products(&self, before: usize) -> Result<()> {
-        self.work.spend(self.product_operands().saturating_sub(before).saturating_mul(WORK_PER_OPERAND))
+        self.work.spend(self.product_operands().saturating_sub(before) / OPERANDS_PER_STEP)
     }
 }
 
