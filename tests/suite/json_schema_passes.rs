@@ -22,6 +22,7 @@ const PARTS: &[&str] = &[
     "Test",
     "ArrayShape",
     "ItemClass",
+    "ItemRun",
     "ObjectShape",
     "MemberShape",
     "RestShape",
@@ -51,6 +52,8 @@ const PASSES: &[(&str, &str, &[&str])] = &[
     ("empty.rs", "no_strings", &["StringPart"]),
     ("empty.rs", "no_arrays", &["ArrayPart", "Contains"]),
     ("empty.rs", "no_objects", &["ObjectPart"]),
+    ("empty.rs", "member", &["ObjectPart"]),
+    ("empty.rs", "may_be_name", &["StringPart"]),
     ("numbers/range.rs", "is_empty", &["NumberRange"]),
     // values that schemas list
     ("validate.rs", "own", &["Schema"]),

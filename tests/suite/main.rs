@@ -29,6 +29,7 @@ mod imports;
 mod json_schema;
 mod json_schema_conditions;
 mod json_schema_differential;
+mod json_schema_exclusive;
 mod json_schema_numbers;
 mod json_schema_passes;
 mod json_schema_policies;

@@ -41,7 +41,8 @@ struct Work {
     /// Bytes allocated, including those freed again.
     bytes: usize,
     time: Duration,
-    /// The error, if the input was refused.
+    /// The error, if the input was refused, for the table.
+    #[allow(dead_code)] // `Debug` writes it
     refused: Option<String>,
 }
 

@@ -78,6 +78,9 @@ pub(super) struct ArrayPart {
     pub(super) prefix: Vec<SchemaId>,
     /// Schema of the items after the prefix.
     pub(super) items: Option<SchemaId>,
+    /// An index, and a schema of the item there, which holds in addition to those above. Only made schemas have it: it
+    /// negates an entry of `prefix`.
+    pub(super) at: Option<(usize, SchemaId)>,
     pub(super) count: Counts,
     pub(super) contains: Vec<Contains>,
     /// Whether all items must be different.
@@ -95,9 +98,11 @@ pub(super) struct Contains {
 }
 
 impl ArrayPart {
-    /// Returns the schema of the item at `index`, if any.
-    pub(super) fn item(&self, index: usize) -> Option<SchemaId> {
-        self.prefix.get(index).copied().or(self.items)
+    /// Returns the schemas of the item at `index`: at most two.
+    pub(super) fn item(&self, index: usize) -> impl Iterator<Item = SchemaId> + use<> {
+        let own = self.prefix.get(index).copied().or(self.items);
+        let at = self.at.filter(|(place, _)| *place == index).map(|(_, schema)| schema);
+        own.into_iter().chain(at)
     }
 }
 

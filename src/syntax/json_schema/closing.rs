@@ -8,11 +8,15 @@
 use super::assertion::{ArrayPart, ObjectPart};
 use super::schema::{Applied, Schema, Schemas};
 use super::schema_id::SchemaId;
+use crate::error::Result;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// Closes all values that the root reaches.
-pub(super) fn close(schemas: &mut Schemas<'_>) {
+///
+/// # Errors
+/// The work budget is exhausted.
+pub(super) fn close(schemas: &mut Schemas<'_>) -> Result<()> {
     let referred_to = shared(schemas);
     let mut open = vec![schemas.root()];
     let mut seen: FxHashSet<SchemaId> = open.iter().copied().collect();
@@ -20,7 +24,7 @@ pub(super) fn close(schemas: &mut Schemas<'_>) {
         let schema = Rc::clone(schemas.get(id));
         let mut next = alone(&schema, &referred_to);
         if next.is_empty() {
-            let holding = holding(schemas, id);
+            let holding = holding(schemas, id)?;
             close_one(schemas, id, &holding);
             for schema in &holding {
                 values(schemas.get(*schema), &mut next);
@@ -28,6 +32,7 @@ pub(super) fn close(schemas: &mut Schemas<'_>) {
         }
         open.extend(next.into_iter().filter(|&id| seen.insert(id)));
     }
+    Ok(())
 }
 
 /// Returns the schemas that hold together with others.
@@ -64,7 +69,10 @@ fn alone(schema: &Schema<'_>, shared: &FxHashSet<SchemaId>) -> Vec<SchemaId> {
 }
 
 /// Returns the schemas that may hold of the same value, including `id`.
-fn holding(schemas: &Schemas<'_>, id: SchemaId) -> Vec<SchemaId> {
+///
+/// # Errors
+/// The work budget is exhausted: the schemas that hold of many values may be the same.
+fn holding(schemas: &Schemas<'_>, id: SchemaId) -> Result<Vec<SchemaId>> {
     let (mut open, mut all) = (vec![id], Vec::new());
     let mut seen = FxHashSet::default();
     while let Some(id) = open.pop() {
@@ -73,6 +81,7 @@ fn holding(schemas: &Schemas<'_>, id: SchemaId) -> Vec<SchemaId> {
         }
         all.push(id);
         let schema = schemas.get(id);
+        schemas.work.spend(1 + schema.in_place().count() + schema.object.properties.list().len())?;
         open.extend(schema.in_place());
         for applied in &schema.applied {
             match applied {
@@ -87,7 +96,7 @@ fn holding(schemas: &Schemas<'_>, id: SchemaId) -> Vec<SchemaId> {
             }
         }
     }
-    all
+    Ok(all)
 }
 
 fn close_one(schemas: &mut Schemas<'_>, id: SchemaId, holding: &[SchemaId]) {
@@ -126,7 +135,8 @@ fn values(schema: &Schema<'_>, all: &mut Vec<SchemaId>) {
     all.extend(properties.list().iter().map(|(_, value)| *value));
     all.extend(patterns.iter().map(|(_, value)| *value));
     all.extend(additional);
-    let ArrayPart { prefix, items, count: _, contains: _, unique: _, repeated: _ } = &*schema.array;
+    // negations are made later
+    let ArrayPart { prefix, items, at: _, count: _, contains: _, unique: _, repeated: _ } = &*schema.array;
     all.extend(prefix.iter().chain(items));
     all.extend(schema.unevaluated.properties.iter().chain(&schema.unevaluated.items));
 }

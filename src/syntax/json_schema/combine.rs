@@ -9,7 +9,6 @@ use super::empty::surely_empty_within;
 use super::schema::{Schema, Schemas};
 use super::schema_id::SchemaId;
 use crate::error::Result;
-use crate::work::Budget;
 use rustc_hash::FxHashSet;
 
 /// Greatest number of combinations of one conjunction.
@@ -32,10 +31,9 @@ pub(super) fn combinations(
     bases: &[Part],
     mut choices: Vec<Vec<SchemaId>>,
     budget: &mut u32,
-    work: &Budget,
 ) -> Result<Option<Option<Vec<Vec<SchemaId>>>>> {
     let share = (*budget).clamp(LEAST, MOST);
-    let mut search = Search { schemas, bases, budget: share, found: Vec::new(), work };
+    let mut search = Search { schemas, bases, budget: share, found: Vec::new() };
     let none = Chosen::new(Vec::new());
     retain(&mut choices, |alternatives| Ok(!any(alternatives, |&one| search.implies(&none, one))?))?;
     for alternatives in &mut choices {
@@ -109,15 +107,17 @@ struct Search<'s, 'a> {
     bases: &'s [Part],
     budget: u32,
     found: Vec<Vec<SchemaId>>,
-    work: &'s Budget,
 }
 
 impl Search<'_, '_> {
     /// Whether the bases and the chosen alternatives surely exclude each other.
     fn excludes(&mut self, chosen: &[SchemaId]) -> Result<bool> {
+        if self.budget == 0 {
+            return Ok(false);
+        }
         let chosen = chosen.iter().copied().map(Part::whole);
         let parts: Vec<Part> = self.bases.iter().copied().chain(chosen).collect();
-        surely_empty_within(self.schemas, &parts, &mut self.budget, self.work)
+        surely_empty_within(self.schemas, &parts, &mut self.budget)
     }
 
     /// Whether an alternative surely holds of every value that satisfies the bases and the chosen ones.
@@ -204,7 +204,8 @@ impl Search<'_, '_> {
                 continue;
             }
             let alternatives = open.remove(0);
-            self.work.spend(alternatives.len() * (1 + open.len()))?;
+            let copied = open.iter().map(|open| 1 + open.len() / 8).sum::<usize>() + chosen.list.len();
+            self.schemas.work.spend(alternatives.len().saturating_mul(1 + copied))?;
             for &alternative in alternatives.iter().rev() {
                 let mut longer = chosen.list.clone();
                 longer.push(alternative);

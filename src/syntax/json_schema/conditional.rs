@@ -5,16 +5,16 @@
 //! schemas that the alternatives have for it hold of its value. Each alternative becomes a condition on the variants
 //! that are present.
 
-use super::assertion::{NameClass, ObjectPart, SomeMember, TypeSet, ValueList};
+use super::assertion::{NameClass, NameSet, ObjectPart, SomeMember, TypeSet, ValueList};
 use super::combine;
-use super::conjunction::{Conjunctions, Part, unfold};
+use super::conjunction::{Conjunctions, Part, Unfolded, unfold};
 use super::counts::Counts;
 use super::empty::surely_empty;
-use super::errors;
 use super::merge::declared_names;
 use super::schema::Schema;
 use super::schema_id::SchemaId;
 use super::shape::{MemberShape, ObjectShape, Shape, Typed};
+use super::{errors, validate};
 use crate::error::Result;
 use crate::grammar::{Alternative, Condition};
 use crate::syntax::json_schema::json::Value;
@@ -97,7 +97,7 @@ impl<'a> Conjunctions<'a> {
     /// The alternatives restrict values other than objects, or more than which members are present; those of
     /// [`conditional_object`](Conjunctions::conditional_object).
     pub(super) fn apart(&mut self, own: &[Part], choices: Vec<Vec<SchemaId>>) -> Result<Shape<'a>> {
-        let (ids, _) = unfold(&self.schemas, own);
+        let ids = unfold(&self.schemas, own).bases;
         let bases: Vec<Rc<Schema<'a>>> = ids.iter().map(|&id| Rc::clone(self.schemas.get(id))).collect();
         let types = bases.iter().fold(TypeSet::ALL, |types, base| types.intersection(base.types));
         let parts: Vec<TypeSet> = APART.into_iter().map(|one| one.intersection(types)).collect();
@@ -119,7 +119,8 @@ impl<'a> Conjunctions<'a> {
         }
         let (mut easy, mut hard) = (Vec::new(), Vec::new());
         for alternatives in choices {
-            let ways = alternatives.iter().map(|&one| self.ways(own, one)).collect::<Option<Vec<_>>>();
+            let ways =
+                alternatives.iter().map(|&one| self.ways(own, one)).collect::<Result<Option<Vec<_>>>>()?;
             match ways {
                 Some(ways) => easy.push((alternatives, ways.into_iter().flatten().collect::<Vec<_>>())),
                 None => hard.push(alternatives),
@@ -133,7 +134,7 @@ impl<'a> Conjunctions<'a> {
         }
         let found = match &hard[..] {
             [one] => Some(one.iter().map(|&alternative| vec![alternative]).collect()),
-            _ => combine::combinations(&self.schemas, own, hard, &mut self.budget, &self.work)?
+            _ => combine::combinations(&self.schemas, own, hard, &mut self.budget)?
                 .map(Option::unwrap_or_default),
         };
         let Some(found) = found else {
@@ -159,7 +160,10 @@ impl<'a> Conjunctions<'a> {
 
     /// Returns the ways in which an alternative holds of an object; `None` if it restricts more than members, or if
     /// there are too many ways.
-    fn ways(&self, own: &[Part], alternative: SchemaId) -> Option<Vec<Way<'a>>> {
+    ///
+    /// # Errors
+    /// No work left.
+    fn ways(&self, own: &[Part], alternative: SchemaId) -> Result<Option<Vec<Way<'a>>>> {
         let mut ways = Vec::new();
         // the way so far, schemas to read next, choices to make, and the alternatives chosen
         let mut open =
@@ -167,10 +171,11 @@ impl<'a> Conjunctions<'a> {
         while let Some((mut way, schemas, mut choices, all)) = open.pop() {
             let parts: Vec<Part> = schemas.into_iter().map(Part::whole).collect();
             let with: Vec<Part> = own.iter().copied().chain(all.iter().copied().map(Part::whole)).collect();
-            if surely_empty(&self.schemas, &with) {
+            if surely_empty(&self.schemas, &with)? {
                 continue;
             }
-            let (ids, inner) = unfold(&self.schemas, &parts);
+            let Unfolded { bases: ids, choices: inner, steps } = unfold(&self.schemas, &parts);
+            self.work.spend(steps)?;
             let mut is_possible = true;
             for &id in &ids {
                 let Schema {
@@ -200,8 +205,11 @@ impl<'a> Conjunctions<'a> {
                     || additional.is_some()
                     || !patterns.is_empty();
                 if more && is_possible {
-                    return None;
+                    return Ok(None);
                 }
+                // adding a member searches those of the way
+                let members = way.members.len() + properties.list().len() + required.len();
+                self.work.spend((properties.list().len() + required.len()).saturating_mul(members) / 16)?;
                 let literal = |name, schemas, required| Literal { name, schemas, required };
                 properties.list().iter().for_each(|&(name, value)| {
                     way.add(literal(name, self.said([value]), false));
@@ -216,6 +224,9 @@ impl<'a> Conjunctions<'a> {
             match choices.pop() {
                 None => ways.push(way),
                 Some(alternatives) => {
+                    if ways.len() + open.len() + alternatives.len() > MAX_WAYS {
+                        return Ok(None);
+                    }
                     for one in alternatives {
                         let all = all.iter().copied().chain([one]).collect();
                         open.push((way.clone(), vec![one], choices.clone(), all));
@@ -223,10 +234,10 @@ impl<'a> Conjunctions<'a> {
                 }
             }
             if ways.len() + open.len() > MAX_WAYS {
-                return None;
+                return Ok(None);
             }
         }
-        Some(ways)
+        Ok(Some(ways))
     }
 
     /// Returns the shape of objects that satisfy the bases and, of each choice, at least one way.
@@ -268,8 +279,10 @@ impl<'a> Conjunctions<'a> {
         let names = names.chain(excepted);
         let mut seen = FxHashSet::default();
         let names: Vec<&'a str> = names.filter(|name| seen.insert(*name)).collect();
+        self.work.spend(names.len().saturating_mul(bases.len()))?;
         let mut some: Vec<(SchemaId, SomeMember<'a>)> = Vec::new();
         for one in ways().flat_map(|way| &way.some) {
+            self.work.spend(1 + some.len())?;
             if !some.iter().any(|known| known.1 == one.1) {
                 some.push(one.clone());
             }
@@ -293,10 +306,11 @@ impl<'a> Conjunctions<'a> {
         // the declared names among the required members
         let mut named: Vec<Vec<&'a str>> = Vec::new();
         for (id, one) in &some {
+            self.work.spend(names.len())?;
             let schema = Rc::clone(self.schemas.get(*id));
             let mut of_class = Vec::new();
             for &name in names.iter().filter(|name| !one.other_than.contains(name)) {
-                if self.validator.is_of_class(&self.schemas, &schema, one, name)? {
+                if validate::is_of_class(&self.schemas, &schema, one, name)? {
                     ask(name, &self.said([one.value]));
                     of_class.push(name);
                 }
@@ -370,7 +384,8 @@ impl<'a> Conjunctions<'a> {
         (names_schemas, names): (&[SchemaId], &[&'a str]),
         variants: &mut FxHashMap<&'a str, Variants>,
     ) -> Result<Vec<MemberShape<'a>>> {
-        let is_required = |name: &str| bases.iter().any(|base| base.object.required.contains(&name));
+        let required = bases.iter().flat_map(|base| base.object.required.iter().copied());
+        let required: NameSet<'a> = required.collect();
         let mut members = Vec::new();
         for &name in names {
             let mut schemas = self.schemas_of_member(bases, name)?;
@@ -380,7 +395,7 @@ impl<'a> Conjunctions<'a> {
             let of_name = variants.entry(name).or_default();
             let cells = match self.listed_cells(&schemas, &of_name.asked)? {
                 Some(cells) => Some(cells),
-                None => self.cells(schemas.into_vec(), &of_name.asked),
+                None => self.cells(schemas.into_vec(), &of_name.asked)?,
             };
             let Some(mut cells) = cells.filter(|cells| members.len() + cells.len() <= MAX_ENTRIES) else {
                 let pointer = bases.first().map_or("", |base| base.pointer);
@@ -391,7 +406,7 @@ impl<'a> Conjunctions<'a> {
                 // a member that cannot be present needs an entry, too
                 cells.push((vec![false; of_name.asked.len()], vec![self.schemas.never()]));
             }
-            let required = is_required(name);
+            let required = required.contains(name);
             for (holds, schemas) in cells {
                 of_name.list.push((members.len() as u32, holds));
                 members.push(MemberShape { name, value: self.whole(schemas), required });
@@ -404,19 +419,19 @@ impl<'a> Conjunctions<'a> {
     /// requested schemas. `None` if they do not list values or nothing is requested.
     fn listed_cells(&mut self, schemas: &[SchemaId], asked: &[Vec<SchemaId>]) -> Result<Option<Cells>> {
         let parts = |ids: &[SchemaId]| ids.iter().copied().map(Part::whole).collect::<Vec<_>>();
-        let (bases, _) = unfold(&self.schemas, &parts(schemas));
+        let bases = unfold(&self.schemas, &parts(schemas)).bases;
         let list = bases.iter().flat_map(|&id| &self.schemas.get(id).values).next();
         let Some(values) = list.filter(|_| !asked.is_empty()).map(|list| list.values.clone()) else {
             return Ok(None);
         };
         let mut groups: Vec<(Vec<bool>, Vec<&'a Value<'a>>)> = Vec::new();
         for value in values {
-            if !self.validator.satisfies(&self.schemas, &parts(schemas), value)? {
+            if !validate::satisfies(&self.schemas, &parts(schemas), value)? {
                 continue;
             }
             let mut holds = Vec::with_capacity(asked.len());
             for one in asked {
-                holds.push(self.validator.satisfies(&self.schemas, &parts(one), value)?);
+                holds.push(validate::satisfies(&self.schemas, &parts(one), value)?);
             }
             match groups.iter_mut().find(|(known, _)| *known == holds) {
                 Some((_, group)) => group.push(value),
@@ -433,7 +448,7 @@ impl<'a> Conjunctions<'a> {
     }
 
     /// Returns the variants of a member, by which of the requested schemas hold as well. `None` if there are too many.
-    fn cells(&self, schemas: Vec<SchemaId>, asked: &[Vec<SchemaId>]) -> Option<Cells> {
+    fn cells(&self, schemas: Vec<SchemaId>, asked: &[Vec<SchemaId>]) -> Result<Option<Cells>> {
         let mut cells = vec![(Vec::new(), schemas)];
         for one in asked {
             let mut next = Vec::new();
@@ -445,7 +460,7 @@ impl<'a> Conjunctions<'a> {
                 };
                 let and = |last: bool| holds.iter().copied().chain([last]).collect::<Vec<_>>();
                 let holding = with(one);
-                if !is_empty(&holding) {
+                if !is_empty(&holding)? {
                     next.push((and(true), holding));
                 }
                 let negation = match one[..] {
@@ -453,10 +468,11 @@ impl<'a> Conjunctions<'a> {
                     _ => None,
                 };
                 let failing = negation.map(|negation| with(&[negation]));
-                if !failing.as_deref().is_some_and(is_empty) {
+                if !failing.as_deref().map_or(Ok(false), is_empty)? {
                     // a negation that is a choice would have to be split again
-                    let plain = negation
-                        .filter(|&negation| unfold(&self.schemas, &[Part::whole(negation)]).1.is_empty());
+                    let plain = negation.filter(|&negation| {
+                        unfold(&self.schemas, &[Part::whole(negation)]).choices.is_empty()
+                    });
                     next.push((
                         and(false),
                         if plain.is_some() { failing.unwrap_or(schemas) } else { schemas },
@@ -464,11 +480,11 @@ impl<'a> Conjunctions<'a> {
                 }
             }
             if next.len() > MAX_VARIANTS {
-                return None;
+                return Ok(None);
             }
             cells = next;
         }
-        Some(cells)
+        Ok(Some(cells))
     }
 
     /// Returns the meanings of schemas, sorted, without schemas that admit every value.

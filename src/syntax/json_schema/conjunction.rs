@@ -15,7 +15,7 @@ use super::schema::{Schema, Schemas};
 use super::schema_id::SchemaId;
 use super::shape::Shape;
 use super::string_test::StringTest;
-use super::validate::Validator;
+use super::validate;
 use crate::collections::interner::SliceInterner;
 use crate::error::Result;
 use crate::limits::{LimitKind, Limits};
@@ -59,7 +59,6 @@ impl ConjunctionId {
 /// All conjunctions that the root needs, with their shapes. The first one is that of the root.
 pub(super) struct Conjunctions<'a> {
     pub(super) schemas: Schemas<'a>,
-    pub(super) validator: Validator<'a>,
     parts: SliceInterner<Part>,
     shapes: Vec<Shape<'a>>,
     /// Made schemas that require a member and restrict it, by its name and value.
@@ -77,7 +76,7 @@ pub(super) struct Conjunctions<'a> {
     /// Remaining budget for finding combinations of alternatives, in conjunctions examined.
     pub(super) budget: u32,
     /// Remaining work of the compilation.
-    pub(super) work: Budget,
+    pub(super) work: Rc<Budget>,
     /// Whether some schema distinguishes notations of numbers.
     pub(super) has_notations: bool,
 }
@@ -87,13 +86,13 @@ impl<'a> Conjunctions<'a> {
     ///
     /// # Errors
     /// Combinations that cannot be merged; too many conjunctions; no work left.
-    pub(super) fn of(schemas: Schemas<'a>, arena: &'a Bump, limits: &Limits, work: Budget) -> Result<Self> {
+    pub(super) fn of(schemas: Schemas<'a>, arena: &'a Bump, limits: &Limits) -> Result<Self> {
+        let work = Rc::clone(&schemas.work);
         let (root, count) = (schemas.root(), schemas.len());
         let is_of_notation = |id| schemas.get(id).number.said().is_some_and(|n| n.notation != Notation::Any);
         let has_notations = schemas.ids().any(is_of_notation);
         let mut all = Conjunctions {
             schemas,
-            validator: Validator::new(limits.clone()),
             // usually there are a few more than schemas
             parts: SliceInterner::with_capacity(count + 4),
             shapes: Vec::with_capacity(count + 4),
@@ -113,6 +112,7 @@ impl<'a> Conjunctions<'a> {
         while all.shapes.len() < all.parts.len() {
             let parts = Parts::from_slice(all.parts.get(all.shapes.len() as u32));
             let shape = all.shape(&parts).map_err(|error| all.placed(error, &parts))?;
+            all.schemas.check(all.schemas.get(root).pointer)?;
             size += 1 + shape.children().count();
             if size > limits.grammar_nodes {
                 let found = format!("{} combinations of schemas", all.parts.len());
@@ -152,7 +152,7 @@ impl<'a> Conjunctions<'a> {
 
     /// Returns the schemas whose own assertions hold in a conjunction, with references followed.
     pub(super) fn unfolded(&self, id: ConjunctionId) -> impl Iterator<Item = &Schema<'a>> {
-        let (bases, _) = unfold(&self.schemas, self.parts.get(id.0));
+        let Unfolded { bases, choices: _, steps: _ } = unfold(&self.schemas, self.parts.get(id.0));
         bases.into_iter().map(|id| &**self.schemas.get(id))
     }
 
@@ -225,8 +225,8 @@ impl<'a> Conjunctions<'a> {
     }
 
     fn shape(&mut self, parts: &[Part]) -> Result<Shape<'a>> {
-        let (bases, mut choices) = unfold(&self.schemas, parts);
-        self.work.spend(parts.len() + bases.len() + choices.len())?;
+        let Unfolded { bases, mut choices, steps } = unfold(&self.schemas, parts);
+        self.work.spend(steps)?;
         let schemas: SmallVec<[Rc<Schema<'a>>; 4]> =
             bases.iter().map(|&id| Rc::clone(self.schemas.get(id))).collect();
         let lists = || schemas.iter().flat_map(|schema| &schema.values);
@@ -236,7 +236,7 @@ impl<'a> Conjunctions<'a> {
             let spellings: Vec<&'a Value<'a>> =
                 shortest.values.iter().flat_map(|value| self.spellings(value)).collect();
             for value in spellings {
-                if self.validator.satisfies(&self.schemas, parts, value)? {
+                if validate::satisfies(&self.schemas, parts, value)? {
                     values.push(value);
                 }
             }
@@ -244,6 +244,7 @@ impl<'a> Conjunctions<'a> {
         }
         let (members, resolved) = self.some_members(&bases, &schemas)?;
         choices.extend(members);
+        let resolved: FxHashSet<SchemaId> = resolved.into_iter().collect();
         let left = bases.iter().filter(|id| !resolved.contains(id));
         let own: Parts = left.map(|&schema| Part { schema, own: true }).collect();
         let combinations = match choices.len() {
@@ -251,8 +252,8 @@ impl<'a> Conjunctions<'a> {
             // excluded alternatives are found when their own shapes are computed
             1 => choices.pop().map(|one| one.into_iter().map(|alternative| vec![alternative]).collect()),
             _ => {
-                let (budget, work) = (&mut self.budget, &self.work);
-                match combine::combinations(&self.schemas, &own, choices.clone(), budget, work)? {
+                let budget = &mut self.budget;
+                match combine::combinations(&self.schemas, &own, choices.clone(), budget)? {
                     Some(combinations) => combinations,
                     None => return self.apart(&own, choices),
                 }
@@ -296,22 +297,34 @@ impl<'a> Conjunctions<'a> {
     }
 }
 
-/// Follows `$ref` and `allOf`. Returns the schemas whose own assertions hold, and the lists of alternatives of each of
-/// which at least one holds.
-pub(super) fn unfold(schemas: &Schemas<'_>, parts: &[Part]) -> (Bases, Vec<Vec<SchemaId>>) {
+/// What [`unfold`] finds.
+pub(super) struct Unfolded {
+    /// The schemas whose own assertions hold.
+    pub(super) bases: Bases,
+    /// Lists of alternatives, of each of which at least one holds.
+    pub(super) choices: Vec<Vec<SchemaId>>,
+    /// Steps of work: schemas visited and alternatives copied.
+    pub(super) steps: usize,
+}
+
+/// Follows `$ref` and `allOf`.
+pub(super) fn unfold(schemas: &Schemas<'_>, parts: &[Part]) -> Unfolded {
     if let &[Part { schema: id, own }] = parts {
         let schema = schemas.get(id);
         if own || schema.conjuncts.is_empty() {
             let bases = if schema.is_bare { Bases::new() } else { smallvec![id] };
-            return (bases, if own { Vec::new() } else { schema.any_of.clone() });
+            let choices = if own { Vec::new() } else { schema.any_of.clone() };
+            return Unfolded { steps: steps(2, &choices), bases, choices };
         }
     }
     let (mut bases, mut choices) = (Bases::new(), Vec::new());
     let mut own_seen = FxHashSet::default();
     let mut seen = FxHashSet::default();
+    let mut visited = 0;
     // filled in reverse, the stack keeps the order of the document
     let mut stack: Vec<Part> = parts.iter().rev().copied().collect();
     while let Some(part) = stack.pop() {
+        visited += 1;
         let schema = schemas.get(part.schema);
         if !schema.is_bare && own_seen.insert(part.schema) {
             bases.push(part.schema);
@@ -321,5 +334,9 @@ pub(super) fn unfold(schemas: &Schemas<'_>, parts: &[Part]) -> (Bases, Vec<Vec<S
             stack.extend(schema.conjuncts.iter().rev().map(|&schema| Part::whole(schema)));
         }
     }
-    (bases, choices)
+    Unfolded { steps: steps(visited + bases.len(), &choices), bases, choices }
+}
+
+fn steps(visited: usize, choices: &[Vec<SchemaId>]) -> usize {
+    visited + choices.iter().map(|alternatives| 1 + alternatives.len() / 8).sum::<usize>()
 }

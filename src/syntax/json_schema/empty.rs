@@ -2,13 +2,14 @@
 //! practice: types, listed values, and required members and items that exclude each other.
 
 use super::assertion::{ArrayPart, Contains, ObjectPart, StringPart, TypeSet};
-use super::conjunction::{Part, unfold};
+use super::conjunction::{Part, Unfolded, unfold};
 use super::counts::Counts;
 use super::numbers;
 use super::schema::{Schema, Schemas};
 use super::schema_id::SchemaId;
+use super::string_test::StringTest;
 use crate::error::Result;
-use crate::work::Budget;
+use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Greatest depth of members, items and alternatives that a check visits.
@@ -17,29 +18,31 @@ const DEPTH: u32 = 5;
 const FEW_BASES: usize = 24;
 /// Greatest number of conjunctions that a check visits.
 const FUEL: u32 = 300;
+/// Greatest number of divisors and non-divisors of numbers that a check looks at.
+const MAX_DIVISORS: usize = 64;
+/// Greatest number of pairs of a listed and an excluded value that a check compares.
+const MAX_EXCLUDED: usize = 1 << 18;
 /// Steps of work for each visited conjunction, in addition to one for each of its schemas and alternatives.
 const VISIT: usize = 8;
 
 /// Whether surely no value satisfies all parts. False if this is not known.
-pub(super) fn surely_empty(schemas: &Schemas<'_>, parts: &[Part]) -> bool {
-    Question { schemas, fuel: FUEL, steps: 0 }.is_empty(parts, DEPTH)
-}
-
-/// Like [`surely_empty`], but visits at most `fuel` conjunctions and subtracts them from it, and spends `work`.
 ///
 /// # Errors
 /// The work budget is exhausted.
-pub(super) fn surely_empty_within(
-    schemas: &Schemas<'_>,
-    parts: &[Part],
-    fuel: &mut u32,
-    work: &Budget,
-) -> Result<bool> {
+pub(super) fn surely_empty(schemas: &Schemas<'_>, parts: &[Part]) -> Result<bool> {
+    surely_empty_within(schemas, parts, &mut FUEL.clone())
+}
+
+/// Like [`surely_empty`], but visits at most `fuel` conjunctions and subtracts them from it.
+///
+/// # Errors
+/// The work budget is exhausted.
+pub(super) fn surely_empty_within(schemas: &Schemas<'_>, parts: &[Part], fuel: &mut u32) -> Result<bool> {
     let mut question = Question { schemas, fuel: FUEL.min(*fuel), steps: 0 };
     let before = question.fuel;
     let answer = question.is_empty(parts, DEPTH);
     *fuel -= before - question.fuel;
-    work.spend(question.steps)?;
+    schemas.work.spend(question.steps)?;
     Ok(answer)
 }
 
@@ -66,9 +69,9 @@ impl<'a> Question<'_, 'a> {
         if whole.iter().any(|id| schemas.negations.get(id).is_some_and(|not| whole.contains(not))) {
             return true;
         }
-        let (bases, choices) = unfold(schemas, parts);
+        let Unfolded { bases, choices, steps } = unfold(schemas, parts);
         let alternatives = choices.iter().map(Vec::len).sum::<usize>();
-        self.steps += VISIT + parts.len() + bases.len() + alternatives;
+        self.steps += VISIT + parts.len() + steps + alternatives;
         let assertions: Vec<&Schema<'a>> = bases.iter().map(|&id| &**schemas.get(id)).collect();
         if self.types(&assertions, depth) == TypeSet::NONE {
             return true;
@@ -110,15 +113,23 @@ impl<'a> Question<'_, 'a> {
         let mut lists = bases.iter().flat_map(|base| &base.values);
         if let Some(first) = lists.next() {
             let rest: Vec<_> = lists.collect();
+            let excluded = bases.iter().map(|base| base.excluded.len()).sum::<usize>();
+            let pairs = first.values.len().saturating_mul(excluded);
+            let excludes = |value: &Value<'_>| {
+                let mut excluded = bases.iter().flat_map(|base| &base.excluded);
+                pairs <= MAX_EXCLUDED && excluded.any(|other| other.is_same_scalar(value))
+            };
+            self.steps += first.values.len() * (1 + rest.len()) + pairs.min(MAX_EXCLUDED);
             let possible = first.values.iter().filter(|value| {
                 rest.iter().all(|list| list.contains(value))
-                    && !bases.iter().any(|base| base.excluded.contains(value))
+                    && !excludes(value)
                     && value.as_str().is_none_or(|text| self.is_listed(bases, text))
             });
             let listed = possible.fold(TypeSet::NONE, |listed, value| listed.union(TypeSet::of(value)));
             types = types.intersection(listed);
         }
-        if types.contains(TypeSet::NUMBER) {
+        let divisors = bases.iter().map(|base| base.number.divisors()).sum::<usize>();
+        if types.contains(TypeSet::NUMBER) && divisors <= MAX_DIVISORS {
             let parts = bases.iter().map(|base| &base.number);
             let range = parts.fold(Default::default(), |all, range| numbers::intersection(&all, range));
             if numbers::is_empty(&range) {
@@ -169,12 +180,13 @@ impl<'a> Question<'_, 'a> {
     /// Whether the counts of items contradict each other, one of the required first items has no value, or no item can
     /// satisfy `contains`.
     fn no_arrays(&mut self, bases: &[&Schema<'a>], depth: u32) -> bool {
-        let (mut longest, mut count) = (0, Counts::default());
+        let (mut longest, mut places, mut count) = (0, Vec::new(), Counts::default());
         for base in bases {
             // this does not check whether items are different
-            let ArrayPart { prefix, items: _, count: own, contains: _, unique: _, repeated: _ } =
+            let ArrayPart { prefix, items: _, at, count: own, contains: _, unique: _, repeated: _ } =
                 &*base.array;
             longest = longest.max(prefix.len());
+            places.extend(at.map(|(place, _)| place));
             count = count.intersection(own);
         }
         if count.is_crossed() {
@@ -191,16 +203,26 @@ impl<'a> Question<'_, 'a> {
                 return true;
             }
         }
-        (0..longest.max(1).min(count.min as usize)).any(|index| {
-            let parts: Vec<Part> =
-                bases.iter().filter_map(|base| base.array.item(index)).map(Part::whole).collect();
-            self.is_empty(&parts, depth - 1)
-        })
+        let needed = count.min as usize;
+        let places =
+            (0..longest.max(1).min(needed)).chain(places.into_iter().filter(|&place| place < needed));
+        for place in places {
+            self.steps += bases.len();
+            let items = bases.iter().flat_map(|base| base.array.item(place));
+            let parts: Vec<Part> = items.map(Part::whole).collect();
+            if self.is_empty(&parts, depth - 1) {
+                return true;
+            }
+            if self.fuel == 0 {
+                break;
+            }
+        }
+        false
     }
 
     /// Whether the counts of members contradict each other, or a required member has no value.
     fn no_objects(&mut self, bases: &[&Schema<'a>], depth: u32) -> bool {
-        let (mut asked, mut count) = (0, Counts::default());
+        let (mut asked, mut count, mut names) = (0, Counts::default(), Vec::new());
         for base in bases {
             let ObjectPart {
                 // checked below, for the required members
@@ -209,74 +231,117 @@ impl<'a> Question<'_, 'a> {
                 additional: _,
                 required,
                 count: own,
-                // this does not check names and undeclared members
-                names: _,
+                names: own_names,
+                // this does not check undeclared members
                 some: _,
             } = &*base.object;
             asked += required.len();
             count = count.intersection(own);
+            names.extend(own_names.map(Part::whole));
         }
         if count.is_crossed() {
             return true;
         }
-        let mut seen = FxHashSet::default();
         self.steps += asked;
+        let mut seen = FxHashSet::default();
         let required = bases.iter().flat_map(|base| base.object.required.iter().copied());
-        let mut required = required.filter(|name| seen.insert(*name));
-        if bases.len() > FEW_BASES {
-            self.steps += bases.iter().map(|base| base.object.properties.list().len()).sum::<usize>();
-            let values = MemberValues::of(bases);
-            return required.any(|name| self.is_empty(&values.parts(bases, name), depth - 1));
+        let required: Vec<&'a str> = required.filter(|name| seen.insert(*name)).collect();
+        if count.max.is_some_and(|max| required.len() > max as usize) {
+            return true;
         }
-        required.any(|name| {
-            let member = |base: &&Schema<'a>| {
-                // if there are patterns, one may match the name; the others do not restrict the value of a present
-                // member
-                let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
-                    &*base.object;
-                properties.get(name).or(additional.filter(|_| patterns.is_empty()))
-            };
-            let parts: Vec<Part> = bases.iter().filter_map(member).map(Part::whole).collect();
-            self.is_empty(&parts, depth - 1)
-        })
+        let names = unfold(self.schemas, &names);
+        self.steps += names.steps;
+        let values = (bases.len() > FEW_BASES).then(|| {
+            self.steps += bases.iter().map(|base| base.object.properties.list().len()).sum::<usize>();
+            MemberValues::of(bases)
+        });
+        for name in required {
+            self.steps += names.bases.len();
+            if names.bases.iter().any(|&id| !self.may_be_name(id, name)) {
+                return true;
+            }
+            let mut parts = Vec::new();
+            match &values {
+                Some(values) => values.of_member(name).for_each(|place| {
+                    self.member(bases[place], name, &mut parts);
+                }),
+                None => bases.iter().for_each(|base| self.member(base, name, &mut parts)),
+            }
+            if self.is_empty(&parts, depth - 1) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Adds the schemas that a schema has for the value of a member, if it is present.
+    fn member(&mut self, base: &Schema<'a>, name: &'a str, parts: &mut Vec<Part>) {
+        // the others do not restrict the value of a present member
+        let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
+            &*base.object;
+        let declared = properties.get(name);
+        let mut additional = additional.filter(|_| declared.is_none());
+        parts.extend(declared.map(Part::whole));
+        self.steps += patterns.len();
+        for &(pattern, schema) in patterns {
+            match self.passes(base, StringTest::Pattern(pattern), name) {
+                Some(false) => continue,
+                Some(true) => parts.push(Part::whole(schema)),
+                None => {}
+            }
+            additional = None;
+        }
+        parts.extend(additional.map(Part::whole));
+    }
+
+    /// Whether a schema of `propertyNames`, without the schemas it refers to, may admit a name.
+    fn may_be_name(&self, id: SchemaId, name: &'a str) -> bool {
+        let schema = &**self.schemas.get(id);
+        let StringPart { length, tests } = &*schema.string;
+        let name = &Value::from(name);
+        let text = name.as_str().unwrap_or_default();
+        schema.types.contains(TypeSet::STRING)
+            && length.contains(text.chars().count())
+            && schema.values.iter().all(|list| list.contains(name))
+            && !schema.excluded.iter().any(|excluded| excluded.is_same_scalar(name))
+            && tests.iter().all(|&(test, holds)| self.passes(schema, test, text) != Some(!holds))
+    }
+
+    /// Whether a text passes a test; `None` if this is not known. An invalid pattern is reported elsewhere.
+    fn passes(&self, schema: &Schema<'a>, test: StringTest<'a>, text: &str) -> Option<bool> {
+        self.schemas.outcomes.of(test, text, schema.pointer, &self.schemas.work).ok().flatten()
     }
 }
 
-/// Index of the schemas of members, so that not all of many schemas are examined for each name.
+/// Index of the schemas that restrict members, so that not all of many schemas are examined for each name.
 struct MemberValues<'a> {
-    /// For schemas without restriction on undeclared members: the index of the schema, and the schema of the member.
-    declared: FxHashMap<&'a str, Vec<(usize, SchemaId)>>,
-    /// For the other schemas: the index of the schema, and the schema of undeclared members.
-    additional: Vec<(usize, SchemaId)>,
+    /// For schemas without restriction on undeclared members: their indices, by the names that they declare.
+    declared: FxHashMap<&'a str, Vec<usize>>,
+    /// The indices of the other schemas.
+    additional: Vec<usize>,
 }
 
 impl<'a> MemberValues<'a> {
     fn of(bases: &[&Schema<'a>]) -> MemberValues<'a> {
         let mut values = MemberValues { declared: FxHashMap::default(), additional: Vec::new() };
         for (place, base) in bases.iter().enumerate() {
-            // the same as for few schemas, in `no_objects`
+            // the same as in `member`
             let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
                 &*base.object;
-            if let Some(additional) = additional.filter(|_| patterns.is_empty()) {
-                values.additional.push((place, additional));
+            if additional.is_some() || !patterns.is_empty() {
+                values.additional.push(place);
                 continue;
             }
-            for &(name, value) in properties.list() {
-                values.declared.entry(name).or_default().push((place, value));
+            for name in properties.names() {
+                values.declared.entry(name).or_default().push(place);
             }
         }
         values
     }
 
-    /// Returns the schemas of a member, in the order of the schemas that have them.
-    fn parts(&self, bases: &[&Schema<'a>], name: &str) -> Vec<Part> {
-        let mut found = self.declared.get(name).cloned().unwrap_or_default();
-        let additional = self.additional.iter();
-        found.extend(additional.map(|&(place, additional)| {
-            (place, bases[place].object.properties.get(name).unwrap_or(additional))
-        }));
-        found.sort_unstable_by_key(|&(place, _)| place);
-        found.into_iter().map(|(_, schema)| Part::whole(schema)).collect()
+    /// Returns the indices of the schemas that may restrict a member.
+    fn of_member(&self, name: &str) -> impl Iterator<Item = usize> {
+        self.declared.get(name).into_iter().flatten().chain(&self.additional).copied()
     }
 }
 

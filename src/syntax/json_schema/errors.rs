@@ -4,7 +4,7 @@ use super::pointer::shown;
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::grammar::conditions;
-use crate::limits::LimitKind;
+use crate::limits::{LimitKind, Limits};
 use crate::syntax::json_schema::json::Value;
 
 fn error(diagnostic: Diagnostic) -> Error {
@@ -80,6 +80,23 @@ pub(super) fn other_document(kind: &str, found: &str, inside: &str) -> Error {
                 "give the schema `{{\"$ref\": \"file.json#{inside}\"}}`, and this file as the document `file.json` \
                  (`json_schema::Options::documents`)"
             )),
+    )
+}
+
+/// Returns the error for a wrapper given in place of the schema in it, which is at `path`.
+pub(super) fn wrapped_schema(kind: &str, path: &[&str]) -> Error {
+    let pointer = path.iter().fold(String::new(), |pointer, member| super::pointer::join(&pointer, member));
+    let members: Vec<String> = path.iter().map(|member| format!("`{member}`")).collect();
+    let member = match &members[..] {
+        [inner @ .., last] if !inner.is_empty() => format!("the member {last} of {}", inner.join(", ")),
+        all => format!("the member {}", all.concat()),
+    };
+    error(
+        Diagnostic::new("json-schema/other-document", format!("{kind} is not a JSON Schema"))
+            .at(at(&pointer))
+            .found("no keyword that restricts values, and a schema inside")
+            .allowed(format!("{member}, which is the schema"))
+            .help(format!("give {member} in place of the whole")),
     )
 }
 
@@ -188,8 +205,57 @@ pub(super) fn unknown_format(pointer: &str, name: &str) -> Diagnostic {
         "this format is in no draft of JSON Schema, or sets no rule",
     )
     .at(at(pointer))
-    .found(name)
+    .found(excerpt(name))
     .help("it is read as an annotation, which restricts nothing; check its spelling, or use `pattern`")
+}
+
+/// Returns the note on the formats that code generators write for numbers.
+pub(super) fn number_format(pointer: &str, name: &str) -> Diagnostic {
+    Diagnostic::new("json-schema/number-format", "formats of numbers restrict nothing")
+        .at(at(pointer))
+        .found(name)
+        .help("JSON Schema does not define them; bound numbers with `minimum` and `maximum`")
+}
+
+/// Returns the note on `discriminator`, which OpenAPI defines.
+pub(super) fn discriminator(pointer: &str) -> Diagnostic {
+    Diagnostic::new("json-schema/discriminator", "`discriminator` restricts nothing")
+        .at(at(pointer))
+        .help(
+            "JSON Schema does not define it; `required` and a `const` in each alternative tell the alternatives apart",
+        )
+}
+
+/// Returns the warning for a pattern that is written as a literal of JavaScript.
+pub(super) fn pattern_literal(pointer: &str, pattern: &str) -> Diagnostic {
+    Diagnostic::new("json-schema/pattern-literal", "the slashes around this pattern are part of it")
+        .at(at(pointer))
+        .found(excerpt(pattern))
+        .help("`pattern` has the text between the slashes of a JavaScript literal, and no flags: `^a$` for `/^a$/`")
+}
+
+/// Returns the error for a pattern that subtracts classes of characters, as only the flag `v` allows.
+pub(super) fn subtracted_class(pointer: &str, pattern: &str) -> Error {
+    error(
+        Diagnostic::new("json-schema/pattern-sets", "this pattern needs the flag `v`")
+            .at(at(pointer))
+            .found(excerpt(pattern))
+            .allowed(
+                "patterns of ECMA-262 with the flag `u`, which have no operations on classes of characters",
+            )
+            .help("write `[A--B]` as `(?!B)A`: a letter that is not lower case ASCII is `(?![a-z])\\p{L}`"),
+    )
+}
+
+/// Returns the warning for a pattern that has another meaning with the flag `v`.
+pub(super) fn pattern_of_sets(pointer: &str, pattern: &str) -> Diagnostic {
+    Diagnostic::new(
+        "json-schema/pattern-sets",
+        "this class of characters is a set operation only with the flag `v`, which JSON Schema does not have",
+    )
+    .at(at(pointer))
+    .found(excerpt(pattern))
+    .help("`&&`, `--` and `[` inside of a class stand for themselves; write the set as one class, or with a look-ahead: `(?=[a-z])[aeiou]`")
 }
 
 pub(super) fn bound_too_long(pointer: &str, keyword: &str, found: &str) -> Error {
@@ -310,6 +376,21 @@ pub(super) fn too_many_documents(pointer: &str, limit: usize) -> Error {
     )
 }
 
+pub(super) fn too_many_schemas(pointer: &str, limits: &Limits) -> Error {
+    let found = "too many schemas, each of which counts as four nodes";
+    placed(Limits::exceeded(LimitKind::GrammarNodes, limits.grammar_nodes, found), pointer)
+}
+
+pub(super) fn pointers_too_long(pointer: &str, limit: usize) -> Error {
+    Error::new(
+        ErrorKind::Limit,
+        Diagnostic::new("limit/exceeded", "the JSON Pointers of the schemas are too long together")
+            .at(at(pointer))
+            .allowed(format!("at most {limit} bytes"))
+            .help("use shorter names for what contains many schemas"),
+    )
+}
+
 pub(super) fn too_many_scopes(pointer: &str, limit: usize) -> Error {
     Error::new(
         ErrorKind::Limit,
@@ -374,12 +455,20 @@ pub(super) fn dead_schema(pointer: &str, reason: &str) -> Diagnostic {
 }
 
 /// Returns the warning for a word that is not a keyword of the draft; `is_other_draft` says whether another draft has
-/// it.
-pub(super) fn unknown_keyword(pointer: &str, keyword: &str, is_other_draft: bool) -> Diagnostic {
+/// it. If `advises`, similar keywords are named.
+pub(super) fn unknown_keyword(
+    pointer: &str,
+    keyword: &str,
+    is_other_draft: bool,
+    advises: bool,
+) -> Diagnostic {
+    let plain = "check its spelling, and `$schema`";
     let advice = if is_other_draft {
         "it is a keyword of other drafts, which `$schema` may name".to_owned()
+    } else if advises {
+        did_you_mean(keyword, super::keywords::table::names(), plain)
     } else {
-        did_you_mean(keyword, super::keywords::table::names(), "check its spelling, and `$schema`")
+        plain.to_owned()
     };
     Diagnostic::new("json-schema/unknown-keyword", format!("`{keyword}` is not a keyword of this draft"))
         .at(at(pointer))

@@ -39,6 +39,17 @@ impl<'t> Value<'t> {
         }
     }
 
+    /// Whether both are the same text, or numbers of the same value.
+    pub(super) fn is_same_scalar(&self, other: &Value<'_>) -> bool {
+        match (self, other) {
+            (Value::String(one), Value::String(other)) => one == other,
+            (Value::Number(one), Value::Number(other)) => {
+                one.0 == other.0 || Decimal::parse(one.0) == Decimal::parse(other.0)
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn is_number(&self) -> bool {
         matches!(self, Value::Number(_))
     }

@@ -3,15 +3,15 @@
 use super::assertion::{
     ArrayPart, Contains, NameClass, NameSet, ObjectPart, SomeMember, StringPart, TypeSet,
 };
-use super::conjunction::{Bases, ConjunctionId, Conjunctions, Part};
+use super::conjunction::{Bases, ConjunctionId, Conjunctions, Part, unfold};
 use super::counts::Counts;
-use super::cubes::{self, Cube};
+use super::cubes::{self, Cube, Outcomes};
 use super::numbers;
 use super::schema::Schema;
 use super::schema_id::SchemaId;
-use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Test, Typed};
+use super::shape::{ArrayShape, ItemClass, ItemRun, MemberShape, ObjectShape, RestShape, Test, Typed};
 use super::string_test::StringTest;
-use super::{errors, exclusive, listed};
+use super::{errors, exclusive, listed, validate};
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -24,6 +24,8 @@ const MAX_CONTAINS: usize = 4;
 const MAX_LISTED: usize = 256;
 /// Greatest number of schemas that are all examined for each member; with more, an index is used.
 const FEW_BASES: usize = 16;
+/// Steps of work to copy a divisor.
+const DIVISOR_WORK: usize = 8;
 /// Greatest number of members of undeclared names that one object may be required to have.
 const MAX_SOME: usize = 5;
 
@@ -57,6 +59,7 @@ impl<'a> Conjunctions<'a> {
             } = &**base;
             *types = types.intersection(*own_types);
             if let Some(own) = own_number.said() {
+                self.work.spend(DIVISOR_WORK * (number.divisors() + own.divisors()))?;
                 **number = match number.said() {
                     Some(others) => numbers::intersection(others, own),
                     None => own.clone(),
@@ -64,6 +67,7 @@ impl<'a> Conjunctions<'a> {
             }
             let StringPart { length: own_length, tests: own_tests } = &**string;
             *length = length.intersection(own_length);
+            self.work.spend(own_tests.len() + own_excluded.len())?;
             tests.extend(own_tests.iter().map(|&(test, holds)| Test { schema, test, holds }));
             excluded.extend(own_excluded);
         }
@@ -82,19 +86,23 @@ impl<'a> Conjunctions<'a> {
 
     fn array(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<ArrayShape> {
         let pointer = || bases.first().map_or("", |base| base.pointer);
-        let (mut longest, mut count, mut is_repeated, mut unique) = (0, Counts::default(), false, None);
+        // the indices at which the schemas of items may change
+        let (mut starts, mut longest) = (Vec::new(), 0);
+        let (mut count, mut is_repeated, mut unique) = (Counts::default(), false, None);
         let mut contains: SmallVec<[Contains; MAX_CONTAINS]> = SmallVec::new();
         for (&id, base) in ids.iter().zip(bases) {
             let ArrayPart {
                 prefix,
                 // handled below with the prefix, by index
                 items: _,
+                at,
                 count: own_count,
                 contains: own_contains,
                 unique: own_unique,
                 repeated,
             } = &*base.array;
             longest = longest.max(prefix.len());
+            starts.extend(at.iter().flat_map(|(place, _)| [*place, place + 1]));
             count = count.intersection(own_count);
             contains.extend(own_contains.iter().filter(|contains| !contains.count.is_free()).copied());
             unique = unique.or(own_unique.then_some(id));
@@ -106,10 +114,15 @@ impl<'a> Conjunctions<'a> {
         if contains.len() > MAX_CONTAINS {
             return Err(errors::too_many_contains(pointer(), MAX_CONTAINS));
         }
-        let from = contains.iter().map(|contains| contains.from).max().unwrap_or(0);
-        let mut items = Vec::new();
-        for index in 0..=longest.max(from) {
-            let mut classes = Vec::new();
+        starts.extend(contains.iter().map(|contains| contains.from));
+        self.work.spend(starts.len() + longest)?;
+        starts.extend(0..=longest);
+        starts.sort_unstable();
+        starts.dedup();
+        self.work.spend(starts.len().saturating_mul(bases.len() << contains.len()))?;
+        let mut items = Vec::with_capacity(starts.len());
+        for index in starts {
+            let mut classes = SmallVec::new();
             for hits in 0..1u32 << contains.len() {
                 let applies = |place: usize| contains[place].from <= index;
                 if (0..contains.len()).any(|place| hits >> place & 1 == 1 && !applies(place)) {
@@ -124,13 +137,13 @@ impl<'a> Conjunctions<'a> {
                     }
                 });
                 let schemas: Vec<SchemaId> =
-                    bases.iter().filter_map(|base| base.array.item(index)).chain(counted).collect();
+                    bases.iter().flat_map(|base| base.array.item(index)).chain(counted).collect();
                 let value = self.whole(schemas);
                 if !self.is_never(value) || contains.is_empty() {
                     classes.push(ItemClass { value, hits });
                 }
             }
-            items.push(classes);
+            items.push(ItemRun { from: index, classes });
         }
         let contains = contains.iter().map(|contains| contains.count).collect();
         Ok(ArrayShape { items, count, contains, unique })
@@ -158,6 +171,11 @@ impl<'a> Conjunctions<'a> {
             count = count.intersection(own_count);
         }
         let listed = self.listed_names(&names_schemas)?;
+        let patterns: FxHashSet<&str> =
+            bases.iter().flat_map(|base| &base.object.patterns).map(|p| p.0).collect();
+        if listed.is_none() && patterns.len() > Outcomes::BITS as usize {
+            return Err(errors::too_many_patterns(bases[0].pointer, exclusive::MOST));
+        }
         let mut names = declared_names(bases);
         if let Some(listed) = &listed {
             let mut seen: FxHashSet<&str> = names.iter().copied().collect();
@@ -188,9 +206,10 @@ impl<'a> Conjunctions<'a> {
             let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
                 &*base.object;
             let before = schemas.len();
+            self.work.spend(patterns.len())?;
             schemas.extend(properties.get(name));
             for &(pattern, schema) in patterns {
-                if self.validator.passes(base, StringTest::Pattern(pattern), name)? {
+                if validate::passes(&self.schemas, base, StringTest::Pattern(pattern), name)? {
                     schemas.push(schema);
                 }
             }
@@ -206,7 +225,7 @@ impl<'a> Conjunctions<'a> {
             return Ok(true);
         }
         let parts: Vec<Part> = names.iter().copied().map(Part::whole).collect();
-        self.validator.satisfies(&self.schemas, &parts, &Value::from(name))
+        validate::satisfies(&self.schemas, &parts, &Value::from(name))
     }
 
     /// Returns the possible names, if the schemas of `propertyNames` list them.
@@ -215,7 +234,7 @@ impl<'a> Conjunctions<'a> {
             return Ok(None);
         }
         let parts: Vec<Part> = names.iter().copied().map(Part::whole).collect();
-        let (bases, _) = super::conjunction::unfold(&self.schemas, &parts);
+        let bases = unfold(&self.schemas, &parts).bases;
         let lists: Vec<&'a Value<'a>> = match bases.iter().find_map(|&id| self.schemas.get(id).values.first())
         {
             Some(list) => list.values.clone(),
@@ -241,9 +260,11 @@ impl<'a> Conjunctions<'a> {
     ) -> Result<Vec<RestShape<'a>>> {
         let mut tests: Vec<Test<'a>> = Vec::new();
         for (&schema, base) in ids.iter().zip(bases) {
+            self.work.spend(base.object.patterns.len())?;
             for &(pattern, _) in &base.object.patterns {
                 let test = StringTest::Pattern(pattern);
-                if !tests.iter().any(|known| known.test == test) {
+                // with more of them there are too many combinations, see `cubes`
+                if tests.len() <= Outcomes::BITS as usize && !tests.iter().any(|known| known.test == test) {
                     tests.push(Test { schema, test, holds: true });
                 }
             }
@@ -270,7 +291,8 @@ impl<'a> Conjunctions<'a> {
                 let mut passes = self.name_satisfies(names_schemas, member.name)?;
                 for test in &passing {
                     let schema = self.schemas.get(test.schema);
-                    passes = passes && self.validator.passes(schema, test.test, member.name)? == test.holds;
+                    passes = passes
+                        && validate::passes(&self.schemas, schema, test.test, member.name)? == test.holds;
                 }
                 if passes {
                     others.push(member.name);
@@ -292,6 +314,8 @@ impl<'a> Conjunctions<'a> {
             let pointer = bases.first().map_or("", |base| base.pointer);
             return Err(errors::too_many_patterns(pointer, exclusive::MOST));
         };
+        let own = bases.iter().map(|base| 1 + base.object.patterns.len()).sum::<usize>();
+        self.work.spend(combinations.len().saturating_mul(own))?;
         // for each set of matching patterns, what the value must satisfy
         let mut values = Vec::with_capacity(combinations.len());
         for matching in combinations {
@@ -335,6 +359,8 @@ impl<'a> Conjunctions<'a> {
             let pointer = self.schemas.get(some[0].0).pointer;
             return Err(errors::too_many_members(pointer, MAX_SOME));
         }
+        let others = rest.iter().map(|class| 1 + class.others.len() + class.tests.len()).sum::<usize>();
+        self.work.spend(others << some.len())?;
         let mut ones = vec![rest.to_vec()];
         for (id, some) in some {
             for before in 0..ones.len() {
@@ -427,9 +453,10 @@ impl<'a> Conjunctions<'a> {
                 let names = self.names_of_class(some.names).or_else(|| admitted.clone());
                 let is_closed = is_closed || names.is_some();
                 let mut seen = FxHashSet::default();
+                self.work.spend(declared.len() + names.as_ref().map_or(0, Vec::len))?;
                 let names = declared.iter().copied().chain(names.into_iter().flatten());
                 for name in names.filter(|name| seen.insert(*name) && !some.other_than.contains(name)) {
-                    if self.validator.is_of_class(&self.schemas, base, some, name)? {
+                    if validate::is_of_class(&self.schemas, base, some, name)? {
                         alternatives.push(self.required_member(base.pointer, name, some.value));
                     }
                 }
@@ -451,7 +478,7 @@ impl<'a> Conjunctions<'a> {
             NameClass::AdditionalTo(_) => None,
             NameClass::Matching(pattern) => self.strings_of(StringTest::Pattern(pattern)),
             NameClass::Satisfying(names) => {
-                let (bases, _) = super::conjunction::unfold(&self.schemas, &[Part::whole(names)]);
+                let bases = unfold(&self.schemas, &[Part::whole(names)]).bases;
                 for id in bases {
                     let schema = Rc::clone(self.schemas.get(id));
                     if let Some(list) = schema.values.first() {

@@ -85,6 +85,7 @@ mod span_match;
 mod string_test;
 mod strings;
 mod summary;
+mod test_outcomes;
 mod unevaluated;
 mod uri;
 mod validate;
@@ -105,6 +106,7 @@ use conjunction::Conjunctions;
 use json::Value;
 use satisfiable::Satisfiable;
 use source::Source;
+use std::rc::Rc;
 
 /// A compiled schema.
 #[derive(Clone, Debug)]
@@ -163,16 +165,17 @@ fn compile_checked<'a>(
     (mut warnings, work): (Vec<Diagnostic>, Budget),
 ) -> Result<Compiled> {
     other::refuse(root.value)?;
-    let (mut schemas, mut summary) = reader::read(root, arena, options, &mut warnings)?;
+    let work = Rc::new(work);
+    let (mut schemas, mut summary) = reader::read(root, arena, options, &mut warnings, &work)?;
     if options.undeclared == Undeclared::Refused {
-        closing::close(&mut schemas);
+        closing::close(&mut schemas)?;
     }
     unevaluated::rewrite(&mut schemas, arena)?;
-    rewrite::rewrite(&mut schemas, &work)?;
+    rewrite::rewrite(&mut schemas)?;
     refs::check_cycles(&schemas)?;
     schemas.find_meanings();
-    let all = Conjunctions::of(schemas, arena, &options.limits, work)?;
-    let satisfiable = Satisfiable::of(&all);
+    let all = Conjunctions::of(schemas, arena, &options.limits)?;
+    let satisfiable = Satisfiable::of(&all)?;
     if !satisfiable.contains(all.root()) {
         let (blamed, reason) = satisfiable.explain(&all, all.root());
         return Err(errors::unsatisfiable(all.pointer(blamed), &reason));

@@ -125,7 +125,7 @@ fn expression(
         let marked = marked(g);
         return Ok(g.intersection([all, marked]));
     }
-    let divisor = range.divisor();
+    let Ok(divisor) = range.divisor() else { return one_by_one(g, range, numbers, asker) };
     let integer = divisor == Some(Decimal::one());
     if !not_multiple_of.is_empty() || divisor.is_some() && !integer {
         // a number between two adjacent integers is not a multiple of any integer

@@ -18,8 +18,10 @@ use super::summary::Summary;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
+use crate::work::Budget;
 use bumpalo::Bump;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::rc::Rc;
 
 /// Greatest number of documents that one schema may need, in addition to its own.
 const MAX_DOCUMENTS: usize = 1000;
@@ -50,7 +52,18 @@ pub(super) struct Reader<'a, 'w> {
     pub(super) warnings: &'w mut Vec<Diagnostic>,
     /// The words that occur as keys of schemas.
     pub(super) keywords: FxHashMap<&'a str, Word>,
+    /// Warnings that are given once for all of their places: by code and word, the index of the warning and the number
+    /// of places.
+    pub(super) counted: FxHashMap<(&'static str, &'a str), (usize, usize)>,
+    /// Remaining work of the compilation.
+    work: &'w Budget,
+    /// Total length of the pointers stored so far, in bytes.
+    pointers: usize,
 }
+
+/// Greatest total length of the JSON Pointers of the schemas of a compilation, in bytes. A long name is part of the
+/// pointers of all schemas inside it.
+const MAX_POINTERS: usize = 64 << 20;
 
 impl<'a> Reader<'a, '_> {
     /// Returns the id of the schema that a reference in the schema at `from` found. The schema is read later.
@@ -68,10 +81,18 @@ impl<'a> Reader<'a, '_> {
         resource: ResourceId,
         scope: ScopeId,
     ) -> SchemaId {
+        let next = SchemaId(self.locations.len() as u32);
+        let is_full =
+            self.pointers > MAX_POINTERS || self.locations.len() > Schemas::most(&self.options.limits);
         *self.ids.entry((std::ptr::from_ref(value), scope)).or_insert_with(|| {
+            if is_full {
+                // the error comes before the next schema is read
+                return SchemaId(0);
+            }
+            self.pointers += pointer.len();
             let pointer = self.arena.alloc_str(pointer);
             self.locations.push(Location { value, pointer, resource, scope });
-            SchemaId(self.locations.len() as u32 - 1)
+            next
         })
     }
 
@@ -107,7 +128,12 @@ impl<'a> Reader<'a, '_> {
         source::check_depth(&document, &self.options.limits, errors::too_deep)?;
         let document = self.arena.alloc(Value::of(&document, self.arena));
         let document = Source { value: document, has_identifiers: true };
-        Ok(self.resources.add_document(document, uri, &format!("{uri}#"), self.warnings))
+        self.resources.add_document(document, uri, &format!("{uri}#"), (self.warnings, self.work))
+    }
+
+    /// Spends work of the compilation.
+    pub(super) fn spend(&self, steps: usize, pointer: &str) -> Result<()> {
+        self.work.spend(steps).map_err(|error| errors::placed(error, pointer))
     }
 
     /// Returns the draft of the schema at a location.
@@ -122,6 +148,48 @@ impl<'a> Reader<'a, '_> {
     pub(super) fn warn(&mut self, warning: Diagnostic) {
         self.warnings.push(warning);
     }
+
+    /// Warns of a word once for all of its places. The warning is made for the first one.
+    pub(super) fn warn_once(
+        &mut self,
+        code: &'static str,
+        word: &'a str,
+        warning: impl FnOnce() -> Diagnostic,
+    ) {
+        let next = (self.warnings.len(), 0);
+        let (place, count) = self.counted.entry((code, word)).or_insert(next);
+        *count += 1;
+        if *count == 1 && *place == self.warnings.len() {
+            self.warnings.push(warning());
+        }
+    }
+
+    /// Adds the number of places to the warnings of several.
+    fn count_places(&mut self) {
+        for &(place, count) in self.counted.values().filter(|(_, count)| *count > 1) {
+            if let Some(warning) = self.warnings.get_mut(place) {
+                let first = warning.found_text().map_or(String::new(), |found| format!("{found}; "));
+                *warning = warning.clone().found(format!("{first}{count} of them, the first here"));
+            }
+        }
+    }
+
+    /// Checks that the schemas stay within the limits.
+    ///
+    /// # Errors
+    /// Too many schemas, dynamic scopes, or bytes of pointers.
+    fn check(&self, pointer: &str) -> Result<()> {
+        if self.scopes.len() > MAX_SCOPES {
+            return Err(errors::too_many_scopes(pointer, MAX_SCOPES));
+        }
+        if self.pointers > MAX_POINTERS {
+            return Err(errors::pointers_too_long(pointer, MAX_POINTERS));
+        }
+        if self.locations.len() > Schemas::most(&self.options.limits) {
+            return Err(errors::too_many_schemas(pointer, &self.options.limits));
+        }
+        Ok(())
+    }
 }
 
 /// Reads all schemas that the root reaches.
@@ -133,10 +201,11 @@ pub(super) fn read<'a>(
     arena: &'a Bump,
     options: &'a Options,
     warnings: &mut Vec<Diagnostic>,
+    work: &Rc<Budget>,
 ) -> Result<(Schemas<'a>, Summary)> {
     let root = source.value;
     let mut resources = Resources::default();
-    let resource = resources.add_document(source, "", "", warnings);
+    let resource = resources.add_document(source, "", "", (warnings, work))?;
     let mut scopes = Scopes::new();
     let scope = scopes.enter(ScopeId::default(), resource, &resources.get(resource).dynamic_anchors);
     // most schemas have no more
@@ -153,15 +222,16 @@ pub(super) fn read<'a>(
         ids,
         warnings,
         keywords: FxHashMap::with_capacity_and_hasher(14, FxBuildHasher),
+        counted: FxHashMap::default(),
+        work,
+        pointers: 0,
     };
     reader.intern(root, "", resource, scope);
-    let mut schemas = Schemas::default();
+    let mut schemas = Schemas::new(&options.limits, work);
     let mut seen = FxHashSet::with_capacity_and_hasher(14, FxBuildHasher);
     while let Some(next) = reader.locations.get(schemas.len()) {
         let location = *next;
-        if reader.scopes.len() > MAX_SCOPES {
-            return Err(errors::too_many_scopes(location.pointer, MAX_SCOPES));
-        }
+        reader.check(location.pointer)?;
         let mut schema = match location.value {
             Value::Bool(true) => Schema::new(location.pointer),
             Value::Bool(false) => {
@@ -174,6 +244,8 @@ pub(super) fn read<'a>(
         schema.is_written = seen.insert(std::ptr::from_ref(location.value));
         schemas.push(schema);
     }
+    reader.check("")?;
+    reader.count_places();
     let summary = Summary {
         draft: Draft::of(root).name(),
         keywords: reader.keywords.iter().map(|(text, word)| (word.text(text), word.count)).collect(),

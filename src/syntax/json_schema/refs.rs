@@ -41,6 +41,8 @@ pub(super) fn target<'a>(
         _ => None,
     };
     let found = name.and_then(|name| outermost(reader, from, &found, name)).unwrap_or(found);
+    // the pointer was copied
+    reader.spend(found.pointer.len() / 64, &place)?;
     Ok(reader.enter(from, found))
 }
 
@@ -54,6 +56,7 @@ fn resource<'a>(
     if reference.is_empty() {
         return Ok(from.resource);
     }
+    reader.spend((reader.resources.get(from.resource).uri.len() + reference.len()) / 64, place)?;
     let uri = uri::resolve(&reader.resources.get(from.resource).uri, reference);
     match reader.resources.named(&uri) {
         Some(known) => Ok(known),

@@ -10,7 +10,9 @@ use super::pointer::{append, join, step};
 use super::source::Source;
 use super::uri;
 use crate::diagnostic::Diagnostic;
+use crate::error::Result;
 use crate::syntax::json_schema::json::{Map, Value};
+use crate::work::Budget;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -21,6 +23,9 @@ pub(super) struct ResourceId(u32);
 /// The name of `$recursiveAnchor` among the dynamic anchors. The standard does not allow empty names of other anchors,
 /// and no reference can name one.
 pub(super) const RECURSIVE: &str = "";
+
+/// The keywords that identify schemas.
+const IDENTIFIERS: [&str; 4] = ["$id", "id", "$anchor", "$dynamicAnchor"];
 
 /// A schema with its own URI, or the root of a document.
 pub(super) struct Resource<'a> {
@@ -99,13 +104,16 @@ impl<'a> Resources<'a> {
     }
 
     /// Adds the resources of a document found at a URI. Pointers into it begin with `prefix`.
+    ///
+    /// # Errors
+    /// The work budget is exhausted.
     pub(super) fn add_document(
         &mut self,
         Source { value: document, has_identifiers }: Source<'a>,
         uri: &str,
         prefix: &str,
-        warnings: &mut Vec<Diagnostic>,
-    ) -> ResourceId {
+        (warnings, work): (&mut Vec<Diagnostic>, &Budget),
+    ) -> Result<ResourceId> {
         let draft = Draft::of(document);
         let root = self.push(document, prefix.to_owned(), uri.to_owned(), draft);
         self.by_uri.insert(uri.to_owned(), root);
@@ -115,7 +123,14 @@ impl<'a> Resources<'a> {
             let Value::Object(map) = value else { continue };
             let draft = self.get(resource).draft;
             if !(draft.ref_stands_alone() && map.contains_key("$ref")) {
+                // identifiers are stored with their pointers, and with the URI that they are resolved against
+                let stored = self.list.len();
+                if IDENTIFIERS.iter().any(|keyword| map.contains_key(keyword)) {
+                    work.spend(paths.pointer(path).len())?;
+                }
                 resource = self.identify(value, map, resource, &paths, path, warnings);
+                let uris = self.list[stored..].iter().map(|resource| resource.uri.len());
+                work.spend(uris.sum::<usize>())?;
             }
             if !has_identifiers {
                 // only the root may have an identifier
@@ -146,7 +161,7 @@ impl<'a> Resources<'a> {
             // keep the order of the document
             stack[first..].reverse();
         }
-        root
+        Ok(root)
     }
 
     /// Registers the identifiers of a schema, those of [`is_identifier`](super::source::is_identifier). Returns the

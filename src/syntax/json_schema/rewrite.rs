@@ -17,43 +17,97 @@ use super::schema_id::SchemaId;
 use super::{errors, numbers};
 use crate::error::Result;
 use crate::syntax::json_schema::json::{Map, Value};
-use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
+
+/// Greatest number of alternatives of alternatives that are compared with those of another schema, and their greatest
+/// depth.
+const MAX_LEAVES: usize = 1024;
+const MAX_LEAF_DEPTH: usize = 64;
+/// Greatest number of pairs of alternatives of alternatives that are compared for two schemas.
+const MAX_PAIRS: usize = 1 << 14;
 
 /// Rewrites all schemas of the table.
 ///
 /// # Errors
 /// The work budget is exhausted.
-pub(super) fn rewrite(schemas: &mut Schemas<'_>, work: &Budget) -> Result<()> {
-    let mut maker = Maker { schemas, pending: Vec::new(), work };
+pub(super) fn rewrite(schemas: &mut Schemas<'_>) -> Result<()> {
+    let applied = vec![false; schemas.len()];
+    let mut maker = Maker { schemas, applied, pending: Vec::new() };
     for id in maker.schemas.ids() {
         let schema = Rc::clone(maker.schemas.get(id));
-        for applied in &schema.applied {
-            maker.apply(id, applied)?;
-        }
+        maker.apply_with_inner(id)?;
+        maker.schemas.check(schema.pointer)?;
         // `merge` needs the negation of the counted schema, for the items that do not satisfy it
-        let ArrayPart { prefix: _, items: _, count: _, contains, unique: _, repeated: _ } = &*schema.array;
+        let ArrayPart { prefix: _, items: _, at: _, count: _, contains, unique: _, repeated: _ } =
+            &*schema.array;
         for &Contains { schema, from: _, count: _ } in contains {
             maker.negation(schema);
         }
     }
     while let Some(id) = maker.pending.pop() {
         maker.negate(id)?;
+        maker.schemas.check(maker.schemas.get(id).pointer)?;
     }
-    Ok(())
+    maker.schemas.check("")
+}
+
+/// How a schema is visited when applied keywords are rewritten.
+#[derive(Clone, Copy, PartialEq)]
+enum Visit {
+    /// By itself.
+    Own,
+    /// As an alternative of a `oneOf`, or a schema that holds with one.
+    Alternative,
+    /// Again, after those inside it.
+    Last,
 }
 
 struct Maker<'m, 'a> {
     schemas: &'m mut Schemas<'a>,
+    /// For each schema of the documents, whether its applied keywords are rewritten.
+    applied: Vec<bool>,
     /// Schemas whose negations have ids but no content yet.
     pending: Vec<SchemaId>,
-    work: &'m Budget,
 }
 
 impl<'a> Maker<'_, 'a> {
     fn spend(&self, steps: usize, pointer: &str) -> Result<()> {
-        self.work.spend(steps).map_err(|error| errors::placed(error, pointer))
+        self.schemas.work.spend(steps).map_err(|error| errors::placed(error, pointer))
+    }
+
+    /// Rewrites the applied keywords of a schema, after those of the alternatives of its `oneOf`: whether two
+    /// alternatives exclude each other depends on their own alternatives.
+    fn apply_with_inner(&mut self, id: SchemaId) -> Result<()> {
+        let mut open = vec![(id, Visit::Own)];
+        let mut seen = FxHashSet::default();
+        while let Some((id, visit)) = open.pop() {
+            let schema = Rc::clone(self.schemas.get(id));
+            if visit == Visit::Last {
+                for applied in &schema.applied {
+                    self.apply(id, applied)?;
+                }
+                continue;
+            }
+            // made schemas have no applied keywords
+            match self.applied.get_mut(id.0 as usize) {
+                Some(applied) if !*applied && !schema.applied.is_empty() => {
+                    *applied = true;
+                    open.push((id, Visit::Last));
+                }
+                _ if visit == Visit::Alternative && seen.insert(id) => {}
+                _ => continue,
+            }
+            if visit == Visit::Alternative {
+                open.extend(schema.conjuncts.iter().rev().map(|&one| (one, Visit::Alternative)));
+            }
+            for applied in &schema.applied {
+                if let Applied::OneOf(list) = applied {
+                    open.extend(list.iter().rev().map(|&one| (one, Visit::Alternative)));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn apply(&mut self, id: SchemaId, applied: &Applied<'a>) -> Result<()> {
@@ -110,14 +164,18 @@ impl<'a> Maker<'_, 'a> {
         let is_distinct = self.distinct_values(list);
         let all: Vec<usize> = (0..list.len()).collect();
         let rest: Vec<usize> = all.iter().copied().filter(|&i| !is_distinct[i]).collect();
+        let leaves = list.iter().map(|&one| self.leaves(one)).collect::<Result<Vec<_>>>();
+        let leaves = leaves.map_err(|error| errors::placed(error, pointer))?;
         for (i, &a) in list.iter().enumerate() {
             let partners = if is_distinct[i] { &rest } else { &all };
             for &j in &partners[partners.partition_point(|&j| j <= i)..] {
-                let b = list[j];
-                let both = [Part::whole(a), Part::whole(b)];
-                let excluded = surely_empty_within(self.schemas, &both, &mut fuel, self.work);
+                let both = [Part::whole(a), Part::whole(list[j])];
+                let excluded = match surely_empty_within(self.schemas, &both, &mut fuel) {
+                    Ok(false) => self.exclude(&leaves[i], &leaves[j], &mut fuel),
+                    known => known,
+                };
                 if !excluded.map_err(|error| errors::placed(error, pointer))? {
-                    others[i].push(b);
+                    others[i].push(list[j]);
                     others[j].push(a);
                 }
             }
@@ -133,6 +191,57 @@ impl<'a> Maker<'_, 'a> {
             });
         }
         Ok(alternatives)
+    }
+
+    /// Returns the alternatives of a schema that is nothing but alternatives, their own alternatives, and so on: sets of
+    /// schemas that hold together. A schema that is more than that is its only alternative, and so is one with too many.
+    fn leaves(&self, root: SchemaId) -> Result<Vec<Vec<Part>>> {
+        let whole = || vec![vec![Part::whole(root)]];
+        let (mut leaves, mut open) = (Vec::new(), vec![(Vec::new(), root, 0)]);
+        while let Some((mut with, id, depth)) = open.pop() {
+            let schema = self.schemas.get(id);
+            self.schemas.work.spend(1 + with.len() + schema.conjuncts.len())?;
+            match (&schema.any_of[..], &schema.conjuncts[..]) {
+                // a reference
+                ([], &[one]) if depth < MAX_LEAF_DEPTH => {
+                    with.extend((!schema.is_bare).then_some(Part { schema: id, own: true }));
+                    open.push((with, one, depth + 1));
+                }
+                ([alternatives], conjuncts) if depth < MAX_LEAF_DEPTH => {
+                    with.extend((!schema.is_bare).then_some(Part { schema: id, own: true }));
+                    with.extend(conjuncts.iter().copied().map(Part::whole));
+                    self.schemas.work.spend(alternatives.len().saturating_mul(1 + with.len()))?;
+                    open.extend(alternatives.iter().map(|&one| (with.clone(), one, depth + 1)));
+                }
+                _ => {
+                    with.push(Part::whole(id));
+                    leaves.push(with);
+                }
+            }
+            if leaves.len() + open.len() > MAX_LEAVES {
+                return Ok(whole());
+            }
+        }
+        // in the order of the document
+        leaves.reverse();
+        Ok(leaves)
+    }
+
+    /// Whether each leaf of one schema surely excludes each leaf of another. The schemas as a whole are examined before.
+    fn exclude(&self, some: &[Vec<Part>], others: &[Vec<Part>], fuel: &mut u32) -> Result<bool> {
+        let whole = |leaves: &[Vec<Part>]| leaves.len() == 1;
+        if whole(some) && whole(others) || some.len().saturating_mul(others.len()) > MAX_PAIRS {
+            return Ok(false);
+        }
+        for one in some {
+            for other in others {
+                let both: Vec<Part> = one.iter().chain(other).copied().collect();
+                if !surely_empty_within(self.schemas, &both, fuel)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// For each schema, whether it lists values (`enum`, `const`) and no other schema lists any of them. No value
@@ -286,12 +395,12 @@ impl<'a> Maker<'_, 'a> {
     }
 
     fn array_failures(&mut self, array: &ArrayPart) -> Vec<ArrayPart> {
-        let &ArrayPart { ref prefix, items, count, ref contains, unique, repeated } = array;
+        let &ArrayPart { ref prefix, items, at, count, ref contains, unique, repeated } = array;
         // only negations of `uniqueItems` require equal items, and their own negations are known already
         debug_assert!(!repeated);
         let mut ways: Vec<ArrayPart> =
             count.complement().map(|count| ArrayPart { count, ..ArrayPart::default() }).collect();
-        for (index, &item) in prefix.iter().enumerate() {
+        for (index, item) in prefix.iter().copied().enumerate().chain(at) {
             ways.push(self.item_failing(index, item));
         }
         if let Some(items) = items {
@@ -313,9 +422,8 @@ impl<'a> Maker<'_, 'a> {
 
     /// Returns the arrays whose item at `index` exists and does not satisfy `item`.
     fn item_failing(&mut self, index: usize, item: SchemaId) -> ArrayPart {
-        let mut prefix = vec![self.schemas.always(); index];
-        prefix.push(self.negation(item));
-        ArrayPart { prefix, count: Counts::at_least(index as u32 + 1), ..ArrayPart::default() }
+        let at = Some((index, self.negation(item)));
+        ArrayPart { at, count: Counts::at_least(index as u32 + 1), ..ArrayPart::default() }
     }
 
     /// Returns the members by which an object fails `patternProperties`, `additionalProperties` or `propertyNames`.

@@ -7,12 +7,17 @@ use super::counts::Counts;
 use super::errors;
 use super::numbers;
 use super::pointer::shown;
-use super::shape::{ArrayShape, ItemClass, MemberShape, ObjectShape, RestShape, Shape, Typed};
+use super::schema::Schema;
+use super::shape::{ArrayShape, ItemClass, ItemRun, MemberShape, ObjectShape, RestShape, Shape, Typed};
 use crate::diagnostic::Diagnostic;
+use crate::error::Result;
 use crate::grammar::conditions::Constraints;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
+
+/// Greatest number of places that a reason names.
+const MAX_PLACES: usize = 8;
 
 /// For each conjunction, whether some value satisfies it.
 pub(super) struct Satisfiable(Vec<bool>);
@@ -24,14 +29,17 @@ impl Satisfiable {
 
     /// Computes the least fixed point: a conjunction is satisfiable if its shape is, given the satisfiable ones found
     /// so far. When one is found, the conjunctions that refer to it are examined again.
-    pub(super) fn of(all: &Conjunctions<'_>) -> Satisfiable {
+    ///
+    /// # Errors
+    /// The work budget is exhausted: a conjunction is examined again for each one that it refers to.
+    pub(super) fn of(all: &Conjunctions<'_>) -> Result<Satisfiable> {
         let mut known = Satisfiable(vec![false; all.len()]);
         // a conjunction usually comes before those that it refers to
         for id in all.ids().rev() {
             known.0[id.index()] = known.holds(all, id);
         }
         if known.0.iter().all(|holds| *holds) {
-            return known;
+            return Ok(known);
         }
         let pairs = |id: ConjunctionId| all.shape_of(id).children().map(move |child| (child, id));
         let mut parents: Vec<(ConjunctionId, ConjunctionId)> = all.ids().flat_map(pairs).collect();
@@ -41,6 +49,7 @@ impl Satisfiable {
         let mut waits = vec![true; all.len()];
         while let Some(id) = work.pop_front() {
             waits[id.index()] = false;
+            all.work.spend(1 + all.shape_of(id).children().count())?;
             if !known.contains(id) && known.holds(all, id) {
                 known.0[id.index()] = true;
                 let first = parents.partition_point(|&(child, _)| child < id);
@@ -49,7 +58,7 @@ impl Satisfiable {
                 work.extend(parents.filter(|parent| !std::mem::replace(&mut waits[parent.index()], true)));
             }
         }
-        known
+        Ok(known)
     }
 
     fn holds(&self, all: &Conjunctions<'_>, id: ConjunctionId) -> bool {
@@ -81,25 +90,26 @@ impl Satisfiable {
 
     /// Returns the counts of the first `contains` of an array that cannot be met, whatever the others are.
     fn unmet_contains(&self, array: &ArrayShape) -> Option<Counts> {
-        let ArrayShape { items, count: length, contains, unique: _ } = array;
+        let ArrayShape { items: _, count: length, contains, unique: _ } = array;
         let bounds = [self.longest(array), length.max.map(|max| max as usize)];
         let most = bounds.into_iter().flatten().min().unwrap_or(usize::MAX);
-        let last = items.len().saturating_sub(1);
+        let (last, further) = (array.fixed(), array.further());
+        let least = length.min as usize;
         let unmet = |(place, count): &(usize, &Counts)| {
-            let possible = |index: &usize, hit: u32| {
+            let possible = |classes: &[ItemClass], hit: u32| {
                 let is_hit =
                     |&ItemClass { value, hits }: &ItemClass| self.contains(value) && hits >> place & 1 == hit;
-                items[*index].iter().any(is_hit)
+                classes.iter().any(is_hit)
             };
-            // indices before the last entry, then all indices from there on, which are alike
-            let before = || 0..last.min(most);
+            // indices before the last run, then all indices from there on, which are alike
+            let before = array.before(most).filter(|(run, _)| possible(&run.classes, 1));
+            let hits = before.map(|(_, indices)| indices).sum::<usize>();
             let after = most.saturating_sub(last);
-            let hits = before().filter(|index| possible(index, 1)).count();
-            let hits = hits.saturating_add(if after > 0 && possible(&last, 1) { after } else { 0 });
-            let needed = |index: &usize| (*index as u64) < u64::from(length.min) && !possible(index, 0);
-            let forced = before().filter(needed).count();
-            let rest = (length.min as usize).saturating_sub(last);
-            let forced = forced + if rest > 0 && !possible(&last, 0) { rest } else { 0 };
+            let hits = hits.saturating_add(if after > 0 && possible(further, 1) { after } else { 0 });
+            let needed = array.before(most.min(least)).filter(|(run, _)| !possible(&run.classes, 0));
+            let forced = needed.map(|(_, indices)| indices).sum::<usize>();
+            let rest = least.saturating_sub(last);
+            let forced = forced + if rest > 0 && !possible(further, 0) { rest } else { 0 };
             count.is_crossed()
                 || hits < count.min as usize
                 || count.max.is_some_and(|max| forced > max as usize)
@@ -109,7 +119,8 @@ impl Satisfiable {
 
     /// Returns the number of items before the first index that no item can have; `None` means unbounded.
     pub(super) fn longest(&self, array: &ArrayShape) -> Option<usize> {
-        array.items.iter().position(|classes| !classes.iter().any(|class| self.contains(class.value)))
+        let is_empty = |run: &&ItemRun| !run.classes.iter().any(|class| self.contains(class.value));
+        array.items.iter().find(is_empty).map(|run| run.from)
     }
 
     fn object(&self, object: &ObjectShape<'_>) -> bool {
@@ -189,7 +200,7 @@ impl Satisfiable {
     }
 
     /// Returns an unsatisfiable conjunction inside this one that is to blame, or the reason if it is this one.
-    fn step(&self, all: &Conjunctions<'_>, id: ConjunctionId) -> Result<ConjunctionId, String> {
+    fn step(&self, all: &Conjunctions<'_>, id: ConjunctionId) -> std::result::Result<ConjunctionId, String> {
         let typed = match all.shape_of(id) {
             Shape::Values(_) => {
                 return Err("no value of `enum` or `const` satisfies the other keywords".into());
@@ -203,7 +214,9 @@ impl Satisfiable {
             if let Some(schema) = restricting.iter().find(|schema| schema.types == TypeSet::NONE) {
                 return Err(format!("`{}` is `false`", shown(schema.pointer)));
             }
-            let places: Vec<String> = restricting.iter().map(|s| format!("`{}`", shown(s.pointer))).collect();
+            let shown = |schema: &&Schema<'_>| format!("`{}`", shown(schema.pointer));
+            let mut places: Vec<String> = restricting.iter().take(MAX_PLACES).map(shown).collect();
+            places.extend((restricting.len() > MAX_PLACES).then(|| "…".to_owned()));
             return Err(format!("the types exclude each other: {}", places.join(", ")));
         }
         if let Some(object) = object {
@@ -226,7 +239,7 @@ impl Satisfiable {
             if let Some(count) = self.unmet_contains(array) {
                 return Err(unmet(&count));
             }
-            let stuck = self.longest(array).and_then(|place| array.items[place].first());
+            let stuck = self.longest(array).and_then(|place| array.at(place).first());
             return stuck.map(|class| class.value).ok_or_else(|| "there are too few possible items".into());
         }
         if types.contains(TypeSet::STRING) {

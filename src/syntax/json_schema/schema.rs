@@ -5,11 +5,16 @@
 //! later passes know only conjunctions, `anyOf` and assertions on values.
 
 use super::assertion::{ArrayPart, ObjectPart, StringPart, TypeSet, ValueList};
+use super::errors;
 use super::listed::Listed;
 use super::numbers::NumberRange;
 use super::schema_id::SchemaId;
 use super::seldom::Seldom;
+use super::test_outcomes::TestOutcomes;
+use crate::error::Result;
+use crate::limits::Limits;
 use crate::syntax::json_schema::json::Value;
+use crate::work::Budget;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -144,7 +149,6 @@ impl<'a> Schema<'a> {
 }
 
 /// All schemas that the root reaches, and the made ones; the root is the first.
-#[derive(Debug)]
 pub(super) struct Schemas<'a> {
     list: Vec<Rc<Schema<'a>>>,
     /// For each schema, the end of the chain of references that begins with it. A schema that is not merely a reference
@@ -154,32 +158,58 @@ pub(super) struct Schemas<'a> {
     pub(super) negations: FxHashMap<SchemaId, SchemaId>,
     /// Cache of the strings that patterns list.
     pub(super) listed: Listed<'a>,
+    /// Cache of the outcomes of tests of names and listed strings.
+    pub(super) outcomes: TestOutcomes<'a>,
+    /// Remaining work of the compilation.
+    pub(super) work: Rc<Budget>,
+    limits: Limits,
     always: Option<SchemaId>,
     never: Option<SchemaId>,
     typed: FxHashMap<TypeSet, SchemaId>,
 }
 
-impl Default for Schemas<'_> {
-    fn default() -> Self {
+impl<'a> Schemas<'a> {
+    pub(super) fn new(limits: &Limits, work: &Rc<Budget>) -> Self {
         Schemas {
             // most documents have no more
             list: Vec::with_capacity(16),
             meanings: Vec::with_capacity(16),
             negations: FxHashMap::default(),
             listed: Listed::default(),
+            outcomes: TestOutcomes::new(limits.clone()),
+            work: Rc::clone(work),
+            limits: limits.clone(),
             always: None,
             never: None,
             typed: FxHashMap::default(),
         }
     }
-}
 
-impl<'a> Schemas<'a> {
+    /// Returns the greatest number of schemas. Each takes as much memory as some expressions of a grammar.
+    pub(super) fn most(limits: &Limits) -> usize {
+        limits.grammar_nodes / 4
+    }
+
+    /// Adds a schema. Beyond the limit nothing is added, and [`check`](Schemas::check) fails.
     pub(super) fn push(&mut self, schema: Schema<'a>) -> SchemaId {
+        if self.list.len() > Schemas::most(&self.limits) {
+            return SchemaId(0);
+        }
         let id = SchemaId(self.list.len() as u32);
         self.list.push(Rc::new(schema));
         self.meanings.push(id);
         id
+    }
+
+    /// Checks that there are not too many schemas.
+    ///
+    /// # Errors
+    /// There are more than [`most`](Schemas::most).
+    pub(super) fn check(&self, pointer: &str) -> Result<()> {
+        match self.list.len() > Schemas::most(&self.limits) {
+            true => Err(errors::too_many_schemas(pointer, &self.limits)),
+            false => Ok(()),
+        }
     }
 
     /// Returns the schema of an id of this table.

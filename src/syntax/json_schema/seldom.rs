@@ -97,7 +97,7 @@ macro_rules! unsaid {
 
 unsaid!(NumberRange { lower, upper, multiple_of, not_multiple_of, notation });
 unsaid!(StringPart<'_> { length, tests });
-unsaid!(ArrayPart { prefix, items, count, contains, unique, repeated });
+unsaid!(ArrayPart { prefix, items, at, count, contains, unique, repeated });
 unsaid!(ObjectPart<'_> { properties, required, patterns, additional, count, names, some });
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::string_test::StringTest;
 use crate::grammar::Condition;
 use crate::grammar::conditions::{self, Clauses};
 use crate::syntax::json_schema::json::Value;
+use smallvec::SmallVec;
 
 /// The normal form of a conjunction.
 #[derive(Debug)]
@@ -46,14 +47,48 @@ pub(super) struct Test<'a> {
 
 #[derive(Debug)]
 pub(super) struct ArrayShape {
-    /// The classes of items by index; the last entry also describes all further items.
-    pub(super) items: Vec<Vec<ItemClass>>,
+    /// The classes of items by index: runs of indices with the same classes, by their first index. The first run begins
+    /// at 0, the last one has no end.
+    pub(super) items: Vec<ItemRun>,
     pub(super) count: Counts,
     /// Bounds on the numbers of items that are counted; [`ItemClass::hits`] says which items are counted in which
     /// entry.
     pub(super) contains: Vec<Counts>,
     /// The schema that requires all items to be different, if any.
     pub(super) unique: Option<SchemaId>,
+}
+
+/// Indices of items with the same classes.
+#[derive(Debug)]
+pub(super) struct ItemRun {
+    /// The first index.
+    pub(super) from: usize,
+    pub(super) classes: SmallVec<[ItemClass; 1]>,
+}
+
+impl ArrayShape {
+    /// Returns the classes of the item at an index.
+    pub(super) fn at(&self, index: usize) -> &[ItemClass] {
+        let after = self.items.partition_point(|run| run.from <= index);
+        after.checked_sub(1).map_or(&[], |run| &self.items[run].classes)
+    }
+
+    /// Returns the runs before the last one, each with the number of its indices below `end`.
+    pub(super) fn before(&self, end: usize) -> impl Iterator<Item = (&ItemRun, usize)> {
+        let pairs = self.items.windows(2);
+        let runs = pairs.map(move |pair| (&pair[0], pair[1].from.min(end).saturating_sub(pair[0].from)));
+        runs.filter(|(_, count)| *count > 0)
+    }
+
+    /// Returns the classes of the items from [`fixed`](ArrayShape::fixed) on.
+    pub(super) fn further(&self) -> &[ItemClass] {
+        self.items.last().map_or(&[], |run| &run.classes)
+    }
+
+    /// Returns the number of items before the last run.
+    pub(super) fn fixed(&self) -> usize {
+        self.items.last().map_or(0, |run| run.from)
+    }
 }
 
 /// Items that are counted in the same entries of [`ArrayShape::contains`].
@@ -127,7 +162,8 @@ impl Shape<'_> {
         };
         let arrays = array.into_iter().flat_map(|array| {
             let ArrayShape { items, count: _, contains: _, unique: _ } = array;
-            items.iter().flatten().map(|&ItemClass { value, hits: _ }| value)
+            let classes = items.iter().flat_map(|run| &run.classes);
+            classes.map(|&ItemClass { value, hits: _ }| value)
         });
         let objects = object.into_iter().flat_map(|object| {
             let ObjectShape { members, rest, ones, conditions: _, count: _ } = object;

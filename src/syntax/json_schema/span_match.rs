@@ -10,11 +10,13 @@ const MAX_WORK: usize = 1 << 24;
 /// Greatest nesting depth of expressions.
 const MAX_DEPTH: usize = 300;
 
-/// Whether the grammar describes `text`; `None` if the match would be too expensive.
-pub(super) fn matches(grammar: &Grammar, text: &str) -> Option<bool> {
-    let mut spans = Spans { grammar, text, known: FxHashMap::default() };
-    let ends = spans.ends(grammar.rule(grammar.root()).body, 0, 0)?;
-    Some(ends.contains(text.len()))
+/// Whether the grammar describes `text`, and the number of steps of work: sets of ends made, by 64 bytes of text.
+/// `None` if the match would be too expensive.
+pub(super) fn matches(grammar: &Grammar, text: &str) -> (Option<bool>, usize) {
+    let mut spans = Spans { grammar, text, known: FxHashMap::default(), made: 0 };
+    let ends = spans.ends(grammar.rule(grammar.root()).body, 0, 0);
+    let steps = spans.made.saturating_mul(1 + text.len() / 64);
+    (ends.map(|ends| ends.contains(text.len())), steps)
 }
 
 struct Spans<'m> {
@@ -22,6 +24,8 @@ struct Spans<'m> {
     text: &'m str,
     /// For an expression and a start, the ends of the spans that it describes.
     known: FxHashMap<(ExprId, usize), FixedBitSet>,
+    /// Number of sets made so far, also of those known before.
+    made: usize,
 }
 
 impl Spans<'_> {
@@ -36,10 +40,14 @@ impl Spans<'_> {
     }
 
     fn ends(&mut self, id: ExprId, start: usize, depth: usize) -> Option<FixedBitSet> {
+        self.made += 1;
         if let Some(known) = self.known.get(&(id, start)) {
             return Some(known.clone());
         }
-        if depth > MAX_DEPTH || self.known.len() * (self.text.len() + 1) > MAX_WORK {
+        if depth > MAX_DEPTH
+            || self.known.len() * (self.text.len() + 1) > MAX_WORK
+            || self.made.saturating_mul(1 + self.text.len() / 64) > MAX_WORK
+        {
             return None;
         }
         let ends = self.find(id, start, depth + 1)?;

@@ -129,17 +129,19 @@ impl Matcher {
         Ok(Matcher::Languages(grammar(Side::Within)?, grammar(Side::Around)?))
     }
 
-    /// Whether `text` passes; `None` if the match would be too expensive, or if the answer is not known.
-    pub(super) fn matches(&self, text: &str) -> Option<bool> {
+    /// Whether `text` passes, and the number of steps of work; `None` if the match would be too expensive, or if the
+    /// answer is not known.
+    pub(super) fn matches(&self, text: &str) -> (Option<bool>, usize) {
         match self {
             Matcher::Languages(within, around) => {
-                if span_match::matches(within, text)? {
-                    return Some(true);
+                let (inside, steps) = span_match::matches(within, text);
+                if inside != Some(false) || around == within {
+                    return (inside, steps);
                 }
-                let outside = around == within || !span_match::matches(around, text)?;
-                outside.then_some(false)
+                let (touched, more) = span_match::matches(around, text);
+                (if touched == Some(false) { touched } else { None }, steps + more)
             }
-            Matcher::Syntax(limits) => regex::is_pattern(text, limits),
+            Matcher::Syntax(limits) => (regex::is_pattern(text, limits), text.len()),
         }
     }
 }

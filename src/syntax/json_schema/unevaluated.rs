@@ -42,6 +42,7 @@ pub(super) fn rewrite<'a>(schemas: &mut Schemas<'a>, arena: &'a Bump) -> Result<
     // schemas made for one schema are not used for another
     for (id, kind, cases) in found {
         close(schemas, arena, kind, id, &cases);
+        schemas.check("")?;
     }
     for id in schemas.ids() {
         let is_void =
@@ -106,8 +107,8 @@ impl Kind {
             own.names = properties.names().collect();
             own.patterns = patterns.iter().map(|(pattern, _)| *pattern).collect();
         } else {
-            // counts and equality of items do not evaluate them
-            let ArrayPart { prefix, items, count: _, contains, unique: _, repeated: _ } = &**array;
+            // counts and equality of items do not evaluate them, nor do negations, which are made later
+            let ArrayPart { prefix, items, at: _, count: _, contains, unique: _, repeated: _ } = &**array;
             own.all = items.is_some();
             own.prefix = prefix.len();
             if self == Kind::Items {
@@ -180,6 +181,10 @@ impl<'a> Case<'a> {
         case.holding.extend(&other.holding);
         case.evaluated.add(&other.evaluated);
         case
+    }
+
+    fn size(&self) -> usize {
+        1 + self.evaluated.size() + self.holding.len()
     }
 
     fn contains(&self, other: &Case<'a>) -> bool {
@@ -332,6 +337,9 @@ impl<'a> Collector<'_, 'a> {
         if some.len() * others.len() > MAX_PRODUCT {
             return Err(self.too_many(schema));
         }
+        let size = |cases: &[Case<'a>]| cases.iter().map(Case::size).sum::<usize>();
+        let copied = size(some).saturating_mul(others.len()) + size(others).saturating_mul(some.len());
+        self.spend(schema, copied)?;
         let product = some.iter().flat_map(|one| others.iter().map(|other| one.and(other)));
         self.pruned(schema, product.collect())
     }
@@ -340,16 +348,21 @@ impl<'a> Collector<'_, 'a> {
     fn pruned(&mut self, schema: &Schema<'a>, cases: Vec<Case<'a>>) -> Result<Cases<'a>> {
         let mut kept: Vec<Case<'a>> = Vec::with_capacity(cases.len());
         for case in cases {
+            self.spend(schema, kept.len())?;
             if !kept.iter().any(|other| other.contains(&case)) {
                 kept.retain(|other| !case.contains(other));
                 kept.push(case);
             }
         }
-        self.size += kept.iter().map(|case| 1 + case.evaluated.size() + case.holding.len()).sum::<usize>();
+        self.size += kept.iter().map(Case::size).sum::<usize>();
         if kept.len() > MAX_CASES || self.size > MAX_SIZE {
             return Err(self.too_many(schema));
         }
         Ok(Rc::new(kept))
+    }
+
+    fn spend(&self, schema: &Schema<'a>, steps: usize) -> Result<()> {
+        self.schemas.work.spend(steps).map_err(|error| errors::placed(error, schema.pointer))
     }
 
     fn too_many(&self, schema: &Schema<'a>) -> crate::Error {

@@ -7,108 +7,82 @@ use super::conjunction::Part;
 use super::decimal::Decimal;
 use super::schema::{Schema, Schemas};
 use super::schema_id::SchemaId;
-use super::string_test::{Matcher, StringTest};
+use super::string_test::StringTest;
 use super::{errors, numbers};
 use crate::error::Result;
-use crate::limits::Limits;
 use crate::syntax::json_schema::json::{Map, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// Greatest nesting depth of schemas (or references) that one value may pass through.
 const MAX_DEPTH: usize = 400;
 
-/// A validator of values, with a cache of the outcomes of string tests.
-pub(super) struct Validator<'a> {
-    limits: Limits,
-    /// Prepared tests, with the results for the texts tried so far.
-    tests: FxHashMap<StringTest<'a>, (Matcher, FxHashMap<Box<str>, bool>)>,
+/// Whether a value satisfies all parts.
+///
+/// # Errors
+/// A pattern that cannot be used; schemas nested too deep; a match that would be too expensive or is not decidable; no
+/// work left.
+pub(super) fn satisfies(schemas: &Schemas<'_>, parts: &[Part], value: &Value<'_>) -> Result<bool> {
+    let visit = Visit { schemas };
+    for part in parts {
+        let schema = schemas.get(part.schema);
+        let ok = if part.own { visit.own(schema, value, 0)? } else { visit.all(part.schema, value, 0)? };
+        if !ok {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
-impl<'a> Validator<'a> {
-    pub(super) fn new(limits: Limits) -> Self {
-        Validator { limits, tests: FxHashMap::default() }
-    }
+/// Whether a text passes a test of `schema`.
+///
+/// # Errors
+/// A pattern that cannot be used; a match that would be too expensive or is not decidable; no work left.
+pub(super) fn passes<'a>(
+    schemas: &Schemas<'a>,
+    schema: &Schema<'a>,
+    test: StringTest<'a>,
+    text: &str,
+) -> Result<bool> {
+    let outcome = schemas.outcomes.of(test, text, schema.pointer, &schemas.work)?;
+    outcome.ok_or_else(|| errors::undecided_test(schema.pointer, test.keyword(), text))
+}
 
-    /// Whether the value satisfies all parts.
-    ///
-    /// # Errors
-    /// A pattern that cannot be used; schemas nested too deep; a match that would be too expensive or is not decidable.
-    pub(super) fn satisfies(
-        &mut self,
-        schemas: &Schemas<'a>,
-        parts: &[Part],
-        value: &Value<'_>,
-    ) -> Result<bool> {
-        let mut visit = Visit { validator: self, schemas };
-        for part in parts {
-            let schema = schemas.get(part.schema);
-            let ok =
-                if part.own { visit.own(schema, value, 0)? } else { visit.all(part.schema, value, 0)? };
-            if !ok {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
+/// Whether a name is of the class of `some`, which belongs to `schema`.
+///
+/// # Errors
+/// Those of [`satisfies`].
+pub(super) fn is_of_class<'a>(
+    schemas: &Schemas<'a>,
+    schema: &Schema<'a>,
+    some: &SomeMember<'a>,
+    name: &str,
+) -> Result<bool> {
+    Visit { schemas }.is_of_class(schema, some, name, 0)
+}
 
-    /// Whether a text passes a test of `schema`.
-    ///
-    /// # Errors
-    /// A pattern that cannot be used; a match that would be too expensive or is not decidable.
-    pub(super) fn passes(&mut self, schema: &Schema<'a>, test: StringTest<'a>, text: &str) -> Result<bool> {
-        if !self.tests.contains_key(&test) {
-            let matcher = Matcher::new(test, schema.pointer, &self.limits)?;
-            self.tests.insert(test, (matcher, FxHashMap::default()));
-        }
-        let outcome = self.tests.get_mut(&test).and_then(|(matcher, outcomes)| match outcomes.get(text) {
-            Some(&known) => Some(known),
-            None => {
-                let outcome = matcher.matches(text)?;
-                outcomes.insert(text.into(), outcome);
-                Some(outcome)
-            }
-        });
-        outcome.ok_or_else(|| errors::undecided_test(schema.pointer, test.keyword(), text))
+/// Whether a name is neither declared by a schema nor matched by its patterns.
+///
+/// # Errors
+/// Those of [`passes`].
+pub(super) fn is_additional<'a>(schemas: &Schemas<'a>, id: SchemaId, name: &str) -> Result<bool> {
+    let schema = schemas.get(id);
+    // `additionalProperties` excepts only declared names and patterns
+    let ObjectPart { properties, required: _, patterns, additional: _, count: _, names: _, some: _ } =
+        &*schema.object;
+    schemas.work.spend(patterns.len())?;
+    let mut additional = !properties.contains(name);
+    for (pattern, _) in patterns {
+        additional = additional && !passes(schemas, schema, StringTest::Pattern(pattern), name)?;
     }
-
-    /// Whether a name is of the class of `some`, which belongs to `schema`.
-    ///
-    /// # Errors
-    /// Those of [`satisfies`](Validator::satisfies).
-    pub(super) fn is_of_class(
-        &mut self,
-        schemas: &Schemas<'a>,
-        schema: &Schema<'a>,
-        some: &SomeMember<'a>,
-        name: &str,
-    ) -> Result<bool> {
-        Visit { validator: self, schemas }.is_of_class(schema, some, name, 0)
-    }
-
-    /// Whether a name is neither declared by a schema nor matched by its patterns.
-    ///
-    /// # Errors
-    /// Those of [`passes`](Validator::passes).
-    pub(super) fn is_additional(&mut self, schemas: &Schemas<'a>, id: SchemaId, name: &str) -> Result<bool> {
-        let schema = schemas.get(id);
-        // `additionalProperties` excepts only declared names and patterns
-        let ObjectPart { properties, required: _, patterns, additional: _, count: _, names: _, some: _ } =
-            &*schema.object;
-        let mut additional = !properties.contains(name);
-        for (pattern, _) in patterns {
-            additional = additional && !self.passes(schema, StringTest::Pattern(pattern), name)?;
-        }
-        Ok(additional)
-    }
+    Ok(additional)
 }
 
 struct Visit<'v, 'a> {
-    validator: &'v mut Validator<'a>,
     schemas: &'v Schemas<'a>,
 }
 
 impl<'a> Visit<'_, 'a> {
-    fn all(&mut self, id: SchemaId, value: &Value<'_>, depth: usize) -> Result<bool> {
+    fn all(&self, id: SchemaId, value: &Value<'_>, depth: usize) -> Result<bool> {
         let schemas = self.schemas;
         let schema = schemas.get(id);
         if depth > MAX_DEPTH {
@@ -138,7 +112,7 @@ impl<'a> Visit<'_, 'a> {
     }
 
     /// Checks the schema's own assertions, without `$ref`, `allOf` and `anyOf`.
-    fn own(&mut self, schema: &Schema<'a>, value: &Value<'_>, depth: usize) -> Result<bool> {
+    fn own(&self, schema: &Schema<'a>, value: &Value<'_>, depth: usize) -> Result<bool> {
         let Schema {
             pointer: _,
             types,
@@ -158,9 +132,12 @@ impl<'a> Visit<'_, 'a> {
             is_bare: _,
             is_written: _,
         } = schema;
+        // numbers are compared by value
+        let each = if value.is_number() { 8 } else { 1 };
+        self.schemas.work.spend(1 + values.len() + each * excluded.len())?;
         if !types.contains(TypeSet::of(value))
             || !values.iter().all(|list| list.contains(value))
-            || excluded.iter().any(|excluded| equality_key(excluded) == equality_key(value))
+            || excluded.iter().any(|excluded| excluded.is_same_scalar(value))
         {
             return Ok(false);
         }
@@ -176,24 +153,26 @@ impl<'a> Visit<'_, 'a> {
         }
     }
 
-    fn string(&mut self, schema: &Schema<'a>, text: &str) -> Result<bool> {
+    fn string(&self, schema: &Schema<'a>, text: &str) -> Result<bool> {
         let StringPart { length, tests } = &*schema.string;
         let mut ok = length.contains(text.chars().count());
         for &(test, holds) in tests {
-            ok = ok && self.validator.passes(schema, test, text)? == holds;
+            ok = ok && passes(self.schemas, schema, test, text)? == holds;
         }
         Ok(ok)
     }
 
-    fn array(&mut self, schema: &Schema<'a>, list: &[Value<'_>], depth: usize) -> Result<bool> {
-        let &ArrayPart { ref prefix, items, count, ref contains, unique, repeated } = &*schema.array;
+    fn array(&self, schema: &Schema<'a>, list: &[Value<'_>], depth: usize) -> Result<bool> {
+        // `item` reads the schemas of items
+        let &ArrayPart { prefix: _, items: _, at: _, count, ref contains, unique, repeated } = &*schema.array;
         if !count.contains(list.len()) {
             return Ok(false);
         }
         for (index, item) in list.iter().enumerate() {
-            match prefix.get(index).copied().or(items) {
-                Some(id) if !self.all(id, item, depth)? => return Ok(false),
-                _ => {}
+            for id in schema.array.item(index) {
+                if !self.all(id, item, depth)? {
+                    return Ok(false);
+                }
             }
         }
         for &Contains { schema, from, count } in contains {
@@ -210,7 +189,7 @@ impl<'a> Visit<'_, 'a> {
         Ok(if repeated { !is_unique } else { is_unique })
     }
 
-    fn object(&mut self, schema: &Schema<'a>, map: &Map<'_>, depth: usize) -> Result<bool> {
+    fn object(&self, schema: &Schema<'a>, map: &Map<'_>, depth: usize) -> Result<bool> {
         let ObjectPart {
             // handled by `schemas_of_member`
             properties: _,
@@ -254,13 +233,14 @@ impl<'a> Visit<'_, 'a> {
     }
 
     /// Returns the schemas that a member's value must satisfy according to one schema.
-    fn schemas_of_member(&mut self, schema: &Schema<'a>, name: &str) -> Result<Vec<SchemaId>> {
+    fn schemas_of_member(&self, schema: &Schema<'a>, name: &str) -> Result<Vec<SchemaId>> {
         // `object` checks the others
         let ObjectPart { properties, required: _, patterns, additional, count: _, names: _, some: _ } =
             &*schema.object;
+        self.schemas.work.spend(patterns.len())?;
         let mut schemas: Vec<SchemaId> = properties.get(name).into_iter().collect();
         for &(pattern, id) in patterns {
-            if self.validator.passes(schema, StringTest::Pattern(pattern), name)? {
+            if passes(self.schemas, schema, StringTest::Pattern(pattern), name)? {
                 schemas.push(id);
             }
         }
@@ -271,7 +251,7 @@ impl<'a> Visit<'_, 'a> {
     }
 
     fn is_of_class(
-        &mut self,
+        &self,
         schema: &Schema<'a>,
         some: &SomeMember<'a>,
         name: &str,
@@ -280,9 +260,9 @@ impl<'a> Visit<'_, 'a> {
         // the caller checks the others
         let SomeMember { names, value: _, other_than: _ } = some;
         match *names {
-            NameClass::Matching(pattern) => self.validator.passes(schema, StringTest::Pattern(pattern), name),
+            NameClass::Matching(pattern) => passes(self.schemas, schema, StringTest::Pattern(pattern), name),
             NameClass::Satisfying(names) => self.all(names, &Value::from(name), depth),
-            NameClass::AdditionalTo(id) => self.validator.is_additional(self.schemas, id, name),
+            NameClass::AdditionalTo(id) => is_additional(self.schemas, id, name),
         }
     }
 }

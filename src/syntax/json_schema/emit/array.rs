@@ -50,13 +50,8 @@ impl<'a> Emitter<'_, 'a> {
 
     fn items(&mut self, array: &ArrayShape, count: Counts) -> Result<ExprId> {
         let comma = self.layout.comma;
-        let (rest, prefix) = match array.items.split_last() {
-            Some((rest, prefix)) => (rest, prefix),
-            None => return Ok(self.g.empty()),
-        };
-        let rest = rest.iter().map(|class| self.item(class)).collect::<Result<Vec<_>>>()?;
-        let rest = self.g.choice(rest);
-        let within = prefix.len().min(count.max.map_or(usize::MAX, |max| max as usize));
+        let rest = self.item_of(array.further())?;
+        let within = array.fixed().min(count.max.map_or(usize::MAX, |max| max as usize));
         if within == 0 {
             return Ok(match count.max {
                 Some(0) => self.g.empty(),
@@ -66,22 +61,44 @@ impl<'a> Emitter<'_, 'a> {
         let after = within as u32;
         let next = self.g.sequence([comma, rest]);
         let mut tail = self.g.repeat(next, count.min.saturating_sub(after), count.max.map(|max| max - after));
-        for (index, classes) in prefix.iter().enumerate().take(within).rev() {
-            let items = classes.iter().map(|class| self.item(class)).collect::<Result<Vec<_>>>()?;
-            let item = self.g.choice(items);
-            let separator = if index > 0 { comma } else { self.g.empty() };
-            tail = self.g.sequence([separator, item, tail]);
-            if index >= count.min as usize {
-                tail = self.g.optional(tail);
-            }
+        let runs: Vec<_> = array.before(within).collect();
+        for (run, indices) in runs.into_iter().rev() {
+            let item = self.item_of(&run.classes)?;
+            tail = self.run((run.from, indices), item, count.min as usize, tail);
         }
         Ok(tail)
+    }
+
+    /// Returns an item of one of some classes.
+    fn item_of(&mut self, classes: &[ItemClass]) -> Result<ExprId> {
+        let items = classes.iter().map(|class| self.item(class)).collect::<Result<Vec<_>>>()?;
+        Ok(self.g.choice(items))
+    }
+
+    /// Returns a run of items, beginning with the one at `from`, before a tail. From index `min` on items may be
+    /// absent, and then all further ones are.
+    fn run(&mut self, (from, indices): (usize, usize), item: ExprId, min: usize, mut tail: ExprId) -> ExprId {
+        let next = self.g.sequence([self.layout.comma, item]);
+        // the first item has no separator
+        let first = usize::from(from == 0);
+        let optional = (from + indices).saturating_sub(min.max(from + first));
+        if let Ok(optional @ 1..) = u32::try_from(optional) {
+            let (fewer, all) =
+                (self.g.repeat(next, 0, Some(optional - 1)), self.g.repeat(next, optional, Some(optional)));
+            let whole = self.g.sequence([all, tail]);
+            tail = self.g.choice([fewer, whole]);
+        }
+        let required = u32::try_from(indices - first - optional).unwrap_or(u32::MAX);
+        let required = self.g.repeat(next, required, Some(required));
+        let begin = if first == 1 { item } else { self.g.empty() };
+        tail = self.g.sequence([begin, required, tail]);
+        if first == 1 && min == 0 { self.g.optional(tail) } else { tail }
     }
 
     /// Returns items with counts for each `contains`: a small automaton over (items so far, hits so far), built from
     /// its end. A count stops where further hits change nothing.
     fn counted_items(&mut self, array: &ArrayShape, count: Counts, pointer: &str) -> Result<ExprId> {
-        let places = array.items.len() - 1;
+        let places = array.fixed();
         let last = (places as u32).max(count.max.unwrap_or(count.min)).max(1);
         let caps: Vec<u32> = array.contains.iter().map(|c| c.max.unwrap_or(c.min)).collect();
         let sizes = caps.iter().map(|cap| *cap as usize + 1);
@@ -89,7 +106,7 @@ impl<'a> Emitter<'_, 'a> {
         if states > MAX_COUNT_STATES {
             return Err(errors::too_many_counts(pointer, MAX_COUNT_STATES));
         }
-        let classes = array.items.iter().map(Vec::len).max().unwrap_or(0);
+        let classes = array.items.iter().map(|run| run.classes.len()).max().unwrap_or(0);
         self.spend(states.saturating_mul(1 + classes), pointer)?;
         let mut hit_states: Vec<Vec<u32>> = vec![Vec::new()];
         for &cap in &caps {
@@ -128,7 +145,7 @@ impl<'a> Emitter<'_, 'a> {
             ways.push(self.g.empty());
         }
         let mut loops = Vec::new();
-        let classes = &array.items[(index as usize).min(array.items.len() - 1)];
+        let classes = array.at(index as usize);
         let full = count.max.is_some_and(|max| index >= max);
         for class in classes.iter().filter(|class| !full && self.satisfiable.contains(class.value)) {
             let Some(after) = counted(&array.contains, hits, class.hits) else { continue };
@@ -155,8 +172,9 @@ impl<'a> Emitter<'_, 'a> {
             ));
         }
         let listed = match &array.items[..] {
-            [classes] => {
-                let values = classes.iter().map(|class| self.listed(class.value)).collect::<Option<Vec<_>>>();
+            [run] => {
+                let values =
+                    run.classes.iter().map(|class| self.listed(class.value)).collect::<Option<Vec<_>>>();
                 values.map(|lists| lists.into_iter().flatten().collect::<Vec<Value<'a>>>())
             }
             _ => None,
@@ -193,22 +211,24 @@ impl<'a> Emitter<'_, 'a> {
 
     fn distinct(&mut self, array: &ArrayShape, count: Counts, schema: SchemaId) -> Result<ExprId> {
         let mut endless = true;
-        for classes in &array.items {
+        for run in &array.items {
             let mut any = false;
-            for class in classes {
+            for class in &run.classes {
                 any = any || self.is_endless(class.value)?;
             }
             endless &= any;
         }
         let most = if array.items.len() == 1 { MAX_FEW_ITEMS } else { 1 };
         if !endless && count.min > most {
-            let reason = "with more required items than there may be different ones";
-            return Err(errors::unique_items(self.all.schemas.get(schema).pointer, reason));
+            let reason = format!("where more than {most} items are required whose values may be few");
+            return Err(errors::unique_items(self.all.schemas.get(schema).pointer, &reason));
         }
         let mut items = Vec::with_capacity(array.items.len());
-        for classes in &array.items {
-            let classes: Vec<ExprId> = classes.iter().map(|class| self.inner(class.value)).collect();
-            items.push(self.g.choice(classes));
+        self.spend(array.fixed(), self.all.schemas.get(schema).pointer)?;
+        for (run, indices) in array.before(usize::MAX).chain(array.items.last().map(|run| (run, 1))) {
+            let classes: Vec<ExprId> = run.classes.iter().map(|class| self.inner(class.value)).collect();
+            let item = self.g.choice(classes);
+            items.extend(std::iter::repeat_n(item, indices));
         }
         let Layout { space, comma, is_json, .. } = self.layout;
         let separator = self.g.sequence([space, comma]);

@@ -98,11 +98,11 @@ impl<'e, 'a> Emitter<'e, 'a> {
 
     /// Whether there may be no array of a shape, even if items are possible.
     fn may_be_no_array(&self, array: &ArrayShape) -> bool {
-        let ArrayShape { items, count: length, contains, unique } = array;
+        let ArrayShape { items: _, count: length, contains, unique } = array;
         if unique.is_some() && length.min > 1 {
             return true;
         }
-        let further = items.last().map_or(&[][..], |classes| &classes[..]);
+        let further = array.further();
         let is_free = length.max.is_none() && self.satisfiable.longest(array).is_none();
         contains.iter().enumerate().any(|(place, count)| {
             let is_hit = |&ItemClass { value, hits }: &ItemClass| {
@@ -136,7 +136,8 @@ impl<'e, 'a> Emitter<'e, 'a> {
         let most = count.max.map_or(usize::MAX, |max| max as usize).min(longest.unwrap_or(usize::MAX));
         // there may be too many items of some class
         let counts = counts && contains.is_empty();
-        reached.add(items.iter().take(most).flatten().map(|class| class.value), counts);
+        let possible = items.iter().take_while(|run| run.from < most).flat_map(|run| &run.classes);
+        reached.add(possible.map(|class| class.value), counts);
         most == usize::MAX && unique.is_none()
     }
 

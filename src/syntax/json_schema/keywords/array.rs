@@ -44,6 +44,6 @@ pub(super) fn read<'a>(
         Some(Value::Bool(unique)) => *unique,
         Some(other) => return Err(keywords.invalid("uniqueItems", other, "true or false")),
     };
-    *schema.array = ArrayPart { prefix, items, count, contains, unique, repeated: false };
+    *schema.array = ArrayPart { prefix, items, at: None, count, contains, unique, repeated: false };
     Ok(())
 }

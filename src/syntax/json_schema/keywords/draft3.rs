@@ -23,7 +23,7 @@ pub(super) fn read<'a>(
         }
         // some schemas have a name there
         Some(Value::String(_)) => {
-            reader.warn(errors::unknown_keyword(&keywords.pointer("extends"), "extends", false))
+            reader.warn(errors::unknown_keyword(&keywords.pointer("extends"), "extends", false, true))
         }
         Some(one) => schema.conjuncts.push(reader.child(keywords.location, &["extends"], one)),
     }

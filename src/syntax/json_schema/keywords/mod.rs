@@ -26,19 +26,20 @@ use std::borrow::Cow;
 use table::Status::{Annotation, Assertion};
 use table::{Family, Keyword, Status};
 
+/// Greatest number of unknown words for which a similar keyword is searched.
+const MAX_ADVICE: usize = 100;
+
 /// A word that occurs as a key of schemas.
 pub(super) struct Word {
     /// Number of schemas that have it.
     pub(super) count: usize,
     /// The keyword of this name, if any draft has it.
     known: Option<&'static Keyword>,
-    /// If it was not a keyword of the schema's draft: the index of its warning, and the number of such occurrences.
-    unknown: Option<(usize, usize)>,
 }
 
 impl Word {
     fn of(word: &str) -> Word {
-        Word { count: 0, known: table::keyword(word), unknown: None }
+        Word { count: 0, known: table::keyword(word) }
     }
 
     /// Returns the family and status of the keyword in a document of a draft; `None` if the draft does not have it.
@@ -181,20 +182,13 @@ pub(super) fn read<'a>(
 }
 
 /// Warns of a word that is not a keyword of the schema's draft: once for each word, with the number of places.
-fn warn_of_unknown(reader: &mut Reader<'_, '_>, pointer: &str, keyword: &str) {
-    let next = reader.warnings.len();
-    let Some(word) = reader.keywords.get_mut(keyword) else { return };
-    match &mut word.unknown {
-        Some((place, count)) => {
-            *count += 1;
-            if let Some(warning) = reader.warnings.get_mut(*place) {
-                *warning = warning.clone().found(format!("{count} of them, the first here"));
-            }
-        }
-        unknown => {
-            *unknown = Some((next, 1));
-            let is_other_draft = word.known.is_some();
-            reader.warnings.push(errors::unknown_keyword(pointer, keyword, is_other_draft));
-        }
+fn warn_of_unknown<'a>(reader: &mut Reader<'a, '_>, pointer: &str, keyword: &'a str) {
+    if keyword == "discriminator" {
+        return reader.warn_once("json-schema/discriminator", "", || errors::discriminator(pointer));
     }
+    let is_other_draft = reader.keywords.get(keyword).is_some_and(|word| word.known.is_some());
+    let advises = reader.counted.len() < MAX_ADVICE;
+    reader.warn_once("json-schema/unknown-keyword", keyword, || {
+        errors::unknown_keyword(pointer, keyword, is_other_draft, advises)
+    });
 }

@@ -7,6 +7,13 @@ use std::cmp::Ordering;
 /// Greatest number of multiples that are examined one by one to see whether all are excluded.
 const MAX_LOOKED_AT: u32 = 10_000;
 
+/// Greatest number of divisors whose least common multiple is computed.
+const MAX_DIVISORS: usize = 64;
+
+/// A range has more than [`MAX_DIVISORS`].
+#[derive(Debug)]
+pub(super) struct TooManyDivisors;
+
 /// One end of a range of numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in super::super) struct Bound {
@@ -76,8 +83,19 @@ impl NumberRange {
     }
 
     /// Returns the least common multiple of all divisors; `None` if there are none.
-    pub(super) fn divisor(&self) -> Option<Decimal> {
-        self.multiple_of.iter().cloned().reduce(|a, b| a.least_common_multiple(&b))
+    ///
+    /// # Errors
+    /// There are more than [`MAX_DIVISORS`].
+    pub(super) fn divisor(&self) -> Result<Option<Decimal>, TooManyDivisors> {
+        if self.multiple_of.len() > MAX_DIVISORS {
+            return Err(TooManyDivisors);
+        }
+        Ok(self.multiple_of.iter().cloned().reduce(|a, b| a.least_common_multiple(&b)))
+    }
+
+    /// Returns the number of divisors and non-divisors.
+    pub(in super::super) fn divisors(&self) -> usize {
+        self.multiple_of.len() + self.not_multiple_of.len()
     }
 }
 
@@ -151,7 +169,8 @@ pub(in super::super) fn is_empty(range: &NumberRange) -> bool {
     if *notation == Notation::None {
         return true;
     }
-    let Some(divisor) = range.divisor() else {
+    let Ok(divisor) = range.divisor() else { return false };
+    let Some(divisor) = divisor else {
         let (Some(lower), Some(upper)) = (lower, upper) else { return false };
         return match lower.value.cmp(&upper.value) {
             // between two different numbers there are infinitely many that are not multiples of the listed ones
@@ -170,7 +189,10 @@ pub(in super::super) fn is_empty(range: &NumberRange) -> bool {
     if least > most {
         return true;
     }
-    if not_multiple_of.is_empty() || &most - &least > BigInt::from(MAX_LOOKED_AT) {
+    if not_multiple_of.is_empty()
+        || not_multiple_of.len() > MAX_DIVISORS
+        || &most - &least > BigInt::from(MAX_LOOKED_AT)
+    {
         return false;
     }
     let mut multiple = least;
