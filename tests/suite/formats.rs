@@ -100,7 +100,8 @@ fn other_names_are_annotations() {
         compiled.warnings.iter().map(|warning| warning.code()).collect::<Vec<_>>()
     };
     let unknown = ["json-schema/unknown-format"];
-    assert_eq!(warnings(json!({"format": "int32"}), Formats::Assert), unknown);
+    assert_eq!(warnings(json!({"format": "colour"}), Formats::Assert), unknown);
+    assert_eq!(warnings(json!({"format": "int32"}), Formats::Assert), ["json-schema/number-format"]);
     assert_eq!(warnings(json!({"format": "color"}), Formats::Assert), unknown);
     let of_draft_3 = json!({"$schema": "http://json-schema.org/draft-03/schema#", "format": "color"});
     assert!(warnings(of_draft_3, Formats::Assert).is_empty());

@@ -1,11 +1,12 @@
 //! `properties`, `required`, `patternProperties`, `additionalProperties`, `propertyNames`, `minProperties` and
 //! `maxProperties`.
 
-use super::Keywords;
+use super::{Keywords, string};
 use crate::error::Result;
 use crate::syntax::json_schema::assertion::{NameSet, ObjectPart, Properties};
 use crate::syntax::json_schema::counts::Counts;
 use crate::syntax::json_schema::json::{Map, Value};
+use crate::syntax::json_schema::pointer::join;
 use crate::syntax::json_schema::reader::Reader;
 use crate::syntax::json_schema::schema::Schema;
 
@@ -24,6 +25,8 @@ pub(super) fn read<'a>(
         properties.declare_new(name, reader.child(keywords.location, &["properties", name], value));
     }
     for (pattern, value) in schemas(keywords, "patternProperties")?.into_iter().flatten() {
+        let place = || join(&keywords.pointer("patternProperties"), pattern);
+        string::check_pattern(reader, place, pattern)?;
         let id = reader.child(keywords.location, &["patternProperties", pattern], value);
         patterns.push((pattern, id));
     }

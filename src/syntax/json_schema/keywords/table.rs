@@ -21,6 +21,13 @@ pub(in super::super) struct Keyword {
     evaluates: Evaluates,
 }
 
+impl Keyword {
+    /// Whether the keyword may restrict values.
+    pub(in super::super) fn restricts(&self) -> bool {
+        self.status != Annotation
+    }
+}
+
 /// The file of this folder that reads a keyword.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Family {
