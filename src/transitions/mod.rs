@@ -191,6 +191,13 @@ pub trait Letters: TransitionSystem {
         WEIGHT
     }
 
+    /// The place of a label in a search for any word: labels of a lower rank are tried first, those of equal rank in the
+    /// order of [`successors`](TransitionSystem::successors). Default: 0.
+    fn rank(&self, label: &Self::Label) -> u8 {
+        let _ = label;
+        0
+    }
+
     /// A state that accepts at least the same words, from a smaller set of states; lengths of words are cached for it.
     /// Default: the state itself.
     fn relaxed(&self, state: &Self::State) -> Self::State {

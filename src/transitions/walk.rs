@@ -10,6 +10,9 @@ use std::hash::Hash;
 /// The weight of the end of a word, and the usual weight of a label.
 pub const WEIGHT: u32 = 8;
 
+/// How often a walk begins again after a dead end, before it searches exactly.
+const ATTEMPTS: usize = 32;
+
 /// What is known about the shortest word from a state to acceptance.
 #[derive(Clone, Copy)]
 struct Bounds {
@@ -44,6 +47,10 @@ struct Level<S> {
 impl<S: Clone + Eq + Hash> Walk<S> {
     /// Draws a word of at most `most` letters. `None` if there is none.
     ///
+    /// Whether a word can still be completed in time is first decided for [relaxed](Letters::relaxed) states, of which
+    /// there are fewer. If this leads to a dead end, the walk begins again; after some attempts it takes the states as
+    /// they are.
+    ///
     /// At each state the walk chooses between the end, if the state is accepting, and the labels after which a word of
     /// at most `most` letters can still be completed, in proportion to [`WEIGHT`] and to
     /// [`Letters::weight`]. The letters of a label are equally likely.
@@ -56,10 +63,31 @@ impl<S: Clone + Eq + Hash> Walk<S> {
         most: usize,
         random: &mut R,
     ) -> Result<Option<Vec<T::Letter>>> {
-        let (mut state, mut used, mut word) = (system.start(), T::Used::default(), Vec::new());
-        if !self.reaches(system, &state, most)? {
+        let start = system.start();
+        let relaxed = system.relaxed(&start);
+        if !self.reaches(system, &relaxed, most)? {
             return Ok(None);
         }
+        for _ in 0..ATTEMPTS {
+            if let Some(word) = self.attempt(system, most, false, random)? {
+                return Ok(Some(word));
+            }
+        }
+        match self.reaches(system, &start, most)? {
+            true => self.attempt(system, most, true, random),
+            false => Ok(None),
+        }
+    }
+
+    /// Walks once. `None` at a dead end, which an `exact` walk does not meet.
+    fn attempt<T: Letters<State = S>, R: RngCore>(
+        &mut self,
+        system: &mut T,
+        most: usize,
+        exact: bool,
+        random: &mut R,
+    ) -> Result<Option<Vec<T::Letter>>> {
+        let (mut state, mut used, mut word) = (system.start(), T::Used::default(), Vec::new());
         let mut transitions = Vec::new();
         loop {
             let mut end = if system.is_accepting(&state) { WEIGHT } else { 0 };
@@ -71,7 +99,6 @@ impl<S: Clone + Eq + Hash> Walk<S> {
                 let weights = transitions.iter().map(|next: &TransitionOf<T>| system.weight(&next.label));
                 let total = end + weights.clone().sum::<u32>();
                 if total == 0 {
-                    // all letters of every label were used up
                     return Ok(None);
                 }
                 let mut drawn = random.random_range(0..total);
@@ -91,7 +118,8 @@ impl<S: Clone + Eq + Hash> Walk<S> {
                 let Transition { label, to } = transitions.swap_remove(place);
                 let mut choices = Vec::new();
                 system.choices(&label, &used, &mut choices);
-                if !choices.is_empty() && self.reaches(system, &to, most - word.len() - 1)? {
+                let goal = if exact { to.clone() } else { system.relaxed(&to) };
+                if !choices.is_empty() && self.reaches(system, &goal, most - word.len() - 1)? {
                     break Some((choices, to));
                 }
             };
@@ -113,12 +141,7 @@ impl<S: Clone + Eq + Hash> Walk<S> {
 
     /// Whether a word of at most `most` letters leads from a state to acceptance. A depth-first search that ends at the
     /// first word found.
-    fn reaches<T: TransitionSystem<State = S>>(
-        &mut self,
-        system: &mut T,
-        from: &S,
-        most: usize,
-    ) -> Result<bool> {
+    fn reaches<T: Letters<State = S>>(&mut self, system: &mut T, from: &S, most: usize) -> Result<bool> {
         if let Some(answer) = self.look(system, from, most)? {
             return Ok(answer);
         }
@@ -174,7 +197,7 @@ impl<S: Clone + Eq + Hash> Walk<S> {
         })
     }
 
-    fn enter<T: TransitionSystem<State = S>>(
+    fn enter<T: Letters<State = S>>(
         &mut self,
         system: &mut T,
         state: S,
@@ -185,6 +208,7 @@ impl<S: Clone + Eq + Hash> Walk<S> {
         system.successors(&state, open)?;
         // the list is followed from its end
         open[first..].reverse();
+        open[first..].sort_by_key(|next| std::cmp::Reverse(system.rank(&next.label)));
         Ok(Level { state, left, first })
     }
 

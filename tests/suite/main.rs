@@ -53,6 +53,7 @@ mod random;
 mod real_tokenizers;
 mod regex;
 mod regex_look;
+mod samples;
 mod serve;
 mod shipped;
 mod strategies;
