@@ -172,7 +172,7 @@ impl Reading {
 
 /// Replaces each occurrence of `pattern` (not empty) by `content`, in time linear in `bytes`. Fails if `pattern` occurs
 /// and the result exceeds `limit` bytes.
-fn replace(bytes: &mut Vec<u8>, pattern: &Finder<'_>, content: &[u8], limit: usize) -> Result<()> {
+pub(super) fn replace(bytes: &mut Vec<u8>, pattern: &Finder<'_>, content: &[u8], limit: usize) -> Result<()> {
     let (mut replaced, mut from) = (Vec::new(), 0);
     let mut add = |piece: &[u8]| {
         if replaced.len() + piece.len() > limit {
@@ -203,6 +203,12 @@ fn undo_byte_level(text: &mut Vec<u8>) {
     if let Some(bytes) = bytes {
         *text = bytes;
     }
+}
+
+/// The character that encodes a byte.
+pub(super) fn char_of(byte: u8) -> char {
+    let at = BYTE_OF.iter().position(|&known| known == Some(byte)).unwrap_or_default();
+    u32::try_from(at).ok().and_then(char::from_u32).unwrap_or_default()
 }
 
 /// The byte that a character encodes, by the code point of the character; `None` if it encodes no byte. Printable

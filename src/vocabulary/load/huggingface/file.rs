@@ -19,6 +19,7 @@ pub(super) struct File {
     added_tokens: Option<Vec<AddedToken>>,
     pub(super) decoder: Option<Pipeline>,
     pub(super) pre_tokenizer: Option<Pipeline>,
+    pub(super) normalizer: Option<Pipeline>,
 }
 
 impl File {
@@ -36,6 +37,9 @@ pub(super) struct AddedToken {
     pub(super) content: String,
     #[serde(default)]
     pub(super) special: bool,
+    /// Whether the normalizer is applied to the content.
+    #[serde(default)]
+    pub(super) normalized: bool,
 }
 
 /// The model: its type, its vocabulary, and the options that change how tokens are written.
@@ -62,7 +66,7 @@ impl Model {
     }
 }
 
-/// A decoder or pre-tokenizer: one step, or a `Sequence` of steps.
+/// A decoder, pre-tokenizer or normalizer: one step, or a `Sequence` of steps.
 pub(super) type Pipeline = Step<Step<IgnoredAny>>;
 
 /// One step, with the fields of all kinds of steps; `S` is the type of the steps of a `Sequence`.
@@ -76,7 +80,10 @@ pub(super) struct Step<S> {
     pub(super) replacement: Option<String>,
     pub(super) start: Option<u64>,
     pub(super) stop: Option<u64>,
-    #[serde(alias = "decoders", alias = "pretokenizers")]
+    pub(super) prepend: Option<String>,
+    pub(super) strip_left: Option<bool>,
+    pub(super) strip_right: Option<bool>,
+    #[serde(alias = "decoders", alias = "pretokenizers", alias = "normalizers")]
     pub(super) steps: Option<Few<S>>,
 }
 

@@ -10,7 +10,8 @@
 //!
 //! WordPiece, WordLevel, BPE with `##` or `</w>` marks, and decoders that look at more than one token are errors that
 //! name what was found. So is a replacement of two or more bytes after ByteFallback: the library has joined the bytes
-//! of neighbouring tokens by then, so that `<0xE2>`, `<0x96>` and `<0x81>` together decode to the space of `▁`. Normalizers are ignored: they change how a text is encoded, not what a token decodes to.
+//! of neighbouring tokens by then, so that `<0xE2>`, `<0x96>` and `<0x81>` together decode to the space of `▁`.
+//! Normalizers change how a text is encoded, not what a token decodes to, except for added tokens (below).
 //!
 //! # Where bytes and decoded text differ
 //!
@@ -21,7 +22,8 @@
 //! - Added tokens with `"special": true`, and the model's unknown token, are special tokens and never have bytes. Other
 //!   added tokens are ordinary tokens, unless [`LoadOptions::added`] makes them special. Like the library, this module
 //!   decodes them with the decoder: a byte-level decoder makes the bytes `66 FC 72` of an added `für`, and Metaspace
-//!   the text `x y` of an added `x▁y`. In a file without a decoder they are the bytes of their content.
+//!   the text `x y` of an added `x▁y`. If the token is flagged as `normalized`, the normalizer is applied to its content
+//!   first, as by the crate since 0.23. In a file without a decoder they are the bytes of their content.
 //! - A token that decodes to nothing is padding.
 //!
 //! # Why not through the `tokenizers` crate
@@ -33,6 +35,7 @@
 
 mod decoder;
 mod file;
+mod normalizer;
 
 use super::{AddedTokens, LoadOptions, check_added, finish};
 use crate::error::Result;
@@ -40,6 +43,7 @@ use crate::limits::{LimitKind, Limits};
 use crate::vocabulary::{TokenId, Vocabulary, VocabularyBuilder, errors};
 use decoder::ByteMap;
 use file::{AddedToken, File, Model, Vocab};
+use rustc_hash::FxHashSet;
 
 /// Reads the content of a `tokenizer.json`.
 ///
@@ -113,6 +117,11 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
     let mut builder = VocabularyBuilder::new(limits);
     let mut bytes = Vec::new();
     let mut last = "";
+    // an added token that is also one of the model is decoded as the added one
+    let normalized: FxHashSet<u32> = match (&file.normalizer, &file.decoder) {
+        (Some(_), Some(_)) => file.added().filter(|token| token.normalized).map(|token| token.id).collect(),
+        _ => FxHashSet::default(),
+    };
     for (id, is_added, text) in all {
         if (id as usize) < builder.len() {
             if text != last {
@@ -127,6 +136,8 @@ fn push_tokens(file: &File, model: &Model, map: &ByteMap, limits: &Limits) -> Re
         bytes.clear();
         if is_added && file.decoder.is_none() {
             bytes.extend_from_slice(text.as_bytes());
+        } else if let Some(normalizer) = file.normalizer.as_ref().filter(|_| normalized.contains(&id)) {
+            map.apply(&normalizer::normalized(normalizer, text, limits.token_bytes)?, &mut bytes)?;
         } else {
             map.apply(text, &mut bytes)?;
         }
