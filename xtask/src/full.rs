@@ -8,6 +8,7 @@ use crate::guard;
 use crate::setup;
 use crate::soak;
 use crate::steps::{self, Step};
+use crate::templates;
 use crate::tools::NEXTEST;
 use std::process::Command;
 
@@ -63,7 +64,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
 /// sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 26] = [
+const STEPS: [Step; 27] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
@@ -74,6 +75,7 @@ const STEPS: [Step; 26] = [
     ("guard", || tests("guard-clients").and_then(|()| guard::clients())),
     ("tokenizers", tokenizers),
     ("real-tokenizers", bindings::real_tokenizers),
+    ("templates", templates::check),
     ("loom", loom),
     ("wheel", bindings::wheel),
     ("xgrammar", bindings::xgrammar),

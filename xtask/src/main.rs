@@ -13,6 +13,7 @@ mod instructions;
 mod setup;
 mod soak;
 mod steps;
+mod templates;
 mod test;
 mod tools;
 

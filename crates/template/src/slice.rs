@@ -4,11 +4,10 @@ use crate::arguments::invalid;
 use minijinja::value::{Tuple, Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 
-/// Returns the items of a value from `start` up to, but not including, `stop`, in steps. Undefined if the value has no
-/// order.
+/// Returns the items of a value from `start` up to, but not including, `stop`, in steps.
 ///
 /// # Errors
-/// The value is undefined; a bound is not an integer; the step is 0.
+/// The value is neither a text nor a list; a bound is not an integer; the step is 0.
 pub(crate) fn slice(value: &Value, start: &Value, stop: &Value, step: &Value) -> Result<Value, Error> {
     if value.is_undefined() {
         return Err(Error::from(ErrorKind::UndefinedError));
@@ -30,8 +29,7 @@ pub(crate) fn slice(value: &Value, start: &Value, stop: &Value, step: &Value) ->
                 None => Value::from(items),
             })
         }
-        ValueKind::Bytes => Err(invalid("a slice of bytes")),
-        _ => Ok(Value::UNDEFINED),
+        kind => Err(invalid(format!("a slice of a {kind}"))),
     }
 }
 

@@ -8,82 +8,63 @@ use crate::text;
 /// A rewritten source.
 pub(crate) struct Prepared {
     pub(crate) text: String,
-    /// Offsets in `text`, ascending, each with the offset in the original source.
-    places: Vec<(usize, usize)>,
+    /// The rewritings, the last one first.
+    steps: [Offsets; 2],
 }
+
+/// Offsets in a rewritten text, ascending, each with the offset in the text before.
+type Offsets = Vec<(usize, usize)>;
 
 impl Prepared {
     /// Rewrites a source:
     /// - line ends become `\n`;
     /// - escapes in text literals that the library reads otherwise than Python are replaced by others;
     /// - a `+` before an operand is left out;
-    /// - floats that the compiler would print otherwise than Python are read when the template is rendered.
+    /// - floats that the compiler would print otherwise than Python are read when the template is rendered;
+    /// - with `trims`, a line break after a tag `raw` is repeated, because the library leaves one out.
     ///
     /// A source without tokens is returned with its line ends replaced; the parser reports its fault.
     pub(crate) fn new(source: &str, syntax: SyntaxConfig, trims: bool) -> Prepared {
-        let with_lines = Prepared::lines(source);
-        let edits = edits(&with_lines.text, syntax, trims);
-        if edits.is_empty() {
-            return with_lines;
-        }
-        let mut made = Prepared { text: String::with_capacity(source.len()), places: Vec::new() };
+        let (source, lines) = with_lines(source);
+        let mut text = String::with_capacity(source.len());
+        let mut offsets = Offsets::new();
         let mut done = 0;
-        for (start, end, new) in edits {
-            made.text.push_str(&with_lines.text[done..start]);
-            made.places.push((made.text.len(), with_lines.original(start)));
-            made.text.push_str(&new);
-            made.places.push((made.text.len(), with_lines.original(end)));
+        for (start, end, new) in edits(&source, syntax, trims) {
+            text.push_str(&source[done..start]);
+            offsets.push((text.len(), start));
+            text.push_str(&new);
+            offsets.push((text.len(), end));
             done = end;
         }
-        made.text.push_str(&with_lines.text[done..]);
-        // the line ends between the edits
-        made.places.extend(
-            with_lines
-                .places
-                .iter()
-                .filter_map(|&(at, original)| {
-                    let before = made.places.partition_point(|&(_, known)| known <= original);
-                    let (from, known) =
-                        before.checked_sub(1).and_then(|before| made.places.get(before).copied())?;
-                    (known < original).then_some((from + (at - with_lines.changed(known)), original))
-                })
-                .collect::<Vec<_>>(),
-        );
-        made.places.sort_unstable();
-        made
-    }
-
-    fn lines(source: &str) -> Prepared {
-        let mut made = Prepared { text: String::with_capacity(source.len()), places: Vec::new() };
-        let mut rest = source;
-        while let Some(at) = rest.find('\r') {
-            let (before, after) = rest.split_at(at);
-            made.text.push_str(before);
-            made.text.push('\n');
-            rest = after.strip_prefix("\r\n").unwrap_or(&after[1..]);
-            made.places.push((made.text.len(), source.len() - rest.len()));
-        }
-        made.text.push_str(rest);
-        made
+        text.push_str(&source[done..]);
+        Prepared { text, steps: [offsets, lines] }
     }
 
     /// Returns the offset in the original source of an offset in the text.
     pub(crate) fn original(&self, offset: usize) -> usize {
-        let after = self.places.partition_point(|&(at, _)| at <= offset);
-        match after.checked_sub(1).and_then(|before| self.places.get(before)) {
-            Some((at, original)) => original + (offset - at),
-            None => offset,
-        }
+        self.steps.iter().fold(offset, |offset, step| {
+            let after = step.partition_point(|&(at, _)| at <= offset);
+            match after.checked_sub(1).and_then(|before| step.get(before)) {
+                Some((at, original)) => original + (offset - at),
+                None => offset,
+            }
+        })
     }
+}
 
-    /// Returns the offset in the text of an offset in the original source.
-    fn changed(&self, offset: usize) -> usize {
-        let after = self.places.partition_point(|&(_, original)| original <= offset);
-        match after.checked_sub(1).and_then(|before| self.places.get(before)) {
-            Some((at, original)) => at + (offset - original),
-            None => offset,
-        }
+/// Returns a source with `\n` as its line ends.
+fn with_lines(source: &str) -> (String, Offsets) {
+    let (mut text, mut offsets) = (String::with_capacity(source.len()), Offsets::new());
+    let mut rest = source;
+    while let Some(at) = rest.find('\r') {
+        let (before, after) = rest.split_at(at);
+        text.push_str(before);
+        text.push('\n');
+        rest = after.strip_prefix("\r\n").unwrap_or(&after[1..]);
+        offsets.push((text.len(), source.len() - rest.len()));
     }
+    text.push_str(rest);
+    (text, offsets)
 }
 
 /// Returns the ranges to replace, in order, with their new texts.
@@ -188,9 +169,9 @@ mod tests {
         let source = "a\r\n{{ '\\/' }}\r\n{{ +1 + 1e-7 }}\r\n{{ '\\/' + nope }}z\r";
         let prepared = Prepared::new(source, SyntaxConfig::default(), false);
         assert_eq!(prepared.text, "a\n{{ '\\\\/' }}\n{{ 1 + ('1e-07'|float) }}\n{{ '\\\\/' + nope }}z\n");
-        for word in ["a", "{{ '", " }}", "{{ +", "1 +", "nope", "z"] {
+        for word in ["a", "{{ '", " }}", "1 +", "nope", "z"] {
             let at = source.find(word).unwrap();
-            let there = prepared.text.find(word.trim_end_matches('+')).unwrap();
+            let there = prepared.text.find(word).unwrap();
             assert_eq!(prepared.original(there), at, "{word}");
         }
     }

@@ -126,22 +126,3 @@ fn random_templates_are_those_of_transformers() {
         refused.len()
     );
 }
-
-/// Templates of models, which packages ship, with transformers' outputs: a list of objects with `name`, `template`,
-/// `context` and `output` in the file that `GRAMMATA_REAL_TEMPLATES` names. Without it, this test has no cases.
-#[test]
-fn real_templates_tmp() {
-    let Some(path) = std::env::var_os("GRAMMATA_REAL_TEMPLATES").map(PathBuf::from) else { return };
-    let all = json(&path);
-    let mut n = 0;
-    for case in all.as_array().unwrap() {
-        match (case["output"].as_str(), render(case["template"].as_str().unwrap(), &case["context"])) {
-            (Some(theirs), Ok(ours)) if theirs == ours => n += 1,
-            (None, Err(_)) => n += 1,
-            (theirs, ours) => {
-                println!("DIFF {} theirs {:?} {} ours {:?}", case["name"], theirs, case["error"], ours)
-            }
-        }
-    }
-    println!("SAME {n} of {}", all.as_array().unwrap().len());
-}
