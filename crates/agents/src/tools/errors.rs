@@ -116,6 +116,16 @@ fn repair(message: &str, place: Place, found: &str, allowed: &str) -> Diagnostic
         .help("correct the document; with `--strict` this is an error")
 }
 
+/// Returns the diagnostic for an MCP tool whose schema lists no members, though its input may have some.
+pub(super) fn empty_arguments(place: Place) -> Diagnostic {
+    notice(
+        place,
+        "this tool can be called with `{}` only",
+        "{}",
+        "if its input is a union or a record, which some MCP servers list so: `--open`",
+    )
+}
+
 /// Returns the diagnostic for a member that a later one with the same key replaces.
 pub(super) fn repeated_key(place: Place, key: &str) -> Diagnostic {
     Diagnostic::new("tools/repeated-key", "this key is repeated in the object, and its value here is ignored")

@@ -46,6 +46,7 @@ mod retrieval_writer;
 mod serialized;
 mod tag_presets;
 mod tools;
+mod tools_dialects;
 mod tools_formats;
 mod tools_hard;
 mod tools_requests;

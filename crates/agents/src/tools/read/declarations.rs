@@ -59,6 +59,7 @@ impl<'d> Declaration<'d> {
 
     fn inner(object: &'d Map<String, Value>, pointer: String, is_custom: bool) -> Declaration<'d> {
         let member = |name: &'static str| object.get(name).map(|value| (name, value));
+        let is_gemini = is_of_gemini(&pointer);
         let arguments = if is_custom {
             Arguments::Text(object.get("format"))
         } else if let Some((name, schema)) = member("inputSchema").or_else(|| member("input_schema")) {
@@ -68,7 +69,7 @@ impl<'d> Declaration<'d> {
         } else {
             match member("parameters") {
                 None | Some((_, Value::Null)) => Arguments::None,
-                Some((name, schema)) => Arguments::Schema(name, schema, dialect(schema)),
+                Some((name, schema)) => Arguments::Schema(name, schema, dialect(schema, is_gemini)),
             }
         };
         let may_repeat = matches!(arguments, Arguments::Schema(_, _, Dialect::Bfcl));
@@ -90,11 +91,18 @@ impl<'d> Declaration<'d> {
     }
 }
 
-/// Returns the dialect of a schema: BFCL's has the type `dict`, Gemini's a type in capitals; other schemas may declare
-/// `$schema`.
-fn dialect(schema: &Value) -> Dialect {
+/// Returns whether a declaration is in a list of Gemini's, of which the name is the sign: some SDKs write the types
+/// there in capitals, others in small letters.
+fn is_of_gemini(pointer: &str) -> bool {
+    pointer.split('/').any(|step| matches!(step, "functionDeclarations" | "function_declarations"))
+}
+
+/// Returns the dialect of a schema: BFCL's has the type `dict`, Gemini's is in one of its lists or has a type in
+/// capitals; other schemas may declare `$schema`.
+fn dialect(schema: &Value, is_gemini: bool) -> Dialect {
     match schema.get("type").and_then(Value::as_str) {
         Some("dict") => Dialect::Bfcl,
+        _ if is_gemini => Dialect::Gemini,
         Some(name) if name.chars().all(|c| c.is_ascii_uppercase() || c == '_') => Dialect::Gemini,
         _ => Dialect::of(schema),
     }
@@ -179,6 +187,9 @@ fn arguments(
         return Err(errors::fatal(errors::form(place, &found, "a JSON Schema of type object")));
     }
     let is_open = reading.options.open_objects;
+    if member == "inputSchema" && !is_open && is_stand_in(schema) {
+        notes.push(errors::empty_arguments(Place::Pointer(join(&pointer, "properties"))));
+    }
     let mut schemas = Schemas::new(schema, &pointer, dialect, is_open, reading.budget);
     let made = schemas.take(schema, "", Scope::Own);
     let definitions = schemas.finish();
@@ -188,6 +199,7 @@ fn arguments(
     if let Value::Object(object) = &mut made {
         // referenced definitions were copied
         object.remove("definitions");
+        object.remove("defs");
         object.insert("$defs".to_owned(), Value::Object(definitions));
     }
     let schema = root(made, is_open, &pointer)?;
@@ -199,6 +211,12 @@ fn arguments(
         None => None,
     };
     Ok(Made { schema, binding: Binding::Host, origins, response })
+}
+
+/// Returns whether a schema is the one that the TypeScript SDK of MCP lists for each tool whose input is no plain object,
+/// such as a union: it has these two members, and no other.
+fn is_stand_in(schema: &Value) -> bool {
+    *schema == json!({"type": "object", "properties": {}})
 }
 
 /// Completes the schema of the arguments to one of an object. If it has no keyword about members, such as `properties`,

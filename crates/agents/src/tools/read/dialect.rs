@@ -20,7 +20,7 @@ pub(super) enum Dialect {
     OpenApi30,
     /// JSON Schema with BFCL's names of types.
     Bfcl,
-    /// Gemini's subset of OpenAPI 3.0, with types in capitals.
+    /// Gemini's subset of OpenAPI 3.0, with types in capitals or in small letters.
     Gemini,
 }
 
@@ -63,6 +63,11 @@ const REGISTERED: [&str; 14] = [
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double", "decimal",
     "char", "password", "binary",
 ];
+/// Formats of numbers that code generators write, and that restrict nothing in JSON Schema.
+const NUMERIC: [&str; 13] = [
+    "int", "int8", "int16", "int32", "int64", "int128", "uint", "uint8", "uint16", "uint32", "uint64",
+    "float", "double",
+];
 /// Annotations that are not shown to models.
 const DROPPED: [&str; 9] = [
     "example",
@@ -86,31 +91,39 @@ pub(super) fn rewrite(
     object.retain(|keyword, _| {
         !DROPPED.contains(&keyword.as_str()) && !keyword.starts_with("x-") || keyword == "x-nullable"
     });
+    // the identifiers of a copy would change what its references mean
+    for keyword in ["$id", "$anchor", "$dynamicAnchor"] {
+        if object.get(keyword).is_some_and(Value::is_string) {
+            object.remove(keyword);
+        }
+    }
+    if dialect == Dialect::Gemini {
+        super::gemini::rewrite(object);
+    }
     repair(object, pointer, notes);
     repair_forms(object, pointer, notes);
     require(object, dialect, pointer, notes);
-    if !matches!(dialect, Dialect::Bfcl | Dialect::Gemini) {
+    if dialect != Dialect::Bfcl {
         repair_types(object, pointer, notes);
     }
     match dialect {
-        Dialect::Json | Dialect::Draft3 | Dialect::Draft7 => {}
-        Dialect::OpenApi31 => {
-            let is_annotation = |name: &str| REGISTERED.contains(&name);
+        Dialect::Json | Dialect::Draft3 | Dialect::Draft7 | Dialect::OpenApi31 => {
+            // generators of code write the formats of numbers in every dialect
+            let is_annotation = |name: &str| match dialect {
+                Dialect::OpenApi31 => REGISTERED.contains(&name),
+                _ => NUMERIC.contains(&name),
+            };
             if object.get("format").and_then(Value::as_str).is_some_and(is_annotation) {
                 object.remove("format");
             }
         }
-        Dialect::OpenApi30 => open_api(object),
-        Dialect::Gemini => {
-            map_types(object, |name| {
-                let lower = name.to_ascii_lowercase();
-                if lower == "type_unspecified" { None } else { Some(lower) }
-            });
+        Dialect::OpenApi30 => {
+            note_nullable(object, pointer, notes);
             open_api(object);
         }
+        Dialect::Gemini => open_api(object),
         Dialect::Bfcl => map_types(object, |name| bfcl_type(name).map(str::to_owned)),
     }
-    discriminate(object);
     base64(object);
 }
 
@@ -277,6 +290,18 @@ fn repair_types(object: &mut Map<String, Value>, pointer: &str, notes: &mut Vec<
     }
 }
 
+/// Warns of `nullable` without `type`, which OpenAPI 3.0.3 gives no meaning, though many writers mean null.
+fn note_nullable(object: &Map<String, Value>, pointer: &str, notes: &mut Vec<Diagnostic>) {
+    let is_nullable = object.get("nullable") == Some(&Value::Bool(true));
+    let excludes = ["allOf", "anyOf", "oneOf", "$ref", "enum"].iter().any(|word| object.contains_key(*word));
+    if is_nullable && excludes && !object.contains_key("type") {
+        let place = Place::Pointer(join(pointer, "nullable"));
+        let message = "`nullable` without `type` does not allow null";
+        let help = "add `type`, or the alternative `{\"enum\": [null]}`";
+        notes.push(errors::notice(place, message, "true", help));
+    }
+}
+
 /// Translates keywords that have a different meaning in OpenAPI 3.0 and 2.0, such as `nullable` and boolean exclusive
 /// bounds, and removes properties that are read-only.
 fn open_api(object: &mut Map<String, Value>) {
@@ -371,32 +396,5 @@ fn base64(object: &mut Map<String, Value>) {
         object.remove("format");
         let pattern = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$";
         object.insert("pattern".to_owned(), pattern.into());
-    }
-}
-
-/// Removes a discriminator. If it has a mapping, then in each referenced alternative to which the mapping assigns
-/// values, the discriminator's property is required and has one of these values.
-fn discriminate(object: &mut Map<String, Value>) {
-    let Some(Value::Object(discriminator)) = object.remove("discriminator") else { return };
-    let (Some(Value::String(property)), Some(Value::Object(mapping))) =
-        (discriminator.get("propertyName"), discriminator.get("mapping"))
-    else {
-        return;
-    };
-    for keyword in ["oneOf", "anyOf"] {
-        let Some(Value::Array(branches)) = object.get_mut(keyword) else { continue };
-        for branch in branches {
-            let Some(reference) = branch.get("$ref").and_then(Value::as_str) else { continue };
-            let names_it = |target: &str| target == reference || reference.rsplit('/').next() == Some(target);
-            let values: Vec<&String> = mapping
-                .iter()
-                .filter(|(_, target)| target.as_str().is_some_and(names_it))
-                .map(|(value, _)| value)
-                .collect();
-            if !values.is_empty() {
-                let has = json!({"properties": {property: {"enum": values}}, "required": [property]});
-                *branch = json!({"allOf": [branch.clone(), has]});
-            }
-        }
     }
 }

@@ -2,11 +2,15 @@
 
 mod declarations;
 mod dialect;
+mod discriminator;
 mod forms;
+mod gemini;
 mod items;
+mod keywords;
 mod openapi;
 mod pointer;
 mod python;
+mod references;
 mod repeated;
 mod schema;
 mod toolbench;

@@ -2,7 +2,9 @@
 //! `$defs`, other dialects are translated, and undeclared members are forbidden unless objects are open by default.
 
 use super::dialect::{self, Dialect};
+use super::keywords::{LISTS, MAPS, SINGLE};
 use super::pointer::{follow, join};
+use super::references::Identifiers;
 use crate::tools::errors;
 use crate::tools::set::is_fatal;
 use grammata::diagnostic::{Diagnostic, Place};
@@ -10,26 +12,8 @@ use grammata::error::Result;
 use grammata_base::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value, json};
+use std::cell::OnceCell;
 
-/// Keywords whose value is a map of schemas.
-const MAPS: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
-/// Keywords whose value is a list of schemas.
-const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-/// Keywords whose value is a schema.
-const SINGLE: [&str; 12] = [
-    "items",
-    "additionalItems",
-    "additionalProperties",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-    "propertyNames",
-    "contains",
-    "not",
-    "if",
-    "then",
-    "else",
-    "contentSchema",
-];
 /// Keywords whose subschemas apply to the same object as the schema itself.
 const IN_PLACE: [&str; 9] =
     ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
@@ -51,7 +35,11 @@ pub(super) struct Schemas<'d> {
     dialect: Dialect,
     /// Whether objects allow undeclared members by default, as in JSON Schema.
     is_open: bool,
-    budget: &'d Budget,
+    pub(super) budget: &'d Budget,
+    /// The identifiers of the root, found when a reference needs them.
+    identifiers: OnceCell<Identifiers>,
+    /// Whether a schema below the root had an `$id`, so that pointers in it may begin there.
+    has_resources: bool,
     /// The definition names of referenced schemas, by pointer and scope.
     names: FxHashMap<(String, Scope), String>,
     taken: FxHashMap<String, usize>,
@@ -76,6 +64,8 @@ impl<'d> Schemas<'d> {
             dialect,
             is_open,
             budget,
+            identifiers: OnceCell::new(),
+            has_resources: false,
             names: FxHashMap::default(),
             taken: FxHashMap::default(),
             open: Vec::new(),
@@ -101,8 +91,10 @@ impl<'d> Schemas<'d> {
                 continue;
             };
             self.budget.spend(object.len())?;
+            self.has_resources |= !pointer.is_empty() && object.get("$id").is_some_and(Value::is_string);
             dialect::rewrite(object, self.dialect, &format!("{}{pointer}", self.base), &mut self.notes);
-            let scope_inside = self.close(object, scope)?;
+            self.discriminate(object, &pointer)?;
+            let scope_inside = self.close(object, &pointer, scope)?;
             self.refer(object, &pointer, scope_inside)?;
             for (keyword, value) in object.iter_mut() {
                 let in_place = IN_PLACE.contains(&keyword.as_str());
@@ -140,7 +132,7 @@ impl<'d> Schemas<'d> {
 
     /// Forbids undeclared members of an object if it declares members and does not itself allow others, and returns the
     /// scope of its references.
-    fn close(&mut self, object: &mut Map<String, Value>, scope: Scope) -> Result<Scope> {
+    fn close(&mut self, object: &mut Map<String, Value>, pointer: &str, scope: Scope) -> Result<Scope> {
         let has_parts = ["allOf", "anyOf", "oneOf", "if"].iter().any(|keyword| object.contains_key(*keyword));
         let has_reference = object.contains_key("$ref");
         let is_family = has_parts || (has_reference && object.contains_key("properties"));
@@ -156,7 +148,7 @@ impl<'d> Schemas<'d> {
         }
         if !self.is_open
             && !opens(object)
-            && let Some(undeclared) = self.of_family(object)?
+            && let Some(undeclared) = self.of_family(object, pointer)?
         {
             declare(object, undeclared);
             object.insert("unevaluatedProperties".to_owned(), Value::Bool(false));
@@ -167,7 +159,7 @@ impl<'d> Schemas<'d> {
     /// Returns the names that are required but not declared by a schema and the schemas that describe the same object
     /// (combinators and references). Returns `None` if undeclared members cannot be forbidden: none of these schemas
     /// declares members, one of them allows others, or one requires more members than all of them declare and name.
-    fn of_family(&self, object: &Map<String, Value>) -> Result<Option<Vec<String>>> {
+    fn of_family(&self, object: &Map<String, Value>, place: &str) -> Result<Option<Vec<String>>> {
         let mut open: Vec<&Map<String, Value>> = vec![object];
         let mut seen: Vec<String> = Vec::new();
         let mut declared: FxHashSet<String> = FxHashSet::default();
@@ -194,7 +186,7 @@ impl<'d> Schemas<'d> {
                 open.extend(object.get(keyword).and_then(Value::as_object));
             }
             if let Some(reference) = object.get("$ref").and_then(Value::as_str)
-                && let Some((Value::Object(target), pointer)) = follow(self.root, reference)
+                && let Some((Value::Object(target), pointer)) = self.target(place, reference)?
                 && !seen.contains(&pointer)
             {
                 seen.push(pointer);
@@ -203,6 +195,24 @@ impl<'d> Schemas<'d> {
         }
         required.retain(|name| declared.insert(name.clone()));
         Ok((declares && least <= declared.len()).then_some(required))
+    }
+
+    /// Returns the target of a reference in the schema at `place`, with its pointer; `None` if it has none.
+    ///
+    /// # Errors
+    /// The limit `compile_work`.
+    pub(super) fn target(&self, place: &str, reference: &str) -> Result<Option<(&'d Value, String)>> {
+        let is_pointer = reference == "#" || reference.starts_with("#/");
+        if is_pointer && !self.has_resources {
+            return Ok(follow(self.root, reference));
+        }
+        if self.identifiers.get().is_none() {
+            let found = Identifiers::of(self.root, self.budget)?;
+            // nothing else sets it
+            let _ = self.identifiers.set(found);
+        }
+        let found = self.identifiers.get().and_then(|known| known.target(self.root, place, reference));
+        Ok(found)
     }
 
     /// Redirects a reference to a definition of this tool.
@@ -214,12 +224,12 @@ impl<'d> Schemas<'d> {
             let found = reference.to_string();
             return Err(errors::fatal(errors::reference(place(), &found, "a text")));
         };
-        let target = match follow(self.root, text) {
+        let target = match self.target(pointer, text)? {
             Some((_, target)) => target,
             None => {
                 let renamed = other_definitions(text);
                 let Some((_, target)) = renamed.as_deref().and_then(|text| follow(self.root, text)) else {
-                    let allowed = "a place in this document, as `#/…`";
+                    let allowed = "a place in this document, as `#/…`, or its `$id` or `$anchor`";
                     return Err(errors::fatal(errors::reference(place(), text, allowed)));
                 };
                 self.notes.push(errors::repaired(place(), text, &renamed.unwrap_or_default()));
@@ -344,8 +354,9 @@ fn least_members(object: &Map<String, Value>) -> usize {
 }
 
 /// Converts a reference into `$defs` to a reference into `definitions`, and vice versa; `None` for other references.
+/// Gemini's references name `$defs` or `defs`, whichever the schema has.
 fn other_definitions(reference: &str) -> Option<String> {
-    let names = [("#/$defs/", "#/definitions/"), ("#/definitions/", "#/$defs/")];
+    let names = [("#/$defs/", "#/definitions/"), ("#/definitions/", "#/$defs/"), ("#/defs/", "#/$defs/")];
     names.iter().find_map(|(from, to)| Some(format!("{to}{}", reference.strip_prefix(from)?)))
 }
 
