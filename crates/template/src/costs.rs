@@ -39,7 +39,10 @@ pub(crate) fn charge(meter: &Meter, name: &str, operands: &[Value]) -> Result<()
         "in" | "is in" => contains(meter, first, rest)?,
         "replace" | ".replace" => replace(meter, first, rest)?,
         "join" => join(meter, first, rest)?,
-        ".join" => join(meter, rest.first().unwrap_or(first), std::slice::from_ref(first))?,
+        ".join" => {
+            by_place("join", rest, 1)?;
+            join(meter, rest.first().unwrap_or(first), std::slice::from_ref(first))?
+        }
         "split" | ".split" | ".rsplit" => split(meter, first, rest)?,
         "lines" => pieces(first, "\n"),
         ".splitlines" => split_lines(first),
@@ -152,6 +155,7 @@ fn contains(meter: &Meter, needle: &Value, rest: &[Value]) -> Result<u64, Error>
 }
 
 fn replace(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
+    by_place("replace", rest, 2)?;
     let [old, new, ..] = rest else { return Ok(0) };
     let (text, old, new) = (plain(meter, text)?, plain(meter, old)?, plain(meter, new)?);
     let found = if old.is_empty() { text.len() + 1 } else { text.matches(&old).count() };
@@ -166,6 +170,14 @@ fn plain(meter: &Meter, value: &Value) -> Result<String, Error> {
         Some(text) => text.to_owned(),
         None => value.to_string(),
     })
+}
+
+/// Fails if one of the first `count` arguments is given by name, because the cost depends on which one it is.
+fn by_place(name: &str, arguments: &[Value], count: usize) -> Result<(), Error> {
+    match arguments.iter().take(count).any(Value::is_kwargs) {
+        true => Err(Error::new(ErrorKind::InvalidOperation, format!("`{name}` with its arguments by name"))),
+        false => Ok(()),
+    }
 }
 
 fn join(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
@@ -211,7 +223,9 @@ fn batch(meter: &Meter, items: &Value, rest: &[Value]) -> Result<u64, Error> {
 }
 
 fn indent(meter: &Meter, text: &Value, rest: &[Value]) -> Result<u64, Error> {
-    let width = largest(meter, rest)?.saturating_add(5);
+    // the width may be a text
+    let texts = rest.iter().map(|value| meter.measure(value)).sum::<Result<Size, Error>>()?.bytes;
+    let width = largest(meter, rest)?.saturating_add(texts).saturating_add(5);
     let text = plain(meter, text)?;
     let lines = text.matches('\n').count() as u64 + 2;
     Ok(lines.saturating_mul(width).saturating_add(text.len() as u64))

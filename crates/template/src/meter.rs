@@ -1,5 +1,6 @@
 //! The meter of a rendering: it counts the work left, and measures values.
 
+use crate::methods::Method;
 use crate::namespace::Namespace;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
@@ -77,9 +78,11 @@ impl Size {
     }
 }
 
-/// Returns whether a value is mutable: a namespace, or the variable `loop` (through its method `changed`).
+/// Returns whether a value is mutable: a namespace, or the variable `loop` (through its method `changed`). A method counts
+/// as mutable, because the value that it belongs to is not measured.
 fn mutable(value: &Value) -> bool {
     value.downcast_object_ref::<Namespace>().is_some()
+        || value.downcast_object_ref::<Method>().is_some()
         || value.as_object().is_some_and(|object| object.type_name().ends_with("::Loop"))
 }
 

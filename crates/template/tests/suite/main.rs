@@ -1,3 +1,4 @@
 //! Tests of templates.
 
+mod hostile;
 mod transformers;
