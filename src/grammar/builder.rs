@@ -3,10 +3,9 @@
 use super::class::{ByteSet, CharClass};
 use super::conditions;
 use super::errors;
-use super::expression::{Distinct, Expression, Member, Members, Names, Operands, Order, Text};
-use super::free_text::FreeText;
+use super::expression::{Distinct, Expression, FreeText, Member, Members, Names, Operands, Order, Text};
+use super::groups::Groups;
 use super::ids::{ExprId, LabelId, RuleId};
-use super::import::Groups;
 use super::token_terminal::TokenTerminal;
 use super::word_graph::WordGraph;
 use super::{Grammar, Labels, Rule, Tables, verify};

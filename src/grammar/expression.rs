@@ -227,3 +227,19 @@ pub struct Distinct {
     /// so, items are remembered without the white space between their parts.
     pub json: bool,
 }
+
+/// Valid UTF-8 text that is searched for strings while it is written, regardless of token boundaries.
+///
+/// A word is a text without any of the strings, followed by a word of `end`; or a text that ends with a trigger, before
+/// which no trigger ends, followed by a word of that trigger's continuation. If several triggers end at the same
+/// position, the longest one counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FreeText {
+    /// Strings that end the text, each with its continuation.
+    pub triggers: Vec<(Box<str>, ExprId)>,
+    /// Strings that occur neither in the text nor in the text together with the trigger that ends it.
+    pub forbidden: Vec<Box<str>>,
+    /// The continuation of a text that no trigger ended, allowed at the beginning and after every character; the empty
+    /// word, for instance. Without it only a trigger can end the text.
+    pub end: Option<ExprId>,
+}

@@ -9,6 +9,7 @@
 
 use super::builder::GrammarBuilder;
 use super::errors;
+use super::expression::FreeText;
 use super::ids::{ExprId, RuleId};
 use super::strings::{Finder, Kind, START, StateId};
 use super::word_graph::{WordEdge, WordGraph, WordTarget};
@@ -20,22 +21,6 @@ use std::collections::VecDeque;
 
 /// Steps of work for an edge of the automaton, and for what is built of it.
 const EDGE: usize = 4;
-
-/// Valid UTF-8 text that is searched for strings while it is written, regardless of token boundaries.
-///
-/// A word is a text without any of the strings, followed by a word of `end`; or a text that ends with a trigger, before
-/// which no trigger ends, followed by a word of that trigger's continuation. If several triggers end at the same
-/// position, the longest one counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct FreeText {
-    /// Strings that end the text, each with its continuation.
-    pub triggers: Vec<(Box<str>, ExprId)>,
-    /// Strings that occur neither in the text nor in the text together with the trigger that ends it.
-    pub forbidden: Vec<Box<str>>,
-    /// The continuation of a text that no trigger ended, allowed at the beginning and after every character; the empty
-    /// word, for instance. Without it only a trigger can end the text.
-    pub end: Option<ExprId>,
-}
 
 /// A position within a character of UTF-8 (RFC 3629, section 4): between two characters, or before the continuation
 /// bytes that the name of the variant states.

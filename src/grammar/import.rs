@@ -7,27 +7,11 @@
 
 use super::builder::GrammarBuilder;
 use super::expression::{Distinct, Expression, Member, Members, Operands};
+use super::groups::Group;
 use super::ids::{ExprId, RuleId};
 use super::{Grammar, Rule};
 use rustc_hash::FxHashMap;
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
-
-/// The groups of rules that a builder has imported. Outside parties choose the grammars, so the hasher has random keys.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Groups {
-    hasher: RandomState,
-    /// The first group of each hash.
-    known: FxHashMap<u64, Group>,
-}
-
-/// An imported group: expressions that refer to each other through rules.
-#[derive(Clone, Debug)]
-struct Group {
-    /// The copies of the expressions, in the order of the source.
-    copies: Box<[ExprId]>,
-    /// The rules, in the order of the expressions that refer to them.
-    rules: Box<[RuleId]>,
-}
+use std::hash::{BuildHasher, Hash, Hasher};
 
 impl GrammarBuilder {
     /// The language of another grammar. Copies the expressions and rules that the root of `grammar` reaches. Rules

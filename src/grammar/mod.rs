@@ -31,6 +31,7 @@ mod endless_names;
 mod errors;
 mod expression;
 mod free_text;
+mod groups;
 mod ids;
 mod import;
 mod least;
@@ -48,9 +49,8 @@ pub use class::{ByteSet, CharClass};
 pub(crate) use completion_bound::{CompletionBounds, Letters};
 pub(crate) use endless_names::{EndlessNames, LONGEST_CHARACTER};
 pub use expression::{
-    Alternative, Condition, Distinct, Expression, Member, Members, Names, Operands, Order, Text,
+    Alternative, Condition, Distinct, Expression, FreeText, Member, Members, Names, Operands, Order, Text,
 };
-pub use free_text::FreeText;
 pub use ids::{ExprId, LabelId, RuleId};
 pub(crate) use least::{Unit, least_lengths};
 pub(crate) use owners::{IGNORED, Owners, is_generated};

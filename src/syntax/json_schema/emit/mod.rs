@@ -11,6 +11,7 @@ mod excluded;
 mod object;
 mod percent;
 mod python;
+mod quoted;
 mod text;
 mod value;
 
@@ -51,7 +52,7 @@ pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &
         varieties: FxHashMap::default(),
         elements: elements::Made::default(),
         without_excluded: [None; 2],
-        has_both_quotes: python::has_both_quotes(all, options),
+        has_both_quotes: quoted::has_both_quotes(all, options),
         g,
     };
     for (id, rule) in all.ids().filter_map(|id| Some((id, rules[id.index()]?))) {

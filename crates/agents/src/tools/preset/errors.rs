@@ -1,6 +1,5 @@
 //! The errors of presets and of requests for structural tags.
 
-use super::request::Tool;
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 use serde_json::Value;
@@ -105,14 +104,14 @@ pub(super) fn builtin_choice(pointer: &str, kind: &str, count: usize) -> Error {
 }
 
 /// Returns the warning for a tool that is left out, because the style of the family cannot write its arguments.
-pub(super) fn left_out(tool: Tool<'_>, style: &str, reason: &Diagnostic) -> Diagnostic {
-    let mut place = tool.parameters_at();
+/// `place` is the JSON Pointer of the schema of its arguments.
+pub(super) fn left_out(name: &str, mut place: String, style: &str, reason: &Diagnostic) -> Diagnostic {
     if let Place::Pointer(inside) = reason.place() {
         place.push_str(inside);
     }
     let found = reason.found_text().map(|found| format!(": {found}")).unwrap_or_default();
     let message =
-        format!("the tool `{}` is left out, because its arguments cannot be written", excerpt(tool.name));
+        format!("the tool `{}` is left out, because its arguments cannot be written", excerpt(name));
     Diagnostic::new("tools/left-out", message)
         .at(at(&place))
         .found(excerpt(&format!("{}{found}", reason.message())))

@@ -28,7 +28,9 @@ pub(super) fn retain(request: &mut Request<'_>, builder: Builder<'_>) -> Result<
     request.tools.retain(|tool| {
         let schema = tool.parameters.unwrap_or(&Value::Bool(true));
         let reason = known.entry(schema.to_string()).or_insert_with(|| reason(schema, &options));
-        warnings.extend(reason.as_ref().map(|reason| errors::left_out(*tool, style, reason)));
+        warnings.extend(
+            reason.as_ref().map(|reason| errors::left_out(tool.name, tool.parameters_at(), style, reason)),
+        );
         reason.is_none()
     });
     match warnings.first() {
