@@ -137,7 +137,7 @@ mod tests {
             let found: String = "_xy:".chars().filter(|&c| bytes.contains(c as u8)).collect();
             assert_eq!(found, expected, "{pattern}");
             let matcher = Matcher::new(test, "", &Limits::default()).unwrap();
-            let matches = |text: &str| matcher.matches(text).unwrap();
+            let matches = |text: &str| matcher.matches(text).0.unwrap();
             for text in texts(4) {
                 for c in "_xy:".chars().filter(|c| !found.contains(*c)) {
                     if matches(&format!("{text}{c}")) {
