@@ -227,11 +227,11 @@ mod tests {
         for (template, result) in [
             (
                 "{{ 6 is divisibleby 3 }}{{ 6 is divisibleby 4 }}{{ 6 is divisibleby 0 }}{{ 6.0 is divisibleby 1.5 }}",
-                "truefalsefalsetrue",
+                "TrueFalseFalseTrue",
             ),
             (
                 "{{ 'x' is divisibleby 3 }}{{ -6 is divisibleby -1 }}{{ 1.5 is divisibleby 0 }}",
-                "falsetruefalse",
+                "FalseTrueFalse",
             ),
             (
                 "{{ 'abc'[::-1] }}|{{ ''[::-1] }}|{{ 'abc'[1::-1] }}|{{ 'abc'[0:2:-1] }}|{{ [][::-1] }}",
