@@ -34,6 +34,10 @@ impl<S> Default for Walk<S> {
     }
 }
 
+/// The number of states that a search may enter to decide on a label, for each letter of a word. Beyond it,
+/// the label is not taken. So a word within the bound is always known to follow.
+const SEARCH: usize = 4;
+
 /// A state on the path of the search. The untried transitions of the last state of the path are at the end of a list
 /// that all states share.
 struct Level<S> {
@@ -65,7 +69,12 @@ impl<S: Clone + Eq + Hash> Walk<S> {
     ) -> Result<Option<Vec<T::Letter>>> {
         let start = system.start();
         let relaxed = system.relaxed(&start);
-        if !self.reaches(system, &relaxed, most)? {
+        // short words are found first, without the search for long ones
+        let (mut found, limit) = (false, Self::limit(most));
+        for bound in (0..usize::BITS).map(|bits| 1usize << bits).take_while(|&bound| bound < most) {
+            found = found || self.reaches(system, &relaxed, bound, limit)?;
+        }
+        if !found && !self.reaches(system, &relaxed, most, usize::MAX)? {
             return Ok(None);
         }
         for _ in 0..ATTEMPTS {
@@ -73,10 +82,15 @@ impl<S: Clone + Eq + Hash> Walk<S> {
                 return Ok(Some(word));
             }
         }
-        match self.reaches(system, &start, most)? {
+        match self.reaches(system, &start, most, usize::MAX)? {
             true => self.attempt(system, most, true, random),
             false => Ok(None),
         }
+    }
+
+    /// The number of states that a search for the label of a word of at most `most` letters may enter.
+    fn limit(most: usize) -> usize {
+        SEARCH.saturating_mul(most.saturating_add(16))
     }
 
     /// Walks once. `None` at a dead end, which an `exact` walk does not meet.
@@ -88,7 +102,7 @@ impl<S: Clone + Eq + Hash> Walk<S> {
         random: &mut R,
     ) -> Result<Option<Vec<T::Letter>>> {
         let (mut state, mut used, mut word) = (system.start(), T::Used::default(), Vec::new());
-        let mut transitions = Vec::new();
+        let (mut transitions, limit) = (Vec::new(), Self::limit(most));
         loop {
             let mut end = if system.is_accepting(&state) { WEIGHT } else { 0 };
             transitions.clear();
@@ -119,7 +133,8 @@ impl<S: Clone + Eq + Hash> Walk<S> {
                 let mut choices = Vec::new();
                 system.choices(&label, &used, &mut choices);
                 let goal = if exact { to.clone() } else { system.relaxed(&to) };
-                if !choices.is_empty() && self.reaches(system, &goal, most - word.len() - 1)? {
+                let left = most - word.len() - 1;
+                if !choices.is_empty() && self.reaches(system, &goal, left, limit)? {
                     break Some((choices, to));
                 }
             };
@@ -140,12 +155,18 @@ impl<S: Clone + Eq + Hash> Walk<S> {
     }
 
     /// Whether a word of at most `most` letters leads from a state to acceptance. A depth-first search that ends at the
-    /// first word found.
-    fn reaches<T: Letters<State = S>>(&mut self, system: &mut T, from: &S, most: usize) -> Result<bool> {
+    /// first word found, or, with the answer `false`, after it has entered `limit` states.
+    fn reaches<T: Letters<State = S>>(
+        &mut self,
+        system: &mut T,
+        from: &S,
+        most: usize,
+        limit: usize,
+    ) -> Result<bool> {
         if let Some(answer) = self.look(system, from, most)? {
             return Ok(answer);
         }
-        let (mut open, mut path) = (Vec::new(), Vec::new());
+        let (mut open, mut path, mut entered) = (Vec::new(), Vec::new(), 0);
         path.push(self.enter(system, from.clone(), most, &mut open)?);
         while let Some(level) = path.last() {
             if open.len() == level.first {
@@ -159,7 +180,11 @@ impl<S: Clone + Eq + Hash> Walk<S> {
             let Some(Transition { to, .. }): Option<TransitionOf<T>> = open.pop() else { break };
             match self.look(system, &to, left)? {
                 Some(false) => {}
-                None => path.push(self.enter(system, to, left, &mut open)?),
+                None if entered == limit => return Ok(false),
+                None => {
+                    entered += 1;
+                    path.push(self.enter(system, to, left, &mut open)?);
+                }
                 Some(true) => {
                     let mut enough = match system.is_accepting(&to) {
                         true => 0,

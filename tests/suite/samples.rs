@@ -70,9 +70,15 @@ fn words_of_schemas_are_drawn() {
 
 #[test]
 fn words_of_nested_grammars_end_in_time() {
-    let text = r#"root ::= "(" root root ")" | "[" root "]" | [a-z]+"#;
-    let grammar = gbnf::compile(text, &gbnf::Options::default()).unwrap().grammar;
-    for most in [1, 4, 5, 8] {
-        drawn(&grammar, 50, most);
+    let texts = [
+        r#"root ::= "(" root root ")" | "[" root "]" | [a-z]+"#,
+        r#"root ::= "x" root root "y" | "v" root "w" | "z""#,
+        r#"root ::= "a" root "b" root | "c" root "d" | "e"? "f""#,
+    ];
+    for text in texts {
+        let grammar = gbnf::compile(text, &gbnf::Options::default()).unwrap().grammar;
+        for most in [1, 4, 5, 8, 40, 200] {
+            drawn(&grammar, 20, most);
+        }
     }
 }

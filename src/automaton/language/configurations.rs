@@ -218,16 +218,17 @@ impl Letters for Configurations<'_> {
         if is_ascii || !letters.terminals.is_empty() { WEIGHT } else { 1 }
     }
 
-    /// What closes strings, arrays and objects comes first, since it leads to short words; white space, of which there
-    /// may be much, and characters beyond ASCII come last.
+    /// What closes strings, arrays and objects comes first, since it leads to short words. What opens them comes after
+    /// other letters; white space, of which there may be much, and characters beyond ASCII come last.
     fn rank(&self, letters: &LetterSet) -> u8 {
         let has = |byte| letters.bytes.contains(byte);
         match letters.bytes.iter().next() {
             _ if b"\"]})".iter().any(|&byte| has(byte)) => 0,
+            Some(byte) if b"([{<".contains(&byte) => 2,
             Some(byte) if byte.is_ascii_graphic() => 1,
             None => 1,
-            Some(byte) if byte.is_ascii() => 2,
-            Some(_) => 3,
+            Some(byte) if byte.is_ascii() => 3,
+            Some(_) => 4,
         }
     }
 
