@@ -20,6 +20,12 @@ pub(in crate::procedures) struct Part {
     pub(in crate::procedures) slot: Option<String>,
     /// Whether the part is about no other slot: it is written `slot: value`.
     pub(in crate::procedures) is_only: bool,
+    /// The letters and digits of the text in lower case.
+    whole: String,
+    /// The same without the words of [`AROUND`].
+    core: String,
+    /// Whether all other words are numbers.
+    is_number: bool,
 }
 
 /// Words that a reply may have around its value.
@@ -27,6 +33,22 @@ const AROUND: [&str; 14] =
     ["the", "a", "an", "at", "on", "in", "for", "to", "is", "it", "s", "please", "thanks", "yes"];
 
 impl Part {
+    fn new(at: usize, text: &str, message: &str, slot: Option<&str>, is_only: bool) -> Part {
+        let words = words(text);
+        let core: Vec<&str> =
+            words.iter().map(String::as_str).filter(|word| !AROUND.contains(word)).collect();
+        Part {
+            at,
+            text: text.to_owned(),
+            saying: Saying::within(text, message),
+            slot: slot.map(str::to_owned),
+            is_only,
+            whole: words.concat(),
+            core: core.concat(),
+            is_number: core.iter().all(|word| is_number(word)),
+        }
+    }
+
     /// Returns whether the part may answer a question for a slot: it is not about another one.
     pub(in crate::procedures) fn may_answer(&self, slot: &str) -> bool {
         self.slot.as_deref().is_none_or(|own| own == slot)
@@ -88,16 +110,14 @@ impl Part {
     }
 
     fn is_only_value(&self, value: &Value) -> bool {
-        let words = words(&self.text);
-        let mut core = words.iter().filter(|word| !AROUND.contains(&word.as_str()));
         match value {
             Value::String(text) => {
                 let wanted: String = text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
-                words.concat() == wanted || core.map(String::as_str).collect::<String>() == wanted
+                self.whole == wanted || self.core == wanted
             }
             Value::Number(number) => {
                 let is_said = number.as_f64().is_some_and(|number| self.saying.numbers() == [number]);
-                is_said && core.all(|word| is_number(word))
+                is_said && self.is_number
             }
             _ => false,
         }
@@ -113,13 +133,11 @@ impl Part {
 pub(super) fn parts(message: &str, at: usize, names: &[&str], asked: Option<&str>) -> Vec<Part> {
     let part = |text: &str, slot: Option<&str>, is_only: bool| {
         let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ';' | ','));
-        let saying = Saying::within(text, message);
-        Part { at, text: text.to_owned(), saying, slot: slot.map(str::to_owned), is_only }
+        Part::new(at, text, message, slot, is_only)
     };
     let labels = labels(message, names);
     if labels.is_empty() && asked.is_none() {
-        let saying = Saying::of(message);
-        return vec![Part { at, text: message.to_owned(), saying, slot: None, is_only: false }];
+        return vec![Part::new(at, message, "", None, false)];
     }
     let mut parts = Vec::with_capacity(labels.len() + 2);
     let (mut rest, mut others) = (String::new(), String::new());
