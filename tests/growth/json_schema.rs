@@ -53,27 +53,6 @@ fn objects() {
         format!(r#"{{"properties":{{{}}},"patternProperties":{{{patterns}}}}}"#, members(n, "{}"))
     });
     grows("propertyNames", Linear, |n| format!(r#"{{"propertyNames":{{"enum":[{}]}}}}"#, names(n)));
-    grows("dependentRequired", Linear, |n| {
-        format!(r#"{{"dependentRequired":{{{}}}}}"#, list(n, |n| format!(r#""m{n}":["o{n}"]"#)))
-    });
-    grows("dependentSchemas", Linear, |n| {
-        let part = |n| format!(r#""m{n}":{{"required":["o{n}"]}}"#);
-        format!(r#"{{"dependentSchemas":{{{}}}}}"#, list(n, part))
-    });
-    grows("unevaluatedProperties", Linear, |n| {
-        let all = list(n, |n| format!(r#"{{"properties":{{"m{n}":{{}}}}}}"#));
-        format!(r#"{{"allOf":[{all}],"unevaluatedProperties":false}}"#)
-    });
-    grows("not properties", Linear, |n| {
-        format!(r#"{{"not":{{"properties":{{{}}}}}}}"#, members(n, r#"{"type":"integer"}"#))
-    });
-    grows("not required", Linear, |n| format!(r#"{{"not":{{"required":[{}]}}}}"#, names(n)));
-    grows("not patternProperties", Linear, |n| {
-        format!(
-            r#"{{"not":{{"patternProperties":{{{}}}}}}}"#,
-            list(n, |n| format!(r#""^p{n}$":{{"const":1}}"#))
-        )
-    });
 }
 
 #[test]
@@ -117,51 +96,12 @@ fn values() {
         let values = list(n, |n| format!(r#""v{n}""#));
         format!(r#"{{"enum":[{values}],"not":{{"enum":[{}]}}}}"#, list(n, |n| format!(r#""w{n}""#)))
     });
-    grows("enum of numbers and not enum", Quadratic, |n| {
-        let values = list(n, |n| n.to_string());
-        format!(r#"{{"enum":[{values}],"not":{{"enum":[{}]}}}}"#, list(n, |n| format!("{n}.5")))
-    });
-    grows("enum and allOf", Quadratic, |n| {
-        let values = list(n, |n| n.to_string());
-        format!(r#"{{"enum":[{values}],"allOf":[{}]}}"#, list(n, |n| format!(r#"{{"minimum":-{n}}}"#)))
-    });
-    grows("not const of a list", Linear, |n| {
-        format!(r#"{{"not":{{"const":[{}]}}}}"#, list(n, |n| n.to_string()))
-    });
-    grows("not const of an object", Linear, |n| format!(r#"{{"not":{{"const":{{{}}}}}}}"#, members(n, "1")));
-    grows("a long string", Linear, |n| format!(r#"{{"const":"{}"}}"#, "ab".repeat(n)));
-    grows("a long excluded string", Linear, |n| format!(r#"{{"not":{{"const":"{}"}}}}"#, "ab".repeat(n)));
-    grows("a long pattern", Linear, |n| {
-        format!(r#"{{"type":"string","pattern":"^{}$"}}"#, "ab".repeat(n / 4))
-    });
-    grows("many patterns", Linear, |n| {
-        format!(r#"{{"type":"string","allOf":[{}]}}"#, list(n, |n| format!(r#"{{"pattern":"a{n}"}}"#)))
-    });
-    grows("a long name against patterns", Quadratic, |n| {
-        let name = "a".repeat(n);
-        let patterns = list(n / 16, |n| format!(r#""^(a|aa)*b{n}$":{{}}"#));
-        format!(r#"{{"properties":{{"{name}":{{}}}},"patternProperties":{{{patterns}}}}}"#)
-    });
 }
 
 #[test]
 fn numbers() {
     grows("bounds", Linear, |n| {
         format!(r#"{{"allOf":[{}]}}"#, list(n, |n| format!(r#"{{"minimum":{n},"maximum":1{n}}}"#)))
-    });
-    grows("multipleOf", Quadratic, |n| {
-        format!(
-            r#"{{"type":"number","allOf":[{}]}}"#,
-            list(n, |n| format!(r#"{{"multipleOf":{}}}"#, 2 * n + 3))
-        )
-    });
-    grows("not multipleOf", Quadratic, |n| {
-        let part = |n| format!(r#"{{"not":{{"multipleOf":{}}}}}"#, 2 * n + 3);
-        format!(r#"{{"type":"number","allOf":[{}]}}"#, list(n, part))
-    });
-    grows("many digits", Linear, |n| format!(r#"{{"type":"number","minimum":1{}.5}}"#, "7".repeat(n / 16)));
-    grows("excluded numbers", Quadratic, |n| {
-        format!(r#"{{"type":"number","not":{{"enum":[{}]}}}}"#, list(n, |n| format!("{n}.25")))
     });
 }
 
@@ -215,53 +155,6 @@ fn references() {
     let root = r##""$ref":"#/$defs/d0""##;
     grows("a chain of $ref", Linear, |n| {
         definitions(n, root, |m| if m + 1 < n { to(m + 1) } else { "{}".into() })
-    });
-    grows("a chain of allOf", Quadratic, |n| {
-        definitions(n, root, |m| match m + 1 < n {
-            true => format!(r#"{{"allOf":[{}],"properties":{{"m{m}":{}}}}}"#, to(m + 1), to(m + 1)),
-            false => "{}".into(),
-        })
-    });
-    grows("a chain of bare allOf", Quadratic, |n| {
-        definitions(n, root, |m| match m + 1 < n {
-            true => format!(r#"{{"allOf":[{},{{"properties":{{"m{m}":{}}}}}]}}"#, to(m + 1), to(m + 1)),
-            false => "{}".into(),
-        })
-    });
-    grows("uses of one large schema", Quadratic, |n| {
-        let uses =
-            list(n, |n| format!(r##""u{n}":{{"allOf":[{{"$ref":"#/$defs/a"}}],"minProperties":{n}}}"##));
-        let large = members(n, "{}");
-        format!(r#"{{"properties":{{{uses}}},"$defs":{{"a":{{"properties":{{{large}}}}}}}}}"#)
-    });
-    grows("uses of many excluded values", Quadratic, |n| {
-        let uses = list(n, |n| format!(r##""u{n}":{{"allOf":[{{"$ref":"#/$defs/a"}}],"minLength":{n}}}"##));
-        let values = list(n, |n| format!(r#""v{n}""#));
-        format!(r#"{{"properties":{{{uses}}},"$defs":{{"a":{{"not":{{"enum":[{values}]}}}}}}}}"#)
-    });
-    grows("values that need one another", Quadratic, |n| {
-        // in an order that needs many rounds
-        let next = |m: usize| (m * 1_103 + 7) % n;
-        let part = |m| match next(m) == 7 {
-            true => r#"{"type":"null"}"#.into(),
-            false => format!(r#"{{"type":"object","required":["n"],"properties":{{"n":{}}}}}"#, to(next(m))),
-        };
-        let uses = list(n, |m| format!(r#""u{m}":{}"#, to(m)));
-        definitions(n, &format!(r#""type":"object","properties":{{{uses}}}"#), part)
-    });
-    grows("identifiers", Quadratic, |n| {
-        definitions(n, r#""$id":"http://a.example/b/c""#, |n| format!(r#"{{"$id":"d{n}","$ref":"d0"}}"#))
-    });
-    grows("dynamic anchors", Quadratic, |n| {
-        let uses = list(n, |n| format!(r##"{{"$dynamicRef":"#n{n}"}}"##));
-        definitions(n, &format!(r#""allOf":[{uses}]"#), |n| format!(r#"{{"$dynamicAnchor":"n{n}"}}"#))
-    });
-    grows("a long name above many schemas", Quadratic, |n| {
-        format!(r#"{{"properties":{{"{}":{{"properties":{{{}}}}}}}}}"#, "n".repeat(8 * n), members(n, "{}"))
-    });
-    grows("a long identifier above many", Quadratic, |n| {
-        let root = format!(r#""$id":"http://a.example/{}/""#, "n".repeat(8 * n));
-        definitions(n, &root, |n| format!(r#"{{"$id":"d{n}"}}"#))
     });
 }
 
