@@ -3,7 +3,7 @@
 //! A prefix of a name is extended to a repetition without an upper bound, the *loop*. Each round of the loop makes the
 //! name longer, so after some number of rounds the name differs from all others. Then the name is completed.
 
-use super::completion_bound::{Letters, UNBOUNDED, of_graph, times};
+use super::letters::{Letters, UNBOUNDED, of_graph, times};
 use super::{ExprId, Expression, Grammar, Names};
 
 /// The most bytes of a JSON string that spell one character: a pair of escaped surrogates.

@@ -35,6 +35,7 @@ mod groups;
 mod ids;
 mod import;
 mod least;
+mod letters;
 mod nullable;
 mod owners;
 mod shortest;
@@ -46,13 +47,14 @@ mod word_graph;
 
 pub use builder::GrammarBuilder;
 pub use class::{ByteSet, CharClass};
-pub(crate) use completion_bound::{CompletionBounds, Letters};
+pub(crate) use completion_bound::CompletionBounds;
 pub(crate) use endless_names::{EndlessNames, LONGEST_CHARACTER};
 pub use expression::{
     Alternative, Condition, Distinct, Expression, FreeText, Member, Members, Names, Operands, Order, Text,
 };
 pub use ids::{ExprId, LabelId, RuleId};
 pub(crate) use least::{Unit, least_lengths};
+pub(crate) use letters::Letters;
 pub(crate) use owners::{IGNORED, Owners, is_generated};
 pub use token_terminal::{TokenScope, TokenSelector, TokenTerminal};
 pub use word_graph::{WordEdge, WordGraph, WordTarget};

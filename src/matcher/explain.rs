@@ -26,10 +26,19 @@ const LITERAL: usize = 40;
 /// The most bytes of a state whose literals are looked for.
 const LITERALS: usize = 16;
 
-/// Returns bytes as a literal: the longest prefix that is text, if it has more than one byte.
+/// Returns bytes as a literal: the longest prefix that is text, if it has more than one byte and is no part of a number.
 fn literal(bytes: &[u8]) -> Option<String> {
     let text = bytes.utf8_chunks().next()?.valid();
-    (text.len() > 1).then(|| text.to_owned())
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (text.len() > 1 && !is_number).then(|| text.to_owned())
+}
+
+/// Returns whether a byte is a digit that is allowed beside its neighbours. Then it is a digit of a number or a date, and
+/// what follows it is the same for all of them.
+fn is_digit_of_range(byte: u8, bytes: &ByteSet) -> bool {
+    let is_allowed = |digit: u8| digit.is_ascii_digit() && bytes.contains(digit);
+    let begins = |first: u8| (first..first.saturating_add(3)).all(is_allowed);
+    (byte.saturating_sub(2)..=byte).any(begins)
 }
 
 /// A literal in quotes, with `…` after it if it was cut.
@@ -173,8 +182,11 @@ impl Matcher {
                 let mut others = bytes;
                 // a class has many bytes, a choice of literals few
                 if bytes.len() <= LITERALS {
-                    let texts = bytes.iter().map(|byte| literal(&automaton.spelled(state, byte, LITERAL)));
-                    let texts: Vec<Option<String>> = texts.collect();
+                    let of = |byte| match is_digit_of_range(byte, &bytes) {
+                        true => None,
+                        false => literal(&automaton.spelled(state, byte, LITERAL)),
+                    };
+                    let texts: Vec<Option<String>> = bytes.iter().map(of).collect();
                     others = bytes
                         .iter()
                         .zip(&texts)

@@ -75,7 +75,8 @@ fn read(source: &Source) -> BTreeSet<&'static str> {
 #[test]
 fn no_reader_lets_control_characters_into_a_message() {
     let folder = Path::new(crate::ROOT).join("tests/diagnostics");
-    let topics: [(&str, fn(String) -> Source); 8] = [
+    type Topic = (&'static str, fn(String) -> Source);
+    let topics: [Topic; 8] = [
         ("json-schema", Source::json_schema),
         ("engine", Source::json_schema),
         ("gbnf", Source::gbnf),
@@ -110,7 +111,7 @@ fn no_reader_lets_control_characters_into_a_message() {
                 }
             }
         }
-        println!("{topic}: {inputs} inputs, {reads} reads, {} codes: {codes:?}", codes.len());
+        eprintln!("{topic}: {inputs} inputs, {reads} reads, {} codes: {codes:?}", codes.len());
         assert!(reads > 100 && codes.len() > 2, "{topic}: {reads} reads, {codes:?}");
     }
 }

@@ -205,6 +205,7 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("mask/end-token-range", "a call of the library"),
     ("matcher/draft-", "a call of the library"),
     ("tools/unknown-family", "an option, not the document"),
+    ("tools/no-arguments", "the reason in a warning, which has the place"),
     ("environment/", "what the world did, not a file"),
     ("chat/", "what a model or a command answered, not a file"),
     ("endpoint/", "an option, or what a server answered"),

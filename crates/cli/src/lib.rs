@@ -22,9 +22,8 @@ use crate::io::output::{Exit, Failure, Output, OutputFormat};
 use crate::io::{errors, messages};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
-use grammata::diagnostic::{is_hidden, visible, visible_lines};
+use grammata::diagnostic::visible;
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Compiles grammars to token masks, and shows what they allow.
@@ -130,17 +129,24 @@ pub fn run_program<P: Parser>(
     work: impl FnOnce(P, &mut Output) -> Result<Exit, Failure>,
 ) -> u8 {
     let early = Early::of(&arguments);
-    let given: Vec<String> =
-        arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    // clap quotes arguments as they are in its errors
+    let shown: Vec<String> =
+        arguments.iter().map(|argument| visible(&argument.to_string_lossy()).into_owned()).collect();
     messages::begin();
-    let command = global::with_contract(P::command()).color(early.color_choice());
-    let parsed = command.try_get_matches_from(arguments).and_then(|matches| {
+    let command = || global::with_contract(P::command()).color(early.color_choice());
+    let parsed = command().try_get_matches_from(arguments).and_then(|matches| {
         let global = GlobalArgs::from_arg_matches(&matches)?;
         Ok((P::from_arg_matches(&matches)?, global, path(&matches)))
     });
     let (program, global, path) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return no_arguments(error, early.output_format, &given).code(),
+        Err(error) => {
+            let error = match command().try_get_matches_from(shown) {
+                Err(shown) if error.use_stderr() && shown.kind() == error.kind() => shown,
+                _ => error,
+            };
+            return no_arguments(error, early.output_format).code();
+        }
     };
     messages::set_verbosity(global.verbosity());
     let mut output = Output::stdout(global.output_format, &path);
@@ -179,25 +185,15 @@ fn not_written(cause: &std::io::Error) -> Exit {
 }
 
 /// Shows help, the version, or the error of the arguments. An error is also written as a JSON object if `format` is
-/// JSON. The message of an error shows control characters of `given`, the arguments, as escapes. Returns the exit code.
-fn no_arguments(mut error: clap::Error, format: OutputFormat, given: &[String]) -> Exit {
+/// JSON. Returns the exit code.
+fn no_arguments(mut error: clap::Error, format: OutputFormat) -> Exit {
     // clap advises to put an unknown option after `--`, where it would count as a file name
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
         remove_far_suggestion(&mut error);
     }
     // a failure to write help or a usage error is ignored, because it cannot be reported anywhere
-    let is_hiding = |text: &&String| text.contains(is_hidden);
-    let _ = match given.iter().any(|text| is_hiding(&text)) && error.use_stderr() {
-        // clap quotes arguments as they are
-        true => {
-            let text = given.iter().filter(is_hiding).fold(error.render().to_string(), |text, argument| {
-                text.replace(argument.as_str(), &visible(argument))
-            });
-            std::io::stderr().lock().write_all(visible_lines(&text).as_bytes())
-        }
-        false => error.print(),
-    };
+    let _ = error.print();
     if !error.use_stderr() {
         return Exit::Done;
     }

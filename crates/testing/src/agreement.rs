@@ -4,6 +4,7 @@
 use super::brute_mask::brute_mask_with;
 use super::earley::{Recogniser, Refusal, State, Symbol};
 use super::end_tokens;
+use super::fuzz_limits::small_limits;
 use super::generate::{
     Choices, GrammarShape, RandomVocabulary, name_specials, random_grammar, random_symbols,
     random_tokenisation, random_vocabulary,
@@ -28,11 +29,6 @@ pub struct Case<'g> {
     /// The tokens of the grammar's token terminals.
     pub(super) sets: TokenSets,
     words: Vec<Vec<Symbol>>,
-}
-
-/// Limits small enough to end expensive cases soon.
-pub fn small_limits() -> Limits {
-    Limits::default().lockstep_search(300).completion_search(2000).cache_bytes(4 << 20)
 }
 
 /// Draws a grammar of `shape`, a vocabulary and a sequence of operations from `bytes`, and performs the operations with

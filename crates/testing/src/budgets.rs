@@ -1,8 +1,8 @@
 //! Walks within budgets of tokens, over random schemas of objects with names of all kinds and over random grammars, with
 //! vocabularies whose tokens are single bytes, so that bounds that are counted in letters are met exactly.
 
-use super::agreement::small_limits;
 use super::differential::{Judge, has_long_number, validator};
+use super::fuzz_limits::small_limits;
 use super::generate::{Choices, GrammarShape, random_grammar, random_object_schema};
 use super::names::has_repeated_name;
 use grammata::grammar::Grammar;
@@ -227,11 +227,11 @@ fn walk(matcher: &mut Matcher, budget: usize, random: &mut u64, all: &mut Walks)
             all.asked += 1;
         }
         let number = next_random(random);
-        if number % 11 == 0 && matcher.steps() > 0 {
+        if number.is_multiple_of(11) && matcher.steps() > 0 {
             matcher.rollback(1).map_err(|error| error.to_string())?;
             continue;
         }
-        let liked: &[u8] = if number % 4 > 0 { b"\"a:,{" } else { b"" };
+        let liked: &[u8] = if !number.is_multiple_of(4) { b"\"a:,{" } else { b"" };
         let bytes = |token: TokenId| matcher.compiled().vocabulary().bytes(token).unwrap_or_default();
         let is_liked = |token: &&TokenId| bytes(**token).first().is_some_and(|byte| liked.contains(byte));
         let likely: Vec<TokenId> = allowed.iter().filter(is_liked).copied().collect();

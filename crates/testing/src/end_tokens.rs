@@ -1,6 +1,7 @@
 //! End tokens given to the matcher: the vocabulary declares others, and the oracle knows only the given ones.
 
-use super::agreement::{Case, small_limits};
+use super::agreement::Case;
+use super::fuzz_limits::small_limits;
 use super::generate::{Choices, RandomVocabulary};
 use super::outcome::Step;
 use grammata::{CompiledGrammar, Compiler, TokenId};

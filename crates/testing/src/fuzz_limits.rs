@@ -1,4 +1,4 @@
-//! The limits of fuzz targets.
+//! The limits of fuzz targets and of random cases.
 
 use grammata::limits::Limits;
 
@@ -17,4 +17,9 @@ pub(super) fn limits() -> Limits {
         .tokenizer_bytes(1 << 16)
         .vocabulary_tokens(1 << 12)
         .token_bytes(1 << 8)
+}
+
+/// Limits small enough to end expensive random cases soon.
+pub(super) fn small_limits() -> Limits {
+    Limits::default().lockstep_search(300).completion_search(2000).cache_bytes(4 << 20)
 }

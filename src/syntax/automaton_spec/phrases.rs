@@ -1,10 +1,10 @@
 //! Phrases: lines of written plans that mean several steps, or none.
 
-use super::document::Document;
 use super::errors;
 use super::place::pointer;
-use super::symbol::Symbol;
+use super::symbol::{Symbol, Symbols};
 use crate::error::{Errors, Result};
+use rustc_hash::FxHashMap;
 
 /// A line of a written plan that means several steps, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +34,14 @@ pub(super) struct WrittenPhrase {
 /// `automaton-spec/undefined` for unknown names; `automaton-spec/phrase` for a text without letters and digits, for
 /// steps with arguments, for several set-valued steps, and for a set-valued step if the text does not have `{}` once.
 /// Up to 20 errors.
-pub(super) fn resolve(document: &Document) -> Result<Vec<Phrase>> {
-    let numbers = document.symbol_numbers();
+pub(super) fn resolve(
+    written: &[WrittenPhrase],
+    symbols: &Symbols,
+    numbers: &FxHashMap<&str, usize>,
+) -> Result<Vec<Phrase>> {
     let mut errors = Errors::default();
-    let mut phrases = Vec::with_capacity(document.phrases.len());
-    for (number, written) in document.phrases.iter().enumerate() {
+    let mut phrases = Vec::with_capacity(written.len());
+    for (number, written) in written.iter().enumerate() {
         let number = number.to_string();
         let mut steps = Vec::with_capacity(written.steps.len());
         for (place, name) in written.steps.iter().enumerate() {
@@ -52,8 +55,8 @@ pub(super) fn resolve(document: &Document) -> Result<Vec<Phrase>> {
                 )),
             }
         }
-        let symbols = || steps.iter().filter_map(|&step| document.symbols.0.get(step));
-        if let Some(wrong) = wrong(&written.text, symbols) {
+        let of_steps = || steps.iter().filter_map(|&step| symbols.0.get(step));
+        if let Some(wrong) = wrong(&written.text, of_steps) {
             errors.push(errors::bad_phrase(wrong, pointer(["phrases", &number])));
         }
         phrases.push(Phrase { text: written.text.clone(), steps });

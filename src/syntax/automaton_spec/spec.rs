@@ -168,7 +168,8 @@ impl Spec {
         let used = productions.as_ref().map(Productions::symbols).unwrap_or_default();
         let facts = errors.take(resolve::resolve(&document, &used, limits, &mut warnings));
         let arguments = errors.take(arguments::compile(&document, options.folder.as_deref(), limits));
-        let phrases = errors.take(phrases::resolve(&document));
+        let phrases =
+            errors.take(phrases::resolve(&document.phrases, &document.symbols, &document.symbol_numbers()));
         errors.finish()?;
         Ok(Read {
             document,

@@ -116,10 +116,10 @@ fn links_lead_somewhere() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// New readers read these pages to the end, so their length is bounded.
+/// New readers read these pages to the end, so their length is bounded. README has a whole program to copy.
 #[test]
 fn front_pages_are_short() {
-    for (name, most) in [("README.md", 230), ("docs/architecture.md", 150), ("docs/performance.md", 150)] {
+    for (name, most) in [("README.md", 240), ("docs/architecture.md", 150), ("docs/performance.md", 150)] {
         let lines = page(name).lines().count();
         assert!(lines <= most, "{name}: {lines} lines, {most} are allowed");
     }

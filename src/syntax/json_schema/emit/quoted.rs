@@ -17,7 +17,7 @@ const QUOTES: [char; 2] = ['"', '\''];
 /// Whether strings are in both quotes everywhere.
 pub(super) fn has_both_quotes(all: &Conjunctions<'_>, options: &Options) -> bool {
     let is_tracked = |id: ConjunctionId| match all.shape_of(id) {
-        Shape::Typed(Typed { array, object, .. }) => {
+        Shape::Typed(Typed { types: _, number: _, length: _, tests: _, excluded: _, array, object }) => {
             array.as_ref().is_some_and(|array| array.unique.is_some())
                 || object.as_ref().is_some_and(|object| !object.rest.is_empty() || !object.ones.is_empty())
         }

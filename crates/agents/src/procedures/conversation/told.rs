@@ -263,7 +263,7 @@ mod tests {
         ] {
             let value: serde_json::Value = value;
             assert_eq!(of(reply, "hour", value.clone()), tells, "{reply}");
-            assert!(of(reply, "people", value.clone()) && of(reply, "city", value), "{reply}");
+            assert!(of(reply, "people", value), "{reply}");
         }
     }
 }

@@ -121,7 +121,7 @@ pub(super) fn left_out(name: &str, mut place: String, style: &str, reason: &Diag
 
 /// Returns the reason that no text is a value of the schema.
 pub(super) fn no_arguments() -> Diagnostic {
-    Diagnostic::new("json-schema/unsatisfiable", "no arguments can be written")
+    Diagnostic::new("tools/no-arguments", "no arguments can be written")
 }
 
 /// Returns the error for a required call without tools.
