@@ -15,7 +15,7 @@ use super::taken::{Taken, texts};
 use super::token_sets::TokenSets;
 use grammata::diagnostic::excerpt_bytes;
 use grammata::grammar::{Expression, Grammar};
-use grammata::{CompiledGrammar, Compiler, ErrorKind, Limits, Matcher, TokenId, TokenMask};
+use grammata::{CompiledGrammar, Compiler, ErrorKind, Matcher, TokenId, TokenMask};
 use std::sync::Arc;
 
 pub use super::outcome::Outcome;
