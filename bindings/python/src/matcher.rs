@@ -27,7 +27,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// >>> matcher.mask().ids()
 /// [0, 2, 3]
 /// >>> print(matcher.explain("b"))
-/// rejected at byte 2: found `b`; expected `a` (rule `root`); or the end
+/// rejected at byte 2: found `b`; expected "ab" (rule `root`); or the end
 #[pyclass(frozen, module = "grammata")]
 pub(crate) struct Matcher {
     /// Whether a call or a batch is using the matcher. Only who has set it may touch `matcher`, so a call that is refused
