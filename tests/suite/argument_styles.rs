@@ -361,3 +361,20 @@ fn elements_are_read_as_values_of_the_schema() {
     });
     assert!(accepted > 50 && refused > 50, "{accepted} {refused}");
 }
+
+/// Elements that close by name do not tie the end to an undeclared name, which is said once.
+#[test]
+fn free_ends_of_undeclared_elements_are_warned_of() {
+    let map = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    let declared =
+        json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false});
+    for (name, style) in Elements::ALL {
+        let options = Options::default().spelling(Spelling::Elements(style));
+        for (schema, is_warned) in [(&map, style == Elements::MiniMaxM3), (&declared, false)] {
+            let warnings = compile_value(schema, &options).unwrap().warnings;
+            let codes: Vec<&str> = warnings.iter().map(|warning| warning.code()).collect();
+            let expected: &[&str] = if is_warned { &["json-schema/free-ends"] } else { &[] };
+            assert_eq!(codes, expected, "{name}: {schema}");
+        }
+    }
+}

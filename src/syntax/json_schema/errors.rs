@@ -226,6 +226,14 @@ pub(super) fn discriminator(pointer: &str) -> Diagnostic {
         )
 }
 
+/// Returns the warning for elements that close by name, if their names are not declared.
+pub(super) fn free_ends(pointer: &str) -> Diagnostic {
+    Diagnostic::new("json-schema/free-ends", "the end of an element may have another name than its beginning")
+        .at(at(pointer))
+        .allowed("undeclared names at both ends of an element; no grammar ties them to each other")
+        .help("declare the members in `properties`, or set `additionalProperties` to false")
+}
+
 /// Returns the warning for a pattern that is written as a literal of JavaScript.
 pub(super) fn pattern_literal(pointer: &str, pattern: &str) -> Diagnostic {
     Diagnostic::new("json-schema/pattern-literal", "the slashes around this pattern are part of it")

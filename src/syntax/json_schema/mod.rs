@@ -183,6 +183,7 @@ fn compile_checked<'a>(
     warnings.extend(satisfiable.contradictions(&all));
     summary.made_schemas = all.schemas.len() - summary.schemas;
     summary.conjunctions = all.len();
-    let grammar = emit::emit(&all, &satisfiable, options)?;
+    let (grammar, warning) = emit::emit(&all, &satisfiable, options)?;
+    warnings.extend(warning);
     Ok(Compiled { grammar, warnings, summary })
 }

@@ -26,6 +26,15 @@ pub(super) struct Made {
     open: Vec<(ConjunctionId, RuleId)>,
     /// Any text followed by the end of the element.
     closed_text: Option<ExprId>,
+    /// Whether the name at the end of an element may differ from the one at its beginning.
+    has_free_ends: bool,
+}
+
+impl Made {
+    /// Whether an element may end with another name than the one that it begins with.
+    pub(super) fn has_free_ends(&self) -> bool {
+        self.has_free_ends
+    }
 }
 
 impl<'a> Emitter<'_, 'a> {
@@ -145,6 +154,7 @@ impl<'a> Emitter<'_, 'a> {
         let (before, after) = (self.g.text(style.before_name), self.g.text(style.after_name));
         let end = match style.closing_name {
             Some([before, after]) => {
+                self.elements.has_free_ends = true;
                 let (before, after) = (self.g.text(before), self.g.text(after));
                 self.g.sequence([before, name, after])
             }

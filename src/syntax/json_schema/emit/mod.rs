@@ -26,6 +26,7 @@ use super::satisfiable::Satisfiable;
 use super::shape::{Shape, Test, Typed};
 use super::string_test::{self, StringTest};
 use super::{errors, numbers, strings};
+use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Grammar, GrammarBuilder, RuleId};
 use rustc_hash::FxHashMap;
@@ -34,8 +35,12 @@ use smallvec::SmallVec;
 /// Greatest length of a list of values that is written in place even if it is used several times.
 const SMALL_LIST: usize = 8;
 
-/// Builds the grammar of all conjunctions. The root must be satisfiable.
-pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &Options) -> Result<Grammar> {
+/// Builds the grammar of all conjunctions, with a warning if it allows more than they do. The root must be satisfiable.
+pub(super) fn emit(
+    all: &Conjunctions<'_>,
+    satisfiable: &Satisfiable,
+    options: &Options,
+) -> Result<(Grammar, Option<Diagnostic>)> {
     let mut g = GrammarBuilder::with_limits(options.limits.clone());
     let layout = Layout::new(&mut g, options)?;
     let (root, rules) = declare(&mut g, all, satisfiable);
@@ -65,9 +70,9 @@ pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &
         let body = if is_json { emitter.with_inner(id)? } else { emitter.g.never() };
         emitter.g.define(rule, body);
     }
-    match options.spelling {
-        Spelling::Json => emitter.g.build(root),
-        Spelling::Python if emitter.has_both_quotes => emitter.g.build(root),
+    let root = match options.spelling {
+        Spelling::Json => root,
+        Spelling::Python if emitter.has_both_quotes => root,
         spelling => {
             let text = emitter.g.declare(all.name(all.root()));
             let body = match (spelling, spelling.style()) {
@@ -79,9 +84,11 @@ pub(super) fn emit(all: &Conjunctions<'_>, satisfiable: &Satisfiable, options: &
                 (_, None) => emitter.text()?,
             };
             emitter.g.define(text, body);
-            emitter.g.build(text)
+            text
         }
-    }
+    };
+    let warning = emitter.elements.has_free_ends().then(|| errors::free_ends(all.pointer(all.root())));
+    Ok((emitter.g.build(root)?, warning))
 }
 
 /// Declares the rules: the root, and what is used more than once and is not small.
