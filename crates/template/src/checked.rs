@@ -1,18 +1,22 @@
 //! Own versions of operations of minijinja that panic on some operands.
 
-use minijinja::value::Value;
+use minijinja::value::{Value, ValueKind};
 
-/// The test `divisibleby`; false for a divisor of zero, and for values other than numbers.
+/// The test `divisibleby`; false for a divisor of zero, and for values other than numbers and booleans, which are the
+/// numbers 0 and 1.
 pub(crate) fn is_divisible_by(value: &Value, divisor: &Value) -> bool {
+    let number = |value: &Value| match value.kind() {
+        ValueKind::Bool => Some(Value::from(i64::from(value.is_true()))),
+        ValueKind::Number => Some(value.clone()),
+        _ => None,
+    };
+    let (Some(value), Some(divisor)) = (number(value), number(divisor)) else { return false };
     let integers = || Some((i128::try_from(value.clone()).ok()?, i128::try_from(divisor.clone()).ok()?));
-    if !value.is_number() || !divisor.is_number() {
-        return false;
-    }
     match integers() {
         // the remainder of the least integer and -1 does not overflow with `checked_rem`'s exception
         Some((_, -1)) => true,
         Some((a, b)) => a.checked_rem(b) == Some(0),
-        None => match (f64::try_from(value.clone()), f64::try_from(divisor.clone())) {
+        None => match (f64::try_from(value), f64::try_from(divisor)) {
             (Ok(a), Ok(b)) => a % b == 0.0,
             _ => false,
         },
@@ -228,6 +232,10 @@ mod tests {
             (
                 "{{ 6 is divisibleby 3 }}{{ 6 is divisibleby 4 }}{{ 6 is divisibleby 0 }}{{ 6.0 is divisibleby 1.5 }}",
                 "TrueFalseFalseTrue",
+            ),
+            (
+                "{{ true is divisibleby 3 }}{{ false is divisibleby 3 }}{{ 6 is divisibleby true }}",
+                "FalseTrueTrue",
             ),
             (
                 "{{ 'x' is divisibleby 3 }}{{ -6 is divisibleby -1 }}{{ 1.5 is divisibleby 0 }}",
