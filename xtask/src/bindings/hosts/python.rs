@@ -60,7 +60,11 @@ impl Host {
         Ok(host)
     }
 
+    /// Installs packages, if there are any.
     pub fn install(&self, options: &[&str], packages: &[&str]) -> Result {
+        if packages.is_empty() {
+            return Ok(());
+        }
         let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
         command::run(command(&self.python, &install).args(options).args(packages))
     }

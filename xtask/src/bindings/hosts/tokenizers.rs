@@ -34,7 +34,7 @@ const PACKAGES: [&str; 6] = [
     "pytest==9.2.0",
 ];
 
-/// Fetches the files and compares every id of 20 tokenizers and more.
+/// Fetches the files and compares every id of 21 tokenizers.
 pub fn check() -> Result {
     let host = Host::new("tokenizers", false, &[])?;
     host.install(&[], &PACKAGES)?;
@@ -46,7 +46,7 @@ pub fn check() -> Result {
     host.tests("tokenizers")
 }
 
-/// Fetches those of the files that are missing. Returns the folder, where they are called `NAME.json`.
+/// Fetches the files that are missing. Returns the folder, where they are called `NAME.json`.
 pub fn files(names: &[&str]) -> Result<PathBuf> {
     let folder = root().join("target/tokenizers");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
