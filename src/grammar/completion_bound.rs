@@ -7,6 +7,7 @@
 //! above 1 and above the number of required keys, where several names of members may have to differ, and in lists of
 //! different items (words of lists with a `min` of 0 or 1 have a bound, completions from within such lists do not).
 
+use super::components::components;
 use super::endless_names::{EndlessNames, endless_names};
 use super::letters::{Letters, UNBOUNDED, of_graph, times};
 use super::{ExprId, Expression, Grammar, Members};
@@ -36,7 +37,7 @@ impl CompletionBounds {
         let unnamed = words(None);
         let words = words(Some(&unnamed));
         let root = grammar.rule(grammar.root()).body;
-        let groups = strongly_connected(grammar, root);
+        let groups = components(grammar, root);
         let reached: Vec<ExprId> = groups.iter().flatten().copied().collect();
         let named = named(grammar, &groups);
         let known = vec![0; words.len()];
@@ -167,12 +168,12 @@ struct Inside<'a> {
 }
 
 impl Inside<'_> {
-    /// Visits groups of mutually recursive expressions, each after the groups that it uses, and returns the bounds.
+    /// Visits groups of mutually recursive expressions as [`components`] returns them, and returns the bounds.
     fn of(mut self, groups: Vec<Vec<ExprId>>) -> Vec<u32> {
         for group in groups {
             match &group[..] {
                 &[only] if !self.uses(only, only) => self.known[only.index()] = self.within(only),
-                _ => self.settle(group),
+                group => self.settle(group),
             }
         }
         self.known
@@ -184,8 +185,7 @@ impl Inside<'_> {
 
     /// Bounds a group of mutually recursive expressions. Each level of recursion adds the letters that a rule requires
     /// after an inner rule, and each byte of a token opens each of the rules at most once.
-    fn settle(&mut self, mut group: Vec<ExprId>) {
-        group.sort_unstable();
+    fn settle(&mut self, group: &[ExprId]) {
         const FAR: u32 = 1 << 30;
         let rules: Vec<ExprId> = group
             .iter()
@@ -202,14 +202,14 @@ impl Inside<'_> {
         let mut bodies: Vec<ExprId> = rules.iter().map(|&id| body(id)).collect();
         bodies.sort_unstable();
         bodies.dedup();
-        self.with_rules(&group, &rules, 0);
+        self.with_rules(group, &rules, 0);
         let base = bodies.iter().map(|id| self.known[id.index()]).max().unwrap_or(0);
-        self.with_rules(&group, &rules, FAR);
+        self.with_rules(group, &rules, FAR);
         let more = |id: &ExprId| self.known[id.index()].saturating_sub(FAR);
         let level = bodies.iter().map(more).fold(0, u32::saturating_add);
         let depth = self.letters.longest.saturating_add(1);
         let inside = if base >= FAR { UNBOUNDED } else { base.saturating_add(level.saturating_mul(depth)) };
-        self.with_rules(&group, &rules, inside);
+        self.with_rules(group, &rules, inside);
     }
 
     /// Computes `known` for the expressions of a group. `rules` are its references to rules of the group; they get the
@@ -293,51 +293,4 @@ fn named(grammar: &Grammar, groups: &[Vec<ExprId>]) -> Vec<bool> {
         group.iter().for_each(|id| named[id.index()] = holds);
     }
     named
-}
-
-/// The strongly connected components of the expressions that the root reaches, each after the components that it uses
-/// (Tarjan's algorithm).
-fn strongly_connected(grammar: &Grammar, root: ExprId) -> Vec<Vec<ExprId>> {
-    const NEW: u32 = u32::MAX;
-    let children = |id: ExprId| -> Vec<ExprId> {
-        match grammar.expression(id) {
-            Expression::Rule(rule) => vec![grammar.rule(*rule).body],
-            expression => expression.children().collect(),
-        }
-    };
-    let count = grammar.expressions().len();
-    let (mut order, mut lowest, mut is_open) = (vec![NEW; count], vec![NEW; count], vec![false; count]);
-    let (mut groups, mut open, mut next) = (Vec::new(), Vec::new(), 0);
-    let mut calls: Vec<(ExprId, Vec<ExprId>, usize)> = Vec::new();
-    let mut enter = Some(root);
-    loop {
-        if let Some(id) = enter.take() {
-            (order[id.index()], lowest[id.index()]) = (next, next);
-            next += 1;
-            open.push(id);
-            is_open[id.index()] = true;
-            calls.push((id, children(id), 0));
-        }
-        let Some((id, uses, place)) = calls.last_mut() else { return groups };
-        let id = *id;
-        if let Some(&child) = uses.get(*place) {
-            *place += 1;
-            if order[child.index()] == NEW {
-                enter = Some(child);
-            } else if is_open[child.index()] {
-                lowest[id.index()] = lowest[id.index()].min(order[child.index()]);
-            }
-            continue;
-        }
-        if lowest[id.index()] == order[id.index()] {
-            let first = open.iter().rposition(|&other| other == id).unwrap_or(0);
-            let group = open.split_off(first);
-            group.iter().for_each(|other| is_open[other.index()] = false);
-            groups.push(group);
-        }
-        calls.pop();
-        if let Some((caller, ..)) = calls.last() {
-            lowest[caller.index()] = lowest[caller.index()].min(lowest[id.index()]);
-        }
-    }
 }

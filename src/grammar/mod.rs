@@ -25,6 +25,7 @@ pub mod analysis;
 mod builder;
 mod class;
 mod completion_bound;
+mod components;
 pub(crate) mod conditions;
 mod display;
 mod endless_names;

@@ -77,20 +77,11 @@ impl Terminals {
             return Ok(terminals);
         }
         let mut resolver = Resolver { vocabulary, ends, budget, all: None, special: None };
-        let mut seen = vec![false; grammar.expressions().len()];
-        let mut open = vec![grammar.rule(grammar.root()).body];
-        while let Some(id) = open.pop() {
-            if std::mem::replace(&mut seen[id.index()], true) {
-                continue;
-            }
-            match grammar.expression(id) {
-                Expression::Rule(rule) => open.push(grammar.rule(*rule).body),
-                Expression::Token(terminal) => {
-                    let tokens = resolver.tokens(terminal);
-                    let tokens = tokens.map_err(|error| error.or_at(&grammar.place_of(id)))?;
-                    terminals.sets.insert(id, tokens);
-                }
-                expression => expression.for_each_child(|child| open.push(child)),
+        for (id, expression) in grammar.reached() {
+            if let Expression::Token(terminal) = expression {
+                let tokens = resolver.tokens(terminal);
+                let tokens = tokens.map_err(|error| error.or_at(&grammar.place_of(id)))?;
+                terminals.sets.insert(id, tokens);
             }
         }
         Ok(terminals)

@@ -33,8 +33,8 @@ fn literal(bytes: &[u8]) -> Option<String> {
     (text.len() > 1 && !is_number).then(|| text.to_owned())
 }
 
-/// Returns whether a byte is a digit that is allowed beside its neighbours. Then it is a digit of a number or a date, and
-/// what follows it is the same for all of them.
+/// Returns whether a byte is one of three successive digits that are allowed. Then it is a digit of a number or a date,
+/// and the same text follows each of them.
 fn is_digit_of_range(byte: u8, bytes: &ByteSet) -> bool {
     let is_allowed = |digit: u8| digit.is_ascii_digit() && bytes.contains(digit);
     let begins = |first: u8| (first..first.saturating_add(3)).all(is_allowed);
@@ -178,22 +178,15 @@ impl Matcher {
                 let rule = grammar.rule(rule).name.to_string();
                 let label = label.map(|label| grammar.label(label).to_string());
                 let bytes: ByteSet = wanted.iter().filter(|&b| open.contains(b)).collect();
-                let mut literals: Vec<String> = Vec::new();
-                let mut others = bytes;
                 // a class has many bytes, a choice of literals few
-                if bytes.len() <= LITERALS {
-                    let of = |byte| match is_digit_of_range(byte, &bytes) {
-                        true => None,
-                        false => literal(&automaton.spelled(state, byte, LITERAL)),
-                    };
-                    let texts: Vec<Option<String>> = bytes.iter().map(of).collect();
-                    others = bytes
-                        .iter()
-                        .zip(&texts)
-                        .filter(|(_, text)| text.is_none())
-                        .map(|(byte, _)| byte)
-                        .collect();
-                    literals.extend(texts.into_iter().flatten());
+                let is_class = bytes.len() > LITERALS;
+                let (mut literals, mut others) = (Vec::new(), ByteSet::EMPTY);
+                for byte in bytes.iter() {
+                    let is_alone = !is_class && !is_digit_of_range(byte, &bytes);
+                    match is_alone.then(|| literal(&automaton.spelled(state, byte, LITERAL))).flatten() {
+                        Some(text) => literals.push(text),
+                        None => others.insert(byte),
+                    }
                 }
                 let mut terminals = Vec::new();
                 if let Some(terminal) = automaton.terminal(state)

@@ -104,41 +104,34 @@ impl<S: Clone + Eq + Hash> Walk<S> {
         let (mut state, mut used, mut word) = (system.start(), T::Used::default(), Vec::new());
         let (mut transitions, limit) = (Vec::new(), Self::limit(most));
         loop {
-            let mut end = if system.is_accepting(&state) { WEIGHT } else { 0 };
+            let end = if system.is_accepting(&state) { WEIGHT } else { 0 };
             transitions.clear();
             if word.len() < most {
                 system.successors(&state, &mut transitions)?;
             }
-            let chosen = loop {
-                let weights = transitions.iter().map(|next: &TransitionOf<T>| system.weight(&next.label));
+            let (choices, to) = loop {
+                let mut weights = transitions.iter().map(|next: &TransitionOf<T>| system.weight(&next.label));
                 let total = end + weights.clone().sum::<u32>();
                 if total == 0 {
                     return Ok(None);
                 }
-                let mut drawn = random.random_range(0..total);
-                if drawn < end {
-                    return Ok(Some(word));
-                }
-                drawn -= end;
-                let place = weights.clone().position(|weight| {
-                    let is_here = drawn < weight;
-                    drawn = drawn.saturating_sub(weight);
-                    is_here
+                let drawn = random.random_range(0..total);
+                let mut passed = end;
+                // without a place the end was drawn
+                let place = weights.position(|weight| {
+                    passed += weight;
+                    drawn >= end && drawn < passed
                 });
-                let Some(place) = place else {
-                    end = 0;
-                    continue;
-                };
+                let Some(place) = place else { return Ok(Some(word)) };
                 let Transition { label, to } = transitions.swap_remove(place);
                 let mut choices = Vec::new();
                 system.choices(&label, &used, &mut choices);
                 let goal = if exact { to.clone() } else { system.relaxed(&to) };
                 let left = most - word.len() - 1;
                 if !choices.is_empty() && self.reaches(system, &goal, left, limit)? {
-                    break Some((choices, to));
+                    break (choices, to);
                 }
             };
-            let Some((choices, to)) = chosen else { return Ok(None) };
             let total: BigUint = choices.iter().map(|choice| system.size(choice)).sum();
             let mut drawn = super::below(&total, random);
             for choice in choices {
