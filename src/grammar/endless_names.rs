@@ -55,8 +55,8 @@ impl Loop {
     }
 }
 
-/// The bound for all names among the `reached` expressions that the grammar declares to be endless. `words` and `inside`
-/// have, per expression, the letters of the shortest word and those that complete any prefix.
+/// The bound for all names among the `reached` expressions that the grammar declares to be endless. `words` and
+/// `inside` have, per expression, the letters of the shortest word and those that complete any prefix.
 pub(super) fn endless_names(
     grammar: &Grammar,
     reached: &[ExprId],

@@ -240,8 +240,8 @@ impl FreeText {
 }
 
 impl GrammarBuilder {
-    /// Text with triggers; see [`FreeText`]. Equal texts are one expression. For text that continues after a trigger's continuation, end that
-    /// continuation with a [rule](GrammarBuilder::rule) whose body is this expression.
+    /// Text with triggers; see [`FreeText`]. Equal texts are one expression. For text that continues after a trigger's
+    /// continuation, end that continuation with a [rule](GrammarBuilder::rule) whose body is this expression.
     ///
     /// An empty string, a trigger given twice, and a trigger that cannot occur because another string ends inside it,
     /// or a forbidden string ends with it, are errors of the grammar, and so is an exceeded limit `grammar_nodes`.

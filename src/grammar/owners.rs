@@ -15,8 +15,8 @@ pub(crate) fn is_generated(name: &str) -> bool {
 }
 
 impl GrammarBuilder {
-    /// Declares a rule that the author of a grammar did not write. Messages name the rule that uses it instead. `purpose`
-    /// says what it is for, in displayed grammars.
+    /// Declares a rule that the author of a grammar did not write. Messages name the rule that uses it instead.
+    /// `purpose` says what it is for, in displayed grammars.
     pub(crate) fn declare_generated(&mut self, purpose: &str) -> RuleId {
         self.declare(format!("({purpose})"))
     }

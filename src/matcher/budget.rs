@@ -70,8 +70,8 @@ impl Matcher {
 
 impl Locked<'_> {
     /// Facts about completions from a cursor that the bytes `since` lead to from the end of the path. Uses the least
-    /// effort that shows that at most `most` tokens suffice, but no more than `effort`. If a limit is reached, the facts
-    /// are those of less effort.
+    /// effort that shows that at most `most` tokens suffice, but no more than `effort`. If a limit is reached, the
+    /// facts are those of less effort.
     pub(super) fn ahead_within(
         &mut self,
         at: Cursor,

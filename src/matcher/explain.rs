@@ -26,7 +26,8 @@ const LITERAL: usize = 40;
 /// The most bytes of a state whose literals are looked for.
 const LITERALS: usize = 16;
 
-/// Returns bytes as a literal: the longest prefix that is text, if it has more than one byte and is no part of a number.
+/// Returns bytes as a literal: the longest prefix that is text, if it has more than one byte and is no part of a
+/// number.
 fn literal(bytes: &[u8]) -> Option<String> {
     let text = bytes.utf8_chunks().next()?.valid();
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -56,8 +57,8 @@ pub struct Expectation {
     pub label: Option<String>,
     /// The bytes that the rule or labelled part allows next.
     pub bytes: ByteSet,
-    /// Texts of at least two bytes, such as literals or what is left of them, that begin with one of `bytes`. At most 40
-    /// bytes of each, in the order of their bytes.
+    /// Texts of at least two bytes, such as literals or what is left of them, that begin with one of `bytes`. At most
+    /// 40 bytes of each, in the order of their bytes.
     pub literals: Vec<String>,
     /// The bytes that are allowed next without being the beginning of one of `literals` only.
     pub others: ByteSet,

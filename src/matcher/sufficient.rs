@@ -3,10 +3,10 @@
 //!
 //! The bound of a place is a potential: unless it is 0, some letter leads to a place with a lower bound. So a budget
 //! that is at least the bound is kept by following the bounds, without a completion that is carried along. The bound of
-//! a configuration ([`Estimates`](crate::automaton::Estimates)) has this property, but ignores the names that were read:
-//! a name that equals one of them cannot end. So before a name, and within a prefix of a name that was read, the letters
-//! are counted that lead to a prefix of no such name, and then the bound there. Elsewhere the bound of a configuration
-//! counts no further names: if a completion needs one, there is no bound.
+//! a configuration ([`Estimates`](crate::automaton::Estimates)) has this property, but ignores the names that were
+//! read: a name that equals one of them cannot end. So before a name, and within a prefix of a name that was read, the
+//! letters are counted that lead to a prefix of no such name, and then the bound there. Elsewhere the bound of a
+//! configuration counts no further names: if a completion needs one, there is no bound.
 
 use super::keys::Cursor;
 use super::matcher::Locked;
@@ -22,8 +22,8 @@ use std::sync::Arc;
 /// The most places within a name that are examined for letters to a new name.
 const PLACES_IN_NAME: usize = 1 << 10;
 
-/// The result of a computation that only serves a budget, after the tables were dropped for it: `None` if it has reached
-/// a limit.
+/// The result of a computation that only serves a budget, after the tables were dropped for it: `None` if it has
+/// reached a limit.
 pub(super) fn unless_too_large<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Err(error) if error.limit().is_some() => Ok(None),
@@ -55,8 +55,9 @@ impl Locked<'_> {
         self.cache.sufficient(self.compiled.automaton(), &sufficient, at)
     }
 
-    /// An upper bound on the letters of a completion from before a name (the flag is false) or within it, with the names
-    /// that it must not equal: breadth first over the places up to those from which none of these names can be reached.
+    /// An upper bound on the letters of a completion from before a name (the flag is false) or within it, with the
+    /// names that it must not equal: breadth first over the places up to those from which none of these names can be
+    /// reached.
     fn letters_to_new_name(
         &mut self,
         from: ConfigurationId,
@@ -100,8 +101,8 @@ impl Locked<'_> {
         Ok(best)
     }
 
-    /// The letters after which a completion of at most `rest` letters is known: tokens of one byte, and one token of each
-    /// token terminal.
+    /// The letters after which a completion of at most `rest` letters is known: tokens of one byte, and one token of
+    /// each token terminal.
     pub(super) fn letters_within(&mut self, at: Cursor, rest: usize) -> Result<Vec<TokenId>> {
         let (automaton, vocabulary) = (self.compiled.automaton(), Arc::clone(self.compiled.vocabulary()));
         let usable = self.compiled.sufficient().letters.bytes;

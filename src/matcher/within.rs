@@ -53,8 +53,8 @@ impl Matcher {
     /// If all [distances](Matcher::distance) are exact, no other token could be completed within the budget.
     ///
     /// If a mask is returned, then after each of its tokens there is a mask for a budget smaller by one, so the text
-    /// can always be completed within the budget. After the end the mask is empty, and nowhere else. A completion is not
-    /// known if the search for it reaches a limit.
+    /// can always be completed within the budget. After the end the mask is empty, and nowhere else. A completion is
+    /// not known if the search for it reaches a limit.
     ///
     /// # Errors
     /// `matcher/budget` if no completion of at most `budget` tokens is known; `limit/exceeded` if the mask without a
@@ -235,9 +235,10 @@ impl Matcher {
     }
 
     /// Whether a token may come next [within a budget](Matcher::mask_within), for the cost of one completion after this
-    /// token. The tokens of the last mask within the budget may come. A decoder may sample from the plain mask, call this with the token, and sample from the mask within the
-    /// budget only if the result is false. Unless a search reached its limit, its texts have the same distribution as
-    /// if it had sampled from the mask within the budget directly (rejection sampling).
+    /// token. The tokens of the last mask within the budget may come. A decoder may sample from the plain mask, call
+    /// this with the token, and sample from the mask within the budget only if the result is false. Unless a search
+    /// reached its limit, its texts have the same distribution as if it had sampled from the mask within the budget
+    /// directly (rejection sampling).
     ///
     /// # Errors
     /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.

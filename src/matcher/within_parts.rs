@@ -142,8 +142,8 @@ impl Matcher {
         Ok(Some(completion.filter(|completion| completion.len() <= most)))
     }
 
-    /// The [mask within a budget](Matcher::mask_within) where bounds of parts matter, if `rest` tokens may come after the
-    /// next one. `plain` is the mask without the budget. Also returns tokens with a completion after each, for all
+    /// The [mask within a budget](Matcher::mask_within) where bounds of parts matter, if `rest` tokens may come after
+    /// the next one. `plain` is the mask without the budget. Also returns tokens with a completion after each, for all
     /// allowed tokens but those that end the text.
     pub(super) fn bounded_mask_within(
         &mut self,

@@ -71,8 +71,8 @@ impl Folder {
         compiler.load(file).ok()
     }
 
-    /// Queues a grammar to be explored and written, unless the queue is full. Does nothing in a child of `fork()`, where
-    /// the thread does not exist and the queue may be locked.
+    /// Queues a grammar to be explored and written, unless the queue is full. Does nothing in a child of `fork()`,
+    /// where the thread does not exist and the queue may be locked.
     pub(super) fn write(&self, compiler: &Compiler, grammar: &Grammar) {
         if self.process == std::process::id()
             && let Some(jobs) = &self.jobs

@@ -191,8 +191,8 @@ pub trait Letters: TransitionSystem {
         WEIGHT
     }
 
-    /// The place of a label in a search for any word: labels of a lower rank are tried first, those of equal rank in the
-    /// order of [`successors`](TransitionSystem::successors). Default: 0.
+    /// The place of a label in a search for any word: labels of a lower rank are tried first, those of equal rank in
+    /// the order of [`successors`](TransitionSystem::successors). Default: 0.
     fn rank(&self, label: &Self::Label) -> u8 {
         let _ = label;
         0

@@ -138,8 +138,8 @@ fn tokens_of_a_mask_may_come_by_themselves() {
     assert!(asked > 20, "{asked}");
 }
 
-/// Within a budget, a search that reaches a limit has found nothing; it is no error, because the mask without the budget
-/// is known.
+/// Within a budget, a search that reaches a limit has found nothing; it is no error, because the mask without the
+/// budget is known.
 #[test]
 fn a_limit_reached_for_a_budget_is_no_error() {
     let schema = r#"{"type": "array", "minItems": 2, "maxItems": 4, "uniqueItems": true, "items": {"type": "array",

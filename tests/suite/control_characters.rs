@@ -1,6 +1,6 @@
-//! Control characters, line ends and marks of direction in a source never reach the text of a diagnostic: each reader is
-//! fed the inputs of `tests/diagnostics` with such characters at every place, and no text of an error or a warning has
-//! them, nor a line that the input wrote.
+//! Control characters, line ends and marks of direction in a source never reach the text of a diagnostic: each reader
+//! is fed the inputs of `tests/diagnostics` with such characters at every place, and no text of an error or a warning
+//! has them, nor a line that the input wrote.
 
 use grammata::automaton::Automaton;
 use grammata::diagnostic::{Diagnostic, is_hidden};

@@ -113,8 +113,8 @@ fn tests(name: &str) -> Result {
     command::run(&mut command)
 }
 
-/// Generates outputs under schemas and checks that they are complete and valid. `GRAMMATA_SCHEMAS`, `GRAMMATA_MODEL` and
-/// `GRAMMATA_GENERATIONS` are taken over from the environment; without a model, logits are random.
+/// Generates outputs under schemas and checks that they are complete and valid. `GRAMMATA_SCHEMAS`, `GRAMMATA_MODEL`
+/// and `GRAMMATA_GENERATIONS` are taken over from the environment; without a model, logits are random.
 fn generations() -> Result {
     if std::env::var_os("GRAMMATA_MODEL").is_some() {
         setup::onnx_runtime()?;
@@ -136,7 +136,8 @@ fn tokenizers() -> Result {
     command::run(NEXTEST.command(&arguments).env("GRAMMATA_TOKENIZERS", folder))
 }
 
-/// Runs the scripts in `findings`, each of which fails if the behaviour of other software that it describes has changed.
+/// Runs the scripts in `findings`, each of which fails if the behaviour of other software that it describes has
+/// changed.
 fn findings() -> Result {
     let entries = std::fs::read_dir(root().join("findings")).map_err(|error| error.to_string())?;
     let mut scripts: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();

@@ -1,8 +1,8 @@
 //! Calls into the library, and `os.fork()`.
 //!
 //! The package registers the three functions here with `os.register_at_fork`. Before a fork they let no new call begin
-//! and wait for the calls of other threads, so that a child never finds a lock, a matcher or a buffer in use by a thread
-//! that it does not have. A fork that does not go through Python's hooks is not held.
+//! and wait for the calls of other threads, so that a child never finds a lock, a matcher or a buffer in use by a
+//! thread that it does not have. A fork that does not go through Python's hooks is not held.
 
 use crate::ending;
 use grammata::forking::{self, Running};

@@ -1,7 +1,7 @@
 //! The border between Rust and Python, for the extension modules of the packages `grammata` and `grammata_agents`.
 //!
-//! A [`Border`] converts errors, JSON and limits for one package. [`ending`] has the calls into Python code, [`forking`]
-//! the calls into the library.
+//! A [`Border`] converts errors, JSON and limits for one package. [`ending`] has the calls into Python code,
+//! [`forking`] the calls into the library.
 
 pub mod ending;
 mod errors;

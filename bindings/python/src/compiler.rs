@@ -25,8 +25,8 @@ use std::sync::Arc;
 /// `limits` is a dict from names of limits to numbers; docs/security.md lists them.
 ///
 /// >>> import grammata
-/// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b", "<", None], specials={"<end>": 3}, eos=3))
-/// >>> compiler.compile_regex("a+b").matcher().mask().ids()
+/// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b", "<", None], specials={"<end>": 3},
+/// eos=3)) >>> compiler.compile_regex("a+b").matcher().mask().ids()
 /// [0]
 /// >>> compiler.compile_gbnf('root ::= "b" | "a"').matcher().mask().ids()
 /// [0, 1]
@@ -116,8 +116,8 @@ impl Compiler {
         self.parse_and_compile(py, source)
     }
 
-    /// Compiles a JSON Schema; see `Source.json_schema`. For output of a language model, `max_digits=40` prevents runaway
-    /// numbers.
+    /// Compiles a JSON Schema; see `Source.json_schema`. For output of a language model, `max_digits=40` prevents
+    /// runaway numbers.
     ///
     /// Raises GrammarError, LimitError; UsageError for a type without a known schema.
     ///
@@ -371,8 +371,8 @@ impl CompiledGrammar {
         bytes.map(number).transpose()
     }
 
-    /// The words of the grammar after the first `offset`, at most `limit` of them: those of a finite language in order of
-    /// bytes, those of an infinite one by length and then in order of bytes. A word is `bytes`, or, if it has token
+    /// The words of the grammar after the first `offset`, at most `limit` of them: those of a finite language in order
+    /// of bytes, those of an infinite one by length and then in order of bytes. A word is `bytes`, or, if it has token
     /// terminals, a tuple of `bytes` and of the terminals as the grammar writes them. Raises LimitError.
     ///
     /// >>> import grammata
@@ -389,13 +389,14 @@ impl CompiledGrammar {
         words::enumerate(py, &self.compiled, limit, offset)
     }
 
-    /// Random words of at most `max_bytes` bytes, in the form of `enumerate`. A token terminal counts as one byte. Equal
-    /// seeds give equal words.
+    /// Random words of at most `max_bytes` bytes, in the form of `enumerate`. A token terminal counts as one byte.
+    /// Equal seeds give equal words.
     ///
-    /// By default each word is a random walk: at each byte it ends, if it may, or continues with one of the sets of bytes
-    /// that lead to the same continuation; the end and these sets are equally likely, except that a set without ASCII is
-    /// 8 times less likely. The walk takes only steps after which a word can still end in time. With `uniform=True` all
-    /// words of at most `max_bytes` bytes are equally likely; since most words are long, so are most samples.
+    /// By default each word is a random walk: at each byte it ends, if it may, or continues with one of the sets of
+    /// bytes that lead to the same continuation; the end and these sets are equally likely, except that a set without
+    /// ASCII is 8 times less likely. The walk takes only steps after which a word can still end in time. With
+    /// `uniform=True` all words of at most `max_bytes` bytes are equally likely; since most words are long, so are most
+    /// samples.
     ///
     /// Raises UsageError if no word is that short; LimitError.
     ///

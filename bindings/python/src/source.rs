@@ -213,9 +213,9 @@ impl Source {
     /// A JSON Schema: a text, a dict, a Pydantic model, a dataclass, a TypedDict, an Enum, or another type
     /// (`json_schema_of`).
     ///
-    /// `whitespace` between the tokens of JSON: "short" (nothing, a space, or a line feed and at most 32 blanks), "free",
-    /// "compact", "spaced" (one space after each comma and colon), "max=N" or "pattern=REGEX". "free" is what JSON
-    /// allows; a model may then write white space without end. `property_order`:
+    /// `whitespace` between the tokens of JSON: "short" (nothing, a space, or a line feed and at most 32 blanks),
+    /// "free", "compact", "spaced" (one space after each comma and colon), "max=N" or "pattern=REGEX". "free" is what
+    /// JSON allows; a model may then write white space without end. `property_order`:
     /// "declared" or "any". `formats`: "assert" or "annotate". `undeclared`: "allowed", or "refused" (an object with
     /// declared members has no others, unless the schema says so). `numbers`: "any", or "plain" (no exponents).
     /// `max_digits`: the maximum length of each run of digits that nothing else bounds. `documents`: a dict from URIs

@@ -1,11 +1,12 @@
 //! Holds calls and background threads while a process forks.
 //!
-//! A child of the system call `fork()` has the memory of its parent but only the thread that forked. A lock that another
-//! thread held at that moment stays locked in the child. So a border that offers the library to a language with `fork()`
-//! counts its calls ([`begin`]), and so do the background threads of the library. Before a fork, [`prepare`] lets no new
-//! call begin and waits for those that run.
+//! A child of the system call `fork()` has the memory of its parent but only the thread that forked. A lock that
+//! another thread held at that moment stays locked in the child. So a border that offers the library to a language with
+//! `fork()` counts its calls ([`begin`]), and so do the background threads of the library. Before a fork, [`prepare`]
+//! lets no new call begin and waits for those that run.
 //!
-//! A call within a call of the same thread never waits. Calls of Rust programs are not counted, except through a border.
+//! A call within a call of the same thread never waits. Calls of Rust programs are not counted, except through a
+//! border.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -1,4 +1,5 @@
-//! Shared by all crates of Grammata: errors, diagnostics, limits, work budgets, bounded reading of files, forks, and DOT.
+//! Shared by all crates of Grammata: errors, diagnostics, limits, work budgets, bounded reading of files, forks, and
+//! DOT.
 
 pub mod diagnostic;
 pub mod dot;

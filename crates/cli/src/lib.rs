@@ -53,8 +53,8 @@ enum Command {
     Inspect(inspect::Arguments),
     /// Accept or reject texts
     ///
-    /// For a rejected text, the report says where it leaves the grammar. `grammata explain` shows what the grammar expects
-    /// there.
+    /// For a rejected text, the report says where it leaves the grammar. `grammata explain` shows what the grammar
+    /// expects there.
     Check(check::Arguments),
     /// Explain what a grammar expects at a position, by rule and by schema path
     ///

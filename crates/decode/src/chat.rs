@@ -93,8 +93,8 @@ impl ChatTemplate {
     /// Reads the chat template of a model's folder from the first place that has one: the file `chat_template.jinja`,
     /// then the member `chat_template` of `chat_template.json`, `tokenizer_config.json` and `config.json`. The texts of
     /// special tokens, such as `bos_token`, come from the first of the three JSON files that names them, and are
-    /// undefined otherwise. Returns `None` if the model has no template. Only regular files are read. Links are followed as in
-    /// [`ModelFolder::open`](super::ModelFolder::open).
+    /// undefined otherwise. Returns `None` if the model has no template. Only regular files are read. Links are
+    /// followed as in [`ModelFolder::open`](super::ModelFolder::open).
     ///
     /// # Errors
     /// One of the named files exists but cannot be read, is outside the folder, is larger than `limits.source_bytes`,

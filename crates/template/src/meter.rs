@@ -78,8 +78,8 @@ impl Size {
     }
 }
 
-/// Returns whether a value is mutable: a namespace, or the variable `loop` (through its method `changed`). A method counts
-/// as mutable, because the value that it belongs to is not measured.
+/// Returns whether a value is mutable: a namespace, or the variable `loop` (through its method `changed`). A method
+/// counts as mutable, because the value that it belongs to is not measured.
 fn mutable(value: &Value) -> bool {
     value.downcast_object_ref::<Namespace>().is_some()
         || value.downcast_object_ref::<Method>().is_some()

@@ -1,5 +1,5 @@
-//! Walks within budgets of tokens, over random schemas of objects with names of all kinds and over random grammars, with
-//! vocabularies whose tokens are single bytes, so that bounds that are counted in letters are met exactly.
+//! Walks within budgets of tokens, over random schemas of objects with names of all kinds and over random grammars,
+//! with vocabularies whose tokens are single bytes, so that bounds that are counted in letters are met exactly.
 
 use super::differential::{Judge, has_long_number, validator};
 use super::fuzz_limits::small_limits;
@@ -147,8 +147,8 @@ fn drawn(choices: &mut Choices<'_>, limits: &Limits) -> Option<(String, Grammar,
 }
 
 /// Draws a grammar, a vocabulary and limits, and walks within budgets from the least one that is known upwards. No mask
-/// may be empty before the end, no mask may fail that exists without the budget, each token of a mask may come by itself,
-/// and the text must be a word in time.
+/// may be empty before the end, no mask may fail that exists without the budget, each token of a mask may come by
+/// itself, and the text must be a word in time.
 ///
 /// # Errors
 /// A description of the first walk that breaks one of these promises.

@@ -150,8 +150,8 @@ pub fn vocabulary(bytes: &[u8]) {
     }
 }
 
-/// Compares operations of a matcher with the oracle, on a random grammar and vocabulary; or walks within budgets, with a
-/// vocabulary of single bytes.
+/// Compares operations of a matcher with the oracle, on a random grammar and vocabulary; or walks within budgets, with
+/// a vocabulary of single bytes.
 pub fn matcher_operations(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
     if first >= 192 {

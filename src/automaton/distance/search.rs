@@ -60,8 +60,8 @@ pub(crate) trait Space {
 /// Steps of work per letter tried: a lookup of known places, and a place in a queue.
 const WORK_PER_LETTER: usize = 4;
 
-/// The number of operands of new product states that searches for a budget count as one step of work, in addition to the
-/// steps that the searches for completions of product states count: with 20 operands these are too few.
+/// The number of operands of new product states that searches for a budget count as one step of work, in addition to
+/// the steps that the searches for completions of product states count: with 20 operands these are too few.
 const OPERANDS_PER_STEP: usize = 4;
 
 /// The average number of letters per place above which a search counts the letters tried, divided by this number,

@@ -78,7 +78,8 @@ pub fn terminal_text(grammar: &Grammar, terminal: TerminalId) -> String {
 }
 
 /// Lists the words of an automaton's language. A finite language is listed in order of bytes. A language that is
-/// infinite, or takes more than a quarter of `words_work` to count, is listed by length, and words of equal length in order of bytes.
+/// infinite, or takes more than a quarter of `words_work` to count, is listed by length, and words of equal length in
+/// order of bytes.
 ///
 /// # Errors
 /// Limits: `cache_bytes` and `lockstep_search`; errors of deferred lowering. Each item may also be an error of deferred

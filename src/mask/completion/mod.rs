@@ -4,8 +4,8 @@
 //! bound on the tokens; its bytes divided by the longest token are a lower bound. If the two differ, a search over
 //! tokens looks for a shorter completion, within `Limits::completion_search`. The result depends only on the
 //! configuration, the effort and the limits, not on earlier queries, so a promised completion is found again after the
-//! tables were dropped. The one exception: nothing is found once all searches of a mask have used up their work, or where
-//! a search reaches another limit.
+//! tables were dropped. The one exception: nothing is found once all searches of a mask have used up their work, or
+//! where a search reaches another limit.
 
 mod fewer;
 mod kept;
@@ -30,8 +30,8 @@ use rustc_hash::FxHashMap;
 pub(in crate::mask) use spell::spelled;
 use std::sync::Arc;
 
-/// The result of a computation that only serves a budget: `None` if it has reached a limit. The limit `cache_bytes` stays
-/// an error, because the tables are then dropped and the computation is repeated.
+/// The result of a computation that only serves a budget: `None` if it has reached a limit. The limit `cache_bytes`
+/// stays an error, because the tables are then dropped and the computation is repeated.
 pub(crate) fn unless_limited<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Err(error) if error.limit().is_some_and(|limit| limit != LimitKind::CacheBytes) => Ok(None),
@@ -171,8 +171,8 @@ impl Completions {
         std::mem::swap(work, &mut tables.work);
     }
 
-    /// The known completions of a configuration for some effort, computed at the first visit. If a limit is reached, such
-    /// as the budget of work of the mask's searches, nothing is found.
+    /// The known completions of a configuration for some effort, computed at the first visit. If a limit is reached,
+    /// such as the budget of work of the mask's searches, nothing is found.
     ///
     /// # Errors
     /// `limit/exceeded` if a limit such as `cache_bytes` is exceeded.

@@ -55,7 +55,8 @@
 //! The symbols of a plan are its actions. A symbol may be a table with its `text` and further fields: `label`, `cost`,
 //! `duration`, `inputs`, `outputs`, `group` (one name or several), `aliases` (alternative texts), and `set`: `{ of =
 //! [texts], min, max, separator, empty, aliases }` makes the symbol set-valued; `{}` in its text is replaced by a
-//! subset of the set. `phrases` lists `{ text, steps }`: a line of a written plan that means several steps, or none. `arguments` is a JSON Schema (or the path of a file with one, below [`Options::folder`]): `{}` in the text is
+//! subset of the set. `phrases` lists `{ text, steps }`: a line of a written plan that means several steps, or none.
+//! `arguments` is a JSON Schema (or the path of a file with one, below [`Options::folder`]): `{}` in the text is
 //! replaced by JSON that is valid under the schema. `direction` says whether words list the steps from the first
 //! (`forward`) or from the last (`backward`); `limits.max_cost` bounds the cost of a plan; `[templates]` has the texts
 //! of questions. See [`Symbol`] and [`Templates`], and `docs/plans.md`.

@@ -252,8 +252,8 @@ pub(super) fn unexpected(source: &str, offset: usize) -> Error {
     )
 }
 
-/// The literal of GBNF for the text in quotes with which `rest` begins. `None` if GBNF has these quotes, if they are not
-/// closed in the same line, or if the literal has more than 80 characters.
+/// The literal of GBNF for the text in quotes with which `rest` begins. `None` if GBNF has these quotes, if they are
+/// not closed in the same line, or if the literal has more than 80 characters.
 fn quoted(rest: &str) -> Option<String> {
     let line = rest.lines().next()?;
     let quotes = [('\'', '\''), ('“', '”'), ('‘', '’'), ('„', '“'), ('`', '`')];

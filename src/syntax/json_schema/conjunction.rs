@@ -177,7 +177,8 @@ impl<'a> Conjunctions<'a> {
         self.parts.get(id.0).iter().any(|part| self.schemas.get(part.schema).types == TypeSet::NONE)
     }
 
-    /// Returns the pointers of the schemas, at most three, as the name of a rule. Several conjunctions may have one name.
+    /// Returns the pointers of the schemas, at most three, as the name of a rule. Several conjunctions may have one
+    /// name.
     pub(super) fn name(&self, id: ConjunctionId) -> String {
         let parts = self.parts.get(id.0);
         let part = |part: &Part| {

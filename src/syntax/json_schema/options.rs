@@ -86,10 +86,10 @@ pub enum Spelling {
     /// JSON. The default.
     #[default]
     Json,
-    /// Python literals: `True`, `False`, `None`. Strings are in single or double quotes, with Python's escapes (not octal
-    /// ones and names; strings under `pattern`, `format`, `enum` and `const` have those of `repr`). The names of one
-    /// object have the same quotes. A value with undeclared names or `uniqueItems` has strings in double quotes only,
-    /// with the canonical escapes of JSON, unless it is a string.
+    /// Python literals: `True`, `False`, `None`. Strings are in single or double quotes, with Python's escapes (not
+    /// octal ones and names; strings under `pattern`, `format`, `enum` and `const` have those of `repr`). The names of
+    /// one object have the same quotes. A value with undeclared names or `uniqueItems` has strings in double quotes
+    /// only, with the canonical escapes of JSON, unless it is a string.
     Python,
     /// A string is written as its characters, without quotes; any other value is JSON. A text may spell values of
     /// several types.

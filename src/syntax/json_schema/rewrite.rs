@@ -193,8 +193,9 @@ impl<'a> Maker<'_, 'a> {
         Ok(alternatives)
     }
 
-    /// Returns the alternatives of a schema that is nothing but alternatives, their own alternatives, and so on: sets of
-    /// schemas that hold together. A schema that is more than that is its only alternative, and so is one with too many.
+    /// Returns the alternatives of a schema that is nothing but alternatives, their own alternatives, and so on: sets
+    /// of schemas that hold together. A schema that is more than that is its only alternative, and so is one with too
+    /// many.
     fn leaves(&self, root: SchemaId) -> Result<Vec<Vec<Part>>> {
         let whole = || vec![vec![Part::whole(root)]];
         let (mut leaves, mut open) = (Vec::new(), vec![(Vec::new(), root, 0)]);
@@ -227,7 +228,8 @@ impl<'a> Maker<'_, 'a> {
         Ok(leaves)
     }
 
-    /// Whether each leaf of one schema surely excludes each leaf of another. The schemas as a whole are examined before.
+    /// Whether each leaf of one schema surely excludes each leaf of another. The schemas as a whole are examined
+    /// before.
     fn exclude(&self, some: &[Vec<Part>], others: &[Vec<Part>], fuel: &mut u32) -> Result<bool> {
         let whole = |leaves: &[Vec<Part>]| leaves.len() == 1;
         if whole(some) && whole(others) || some.len().saturating_mul(others.len()) > MAX_PAIRS {

@@ -1,4 +1,5 @@
-//! Tests of strings (`pattern`, `format`, `x-grammata-pattern`): the languages of the strings that pass, and matching of a given string.
+//! Tests of strings (`pattern`, `format`, `x-grammata-pattern`): the languages of the strings that pass, and matching
+//! of a given string.
 
 use super::formats::{Format, Side};
 use super::{errors, span_match, strings};

@@ -1,10 +1,11 @@
 //! Compiles Lark, the grammar notation of the Python package of that name.
 //!
-//! Supported: rules and terminals (priorities are read, with a warning, because they have no effect), `"literals"` with the flag `i`, `/patterns/` with flags, ranges `"a".."z"`, groups,
-//! `[optional]`, `? * +`, `~3` and `~2..4`, aliases (`-> name`, ignored here), `%ignore`, `%import common.NAME`, JSON
-//! Schemas (`%json {…}`), nested grammars (`%lark {…}`), runs of chunks (`%regex {"substring_chunks": […]}`), special
-//! tokens (`<|end|>`, `<[5,7-9]>`), attributes (`lazy`, `suffix`, `stop`, `max_tokens`, `max_chars`, and those that do
-//! not affect the language), and the options `allow_initial_skip` and `no_forcing` of `%llguidance {…}`.
+//! Supported: rules and terminals (priorities are read, with a warning, because they have no effect), `"literals"` with
+//! the flag `i`, `/patterns/` with flags, ranges `"a".."z"`, groups, `[optional]`, `? * +`, `~3` and `~2..4`, aliases
+//! (`-> name`, ignored here), `%ignore`, `%import common.NAME`, JSON Schemas (`%json {…}`), nested grammars (`%lark
+//! {…}`), runs of chunks (`%regex {"substring_chunks": […]}`), special tokens (`<|end|>`, `<[5,7-9]>`), attributes
+//! (`lazy`, `suffix`, `stop`, `max_tokens`, `max_chars`, and those that do not affect the language), and the options
+//! `allow_initial_skip` and `no_forcing` of `%llguidance {…}`.
 //!
 //! The language is that of the rules as written: a terminal is an expression like any other, and there is no longest
 //! match as in a lexer. Texts that a lexer would refuse because a keyword looks like a name are accepted. Text that

@@ -58,7 +58,8 @@ pub(super) struct Parsed<'s> {
     pub(super) ignored: Vec<Body<'s>>,
     /// Whether ignored text may also occur before the first terminal.
     pub(super) skips_first: bool,
-    /// The places of the priorities of rules and terminals, those in nested grammars included; empty in a nested grammar.
+    /// The places of the priorities of rules and terminals, those in nested grammars included; empty in a nested
+    /// grammar.
     pub(super) priorities: Vec<usize>,
     /// The imported terminals, under their names in this grammar.
     pub(super) imports: Vec<Import<'s>>,

@@ -294,8 +294,8 @@ fn rule<'v, T>(
     }
 }
 
-/// The name of a grammar of the options, if the format has one. The field `syntax` may only have the value `ebnf`, which
-/// is the same as without the field.
+/// The name of a grammar of the options, if the format has one. The field `syntax` may only have the value `ebnf`,
+/// which is the same as without the field.
 fn grammar_name<'v>(object: &Object<'v, '_>) -> Result<Option<&'v str>> {
     if let Some(syntax) = object.optional("syntax").filter(|syntax| syntax.as_str() != Some("ebnf")) {
         return Err(errors::wrong_type(&object.pointer("syntax"), syntax, "`ebnf`"));

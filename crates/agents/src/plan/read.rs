@@ -206,8 +206,8 @@ fn with_arguments(symbol: &Symbol, pattern: &str, text: &str) -> Option<(Value, 
     Some((value, text.len() - rest.len()))
 }
 
-/// Returns whether a text is JSON or begins as such: with `{`, or with `[` and then the end of the list or of the text, a
-/// text, an object or a list. Other texts that begin with `[` are lines, such as `[thought] …`.
+/// Returns whether a text is JSON or begins as such: with `{`, or with `[` and then the end of the list or of the text,
+/// a text, an object or a list. Other texts that begin with `[` are lines, such as `[thought] …`.
 fn is_json(text: &str) -> bool {
     let text = text.trim_start();
     let of_list = text.strip_prefix('[').map(|rest| rest.trim_start().chars().next());

@@ -64,8 +64,8 @@ fn out_of_schema(schema: &Value, random: &mut ChaCha8Rng) -> Option<Value> {
     wrong.choose(random).cloned()
 }
 
-/// Returns a value of a slot that nobody said in the session; `None` if the slot's values need no owner, or if a value of
-/// an enumeration may have been said in other words.
+/// Returns a value of a slot that nobody said in the session; `None` if the slot's values need no owner, or if a value
+/// of an enumeration may have been said in other words.
 fn invented(
     procedure: &Procedure,
     slot: &str,
@@ -112,8 +112,8 @@ fn invented(
     }
 }
 
-/// Returns the session with the first or a later call changed so that it is wrong, up to that call; `None` if no call can
-/// be changed in this way.
+/// Returns the session with the first or a later call changed so that it is wrong, up to that call; `None` if no call
+/// can be changed in this way.
 fn wrong(
     procedure: &Procedure,
     known: &BTreeMap<String, Vec<Value>>,

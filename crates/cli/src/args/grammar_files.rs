@@ -100,8 +100,8 @@ fn is_grammar_folder(folder: &Path) -> bool {
     names.filter(|name| folder.join(name).is_file()).count() == 1
 }
 
-/// Returns the kind of a file. A grammar's name is that of a notation. Other programs have TOML and JSON files too, so a
-/// spec must have a line with a known `kind`, and a schema a keyword at its root.
+/// Returns the kind of a file. A grammar's name is that of a notation. Other programs have TOML and JSON files too, so
+/// a spec must have a line with a known `kind`, and a schema a keyword at its root.
 fn kind_of(file: &Path, limits: &Limits) -> Result<FileKind> {
     // most names can be rejected without reading the file
     if Notation::of_file(file, "").is_none() {
@@ -116,8 +116,8 @@ fn kind_of(file: &Path, limits: &Limits) -> Result<FileKind> {
     })
 }
 
-/// Returns whether JSON may be a schema: a boolean, an empty object, or an object with a keyword. Invalid JSON may be one,
-/// too, so that reading it reports the error.
+/// Returns whether JSON may be a schema: a boolean, an empty object, or an object with a keyword. Invalid JSON may be
+/// one, too, so that reading it reports the error.
 fn may_be_schema(text: &str) -> bool {
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(fields)) => {

@@ -39,8 +39,8 @@ pub(crate) struct SourceArgs {
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value, help_heading = "Grammar")]
     parameters: Vec<(String, String)>,
     /// Whitespace between the tokens of JSON under a schema: `free`, `compact`, `max=N` (at most N
-    /// characters), `short` (a space, or a line feed and at most 32 blanks), `spaced` (one space after each comma and colon) or `pattern=REGEX` [default: free; of
-    /// generate: short]
+    /// characters), `short` (a space, or a line feed and at most 32 blanks), `spaced` (one space after each comma and
+    /// colon) or `pattern=REGEX` [default: free; of generate: short]
     #[arg(long, value_name = "WHITESPACE", value_parser = whitespace, hide_short_help = true, help_heading = "Grammar")]
     whitespace: Option<json_schema::Whitespace>,
     /// Order of the members of JSON objects under a schema [default: declared]

@@ -21,7 +21,8 @@ pub(crate) struct Arguments {
     /// Tools as requests for chat completions have them, a JSON list; `-` for standard input [default: no tools]
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// Which tools may or must be called: `auto`, `none`, `required`, the name of a function, or `tool_choice` as a JSON object
+    /// Which tools may or must be called: `auto`, `none`, `required`, the name of a function, or `tool_choice` as a
+    /// JSON object
     #[arg(long, value_name = "CHOICE", default_value = "auto")]
     choice: String,
     /// Whether the model reasons first

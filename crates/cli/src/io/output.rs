@@ -109,8 +109,8 @@ pub(crate) enum OutputFormat {
 /// The version of the JSON objects. It is raised when a member is renamed, removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// Standard output, buffered: text for people, or one JSON object. On a terminal, control characters are [escaped](Screen).
-/// In JSON they are escaped everywhere.
+/// Standard output, buffered: text for people, or one JSON object. On a terminal, control characters are
+/// [escaped](Screen). In JSON they are escaped everywhere.
 ///
 /// The object has the members `version` and `command`, then those of the command's report, then `diagnostics`,
 /// `diagnostics_truncated` and `exit_code`. It is completed even if the command fails.

@@ -1,5 +1,5 @@
-//! Control characters, line ends and marks of direction in names never reach a terminal or a log raw: each reader gets a
-//! document with them in its names, and so do arguments.
+//! Control characters, line ends and marks of direction in names never reach a terminal or a log raw: each reader gets
+//! a document with them in its names, and so do arguments.
 
 use crate::process::run_with;
 use grammata::diagnostic::is_hidden;

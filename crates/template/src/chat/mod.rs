@@ -8,8 +8,8 @@ use minijinja::{Error, ErrorKind};
 use std::time::SystemTime;
 
 /// Returns the dialect of chat templates: blocks trimmed, undefined names empty, and the functions `raise_exception`,
-/// which fails with its argument as the message, and `strftime_now`, which formats `now` in UTC, or the time of the call
-/// if `now` is `None`. Times before 1970 are formatted as the start of 1970.
+/// which fails with its argument as the message, and `strftime_now`, which formats `now` in UTC, or the time of the
+/// call if `now` is `None`. Times before 1970 are formatted as the start of 1970.
 pub fn dialect(now: Option<SystemTime>) -> Dialect {
     let raise =
         |message: String| -> Result<Value, Error> { Err(Error::new(ErrorKind::InvalidOperation, message)) };
@@ -23,8 +23,9 @@ pub fn dialect(now: Option<SystemTime>) -> Dialect {
 }
 
 /// Converts JSON to a template value, numbers as Python's `json.loads` reads them: a number without point and exponent
-/// is an integer, a float that is too large is infinite. An integer of more than 128 bits becomes its text. The conversion does not use serde, because numbers of `serde_json` with arbitrary precision
-/// serialise as objects. It recurses as deep as the JSON is nested; `serde_json` parses fewer than 128 levels.
+/// is an integer, a float that is too large is infinite. An integer of more than 128 bits becomes its text. The
+/// conversion does not use serde, because numbers of `serde_json` with arbitrary precision serialise as objects. It
+/// recurses as deep as the JSON is nested; `serde_json` parses fewer than 128 levels.
 pub fn from_json(json: &serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::from(()),

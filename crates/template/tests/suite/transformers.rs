@@ -35,8 +35,8 @@ fn render(template: &str, context: &Value) -> Result<String, String> {
     })
 }
 
-/// Returns what is wrong with each case of a file whose output is not that of transformers. Where transformers fails, so
-/// must we. A case with the member `ours` is a known difference: we refuse the template if it is null, and otherwise
+/// Returns what is wrong with each case of a file whose output is not that of transformers. Where transformers fails,
+/// so must we. A case with the member `ours` is a known difference: we refuse the template if it is null, and otherwise
 /// give this output.
 fn differences(path: &Path) -> (usize, Vec<String>) {
     let file = json(path);
@@ -97,8 +97,8 @@ fn whole_templates_are_those_of_transformers() {
 }
 
 /// Random templates that `cargo xtask full templates` makes and renders with transformers: the file is named by
-/// `GRAMMATA_TEMPLATES`. Without it, those that are kept. An expression that we refuse is no difference, as long as most
-/// are read: the output of a template is never another.
+/// `GRAMMATA_TEMPLATES`. Without it, those that are kept. An expression that we refuse is no difference, as long as
+/// most are read: the output of a template is never another.
 #[test]
 fn random_templates_are_those_of_transformers() {
     let kept = folder().join("random.json");

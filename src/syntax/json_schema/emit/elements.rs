@@ -120,8 +120,8 @@ impl<'a> Emitter<'_, 'a> {
         self.g.sequence([tail, end, self.layout.space])
     }
 
-    /// Returns a member of a class of undeclared names. If elements close by name, the names at the beginning and at the
-    /// end are both of the class.
+    /// Returns a member of a class of undeclared names. If elements close by name, the names at the beginning and at
+    /// the end are both of the class.
     pub(super) fn further_element(&mut self, class: &RestShape<'a>, style: &'static Style) -> Result<ExprId> {
         let RestShape { tests, others, strings, value } = class;
         let characters = Characters::Escaped(style.name_characters(), style.escapes);

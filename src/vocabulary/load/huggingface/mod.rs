@@ -22,8 +22,8 @@
 //! - Added tokens with `"special": true`, and the model's unknown token, are special tokens and never have bytes. Other
 //!   added tokens are ordinary tokens, unless [`LoadOptions::added`] makes them special. Like the library, this module
 //!   decodes them with the decoder: a byte-level decoder makes the bytes `66 FC 72` of an added `für`, and Metaspace
-//!   the text `x y` of an added `x▁y`. If the token is flagged as `normalized`, the normalizer is applied to its content
-//!   first, as by the crate since 0.23. In a file without a decoder they are the bytes of their content.
+//!   the text `x y` of an added `x▁y`. If the token is flagged as `normalized`, the normalizer is applied to its
+//!   content first, as by the crate since 0.23. In a file without a decoder they are the bytes of their content.
 //! - A token that decodes to nothing is padding.
 //!
 //! # Why not through the `tokenizers` crate

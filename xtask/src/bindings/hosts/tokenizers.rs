@@ -1,4 +1,4 @@
-//! Real tokenizers of other packages, id by id beside their own libraries (`bindings/python/hosts/tokenizers`).
+//! Compares real tokenizers of other packages with their own libraries, id by id (`bindings/python/hosts/tokenizers`).
 
 use super::python::Host;
 use crate::command::{self, Result, root};

@@ -53,8 +53,8 @@ impl Session<'_> {
         About { told, slot: slot.to_owned(), request, parts: parts.iter().filter(counts).collect() }
     }
 
-    /// Returns whether a part has a value that its slot may have: one of an enumeration, a number, or words that are not
-    /// all [`FILLERS`], depending on the schema.
+    /// Returns whether a part has a value that its slot may have: one of an enumeration, a number, or words that are
+    /// not all [`FILLERS`], depending on the schema.
     fn may_be_told(&self, slot: &str, part: &Part) -> bool {
         let schema = self.schema(slot).unwrap_or(&Value::Bool(true));
         match (closed(schema), schema.get("type").and_then(Value::as_str)) {
@@ -65,9 +65,9 @@ impl Session<'_> {
     }
 
     /// Returns whether the user may have said a value of an enumeration or a boolean in other words, in the messages
-    /// from the index `from` on. Parts that are only about another slot of the request do not count. The agent asked for
-    /// the slot and a part answers, or a part is about the slot, or it has a word with the same first four characters as
-    /// a word of the slot's name or of its values. False for other schemas.
+    /// from the index `from` on. Parts that are only about another slot of the request do not count. The agent asked
+    /// for the slot and a part answers, or a part is about the slot, or it has a word with the same first four
+    /// characters as a word of the slot's name or of its values. False for other schemas.
     fn is_in_other_words(&self, api: usize, slot: &str, from: usize) -> bool {
         let Some(values) = self.schema(slot).and_then(closed) else { return false };
         let request = self.procedure.nodes.get(api).map_or(&[][..], |node| node.request.as_slice());

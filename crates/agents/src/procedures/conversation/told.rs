@@ -127,8 +127,8 @@ impl Part {
 /// Returns the parts of a message. `names` are the names of slots; `asked` is the slot for which the question before
 /// the message asked, if it asked for one alone.
 ///
-/// `slot: value` ends at a semicolon, a line break or the next `slot:`. Letter case is ignored in names, and `_` may be a
-/// space. The rest of a message that replies to a question is about the slot of the question, unless it asks back or
+/// `slot: value` ends at a semicolon, a line break or the next `slot:`. Letter case is ignored in names, and `_` may be
+/// a space. The rest of a message that replies to a question is about the slot of the question, unless it asks back or
 /// refers to what was said before. What follows the first comma of a value may be about other slots, too.
 pub(super) fn parts(message: &str, at: usize, names: &[&str], asked: Option<&str>) -> Vec<Part> {
     let part = |text: &str, slot: Option<&str>, is_only: bool| {

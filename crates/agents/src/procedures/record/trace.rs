@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 /// An event of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// `["call", API, {SLOT: VALUE}]`: the agent calls an API. A fourth item, with arguments that the procedure does not
-    /// govern, is ignored.
+    /// `["call", API, {SLOT: VALUE}]`: the agent calls an API. A fourth item, with arguments that the procedure does
+    /// not govern, is ignored.
     Call(String, Map<String, Value>),
     /// `["result", {SLOT: VALUE}]` or `["result", {"error": TEXT}]`: the system answers the last call.
     Result(Map<String, Value>),

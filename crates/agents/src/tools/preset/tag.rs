@@ -222,7 +222,8 @@ impl Builder<'_> {
     }
 
     /// Builds the layout of messages: calls, preambles of calls, reasoning, and, unless a call is required or forced,
-    /// text. The messages are in any order; but if a call is forced, or calls are not parallel, the only call is the last message.
+    /// text. The messages are in any order; but if a call is forced, or calls are not parallel, the only call is the
+    /// last message.
     fn messages(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
         let mut others = Vec::new();

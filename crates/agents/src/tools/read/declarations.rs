@@ -213,8 +213,8 @@ fn arguments(
     Ok(Made { schema, binding: Binding::Host, origins, response })
 }
 
-/// Returns whether a schema is the one that the TypeScript SDK of MCP lists for each tool whose input is no plain object,
-/// such as a union: it has these two members, and no other.
+/// Returns whether a schema is the one that the TypeScript SDK of MCP lists for each tool whose input is no plain
+/// object, such as a union: it has these two members, and no other.
 fn is_stand_in(schema: &Value) -> bool {
     *schema == json!({"type": "object", "properties": {}})
 }

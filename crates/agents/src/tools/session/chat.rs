@@ -68,8 +68,8 @@ impl CompiledTools {
 }
 
 /// Converts an answer to a turn with the names of the set; text is dropped if there are calls. An error says why that
-/// is not possible: an unknown tool, or arguments that are not an object. `lead` is the text with which the format begins
-/// each turn; a model that writes it does not mean it twice.
+/// is not possible: an unknown tool, or arguments that are not an object. `lead` is the text with which the format
+/// begins each turn; a model that writes it does not mean it twice.
 fn turn(answer: &Answer, names: &[&str], sent: &[String], lead: &str) -> std::result::Result<Turn, String> {
     let mut turn = Turn::default();
     for call in &answer.calls {

@@ -7,8 +7,8 @@ use crate::io::output::{Exit, Failure, Output};
 use grammata_agents::flows::FlowAutomaton;
 use std::io::Write;
 
-/// Boxes are states, with the flows that are possible there; arrows are calls. The way of `--calls` is red, where it stands
-/// is filled, and what may come next is green.
+/// Boxes are states, with the flows that are possible there; arrows are calls. The way of `--calls` is red, where it
+/// stands is filled, and what may come next is green.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]

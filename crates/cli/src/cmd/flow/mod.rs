@@ -109,7 +109,8 @@ struct PlanArgs {
     /// The flow, by its id; any of them unless given
     #[arg(long, value_name = "ID")]
     flow: Option<String>,
-    /// Name in each call of a text the API that made each input: `FindFlight(airport_code=GetAirports)`; from level 4 on
+    /// Name in each call of a text the API that made each input: `FindFlight(airport_code=GetAirports)`; from level 4
+    /// on
     #[arg(long)]
     arguments: bool,
     /// An answer that is known beforehand, of an API with outcomes; may be given several times

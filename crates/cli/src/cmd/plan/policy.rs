@@ -30,7 +30,8 @@ pub(super) struct PolicyArgs {
     /// List the options to a model in N orders, and average the logarithms of its probabilities
     #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000), help_heading = "Policy")]
     pub(super) orders: u16,
-    /// How a model chooses an option (with `--prompt-mode answer` a token): 0 takes the most probable one, more is more varied
+    /// How a model chooses an option (with `--prompt-mode answer` a token): 0 takes the most probable one, more is more
+    /// varied
     #[arg(hide_short_help = true, long, value_name = "T", default_value_t = 0.0, help_heading = "Policy")]
     pub(super) temperature: f32,
     /// Only the most probable of these that together reach P

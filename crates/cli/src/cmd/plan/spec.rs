@@ -46,8 +46,8 @@ impl SpecArgs {
         source::read_spec(&file, text, &parameters, &limits)
     }
 
-    /// Returns a warning if the spec has parameters and neither the arguments nor `more` set any: a task in words does not
-    /// change the spec.
+    /// Returns a warning if the spec has parameters and neither the arguments nor `more` set any: a task in words does
+    /// not change the spec.
     pub(super) fn unset(&self, more: &[(String, String)], spec: &Spec) -> Option<Diagnostic> {
         let is_set = !self.parameters.is_empty() || !more.is_empty();
         (!is_set && !spec.parameters().is_empty()).then(|| errors::unset_parameters(spec.parameters()))

@@ -16,8 +16,9 @@ use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A plan is a JSON list of ids of actions (of a set-valued one: {"action": ID, "elements": [TEXTS]}; with arguments or an outcome: {"action": ID, "arguments": VALUE, "outcome": NAME}), or a line of text a
-/// step, in the order of execution. The exit code is 1 if it is not a plan of the spec.
+/// A plan is a JSON list of ids of actions (of a set-valued one: {"action": ID, "elements": [TEXTS]}; with arguments or
+/// an outcome: {"action": ID, "arguments": VALUE, "outcome": NAME}), or a line of text a step, in the order of
+/// execution. The exit code is 1 if it is not a plan of the spec.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -156,7 +157,8 @@ struct LineReport<'a> {
 }
 
 impl<'a> WrongReport<'a> {
-    /// Reports on a plan whose step at the index `step` is wrong, where the actions of `instead` could come, or the end.
+    /// Reports on a plan whose step at the index `step` is wrong, where the actions of `instead` could come, or the
+    /// end.
     fn new(
         plan: &'a ReadPlan,
         step: usize,
