@@ -1,7 +1,7 @@
 //! Runs the guard between the official MCP clients for Python and TypeScript and servers from npm.
 
 use crate::bindings;
-use crate::command::{Result, cargo, command, root, run, succeeds};
+use crate::command::{Result, cargo, command, root, run};
 use crate::setup;
 
 /// The folder of the clients, the servers and the logs.
@@ -24,10 +24,7 @@ pub fn clients() -> Result {
         .map_err(|error| error.to_string())?;
     let install = ["install", "--no-audit", "--no-fund", "--silent"];
     run(command("npm", &install).args(NPM).current_dir(&folder))?;
-    let python = folder.join("venv/bin/python");
-    if !succeeds(&mut command(&python, &["--version"])) {
-        run(command(setup::python()?, &["-m", "venv"]).arg(folder.join("venv")))?;
-    }
+    let python = setup::environment(&folder.join("venv"))?;
     run(&mut command(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", PYPI]))?;
     run(&mut cargo(&["build", "--profile", "quick", "--package", "grammata-cli"]))?;
     let program = bindings::target().join("quick/grammata");

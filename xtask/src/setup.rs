@@ -5,7 +5,7 @@
 //! convert the models to `.venv/`. Existing files are not fetched again.
 
 use crate::command::{Result, command, root, run, succeeds};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const REQUIREMENTS: &str = "xtask/scripts/requirements.txt";
 
@@ -64,6 +64,15 @@ fn converter() -> Result<PathBuf> {
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS];
     run(&mut command(&python_in_venv, &install))?;
     Ok(python_in_venv)
+}
+
+/// Returns the Python of a virtual environment. Creates the environment if its Python is missing or does not run.
+pub fn environment(venv: &Path) -> Result<PathBuf> {
+    let found = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    if !succeeds(&mut command(&found, &["--version"])) {
+        run(command(python()?, &["-m", "venv"]).arg(venv))?;
+    }
+    Ok(found)
 }
 
 /// Returns the name of a Python 3 with pip: `python3` or `python`.

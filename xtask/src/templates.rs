@@ -1,6 +1,6 @@
-//! Chat templates beside transformers: `cargo xtask full templates`.
+//! Compares chat templates with transformers: `cargo xtask full templates`.
 
-use crate::command::{self, Result, cargo, command, root, succeeds};
+use crate::command::{self, Result, cargo, command, root};
 use crate::setup;
 use std::process::Stdio;
 
@@ -15,10 +15,7 @@ const RANDOM: [&str; 2] = ["20000", "5"];
 /// Compares the kept outputs with those of transformers, and renders random templates with both.
 pub fn check() -> Result {
     let folder = root().join(FOLDER);
-    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    if !succeeds(&mut command(&python, &["--version"])) {
-        command::run(command(setup::python()?, &["-m", "venv"]).arg(&folder))?;
-    }
+    let python = setup::environment(&folder)?;
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     command::run(command(&python, &install).args(PACKAGES))?;
     command::run(&mut command(&python, &[SCRIPT, "check"]))?;

@@ -209,8 +209,8 @@ struct Slot {
 // SAFETY: only the call that has set `busy` accesses the view.
 unsafe impl Sync for Slot {}
 
-/// Clears `busy` on drop, also if the work panics.
-struct Free<'a>(&'a AtomicBool);
+/// Clears the flag of an object in use on drop, also if the work panics.
+pub(crate) struct Free<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for Free<'_> {
     fn drop(&mut self) {

@@ -4,11 +4,11 @@ use crate::buffer::{Elements, View, with_view};
 use crate::errors::{self, Raise};
 use pyo3::prelude::*;
 
-/// Sets the logits of tokens that a mask forbids to minus infinity, in place. `logits` are 32-bit floats: one row, or an
-/// array of two dimensions with a row for each row of `mask`.
+/// Sets the logits of tokens that a mask forbids to minus infinity, in place. `logits` are 32-bit floats: one row, or
+/// an array of two dimensions with a row for each row of `mask`.
 ///
-/// A row of logits must be as long as the vocabulary: raises UsageError if it has more logits than the mask has bits, or
-/// so few that a whole word of the mask has no logit. Logits beyond the vocabulary's width are forbidden too.
+/// A row of logits must be as long as the vocabulary: raises UsageError if it has more logits than the mask has bits,
+/// or so few that a whole word of the mask has no logit. Logits beyond the vocabulary's width are forbidden too.
 ///
 /// >>> import array, grammata
 /// >>> logits = array.array("f", [1.0, 2.0, 3.0])
@@ -20,14 +20,14 @@ use pyo3::prelude::*;
 pub(crate) fn mask_logits(logits: &Bound<'_, PyAny>, mask: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = logits.py();
     let mut logits = View::new(logits, Elements::Floats)?;
+    // memory of one dimension is one row
+    let rows = |view: &View| view.rows().map_or(1, |(rows, _)| rows);
     with_view(mask, |mask| {
-        let rows = mask.rows().map(|(rows, _)| rows);
+        let of_masks = rows(mask);
         // copied, as both may be the same memory, which only one view may use
         let words = mask.with_words(py, |words| words.to_vec());
-        let of_logits = logits.rows().map(|(rows, _)| rows);
-        logits
-            .with_floats(py, |logits| apply(logits, of_logits.unwrap_or(1), &words, rows.unwrap_or(1)))
-            .raise(py)
+        let of_logits = rows(&logits);
+        logits.with_floats(py, |logits| apply(logits, of_logits, &words, of_masks)).raise(py)
     })
 }
 

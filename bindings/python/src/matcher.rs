@@ -1,7 +1,7 @@
 //! Matchers: one sequence under a grammar.
 
 use crate::arguments::{Bytes, DraftToken, Token, draft_ids, ids};
-use crate::buffer;
+use crate::buffer::{self, Free};
 use crate::compiler::CompiledGrammar;
 use crate::errors::{self, Raise};
 use crate::explanation::{distance, explanation};
@@ -30,20 +30,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// rejected at byte 2: found `b`; expected "ab" (rule `root`); or the end
 #[pyclass(frozen, module = "grammata")]
 pub(crate) struct Matcher {
-    /// Whether a call or a batch is using the matcher. Only who has set it may touch `matcher`, so a call that is refused
-    /// changes nothing, and putting a matcher back never meets another call.
+    /// Whether a call or a batch is using the matcher. Only who has set it may touch `matcher`, so a call that is
+    /// refused changes nothing, and putting a matcher back never meets another call.
     is_busy: AtomicBool,
     /// `None` while a batch holds the matcher. The lock is never contended.
     matcher: Mutex<Option<grammata::Matcher>>,
-}
-
-/// Clears `is_busy` on drop, also if the engine panics.
-struct Free<'a>(&'a AtomicBool);
-
-impl Drop for Free<'_> {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
-    }
 }
 
 impl Matcher {

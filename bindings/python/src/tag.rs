@@ -4,6 +4,7 @@ use crate::arguments;
 use crate::errors::{BORDER, Raise};
 use grammata_agents::tools::{ReasoningMode, TagOptions, TagPreset};
 use grammata_python_border::choice;
+use grammata_python_border::ending::PythonCall;
 use grammata_python_border::forking::detach;
 use grammata_python_border::from_json;
 use pyo3::exceptions::PyUserWarning;
@@ -56,6 +57,8 @@ pub(crate) fn structural_tag<'py>(
         .limits(caps);
     let tools = value("`tools`", tools)?;
     let made = detach(py, || TagPreset::named(family)?.structural_tag(&tools, &options)).raise(py)?;
+    // filters of warnings are Python code
+    let _call = PythonCall::begin(py);
     for warning in made.warnings {
         let text = CString::new(warning.to_string())?;
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;

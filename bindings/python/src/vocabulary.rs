@@ -78,6 +78,15 @@ impl Unsaid<'_, '_> {
         let read = detach(py, || grammata::Vocabulary::from_file_bytes(content, &options));
         Ok(Vocabulary(Arc::new(read.raise(py)?)))
     }
+
+    fn open(self, py: Python<'_>, path: PathBuf) -> PyResult<Vocabulary> {
+        let options = self.options()?;
+        if path.is_dir() {
+            return Err(errors::folder(&path)).raise(py);
+        }
+        let read = detach(py, || grammata::Vocabulary::from_file(path, &options));
+        Ok(Vocabulary(Arc::new(read.raise(py)?)))
+    }
 }
 
 fn type_name(object: &Bound<'_, PyAny>) -> String {
@@ -154,10 +163,7 @@ fn mistral<'py>(tokenizer: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyA
 /// The vocabulary of a tokenizer of mistral-common, from its file.
 fn of_mistral(inner: &Bound<'_, PyAny>, eos: Option<Ids>, width: Option<usize>) -> PyResult<Vocabulary> {
     let path: PathBuf = inner.getattr("file_path")?.extract()?;
-    let options = Unsaid { eos, width, ..Unsaid::default() }.options()?;
-    let py = inner.py();
-    let read = py.detach(|| grammata::Vocabulary::from_file(path, &options));
-    Ok(Vocabulary(Arc::new(read.raise(py)?)))
+    Unsaid { eos, width, ..Unsaid::default() }.open(inner.py(), path)
 }
 
 #[pymethods]
@@ -185,12 +191,7 @@ impl Vocabulary {
         width: Option<usize>,
         limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vocabulary> {
-        let options = Unsaid { eos, specials, added: added_special, width, limits }.options()?;
-        if path.is_dir() {
-            return Err(errors::folder(&path)).raise(py);
-        }
-        let read = detach(py, || grammata::Vocabulary::from_file(path, &options));
-        Ok(Vocabulary(Arc::new(read.raise(py)?)))
+        Unsaid { eos, specials, added: added_special, width, limits }.open(py, path)
     }
 
     /// Reads the content of a tokenizer file; see `from_file`.

@@ -37,12 +37,7 @@ pub(crate) fn enumerate<'py>(
     let list = || -> grammata::Result<Words> {
         let automaton = automaton(compiled)?;
         let mut words = words::enumerate(&automaton)?;
-        for _ in 0..offset {
-            match words.next() {
-                Some(word) => drop(word?),
-                None => break,
-            }
-        }
+        words.by_ref().take(offset).try_for_each(|word| word.map(drop))?;
         words.take(limit).collect()
     };
     let found = detach(py, list);

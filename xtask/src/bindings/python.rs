@@ -5,7 +5,7 @@
 //! ./bindings/python`); `cargo xtask full wheel` builds and tests them.
 
 use super::install::target;
-use crate::command::{self, Result, cargo, command, root, succeeds};
+use crate::command::{self, Result, cargo, command, root};
 use crate::setup;
 use std::path::{Path, PathBuf};
 
@@ -166,10 +166,7 @@ pub fn wheel() -> Result {
 /// Returns the Python of the virtual environment, with all packages. Creates the environment if it is missing.
 fn environment() -> Result<PathBuf> {
     let venv = root().join(FOLDER).join("venv");
-    let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    if !succeeds(&mut command(&python, &["--version"])) {
-        command::run(command(setup::python()?, &["-m", "venv"]).arg(&venv))?;
-    }
+    let python = setup::environment(&venv)?;
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     command::run(command(&python, &install).args(PACKAGES))?;
     Ok(python)

@@ -44,6 +44,13 @@ def _function(schema: Any) -> Any:
     return getattr(function, "func", function)
 
 
+def _paths(given: Any) -> list[Any]:
+    """The paths of an alias or a discriminator, which is a name, a path or a list of paths."""
+    if isinstance(given, str):
+        return [[given]]
+    return given if given and isinstance(given[0], list) else [given]
+
+
 def _name(function: Any) -> str:
     return getattr(function, "__qualname__", None) or type(function).__qualname__
 
@@ -369,10 +376,7 @@ class _Generator(GenerateJsonSchema):
         discriminator = schema["discriminator"]
         if callable(discriminator):
             self.found.append(f"{_name(discriminator)}: the discriminator may refuse values that the schema allows")
-        paths = [discriminator] if isinstance(discriminator, str) else discriminator if isinstance(discriminator, list) else []
-        names = [path if isinstance(path, str) else path[0] for path in paths if isinstance(path, str) or len(path) == 1]
-        if isinstance(discriminator, list) and discriminator and isinstance(discriminator[0], str):
-            names = discriminator[:1] if len(discriminator) == 1 else []
+        names = [] if callable(discriminator) else [path[0] for path in _paths(discriminator) if len(path) == 1]
         branches: list[dict[str, Any]] = []
         for choice in schema["choices"].values():
             branch = self.generate_inner(choice).copy()
@@ -413,10 +417,7 @@ class _Generator(GenerateJsonSchema):
     def _is_readable(field: Any) -> bool:
         """Whether a member is read by one name."""
         alias = field.get("validation_alias")
-        if not isinstance(alias, list):
-            return True
-        paths = alias if alias and isinstance(alias[0], list) else [alias]
-        return any(len(path) == 1 for path in paths)
+        return alias is None or any(len(path) == 1 for path in _paths(alias))
 
     def model_schema(self, schema: Any) -> dict[str, Any]:
         class_ = schema["cls"]

@@ -9,8 +9,8 @@ use grammata::automaton::words::enumerate;
 use serde::Serialize;
 use std::io::Write;
 
-/// Each word is a line: in quotes, escaped as a JSON string; bytes that are no UTF-8 are shown as `\xNN`. A token terminal stands
-/// between texts as the grammar writes it.
+/// Each word is a line: in quotes, escaped as a JSON string; bytes that are no UTF-8 are shown as `\xNN`. A token
+/// terminal stands between texts as the grammar writes it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -48,12 +48,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let automaton = loaded.automaton(&limits)?;
     let locate = |error| loaded.locate(error);
     let mut words = enumerate(&automaton).map_err(locate)?;
-    for _ in 0..arguments.offset {
-        match words.next() {
-            Some(word) => drop(word.map_err(locate)?),
-            None => break,
-        }
-    }
+    words.by_ref().take(arguments.offset).try_for_each(|word| word.map(drop)).map_err(locate)?;
     progress.finish();
     let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     if output.is_json() {

@@ -2,7 +2,7 @@
 //! sent anywhere.
 
 use super::super::python::AGENTS;
-use crate::command::{self, Result, command, root, succeeds};
+use crate::command::{self, Result, command, root};
 use crate::setup;
 
 /// The folder of the virtual environment.
@@ -15,10 +15,7 @@ const REQUIREMENTS: &str = "bindings/agents/examples/requirements.txt";
 pub fn check() -> Result {
     let (_, site) = AGENTS.built()?;
     let venv = root().join(FOLDER);
-    let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    if !succeeds(&mut command(&python, &["--version"])) {
-        command::run(command(setup::python()?, &["-m", "venv"]).arg(&venv))?;
-    }
+    let python = setup::environment(&venv)?;
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r"];
     command::run(command(&python, &install).arg(REQUIREMENTS))?;
     command::run(

@@ -1,7 +1,7 @@
 //! Virtual environments with torch, and SmolLM2 as a Hugging Face folder.
 
 use super::super::python;
-use crate::command::{self, Result, command, root, succeeds};
+use crate::command::{self, Result, command, root};
 use crate::setup;
 use std::path::PathBuf;
 
@@ -45,10 +45,7 @@ impl Host {
     pub fn new(name: &str, torch: bool, packages: &[&str]) -> Result<Self> {
         let (_, site) = python::package()?;
         let venv = root().join(FOLDER).join(name);
-        let python = venv.join("bin/python");
-        if !succeeds(&mut command(&python, &["--version"])) {
-            command::run(command(setup::python()?, &["-m", "venv"]).arg(&venv))?;
-        }
+        let python = setup::environment(&venv)?;
         let host = Self { python, site };
         if torch {
             host.install(&["--no-deps"], &TORCH)?;
