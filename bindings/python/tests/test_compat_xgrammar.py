@@ -420,6 +420,67 @@ def test_options_of_matchers(compiler: xgr.GrammarCompiler) -> None:
         xgr.GrammarMatcher(compiled, max_rollback=3)
 
 
+@pytest.mark.parametrize("budget", [2, 3, 7])
+def test_budgets(compiler: xgr.GrammarCompiler, budget: int) -> None:
+    """The choices are those of a search over all texts of at most `budget` tokens."""
+    pattern = '"(a|b)*"'
+    lengths = {"a": 1, "b": 1, "ab": 2, '"': 1}
+
+    def expected(text: str) -> list[int]:
+        left = budget - len(text)
+        names = ['"'] if not text else [name for name in lengths if left >= (1 if name == '"' else 2)]
+        return sorted(TOKENS.index(name) for name in names)
+
+    for choice in range(4):
+        matcher, tokens = xgr.GrammarMatcher(compiler.compile_regex(pattern), budget=budget), ""
+        while not matcher.is_completed():
+            assert allowed(matcher) == expected(tokens), tokens
+            token = allowed(matcher)[-1 - choice % len(allowed(matcher))]
+            assert matcher.accept_token(token)
+            tokens += "."
+        assert len(tokens) <= budget
+        assert allowed(matcher) == [STOP]
+        matcher.rollback(1)
+        assert not matcher.is_completed()
+    with pytest.raises(RuntimeError, match="2 tokens"):
+        xgr.GrammarMatcher(compiler.compile_regex(pattern), budget=1)
+
+
+def test_full_masks_of_budgets_are_reported() -> None:
+    info = xgr.TokenizerInfo(["a", "b"], stop_token_ids=[])
+    matcher = xgr.GrammarMatcher(xgr.GrammarCompiler(info).compile_regex("(a|b)*|b(ab)?"), budget=1)
+    bitmask = xgr.allocate_token_bitmask(1, 2)
+    assert not matcher.fill_next_token_bitmask(bitmask)
+    assert matcher.accept_token(1) and matcher.fill_next_token_bitmask(bitmask) and not bitmask.any()
+
+
+def test_draft_trees_within_budgets(compiler: xgr.GrammarCompiler) -> None:
+    matcher = xgr.GrammarMatcher(compiler.compile_regex("1(a|b)*1"), budget=4)
+    assert matcher.accept_token(9)
+    bitmask = xgr.allocate_token_bitmask(4, 40)
+    # a root and the draft a, b, a: the third token leaves no room for the last `1`
+    tree = ([1, 2, 3, -1], [-1] * 4, [9, 0, 1, 0])
+    assert matcher.traverse_draft_tree(*map(numpy.array, tree), bitmask)
+    masked = [set(xgr.testing._get_masked_tokens_from_bitmask(bitmask, 40, row)) for row in range(4)]
+    assert [[token for token in range(40) if token not in row] for row in masked] == [[0, 1, 2, 9], [0, 1, 2, 9], [9], []]
+
+
+@pytest.mark.parametrize("budget", [None, 2, 4])
+def test_the_logits_processor(info: xgr.TokenizerInfo, compiler: xgr.GrammarCompiler, budget: int | None) -> None:
+    """Greedy search of a model that prefers `a`, in a batch of two prompts, twice with one processor."""
+    processor = xgr.contrib.hf.LogitsProcessor(compiler.compile_regex("1a*b"), budget=budget)
+    for _ in range(2):
+        rows = numpy.array([[7, 7], [7, 8]])
+        for _ in range(4):
+            scores = numpy.zeros((2, 40), dtype=numpy.float32)
+            scores[:, 0] = 1
+            rows = numpy.concatenate([rows, processor(rows, scores).argmax(axis=1)[:, None]], axis=1)
+        ended = {None: [9, 0, 0, 0], 2: [9, 1, STOP], 4: [9, 0, 0, 1]}[budget]
+        assert rows[:, 2 : 2 + len(ended)].tolist() == [ended] * 2
+    with pytest.raises(RuntimeError, match="2 tokens"):
+        xgr.contrib.hf.LogitsProcessor(compiler.compile_regex("1a*b"), budget=1)
+
+
 def test_batches(compiler: xgr.GrammarCompiler) -> None:
     matchers = [xgr.GrammarMatcher(compiler.compile_regex(pattern)) for pattern in ("a+", "b+")]
     batch = xgr.BatchGrammarMatcher()
@@ -563,6 +624,8 @@ def test_installation_where_xgrammar_is_not() -> None:
         import xgrammar as xgr
         from xgrammar.testing import _is_grammar_accept_string
         from xgrammar.structural_tag import StructuralTag
+        from xgrammar.contrib.hf import LogitsProcessor
+        assert LogitsProcessor is xgr.contrib.hf.LogitsProcessor
         assert xgr is xgrammar and xgr.Grammar.__module__ == "grammata.compat.xgrammar.grammar"
         assert _is_grammar_accept_string('root ::= "a"', "a")
     """
@@ -576,6 +639,9 @@ def test_installation_replaces_classes_in_all_modules(tmp_path: Any) -> None:
     (package / "__init__.py").write_text("from .grammar import Grammar\nfrom . import other\nkept = 1\n")
     (package / "grammar.py").write_text("class Grammar: pass\n")
     (package / "other.py").write_text("from .grammar import Grammar as Renamed\n")
+    (package / "contrib").mkdir()
+    (package / "contrib" / "__init__.py").write_text("from . import hf\n")
+    (package / "contrib" / "hf.py").write_text("class LogitsProcessor: pass\n")
     for name in ("compiler", "exception", "matcher", "tokenizer_info", "testing"):
         (package / f"{name}.py").write_text("")
     program = """
@@ -585,6 +651,8 @@ def test_installation_replaces_classes_in_all_modules(tmp_path: Any) -> None:
         import xgrammar as theirs
         assert theirs is not xgrammar and theirs.kept == 1
         assert theirs.Grammar is theirs.grammar.Grammar is theirs.other.Renamed is xgrammar.Grammar
+        import xgrammar.contrib
+        assert xgrammar.contrib.hf.LogitsProcessor.__module__ == "grammata.compat.xgrammar.contrib.hf"
     """
     lines = [line.strip() for line in program.splitlines()]
     path = ":".join([str(tmp_path), *sys.path])

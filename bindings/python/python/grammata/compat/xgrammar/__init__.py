@@ -13,6 +13,9 @@ directly:
 >>> matcher.accept_token(3), matcher.accept_token(4), matcher.is_terminated()
 (True, True, True)
 
+`GrammarMatcher` and `contrib.hf.LogitsProcessor` have an option of this package: with `budget=N` masks allow only texts
+that are complete within N tokens.
+
 Arguments without a meaning here raise an error that names them. Accepted without effect are `max_threads`,
 `max_rollback_tokens` (rollback is unlimited) and `debug_print`. Where XGrammar drops constraints, the languages of
 grammars differ; docs/structural-tags.md lists the differences.
@@ -22,7 +25,7 @@ Bitmasks are torch tensors if torch is installed, otherwise NumPy arrays.
 
 from __future__ import annotations
 
-from grammata.compat.xgrammar import bitmask, exception, structural_tag, testing
+from grammata.compat.xgrammar import bitmask, contrib, exception, structural_tag, testing
 from grammata.compat.xgrammar.bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
@@ -52,6 +55,7 @@ __all__ = [
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "bitmask_dtype",
+    "contrib",
     "exception",
     "get_bitmask_shape",
     "install",

@@ -10,6 +10,7 @@ _HERE = "grammata.compat.xgrammar"
 
 _CLASSES = {
     "compiler": ("CompiledGrammar", "GrammarCompiler"),
+    "contrib.hf": ("LogitsProcessor",),
     "exception": ("InvalidJSONError", "InvalidStructuralTagError"),
     "grammar": ("Grammar",),
     "matcher": ("BatchGrammarMatcher", "GrammarMatcher"),
@@ -32,13 +33,14 @@ _CLASSES = {
 def install() -> None:
     """Makes `xgrammar` run on Grammata's engine, in this process.
 
-    If XGrammar is installed, its classes of grammars, compilers, matchers and vocabularies, its exceptions and its
-    functions for tests are replaced in all of its modules. Its structural tags, presets, tool schemas and kernels stay.
-    Call it before other packages import names from XGrammar: a name that was imported earlier keeps XGrammar's class.
+    If XGrammar is installed, its classes of grammars, compilers, matchers and vocabularies, its logits processor for
+    `transformers`, its exceptions and its functions for tests are replaced in all of its modules. Its structural tags,
+    presets, tool schemas and kernels stay. Call it before other packages import names from XGrammar: a name that was
+    imported earlier keeps XGrammar's class.
     If XGrammar is not installed, `import xgrammar` returns this package.
 
     A second call does nothing.
     """
     members = {name: _installation.named(f"{_HERE}.{name}", classes) for name, classes in _CLASSES.items()}
-    aliases = {name: f"{_HERE}.{name}" for name in ("exception", "structural_tag", "testing", *_CLASSES)}
+    aliases = {name: f"{_HERE}.{name}" for name in ("contrib", "structural_tag", *_CLASSES)}
     _installation.install(PACKAGE, _HERE, members, aliases)

@@ -21,9 +21,22 @@ class GrammarMatcher:
     `terminate_without_stop_token`, it terminates as soon as the text is complete. `override_stop_tokens` replace the
     vocabulary's stop tokens. `max_rollback_tokens` has no effect: rollback is unlimited. No grammar sets temperatures,
     so `temperature` is always `default_temperature`.
+
+    `budget` is an option of this package: masks allow only texts that are complete within this number of tokens, stop
+    tokens not counted. A string that `accept_string` accepts counts as one token. A budget within which no complete
+    text is known is a RuntimeError that names the least number that is known to be enough.
     """
 
-    __slots__ = ("_compiled", "_is_stopped", "_is_terminated_when_complete", "_matcher", "_stop", "_stops", "_temperature")
+    __slots__ = (
+        "_budget",
+        "_compiled",
+        "_is_stopped",
+        "_is_terminated_when_complete",
+        "_matcher",
+        "_stop",
+        "_stops",
+        "_temperature",
+    )
 
     def __init__(
         self,
@@ -33,6 +46,7 @@ class GrammarMatcher:
         terminate_without_stop_token: bool = False,
         max_rollback_tokens: int = -1,
         default_temperature: float | None = None,
+        budget: int | None = None,
     ) -> None:
         if not isinstance(compiled_grammar, CompiledGrammar):
             raise ValueError(f"a GrammarMatcher needs a CompiledGrammar, not {type(compiled_grammar).__name__}")
@@ -47,6 +61,10 @@ class GrammarMatcher:
         self._is_terminated_when_complete = terminate_without_stop_token
         self._is_stopped = False
         self._temperature = None if default_temperature is None else float(default_temperature)
+        self._budget = budget
+        if budget is not None:
+            with translated(RuntimeError):
+                self._matcher.check_budget(budget)
 
     def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
         """Accepts a token, or returns False and changes nothing. Raises RuntimeError if a limit is exceeded."""
@@ -72,7 +90,8 @@ class GrammarMatcher:
         """Writes the next token's mask into row `index`, and returns False if it allows every token.
 
         The bitmask is a tensor or array of signed 32-bit integers on the CPU, as `allocate_token_bitmask` creates it.
-        Raises RuntimeError for another bitmask or a row that it lacks, after a stop token, or if a limit is exceeded.
+        Raises RuntimeError for another bitmask or a row that it lacks, after a stop token, if a limit is exceeded, or
+        if no complete text is known within the budget: a token was accepted that the last mask did not allow.
         """
         info = self._compiled.tokenizer_info
         size = info.vocab_size
@@ -82,12 +101,16 @@ class GrammarMatcher:
             return False
         # this runs for each token, and a context manager would cost as much as the mask
         try:
-            self._matcher.fill_mask(row)
+            left = self._left()
+            if left is None:
+                self._matcher.fill_mask(row)
+            else:
+                self._matcher.fill_mask_within(left, row)
             # stop tokens are allowed only after complete texts, and tokens without text never, so that counting is
             # rarely needed
             if not info.is_all_text or (self._stop and not self._matcher.is_accepting()):
                 return True
-            return len(self._matcher.mask()) != size
+            return len(self._matcher.mask() if left is None else self._matcher.mask_within(left)) != size
         except GrammataError as cause:
             raise RuntimeError(str(cause)) from cause
 
@@ -104,7 +127,7 @@ class GrammarMatcher:
         change.
 
         Node 0 is the root, whose token has been accepted already. The first two arrays have the first child and the
-        next sibling of each node, or -1. The row of a token that is not allowed, or after which the sequence has
+        next sibling of each node, or -1. The row of a token that its parent's mask does not allow, or after which the sequence has
         terminated, becomes zero; the rows of its descendants are not written. Returns False after more than
         `time_threshold` seconds, if that is positive; then some rows are not written. `temperatures`, an array with an
         element for each node, gets `temperature` for each node with a mask, and -1 for the others. Raises RuntimeError
@@ -128,7 +151,7 @@ class GrammarMatcher:
                     waiting.append((siblings[node], above))
                 self.rollback(depth - above)
                 depth = above
-                accepted = node == 0 or self.accept_token(tokens[node])
+                accepted = node == 0 or (self._is_within_budget(tokens[node]) and self.accept_token(tokens[node]))
                 depth += accepted and node != 0
                 if not accepted or self.is_terminated():
                     token_bitmask[node] = 0
@@ -189,6 +212,21 @@ class GrammarMatcher:
     def temperature(self) -> float | None:
         """The default temperature; None without one. Grammars set no temperature."""
         return self._temperature
+
+    def _left(self) -> int | None:
+        """The number of tokens that the budget still allows; None without a budget."""
+        return None if self._budget is None else max(self._budget - self._matcher.steps, 0)
+
+    def _is_within_budget(self, token: int) -> bool:
+        """Whether the budget allows a drafted token. Raises RuntimeError if a limit is exceeded, or nothing is within
+        the budget."""
+        left = self._left()
+        if left is None:
+            return True
+        if not 0 <= token < self._compiled.tokenizer_info.vocab_size:
+            return False
+        with translated(RuntimeError):
+            return self._matcher.is_token_allowed_within(token, left)
 
     def _check_running(self) -> None:
         if self._is_stopped:
