@@ -188,6 +188,10 @@ pub(crate) struct Written {
     /// correctly.
     pub(crate) calls: Vec<(String, String)>,
     pub(crate) is_cut: bool,
+    /// The text with which the model declines to answer; empty if it does not.
+    pub(crate) refusal: String,
+    /// Whether a content filter of the server held back the answer or its rest.
+    pub(crate) is_filtered: bool,
     /// Numbers of tokens of the prompt and of the answer; `None` if the server did not send them.
     pub(crate) tokens: Option<(u64, u64)>,
 }

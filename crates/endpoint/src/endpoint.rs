@@ -1,7 +1,8 @@
 //! A client of a chat server, which sends each request in the strongest encoding that the server accepts.
 
 use crate::body::{self, OPTIONAL, Settings};
-use crate::http::{Http, Options, Outcome};
+use crate::http::{Http, Outcome};
+use crate::options::Options;
 use crate::{Answer, Chat, FormKind, Request, Usage, errors};
 use grammata_base::error::Result;
 use std::time::Instant;
@@ -24,18 +25,18 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Creates a client of the server at a URL. Sends nothing. `/chat/completions` is appended to the URL unless the
-    /// URL already ends with it.
+    /// Creates a client of the server at a URL. Sends nothing. `/chat/completions` is appended to the path unless the
+    /// path already ends with it. A query, such as `?api-version=2024-10-21`, is kept.
     ///
     /// # Errors
-    /// `endpoint/url`: the URL is not the address of a server; `endpoint/certificates`: the URL has `https`, and the
-    /// system has no trusted certificates.
+    /// `endpoint/url`: the URL is not the address of a server; `endpoint/header`: a header would be sent twice;
+    /// `endpoint/certificates`: the URL or the proxy has `https`, and the system has no trusted certificates.
     pub fn new(url: &str, options: Options) -> Result<Endpoint> {
         let http = Http::new(url, &options)?;
         Ok(Endpoint { http, options, accepted: Vec::new(), dropped: Vec::new(), usage: Usage::default() })
     }
 
-    /// Returns the URL to which requests are sent.
+    /// Returns the URL to which requests are sent, with `…` in place of its query, which may have a secret.
     pub fn url(&self) -> &str {
         self.http.url()
     }
@@ -72,6 +73,13 @@ impl Endpoint {
                         None => self.usage.uncounted += 1,
                     }
                     self.usage.answers += 1;
+                    if written.is_filtered {
+                        let found = if written.text.is_empty() { "no answer" } else { "a part of an answer" };
+                        return Err(errors::filtered(self.http.url(), found));
+                    }
+                    if !written.refusal.is_empty() {
+                        return Err(errors::refusal(self.http.url(), &self.http.hide(&written.refusal)));
+                    }
                     return Ok(written.answer(&request.form, encoding));
                 }
                 Outcome::Refused(status, message) => (status, message),
@@ -103,6 +111,6 @@ impl Chat for Endpoint {
     }
 
     fn hide(&self, text: &str) -> String {
-        self.options.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text))
+        self.http.hide(text)
     }
 }

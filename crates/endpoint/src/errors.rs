@@ -27,7 +27,7 @@ pub(crate) fn url(found: &str) -> Error {
     usage(
         Diagnostic::new("endpoint/url", "not the address of a chat server")
             .found(hide_address(found))
-            .allowed("`http://HOST:PORT/PATH` or `https://HOST/PATH`, without user, query and fragment")
+            .allowed("`http://HOST:PORT/PATH` or `https://HOST/PATH`, also with `?QUERY`, without user and fragment")
             .help("give the address below which `/chat/completions` is, such as http://127.0.0.1:8080/v1"),
     )
 }
@@ -41,6 +41,56 @@ pub(crate) fn key() -> Error {
     )
 }
 
+/// `endpoint/header`: the client cannot send a header of this name. `reserved` are the names that the client sets.
+pub(crate) fn header_name(found: &str, reserved: &[&str]) -> Error {
+    usage(
+        Diagnostic::new("endpoint/header", "the chat server cannot be sent a header of this name")
+            .found(excerpt(found))
+            .allowed(format!("letters, digits, `-` and `_`, but not {}", reserved.join(", ")))
+            .help("give the name that the server's documentation has, such as `api-key`"),
+    )
+}
+
+/// `endpoint/header`: the value of a header cannot be sent. The error does not show the value.
+pub(crate) fn header_value(name: &str) -> Error {
+    usage(
+        Diagnostic::new("endpoint/header", "the value of a header cannot be sent")
+            .found(format!("a value of the header `{}`", excerpt(name)))
+            .allowed("1 to 4,096 visible ASCII characters, with blanks only between them")
+            .help("set the environment variable of the value again, without line ends"),
+    )
+}
+
+/// `endpoint/header`: two headers have the same name. The header of a key is `authorization`.
+pub(crate) fn header_twice(name: &str) -> Error {
+    usage(
+        Diagnostic::new("endpoint/header", "a header would be sent twice")
+            .found(format!("the header `{name}` twice; a key is sent as `authorization`"))
+            .allowed("each header once")
+            .help("leave out one of the two headers, or the key"),
+    )
+}
+
+/// `endpoint/proxy`: a text is not the address of a proxy. The error shows no user and no password.
+pub(crate) fn proxy_address(found: &str) -> Error {
+    usage(
+        Diagnostic::new("endpoint/proxy", "not the address of a proxy")
+            .found(hide_address(found))
+            .allowed("`http://HOST:PORT`, `https://HOST:PORT` or `HOST:PORT`, also with `USER:PASSWORD@`")
+            .help("give an HTTP proxy; SOCKS is not supported. `NO_PROXY` names hosts that need no proxy"),
+    )
+}
+
+/// `endpoint/proxy`: the proxy did not connect to the server.
+pub(crate) fn proxy(url: &str, proxy: &str, cause: impl Display) -> Error {
+    io(Diagnostic::new("endpoint/proxy", "the proxy does not connect to the chat server")
+        .in_file(url)
+        .found(format!("the proxy {proxy}"))
+        .cause(cause)
+        .allowed("a proxy that answers `CONNECT` with the status 200")
+        .help("check its address, user and password, or name the server's host in `NO_PROXY`"))
+}
+
 /// `endpoint/certificates`: the system has no trusted certificates.
 pub(crate) fn certificates(cause: impl Display) -> Error {
     io(Diagnostic::new("endpoint/certificates", "this system has no certificates to check a server by")
@@ -48,11 +98,13 @@ pub(crate) fn certificates(cause: impl Display) -> Error {
         .help("install the system's certificates (`ca-certificates`), or name a file by SSL_CERT_FILE"))
 }
 
-/// `endpoint/unreachable`: there was no connection, or the connection broke, in the last of `tries` tries.
-pub(crate) fn unreachable(url: &str, tries: u32, cause: impl Display) -> Error {
+/// `endpoint/unreachable`: there was no connection, or the connection broke, in the last of `tries` tries. `proxy` is
+/// the address of the proxy that was used.
+pub(crate) fn unreachable(url: &str, proxy: Option<&str>, tries: u32, cause: impl Display) -> Error {
+    let by = proxy.map(|proxy| format!(", by the proxy {proxy}")).unwrap_or_default();
     io(Diagnostic::new("endpoint/unreachable", "the chat server cannot be reached")
         .in_file(url)
-        .found(format!("no answer after {tries} {}", if tries == 1 { "try" } else { "tries" }))
+        .found(format!("no answer after {tries} {}{by}", if tries == 1 { "try" } else { "tries" }))
         .cause(cause)
         .allowed("a connection, and with `https` a certificate that the system trusts")
         .help("check the address, and that the server runs"))
@@ -71,7 +123,10 @@ pub(crate) fn deadline(url: &str, what: &str, allowed: Duration) -> Error {
 /// may be empty.
 pub(crate) fn status(url: &str, status: u16, message: &str) -> Error {
     let help = match status {
-        401 | 403 => "check the key: its environment variable is named by `--endpoint-key-env`",
+        401 | 403 => {
+            "check the key: `--endpoint-key-env` names its environment variable; some servers want it in a header \
+             of their own (`--endpoint-header`)"
+        }
         404 => "check the address (`/chat/completions` is added to it) and the name of the model",
         400 | 413 | 422 => {
             "check the name of the model (`--endpoint-model`), and whether the request fits its context"
@@ -118,6 +173,29 @@ pub(crate) fn answer(url: &str, found: &str, cause: impl Display) -> Error {
             .cause(cause)
             .allowed("the JSON of a chat completion, or a stream of its parts")
             .help("check that the address is one of a chat server"),
+    )
+}
+
+/// `endpoint/refusal`: the model declines to answer, with the text `said`.
+pub(crate) fn refusal(url: &str, said: &str) -> Error {
+    model(
+        Diagnostic::new("endpoint/refusal", "the model declines to answer")
+            .in_file(url)
+            .found(excerpt(said))
+            .allowed("an answer")
+            .help("change the request, or ask another model"),
+    )
+}
+
+/// `endpoint/filtered`: a content filter of the server held back the answer, or refused the request. `found` says which
+/// of the two.
+pub(crate) fn filtered(url: &str, found: &str) -> Error {
+    model(
+        Diagnostic::new("endpoint/filtered", "a content filter of the chat server intervened")
+            .in_file(url)
+            .found(excerpt(found))
+            .allowed("an answer that the filter lets through")
+            .help("change the request, or the filter's settings at the server"),
     )
 }
 

@@ -1,85 +1,16 @@
 //! Sends requests by HTTP, with deadlines, bounds and retries.
 
-use crate::address::hide_address;
+use crate::address::{Address, hide_address, is_server};
 use crate::body::Written;
-use crate::dialect::{DIALECTS, Dialect};
-use crate::secret::Key;
-use crate::{errors, sse};
+use crate::options::Options;
+use crate::proxy::Proxy;
+use crate::secret::{Header, Secrets};
+use crate::{errors, pause, sse};
 use grammata_base::error::{Error, Result};
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
-
-/// Options of the requests to a server.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// The name of the model, which is sent with each request. None by default; servers with only one model need none.
-    pub model: Option<String>,
-    /// The key, sent as `Authorization: Bearer KEY`; none by default.
-    pub key: Option<Key>,
-    /// The forms of answers that the server accepts, with their encodings. The first of [`DIALECTS`] by default.
-    pub dialect: &'static Dialect,
-    /// Whether the server is asked to send an answer in parts while the model writes it. False by default.
-    pub stream: bool,
-    /// The sampling temperature. With 0, the default, the model takes the most probable token.
-    pub temperature: f32,
-    /// The seed of the sampling. Equal seeds give equal answers if the server supports seeds. 0 by default.
-    pub seed: u64,
-    /// Maximum number of tries of a request that fails for a temporary reason: no connection, a connection or stream
-    /// that breaks off, or a status 429, 500, 502, 503 or 504. 4 by default; 0 means 1.
-    pub tries: u32,
-    /// The pause before the second try. The pause doubles before each further try, up to `most_pause`. If the server
-    /// asks for a pause in seconds (`Retry-After`), that pause is used instead. 0.5 s by default.
-    pub pause: Duration,
-    /// Maximum pause between tries. If the server asks for a longer pause, the request fails. 30 s by default.
-    pub most_pause: Duration,
-    /// Timeout for resolving the server's name, and, with the same length, for connecting. 10 s by default.
-    pub connect: Duration,
-    /// Timeout until an answer begins. Without `stream`, an answer begins when the model has ended. 120 s by default.
-    pub first_byte: Duration,
-    /// Timeout of one try, up to the last byte of its answer. 300 s by default.
-    pub deadline: Duration,
-    /// Maximum bytes of an answer; a longer one is an error. 8 MiB by default.
-    pub answer_bytes: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            model: None,
-            key: None,
-            dialect: &DIALECTS[0],
-            stream: false,
-            temperature: 0.0,
-            seed: 0,
-            tries: 4,
-            pause: Duration::from_millis(500),
-            most_pause: Duration::from_secs(30),
-            connect: Duration::from_secs(10),
-            first_byte: Duration::from_secs(120),
-            deadline: Duration::from_secs(300),
-            answer_bytes: 8 << 20,
-        }
-    }
-}
-
-grammata_base::setters!(Options {
-    model: Option<String>,
-    key: Option<Key>,
-    dialect: &'static Dialect,
-    stream: bool,
-    temperature: f32,
-    seed: u64,
-    tries: u32,
-    pause: Duration,
-    most_pause: Duration,
-    connect: Duration,
-    first_byte: Duration,
-    deadline: Duration,
-    answer_bytes: u64,
-});
 
 /// Maximum bytes that are read of the body of an error response.
 const MOST_ERROR: u64 = 1 << 16;
@@ -99,38 +30,63 @@ enum Try {
     Again(Error, Option<(u16, Duration)>),
 }
 
-/// An HTTP/1.1 client of a chat server. TLS trusts the certificates of the system. Proxies of the environment are not
-/// used, and redirections are not followed.
+/// An HTTP/1.1 client of a chat server. TLS trusts the certificates of the system. Redirections are not followed.
 #[derive(Debug)]
 pub(crate) struct Http {
-    url: String,
+    address: Address,
+    /// The headers of each request, the key included.
+    headers: Vec<Header>,
+    proxy: Option<String>,
+    secrets: Secrets,
     agent: ureq::Agent,
 }
 
 impl Http {
-    /// Creates a client of the server at a URL. Appends `/chat/completions` to the URL unless the URL already ends with
-    /// it.
+    /// Creates a client of the server at a URL. Appends `/chat/completions` to the path unless the path already ends
+    /// with it.
     ///
     /// # Errors
-    /// `endpoint/url`: the URL is not the address of a server; `endpoint/certificates`: the URL has `https`, and the
-    /// system has no trusted certificates.
+    /// `endpoint/url`: the URL is not the address of a server; `endpoint/header`: a header would be sent twice;
+    /// `endpoint/certificates`: the URL or the proxy has `https`, and the system has no trusted certificates.
     pub(crate) fn new(url: &str, options: &Options) -> Result<Http> {
-        let base = url.trim_end_matches('/');
+        let address = Address::new(url).ok_or_else(|| errors::url(url))?;
+        let mut headers = options.headers.clone();
+        if let Some(key) = &options.key {
+            headers.push(Header::authorization(key));
+        }
+        for (place, header) in headers.iter().enumerate() {
+            if headers[..place].iter().any(|other| other.name == header.name) {
+                return Err(errors::header_twice(&header.name));
+            }
+        }
         let timeouts = Timeouts {
             connect: options.connect,
             first_byte: Some(options.first_byte),
             whole: Some(options.deadline),
         };
-        let agent = agent(base, &timeouts)?.ok_or_else(|| errors::url(url))?;
-        let path = if base.ends_with("/chat/completions") { "" } else { "/chat/completions" };
-        let url = format!("{base}{path}");
-        // report an address that the HTTP client cannot parse now, and not at the first request
-        url.parse::<ureq::http::Uri>().map_err(|_| errors::url(&url))?;
-        Ok(Http { url, agent })
+        let agent = client(address.full(), &timeouts, options.proxy.as_ref())?;
+        let values = options.headers.iter().map(|header| header.value.clone());
+        let secrets = Secrets::new(
+            options
+                .key
+                .clone()
+                .into_iter()
+                .chain(values)
+                .chain(options.proxy.as_ref().and_then(Proxy::secret))
+                .chain(address.secrets()),
+        );
+        let proxy = options.proxy.as_ref().map(|proxy| proxy.shown().to_owned());
+        Ok(Http { address, headers, proxy, secrets, agent })
     }
 
+    /// Returns the address to which requests are sent, for messages.
     pub(crate) fn url(&self) -> &str {
-        &self.url
+        self.address.shown()
+    }
+
+    /// Returns a text of the server without secrets. Some servers repeat keys in errors.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        self.secrets.hide(text)
     }
 
     /// Sends a request, and repeats it after temporary failures. Adds the number of tries to `sent`.
@@ -151,20 +107,20 @@ impl Http {
             }
             let pause = match wait {
                 Some((status, pause)) if pause > options.most_pause => {
-                    return Err(errors::wait(&self.url, status, pause, options.most_pause));
+                    return Err(errors::wait(self.url(), status, pause, options.most_pause));
                 }
                 Some((_, pause)) => pause,
-                None => options.pause.saturating_mul(1 << (tries - 1).min(16)).min(options.most_pause),
+                None => pause::backoff(options, tries),
             };
             std::thread::sleep(pause);
         }
-        Err(errors::unreachable(&self.url, options.tries, "no try is allowed"))
+        Err(self.unreachable(options.tries, "no try is allowed"))
     }
 
     fn once(&self, body: &str, options: &Options, tries: u32) -> Try {
-        let mut request = self.agent.post(&self.url).header("content-type", "application/json");
-        if let Some(key) = &options.key {
-            request = request.header("authorization", key.bearer());
+        let mut request = self.agent.post(self.address.full()).header("content-type", "application/json");
+        for header in &self.headers {
+            request = request.header(&header.name, header.value.text());
         }
         let response = match request.send(body) {
             Ok(response) => response,
@@ -179,18 +135,18 @@ impl Http {
             200 => {}
             300..400 => {
                 let location = header("location").unwrap_or_default();
-                let location = hidden(&hide_address(&location), options);
-                return Try::Failed(errors::redirect(&self.url, status, &location));
+                let location = self.hide(&hide_address(&location));
+                return Try::Failed(errors::redirect(self.url(), status, &location));
             }
             _ => {
-                let wait = header("retry-after").and_then(|text| text.trim().parse().ok());
-                let message = message(response.into_body().into_reader(), options);
-                let error = || errors::status(&self.url, status, &message);
+                let date = header("date");
+                let wait = header("retry-after").and_then(|text| pause::retry_after(&text, date.as_deref()));
+                let said = Said::read(response.into_body().into_reader(), &self.secrets);
+                let error = || errors::status(self.url(), status, &said.message);
                 return match status {
-                    429 | 500 | 502 | 503 | 504 => {
-                        Try::Again(error(), wait.map(|seconds| (status, Duration::from_secs(seconds))))
-                    }
-                    400 | 422 => Try::Done(Outcome::Refused(status, message)),
+                    _ if said.is_filter => Try::Failed(errors::filtered(self.url(), &said.message)),
+                    429 | 500 | 502 | 503 | 504 => Try::Again(error(), wait.map(|wait| (status, wait))),
+                    400 | 422 => Try::Done(Outcome::Refused(status, said.message)),
                     _ => Try::Failed(error()),
                 };
             }
@@ -209,19 +165,18 @@ impl Http {
                 Err(cause) => Err(sse::Fault::Broken(cause)),
             }
         } else {
-            let found = format!("the content type `{}`", hidden(&written_kind, options));
-            return Try::Failed(errors::answer(&self.url, &found, "the server sent no JSON"));
+            let found = format!("the content type `{}`", self.hide(&written_kind));
+            return Try::Failed(errors::answer(self.url(), &found, "the server sent no JSON"));
         };
         match read {
             Ok(written) => Try::Done(Outcome::Written(written)),
-            Err(sse::Fault::TooLong) => Try::Failed(errors::too_long(&self.url, most)),
+            Err(sse::Fault::TooLong) => Try::Failed(errors::too_long(self.url(), most)),
             Err(sse::Fault::Foreign(found, cause)) => {
-                let hide = |text: &str| hidden(text, options);
-                Try::Failed(errors::answer(&self.url, &hide(&found), hide(&cause)))
+                Try::Failed(errors::answer(self.url(), &self.hide(&found), self.hide(&cause)))
             }
             Err(sse::Fault::Ended) => {
                 let cause = "the stream ended before the answer";
-                Try::Again(errors::answer(&self.url, "a part of an answer", cause), None)
+                Try::Again(errors::answer(self.url(), "a part of an answer", cause), None)
             }
             Err(sse::Fault::Broken(cause)) => match cause.downcast::<ureq::Error>() {
                 Ok(error) => self.failed(error, options, tries),
@@ -230,14 +185,18 @@ impl Http {
         }
     }
 
+    fn unreachable(&self, tries: u32, cause: impl std::fmt::Display) -> Error {
+        errors::unreachable(self.url(), self.proxy.as_deref(), tries, cause)
+    }
+
     /// Converts the error of a failed or incomplete exchange to the result of the try. There is no further try after a
     /// deadline other than those for resolving and connecting, after a TLS error, or after an error in the request
     /// itself. After other errors, another try may succeed.
     fn failed(&self, error: ureq::Error, options: &Options, tries: u32) -> Try {
         use ureq::{Error, Timeout};
-        let url = &self.url;
+        let url = self.url();
         // causes may quote what the server sent
-        let hide = |cause: &dyn std::fmt::Display| hidden(&cause.to_string(), options);
+        let hide = |cause: &dyn std::fmt::Display| self.hide(&cause.to_string());
         match error {
             Error::Timeout(Timeout::Connect | Timeout::Resolve) => {
                 Try::Again(errors::deadline(url, "a connection", options.connect), None)
@@ -247,13 +206,18 @@ impl Http {
             }
             Error::Timeout(_) => Try::Failed(errors::deadline(url, "the end of an answer", options.deadline)),
             error @ (Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::Http(_)) => {
-                Try::Failed(errors::unreachable(url, tries, hide(&error)))
+                Try::Failed(self.unreachable(tries, hide(&error)))
             }
             // not tried again, because an invalid certificate remains invalid
             Error::Io(cause) if cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
-                Try::Failed(errors::unreachable(url, tries, hide(&cause)))
+                Try::Failed(self.unreachable(tries, hide(&cause)))
             }
-            error => Try::Again(errors::unreachable(url, tries, hide(&error)), None),
+            Error::ConnectProxyFailed(cause) => {
+                let error = errors::proxy(url, self.proxy.as_deref().unwrap_or_default(), hide(&cause));
+                // a proxy that is overloaded or cannot reach the server may do so later
+                if cause.contains("responded 4") { Try::Failed(error) } else { Try::Again(error, None) }
+            }
+            error => Try::Again(self.unreachable(tries, hide(&error)), None),
         }
     }
 }
@@ -277,15 +241,11 @@ pub struct Timeouts {
 /// # Errors
 /// `endpoint/certificates`: the URL has `https`, and the system has no trusted certificates.
 pub fn agent(url: &str, timeouts: &Timeouts) -> Result<Option<ureq::Agent>> {
-    let (is_safe, rest) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
-        (Some(rest), _) => (true, rest),
-        (None, Some(rest)) => (false, rest),
-        (None, None) => return Ok(None),
-    };
-    let is_foreign = |c: char| matches!(c, '@' | '?' | '#' | '\\') || c.is_whitespace() || c.is_control();
-    if rest.is_empty() || rest.starts_with('/') || rest.contains(is_foreign) {
-        return Ok(None);
-    }
+    if is_server(url) { client(url, timeouts, None).map(Some) } else { Ok(None) }
+}
+
+/// Creates an HTTP/1.1 client for the server at a URL, which is reached by a proxy if there is one.
+fn client(url: &str, timeouts: &Timeouts, proxy: Option<&Proxy>) -> Result<ureq::Agent> {
     let config = ureq::Agent::config_builder()
         .timeout_resolve(Some(timeouts.connect))
         .timeout_connect(Some(timeouts.connect))
@@ -293,25 +253,35 @@ pub fn agent(url: &str, timeouts: &Timeouts) -> Result<Option<ureq::Agent>> {
         .timeout_global(timeouts.whole)
         .http_status_as_error(false)
         .max_redirects(0)
-        .proxy(None);
+        .proxy(proxy.map(|proxy| proxy.inner().clone()));
+    let is_safe = url.starts_with("https://")
+        || proxy.is_some_and(|proxy| proxy.inner().protocol() == ureq::ProxyProtocol::Https);
     let config = if is_safe { config.tls_config(tls()?) } else { config };
-    Ok(Some(config.build().into()))
+    Ok(config.build().into())
 }
 
-/// Returns the message in the body of an error response, without the key. If the body is not JSON with a
-/// message, returns the text of the body. At most 64 KiB are read.
-pub(crate) fn message(body: impl Read, options: &Options) -> String {
-    let mut text = Vec::new();
-    // if reading fails, the part that was read is reported
-    let _ = body.take(MOST_ERROR).read_to_end(&mut text);
-    let text = String::from_utf8_lossy(&text);
-    let said = serde_json::from_str(&text).ok().as_ref().and_then(sse::error);
-    hidden(said.as_deref().unwrap_or(text.trim()), options)
+/// The error in the body of an error response.
+pub(crate) struct Said {
+    /// The message, without secrets. If the body is not JSON with a message, the text of the body.
+    pub(crate) message: String,
+    /// Whether a content filter refused the request.
+    is_filter: bool,
 }
 
-/// Returns a text of the server without the key. Some servers repeat the key in errors.
-fn hidden(text: &str, options: &Options) -> String {
-    options.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text))
+impl Said {
+    /// Reads at most 64 KiB of a body.
+    pub(crate) fn read(body: impl Read, secrets: &Secrets) -> Said {
+        let mut text = Vec::new();
+        // if reading fails, the part that was read is reported
+        let _ = body.take(MOST_ERROR).read_to_end(&mut text);
+        let text = String::from_utf8_lossy(&text);
+        let value = serde_json::from_str(&text).unwrap_or_default();
+        let message = sse::error(&value);
+        Said {
+            message: secrets.hide(message.as_deref().unwrap_or(text.trim())),
+            is_filter: sse::is_filter(&value),
+        }
+    }
 }
 
 /// Returns a configuration of TLS that trusts the certificates of the system.

@@ -23,6 +23,12 @@ mod errors;
 mod http;
 #[cfg(feature = "http")]
 mod lengths;
+#[cfg(feature = "http")]
+mod options;
+#[cfg(feature = "http")]
+mod pause;
+#[cfg(feature = "http")]
+mod proxy;
 mod request;
 #[cfg(feature = "http")]
 mod secret;
@@ -39,10 +45,14 @@ pub use dialect::{DIALECTS, Dialect, Encoding};
 #[cfg(feature = "http")]
 pub use endpoint::Endpoint;
 #[cfg(feature = "http")]
-pub use http::{Options, Timeouts, agent};
+pub use http::{Timeouts, agent};
+#[cfg(feature = "http")]
+pub use options::Options;
+#[cfg(feature = "http")]
+pub use proxy::Proxy;
 pub use request::{Form, FormKind, Message, Request, Role, Tool};
 #[cfg(feature = "http")]
-pub use secret::Key;
+pub use secret::{Header, Key};
 
 use grammata_base::Result;
 

@@ -1,4 +1,4 @@
-//! Keys and passwords, and how they are kept out of messages.
+//! Keys, headers and passwords, and how they are kept out of messages.
 
 use crate::errors;
 use grammata_base::error::Result;
@@ -24,6 +24,15 @@ impl Key {
         let is_sendable =
             !key.is_empty() && key.len() <= LONGEST && key.bytes().all(|byte| byte.is_ascii_graphic());
         if is_sendable { Ok(Key(key)) } else { Err(errors::key()) }
+    }
+
+    /// Creates a secret from a part of an address, which need not have the form of a key.
+    pub(crate) fn of_address(part: &str) -> Key {
+        Key(part.to_owned())
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0
     }
 
     /// Returns the value of the header `Authorization` with the key: `Bearer KEY`.
@@ -82,6 +91,78 @@ impl std::fmt::Debug for Key {
     }
 }
 
+/// A header of each request, such as `api-key: KEY`. The value is a secret: `Debug` output does not show it, and
+/// messages of the server are shown [without it](Key::hide).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The name, in lower case.
+    pub(crate) name: String,
+    pub(crate) value: Key,
+}
+
+/// Headers that the client sets, or that are not for the server.
+const RESERVED: [&str; 12] = [
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+impl Header {
+    /// Creates a header from its name and its value.
+    ///
+    /// # Errors
+    /// `endpoint/header`: the name is not that of a header, or the client sets this header; the value is empty, begins
+    /// or ends with a blank, or has more than 4,096 characters, or characters other than visible ASCII and blanks.
+    pub fn new(name: &str, value: impl Into<String>) -> Result<Header> {
+        let value = value.into();
+        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        let lower = name.to_ascii_lowercase();
+        if name.is_empty() || !name.bytes().all(is_token) || RESERVED.contains(&lower.as_str()) {
+            return Err(errors::header_name(name, &RESERVED));
+        }
+        let is_visible = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+        let is_sendable = !value.is_empty() && value.len() <= LONGEST && value.trim() == value;
+        if !is_sendable || !value.bytes().all(is_visible) {
+            return Err(errors::header_value(name));
+        }
+        Ok(Header { name: lower, value: Key(value) })
+    }
+
+    /// Returns the header that has a key: `authorization: Bearer KEY`.
+    pub(crate) fn authorization(key: &Key) -> Header {
+        Header { name: "authorization".to_owned(), value: Key(key.bearer()) }
+    }
+
+    /// Returns the name, in lower case.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// All secrets of an endpoint.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Secrets(Vec<Key>);
+
+impl Secrets {
+    pub(crate) fn new(secrets: impl IntoIterator<Item = Key>) -> Secrets {
+        Secrets(secrets.into_iter().collect())
+    }
+
+    /// Returns a text with every secret hidden; see [`Key::hide`].
+    pub(crate) fn hide(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, secret| secret.hide(&text))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +181,27 @@ mod tests {
             ("", String::new()),
         ] {
             assert_eq!(key.hide(text), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn headers_are_those_that_may_be_sent() {
+        for (name, value, code) in [
+            ("api-key", "k", None),
+            ("X_Team", "Bearer a b", None),
+            ("", "k", Some("endpoint/header")),
+            ("a b", "k", Some("endpoint/header")),
+            ("a:", "k", Some("endpoint/header")),
+            ("Host", "k", Some("endpoint/header")),
+            ("content-LENGTH", "k", Some("endpoint/header")),
+            ("api-key", "", Some("endpoint/header")),
+            ("api-key", " k", Some("endpoint/header")),
+            ("api-key", "k\r\nx: y", Some("endpoint/header")),
+            ("api-key", "ké", Some("endpoint/header")),
+        ] {
+            let found = Header::new(name, value);
+            assert_eq!(found.as_ref().err().map(grammata_base::Error::code), code, "{name}");
+            assert!(!format!("{found:?}").contains("Bearer"), "{found:?}");
         }
     }
 

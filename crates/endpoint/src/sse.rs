@@ -7,6 +7,9 @@ use std::io::{BufRead, Read};
 /// Maximum number of calls of one answer.
 const MOST_CALLS: usize = 256;
 
+/// The `finish_reason` of an answer, and the `code` of an error, if a content filter of the server intervened.
+const FILTER: &str = "content_filter";
+
 /// The reason why a body is not an answer.
 #[derive(Debug)]
 pub(crate) enum Fault {
@@ -33,6 +36,12 @@ pub(crate) fn error(value: &Value) -> Option<String> {
     let error = value.get("error").filter(|error| !error.is_null())?;
     let message = error.get("message").and_then(Value::as_str).or(error.as_str());
     Some(message.map_or_else(|| error.to_string(), str::to_owned))
+}
+
+/// Returns whether `value` is the error of a content filter, which refuses the prompt. Azure sends it with the status
+/// 400.
+pub(crate) fn is_filter(value: &Value) -> bool {
+    value.get("error").and_then(|error| error.get("code")).and_then(Value::as_str) == Some(FILTER)
 }
 
 /// Reads an answer from a stream of at most `most` bytes, up to the line `[DONE]` or the end of the stream. The answer
@@ -93,6 +102,10 @@ impl Made {
     /// # Errors
     /// A text that says what is wrong with the part, or the message of an error of the server.
     fn add(&mut self, part: &Value) -> Result<bool, String> {
+        if is_filter(part) {
+            self.written.is_filtered = true;
+            return Ok(true);
+        }
         if let Some(message) = error(part) {
             return Err(message);
         }
@@ -106,11 +119,15 @@ impl Made {
         if let Some(text) = delta.get("content").and_then(Value::as_str) {
             self.written.text.push_str(text);
         }
+        if let Some(text) = delta.get("refusal").and_then(Value::as_str) {
+            self.written.refusal.push_str(text);
+        }
         for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             self.call(call)?;
         }
         let reason = choice.get("finish_reason").and_then(Value::as_str);
         self.written.is_cut |= reason == Some("length");
+        self.written.is_filtered |= reason == Some(FILTER);
         Ok(reason.is_some())
     }
 
@@ -153,13 +170,21 @@ pub(crate) fn whole(text: &[u8]) -> Result<Written, Fault> {
     let excerpt = || String::from_utf8_lossy(text.get(..200).unwrap_or(text)).into_owned();
     let foreign = |wrong: String| Fault::Foreign(excerpt(), wrong);
     let value: Value = serde_json::from_slice(text).map_err(|cause| foreign(format!("not JSON: {cause}")))?;
+    if is_filter(&value) {
+        return Ok(Written { is_filtered: true, tokens: tokens(&value), ..Written::default() });
+    }
     if let Some(message) = error(&value) {
         return Err(foreign(message));
     }
     let choice = value.get("choices").and_then(|choices| choices.get(0));
     let choice = choice.ok_or_else(|| foreign("it has no `choices`".to_owned()))?;
-    let message = choice.get("message").filter(|message| message.is_object());
-    let message = message.ok_or_else(|| foreign("a choice has no `message`".to_owned()))?;
+    let reason = choice.get("finish_reason").and_then(Value::as_str);
+    let is_filtered = reason == Some(FILTER);
+    let message = choice.get("message").filter(|message| message.is_object() || is_filtered);
+    let message = message.unwrap_or(&Value::Null);
+    if message.is_null() && !is_filtered {
+        return Err(foreign("a choice has no `message`".to_owned()));
+    }
     let text_of =
         |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let listed = message.get("tool_calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -178,7 +203,9 @@ pub(crate) fn whole(text: &[u8]) -> Result<Written, Fault> {
     Ok(Written {
         text: text_of(message, "content"),
         calls: calls.collect(),
-        is_cut: choice.get("finish_reason").and_then(Value::as_str) == Some("length"),
+        is_cut: reason == Some("length"),
+        refusal: text_of(message, "refusal"),
+        is_filtered,
         tokens: tokens(&value),
     })
 }

@@ -1,7 +1,9 @@
 //! Readers of answers and errors without a server, for the fuzz target. Not part of the public API.
 
 use crate::body::Written;
-use crate::{Answer, Encoding, Form, Key, Options, errors, http, sse};
+use crate::http::Said;
+use crate::secret::Secrets;
+use crate::{Answer, Encoding, Form, Key, errors, sse};
 use grammata_base::error::Error;
 use std::io::Read;
 
@@ -18,8 +20,7 @@ pub fn whole(bytes: &[u8]) -> Option<Raw> {
 
 /// Returns the error for a server that answers with an error status and a body.
 pub fn refusal(status: u16, body: &[u8], key: &Key) -> Error {
-    let options = Options::default().key(Some(key.clone()));
-    errors::status("http://localhost", status, &http::message(body, &options))
+    errors::status("http://localhost", status, &Said::read(body, &Secrets::new([key.clone()])).message)
 }
 
 /// A message of the model as received, not decoded.

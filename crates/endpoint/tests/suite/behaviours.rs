@@ -58,6 +58,93 @@ const CASES: &[Case] = &[
         Ok("two"),
         2,
     ),
+    (
+        "a pause up to a date",
+        |n| match n {
+            0 => Reply::Whole(
+                429,
+                "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:38 GMT\r\n",
+                "text/plain",
+                b"later".to_vec(),
+            ),
+            _ => Reply::says("two"),
+        },
+        Ok("two"),
+        2,
+    ),
+    (
+        "a pause up to a date that is far",
+        |_| {
+            let far = "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:47 GMT\r\n";
+            Reply::Whole(503, far, "text/plain", b"later".to_vec())
+        },
+        Err("endpoint/wait"),
+        1,
+    ),
+    (
+        "a refusal",
+        |_| Reply::message(json!({"role": "assistant", "content": null, "refusal": "I can't do that."})),
+        Err("endpoint/refusal"),
+        1,
+    ),
+    ("no refusal", |_| Reply::message(json!({"content": "two", "refusal": null})), Ok("two"), 1),
+    ("an empty refusal", |_| Reply::message(json!({"content": "two", "refusal": ""})), Ok("two"), 1),
+    (
+        "a refusal in parts",
+        |_| {
+            Reply::stream(&[
+                "data: {\"choices\":[{\"delta\":{\"refusal\":\"I can\"}}]}",
+                "data: {\"choices\":[{\"delta\":{\"refusal\":\"not.\"},\"finish_reason\":\"stop\"}]}",
+                "data: [DONE]",
+            ])
+        },
+        Err("endpoint/refusal"),
+        1,
+    ),
+    (
+        "a filtered answer",
+        |_| {
+            let choice = json!({"message": {"content": "tw"}, "finish_reason": "content_filter"});
+            Reply::json(200, &json!({"choices": [choice]}))
+        },
+        Err("endpoint/filtered"),
+        1,
+    ),
+    (
+        "a filtered answer without a message",
+        |_| Reply::json(200, &json!({"choices": [{"finish_reason": "content_filter"}]})),
+        Err("endpoint/filtered"),
+        1,
+    ),
+    (
+        "a filtered stream",
+        |_| {
+            Reply::stream(&[
+                "data: {\"choices\":[{\"delta\":{\"content\":\"t\"}}]}",
+                "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"content_filter\"}]}",
+                "data: [DONE]",
+            ])
+        },
+        Err("endpoint/filtered"),
+        1,
+    ),
+    (
+        "a filtered prompt",
+        |_| {
+            Reply::json(
+                400,
+                &json!({"error": {"code": "content_filter", "message": "filtered", "status": 400}}),
+            )
+        },
+        Err("endpoint/filtered"),
+        1,
+    ),
+    (
+        "a filtered prompt of a stream",
+        |_| Reply::stream(&["data: {\"error\":{\"code\":\"content_filter\",\"message\":\"x\"}}"]),
+        Err("endpoint/filtered"),
+        1,
+    ),
     ("errors without end", |_| Reply::error(500, "broken"), Err("endpoint/status"), 4),
     ("wrong key", |_| Reply::error(401, "no"), Err("endpoint/status"), 1),
     ("no such model", |_| Reply::error(404, "no"), Err("endpoint/status"), 1),
@@ -153,7 +240,7 @@ fn a_server_that_is_not_there_is_an_error() {
 
 #[test]
 fn addresses_are_those_of_servers() {
-    for url in ["", "ftp://a", "http://", "https:///v1", "http://a b", "http://u:p@h/", "http://h/?q", "h:80"]
+    for url in ["", "ftp://a", "http://", "https:///v1", "http://a b", "http://u:p@h/", "http://h/#q", "h:80"]
     {
         assert_eq!(Endpoint::new(url, options()).unwrap_err().code(), "endpoint/url", "{url}");
     }
@@ -162,6 +249,7 @@ fn addresses_are_those_of_servers() {
         ("http://h/v1/", "http://h/v1/chat/completions"),
         ("http://h/v1/chat/completions", "http://h/v1/chat/completions"),
         ("http://[::1]:80", "http://[::1]:80/chat/completions"),
+        ("http://h/v1?api-version=1", "http://h/v1/chat/completions?…"),
     ] {
         assert_eq!(Endpoint::new(url, options()).unwrap().url(), full);
     }
@@ -175,7 +263,7 @@ fn a_key_is_sent_and_never_shown() {
     }
     // an address may have a secret: it is refused, and shown without it
     for url in
-        ["http://u:PASSWORD@127.0.0.1:1/v1", "http://127.0.0.1:1/v1?key=PASSWORD", "http://u:PASS/WORD?@h/v1"]
+        ["http://u:PASSWORD@127.0.0.1:1/v1", "http://127.0.0.1:1/v1#key=PASSWORD", "http://u:PASS/WORD?@h/v1"]
     {
         let error = Endpoint::new(url, options()).unwrap_err();
         assert_eq!(error.code(), "endpoint/url");
