@@ -57,6 +57,10 @@ class GrammarLogitsProcessor:
         for grammar, tokens in zip(self._grammars, self._budgets, strict=True):
             if tokens is not None:
                 self._matcher(grammar).check_budget(tokens)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets the texts, so that the next call begins new ones. Generators of Outlines call it before each run."""
         self._rows: Any = None
         """A copy of the rows of the last call."""
         self._states: list[_State] = []
