@@ -333,13 +333,13 @@ pub(crate) fn name_needed() -> Error {
     )
 }
 
-/// The error that the named environment variable for a key is not set, is empty or is not Unicode.
-pub(crate) fn no_key(name: &str) -> Error {
+/// The error that an environment variable for a key is not set, is empty or is not Unicode. `which` names the variable.
+pub(crate) fn no_key(which: &str) -> Error {
     usage(
         Diagnostic::new("cli/no-key", "no key for the chat server")
-            .found(format!("the environment variable `{name}` is not set, or empty"))
+            .found(format!("the environment variable {which} is not set, or empty"))
             .allowed("a variable that holds the key")
-            .help("set it; or leave `--endpoint-key-env` out for a server that needs no key"),
+            .help("set it; or leave the option out for a server that needs no key"),
     )
 }
 

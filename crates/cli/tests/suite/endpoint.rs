@@ -316,6 +316,98 @@ fn a_key_is_named_and_stays_out_of_messages() {
     assert!(program(&["--endpoint-key-env", "NONE_SUCH"]).contains("error[cli/no-key]"));
 }
 
+/// Azure's addresses and headers, and a proxy that the environment names.
+#[test]
+fn headers_are_named_with_the_variables_of_their_values() {
+    let files = Files::new();
+    let spec = files.path("spec.toml");
+    let server = StandIn::new(|_, _| Reply::error(401, "Access denied: azure-secret, query-secret."));
+    let url = format!("{}?api-version=2024-10-21&code=query-secret", server.url);
+    let program = |more: &[&str], environment: &[(&str, &str)]| {
+        let mut command = assert_cmd::Command::new(crate::program());
+        command.env("AZURE", "azure-secret").env("OPENAI_API_KEY", "openai-secret").env("NO_COLOR", "1");
+        command.envs(environment.iter().copied()).args(["plan", "run", &spec]).args(more);
+        let shown = String::from_utf8(command.output().unwrap().stderr).unwrap();
+        assert!(!shown.contains("-secret"), "{shown}");
+        shown
+    };
+    let shown = program(&["--endpoint", &url, "--endpoint-header", "api-key=AZURE"], &[]);
+    assert!(shown.contains("error[endpoint/status]") && shown.contains("/chat/completions?…"), "{shown}");
+    let head = server.heads()[0].clone();
+    let line = "post /v1/chat/completions?api-version=2024-10-21&code=query-secret http/1.1\r\n";
+    assert!(head.starts_with(line) && head.contains("api-key: azure-secret\r\n"), "{head}");
+    assert!(!head.contains("openai-secret"), "{head}");
+    for (header, code) in [
+        ("api-key=NONE_SUCH-secret", "error[cli/no-key]"),
+        ("host=AZURE", "error[endpoint/header]"),
+        ("api-key", "invalid value 'api-key'"),
+    ] {
+        let shown = program(&["--endpoint", &url, "--endpoint-header", header], &[]);
+        assert!(shown.contains(code), "{shown}");
+    }
+    let far = ["--endpoint", "https://model.invalid/v1", "--endpoint-tries", "1"];
+    let proxy = [("HTTPS_PROXY", "http://u:proxy-secret@127.0.0.1:9")];
+    let shown = program(&far, &proxy);
+    assert!(shown.contains("by the proxy http://…@127.0.0.1:9"), "{shown}");
+    let shown = program(&far, &[proxy[0], ("NO_PROXY", "invalid")]);
+    assert!(shown.contains("error[endpoint/unreachable]") && !shown.contains("proxy"), "{shown}");
+    let shown = program(&[&far[..], &["--endpoint-proxy", "socks5://u:proxy-secret@h"]].concat(), &[]);
+    assert!(shown.contains("error[endpoint/proxy]"), "{shown}");
+    assert_eq!(server.bodies().len(), 1);
+}
+
+/// The server that plays the user gets the secrets of the agent's server only if it is the same one.
+#[test]
+fn secrets_are_sent_to_their_server_alone() {
+    let files = Files::new();
+    let rooms = files.rooms();
+    let (_, command) = rooms.iter().find(|(room, _)| *room == "procedure").unwrap();
+    let (agent, other) = (StandIn::new(|_, body| obedient(body)), StandIn::new(|_, _| Reply::says("Go on.")));
+    for (user, is_same) in [(&other, false), (&agent, true)] {
+        let mut run = assert_cmd::Command::new(crate::program());
+        run.current_dir(crate::ROOT).env("KEY", "agent-secret").env("OTHER", "agent-secret").args(command);
+        run.args(["--endpoint", &agent.url, "--endpoint-header", "x-key=KEY", "--endpoint-key-env", "OTHER"]);
+        run.args(["--user-endpoint", &user.url]).output().unwrap();
+        let heads = user.heads();
+        assert!(!heads.is_empty());
+        for name in ["x-key: agent-secret", "authorization: bearer agent-secret"] {
+            assert!(heads.iter().all(|head| head.contains(name) == is_same), "{heads:?}");
+        }
+    }
+    assert!(agent.heads().iter().all(|head| head.contains("agent-secret")));
+}
+
+/// A model that declines is asked once, and a filter is not asked again.
+#[test]
+fn refusals_and_filters_end_the_command() {
+    let files = Files::new();
+    for (room, command) in files.rooms() {
+        for (reply, code) in [
+            (
+                Reply::message(json!({"content": null, "refusal": "I can't help with that."})),
+                "endpoint/refusal",
+            ),
+            (
+                Reply::json(200, &json!({"choices": [{"finish_reason": "content_filter"}]})),
+                "endpoint/filtered",
+            ),
+            (
+                Reply::json(400, &json!({"error": {"code": "content_filter", "message": "no"}})),
+                "endpoint/filtered",
+            ),
+        ] {
+            let server = StandIn::new(move |_, _| reply.clone());
+            let found = ask(&command, &["--endpoint", &server.url]);
+            assert!(
+                found.code != 0 && found.err.contains(&format!("error[{code}]")),
+                "{room}: {}",
+                found.err
+            );
+            assert_eq!(server.bodies().len(), 1, "{room}");
+        }
+    }
+}
+
 /// Returns a random instance of a schema; all members of a list are equally likely.
 fn drawn(schema: &Value, random: &mut ChaCha8Rng) -> Value {
     let one = |list: &Value, random: &mut ChaCha8Rng| {

@@ -276,10 +276,9 @@ fn with_user<R>(
 ) -> Result<R> {
     let Some(script) = script else { return session(&mut person()) };
     let chat = EndpointArgs {
-        endpoint: arguments.user_endpoint.clone(),
         endpoint_model: arguments.user_endpoint_model.clone(),
         policy_command: arguments.user_command.clone(),
-        ..arguments.chat.clone()
+        ..arguments.chat.with_server(arguments.user_endpoint.clone())
     };
     if let Some(mut model) = chat.load(arguments.model.temperature, arguments.model.seed)? {
         return session(&mut ChatUser::new(&mut *model, script, limits)?);
