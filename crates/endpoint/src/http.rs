@@ -1,10 +1,11 @@
 //! Sends requests by HTTP, with deadlines, bounds and retries.
 
-use crate::address::{Address, hide_address, is_server};
+use crate::address::hide_address;
 use crate::body::Written;
 use crate::options::Options;
 use crate::proxy::Proxy;
 use crate::secret::{Header, Secrets};
+use crate::server::{Address, is_server};
 use crate::{errors, pause, sse};
 use grammata_base::error::{Error, Result};
 use std::io::Read;

@@ -33,6 +33,8 @@ mod request;
 #[cfg(feature = "http")]
 mod secret;
 #[cfg(feature = "http")]
+mod server;
+#[cfg(feature = "http")]
 mod sse;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
