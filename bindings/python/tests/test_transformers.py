@@ -222,4 +222,10 @@ def test_tokens_taken_back_are_an_error(bytewise):
         with pytest.raises(grammata.UsageError) as caught:
             processor(rows, scores_of(rows))
         assert caught.value.code == "python/rows-went-back"
+    # a prompt that has a part of an earlier output: only `reset` tells it from tokens that were taken back
+    processor.reset()
+    rows = np.array([[*PROMPT, 97, 97]])
+    assert np.flatnonzero(np.isfinite(processor(rows, scores_of(rows))[0])).tolist() == [97]
+    rows = np.array([[*PROMPT, 97, 97, 97, 97, 97]])
+    processor(rows, scores_of(rows))
     assert generate(processor, [PROMPT])[0].strip("a") == ""

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Counts the valid outputs of five set-ups at limits of 100, 40, 24 and 8 tokens, as rows of a Markdown table.
+"""Counts the valid outputs of five set-ups at limits of 8 to 200 tokens, as rows of a Markdown table.
 
 usage: limits.py [ARM]   (with all arms, each in a process of its own, because two of them replace XGrammar's classes)
 
 Each arm has SmolLM2-135M-Instruct from the folder `GRAMMATA_SMOLLM2`, in 32-bit floats, greedy search, the same schema
-and the same prompts. Each arm is used as its documentation says, with its own white space.
+and the same prompts. Each arm is used as its documentation says, with its own white space. Fails if an output within a
+budget is not valid.
 """
 
 import json
@@ -18,11 +19,9 @@ import pydantic
 import torch
 import transformers
 
-LIMITS = (100, 40, 24, 8)
-QUESTIONS = [
-    f"Describe {who} as JSON with name, age, address and notes."
-    for who in ("a person", "Ada Lovelace", "a baker in Rome", "your best friend", "the captain of a ship")
-]
+LIMITS = (200, 100, 40, 24, 8)
+SUBJECTS = ("a person", "Ada Lovelace", "a baker in Rome", "your best friend", "the captain of a ship")
+QUESTIONS = [f"Describe {subject} as JSON." for subject in SUBJECTS]
 
 
 class Address(pydantic.BaseModel):
@@ -98,13 +97,18 @@ def outlines(model: Any, tokenizer: Any, has_budget: bool = False) -> Ask:
     return ask
 
 
+def outlines_with_budget(model: Any, tokenizer: Any) -> Ask:
+    return outlines(model, tokenizer, has_budget=True)
+
+
 ARMS: dict[str, Callable[[Any, Any], Ask]] = {
-    "transformers, Grammata's `generate`": grammata_generate,
-    "transformers, XGrammar 0.2.9": xgrammar,
+    "transformers with XGrammar 0.2.9": xgrammar,
     "the same after `compat.xgrammar.install()`, with `budget=`": compat_xgrammar,
-    "Outlines 1.3.3": outlines,
-    "Outlines 1.3.3, Grammata's `processor` with `budget=`": lambda model, tokenizer: outlines(model, tokenizer, has_budget=True),
+    "Outlines 1.3.3, its default back end": outlines,
+    "Outlines 1.3.3 with `processor(…, budget=…)`": outlines_with_budget,
+    "transformers with Grammata's `generate`": grammata_generate,
 }
+HAVE_BUDGETS = (compat_xgrammar, outlines_with_budget, grammata_generate)
 
 
 def verdict(ask: Ask, question: str, limit: int) -> str:
@@ -134,6 +138,7 @@ def run(arm: str) -> None:
     cells = []
     for limit in LIMITS:
         verdicts = [verdict(ask, question, limit) for question in QUESTIONS]
+        assert ARMS[arm] not in HAVE_BUDGETS or {*verdicts} <= {"valid", "refused"}, verdicts
         cells.append(", ".join(f"{verdicts.count(kind)} {kind}" for kind in dict.fromkeys(sorted(verdicts, reverse=True))))
     print(f"| {arm} | {' | '.join(cells)} |", flush=True)
 
