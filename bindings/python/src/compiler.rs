@@ -25,8 +25,9 @@ use std::sync::Arc;
 /// `limits` is a dict from names of limits to numbers; docs/security.md lists them.
 ///
 /// >>> import grammata
-/// >>> compiler = grammata.Compiler(grammata.Vocabulary.from_tokens(["a", "b", "<", None], specials={"<end>": 3},
-/// eos=3)) >>> compiler.compile_regex("a+b").matcher().mask().ids()
+/// >>> vocabulary = grammata.Vocabulary.from_tokens(["a", "b", "<", None], specials={"<end>": 3}, eos=3)
+/// >>> compiler = grammata.Compiler(vocabulary)
+/// >>> compiler.compile_regex("a+b").matcher().mask().ids()
 /// [0]
 /// >>> compiler.compile_gbnf('root ::= "b" | "a"').matcher().mask().ids()
 /// [0, 1]
