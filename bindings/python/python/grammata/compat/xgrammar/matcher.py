@@ -127,8 +127,8 @@ class GrammarMatcher:
         change.
 
         Node 0 is the root, whose token has been accepted already. The first two arrays have the first child and the
-        next sibling of each node, or -1. The row of a token that its parent's mask does not allow, or after which the sequence has
-        terminated, becomes zero; the rows of its descendants are not written. Returns False after more than
+        next sibling of each node, or -1. The row of a token that its parent's mask does not allow, or after which the
+        sequence has terminated, becomes zero; the rows of its descendants are not written. Returns False after more than
         `time_threshold` seconds, if that is positive; then some rows are not written. `temperatures`, an array with an
         element for each node, gets `temperature` for each node with a mask, and -1 for the others. Raises RuntimeError
         if the arrays are not those of a tree.
