@@ -65,18 +65,12 @@ impl Http {
             first_byte: Some(options.first_byte),
             whole: Some(options.deadline),
         };
-        let agent = client(address.full(), &timeouts, options.proxy.as_ref())?;
-        let values = options.headers.iter().map(|header| header.value.clone());
-        let secrets = Secrets::new(
-            options
-                .key
-                .clone()
-                .into_iter()
-                .chain(values)
-                .chain(options.proxy.as_ref().and_then(Proxy::secret))
-                .chain(address.secrets()),
-        );
-        let proxy = options.proxy.as_ref().map(|proxy| proxy.shown().to_owned());
+        let proxy = options.proxy.as_ref();
+        let agent = client(address.full(), &timeouts, proxy)?;
+        let given = options.key.iter().chain(options.headers.iter().map(|header| &header.value)).cloned();
+        let secrets = given.chain(proxy.and_then(Proxy::secret)).chain(address.secrets());
+        let secrets = Secrets::new(secrets);
+        let proxy = proxy.map(|proxy| proxy.shown().to_owned());
         Ok(Http { address, headers, proxy, secrets, agent })
     }
 

@@ -50,11 +50,8 @@ impl Proxy {
 
     /// Returns the password, and the user if there is no password.
     pub(crate) fn secret(&self) -> Option<Key> {
-        self.inner
-            .password()
-            .or(self.inner.username())
-            .filter(|secret| !secret.is_empty())
-            .map(Key::of_address)
+        let secret = self.inner.password().or(self.inner.username());
+        secret.filter(|secret| !secret.is_empty()).map(Key::of_address)
     }
 }
 

@@ -25,14 +25,12 @@ impl Address {
     pub(crate) fn new(url: &str) -> Option<Address> {
         let (place, query) = url.split_once('?').map_or((url, None), |(place, query)| (place, Some(query)));
         let place = place.trim_end_matches('/');
-        let is_query = |query: &str| is_visible(query) && !query.contains(['@', '?', '#', '\\']);
-        if !is_server(place) || !query.is_none_or(is_query) {
+        if !is_server(place) || !query.is_none_or(is_plain) {
             return None;
         }
         let path = if place.ends_with(PATH) { "" } else { PATH };
-        let query = query.filter(|query| !query.is_empty());
-        let full =
-            format!("{place}{path}{}{}", if query.is_some() { "?" } else { "" }, query.unwrap_or_default());
+        let query = query.filter(|query| !query.is_empty()).map(|query| format!("?{query}"));
+        let full = format!("{place}{path}{}", query.unwrap_or_default());
         // report an address that the HTTP client cannot parse now, and not at the first request
         full.parse::<ureq::http::Uri>().ok()?;
         let shown = hide_address(&full);
@@ -69,11 +67,12 @@ impl std::fmt::Debug for Address {
 /// or fragment, no backslash, blank or control character.
 pub(crate) fn is_server(url: &str) -> bool {
     let rest = url.strip_prefix("https://").or(url.strip_prefix("http://")).unwrap_or_default();
-    !rest.is_empty() && !rest.starts_with('/') && is_visible(rest) && !rest.contains(['@', '?', '#', '\\'])
+    !rest.is_empty() && !rest.starts_with('/') && is_plain(rest)
 }
 
-fn is_visible(text: &str) -> bool {
-    !text.contains(|c: char| c.is_whitespace() || c.is_control())
+/// Returns whether a part of an address has no `@`, `?`, `#`, backslash, blank or control character.
+fn is_plain(part: &str) -> bool {
+    !part.contains(|c: char| matches!(c, '@' | '?' | '#' | '\\') || c.is_whitespace() || c.is_control())
 }
 
 #[cfg(test)]

@@ -180,9 +180,8 @@ pub(crate) fn whole(text: &[u8]) -> Result<Written, Fault> {
     let choice = choice.ok_or_else(|| foreign("it has no `choices`".to_owned()))?;
     let reason = choice.get("finish_reason").and_then(Value::as_str);
     let is_filtered = reason == Some(FILTER);
-    let message = choice.get("message").filter(|message| message.is_object() || is_filtered);
-    let message = message.unwrap_or(&Value::Null);
-    if message.is_null() && !is_filtered {
+    let message = choice.get("message").unwrap_or(&Value::Null);
+    if !message.is_object() && !is_filtered {
         return Err(foreign("a choice has no `message`".to_owned()));
     }
     let text_of =
