@@ -109,6 +109,11 @@ impl Catalogue {
         Catalogue { tools: pages.tools, names: pages.names }
     }
 
+    /// Returns the names of all tools, in the server's order.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.tools.iter().map(name_of).collect()
+    }
+
     /// Returns whether the server has a tool of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names.contains(name)

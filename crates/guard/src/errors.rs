@@ -1,6 +1,6 @@
 //! The errors of the guard.
 
-use grammata::diagnostic::{Diagnostic, did_you_mean, excerpt};
+use grammata::diagnostic::{Diagnostic, did_you_mean, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -166,5 +166,29 @@ pub(crate) fn listen(address: &SocketAddr, cause: &std::io::Error) -> Error {
             .found(address.to_string())
             .cause(cause)
             .help("choose another port, or 0 for any"),
+    )
+}
+
+/// `guard/wishes`: a file of wishes cannot be read. `found` says why.
+pub(crate) fn wishes(found: &str) -> Error {
+    usage(
+        Diagnostic::new("guard/wishes", "this is not a file of wishes")
+            .found(excerpt(found))
+            .allowed("TOML with `rest`, and with `hide`, `ask`, `pass` and `limit`")
+            .help(did_you_mean_field(
+                found,
+                "state what happens to other tools: `rest = \"pass\"`, \"ask\" or \"hide\"",
+            )),
+    )
+}
+
+/// `guard/unused-wish`: a pattern of a file of wishes matches no tool. The error lists at most 20 of the server's tools.
+pub(crate) fn unused_wish(pattern: &str, tools: &[&str]) -> Error {
+    let shown: Vec<String> = tools.iter().take(20).map(|tool| excerpt(tool)).collect();
+    usage(
+        Diagnostic::new("guard/unused-wish", "the server has no tool for a name in the file of wishes")
+            .found(excerpt(pattern))
+            .allowed(format!("the server's tools: {}", shown.join(", ")))
+            .help(did_you_mean(pattern, tools.iter().copied(), "correct the name, or delete it")),
     )
 }

@@ -153,6 +153,8 @@ impl Proxy<'_, '_, '_> {
     /// requests, so that the log has the result of the last call.
     fn client_ended(&mut self) -> Result<()> {
         let end = Instant::now() + LAST_ANSWERS;
+        let actions = self.guard.client_left(Instant::now());
+        self.act(actions)?;
         while self.guard.is_waiting() && Instant::now() < end {
             let until = self.guard.deadline().map_or(end, |deadline| deadline.min(end));
             let actions = match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {

@@ -4,7 +4,7 @@ use grammata::Limits;
 use grammata_agents::procedures::{
     Event, Format, Mode, NodeKind, Procedure, Session, Supervisor, read_trace, verify,
 };
-use grammata_guard::rules::{ProcedureOptions, ProcedureRules};
+use grammata_guard::rules::{Ask, ProcedureOptions, ProcedureRules};
 use grammata_guard::{Action, Guard, Line, Options, read_line};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -47,7 +47,7 @@ pub fn guard(bytes: &[u8]) {
     let Some(bound) = BOUNDS.with(|bounds| bounds[usize::from(hears_user)]) else { return };
     let rules = || {
         let session = Session::supervised(&bound.supervisor);
-        ProcedureRules::new(session, ProcedureOptions { hears_user })
+        ProcedureRules::new(session, ProcedureOptions { hears_user, ask: Ask::default() })
     };
     resume(bound, &String::from_utf8_lossy(bytes), rules().ok());
     let Ok(Ok(guard)) = rules().map(|rules| {

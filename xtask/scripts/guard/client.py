@@ -39,7 +39,7 @@ async def session(grammata, server, log):
         assert (await client.list_resources()).resources
         said = await client.call_tool("guard_say", {"answer": "propose"})
         assert "Shall I send it?" in text(said), said
-        await client.call_tool("guard_decide", {"slot": "agreed", "value": False})
+        await client.call_tool("guard_decide", {"agreed": False})
         late = await client.call_tool("echo", {"message": "x"})
         assert late.is_error and "guard agreed == true" in text(late), late
         ended = await client.call_tool("guard_say", {"answer": "dropped"})
@@ -66,7 +66,7 @@ async def by_http(grammata, everything, logs):
                 break
         time.sleep(0.1)
     url = f"http://127.0.0.1:{port}/mcp"
-    listen = ["guard", str(HERE / "weather.yaml"), *MAPS, "--http", url, "--listen", "127.0.0.1:0"]
+    listen = ["guard", str(HERE / "weather.yaml"), *MAPS, "--ask", "agent", "--http", url, "--listen", "127.0.0.1:0"]
     guard = subprocess.Popen([grammata, *listen, "--logs", str(logs)], stderr=subprocess.PIPE, text=True)
     try:
         address = guard.stderr.readline().split()[-1]
@@ -99,7 +99,7 @@ async def main():
     everything = folder / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
     log = scratch / "python.jsonl"
     log.unlink(missing_ok=True)
-    guarded = ["guard", str(HERE / "weather.yaml"), *MAPS, "--", "node", str(everything)]
+    guarded = ["guard", str(HERE / "weather.yaml"), *MAPS, "--ask", "agent", "--", "node", str(everything)]
     logging = [*guarded[:2], "--log", str(log), *guarded[2:]]
     await session(grammata, StdioServerParameters(command=grammata, args=logging), lambda: log)
     await by_http(grammata, everything, scratch / "python-http")

@@ -446,11 +446,11 @@ pub(crate) fn serve_writes_messages() -> Error {
 }
 
 /// The error that `--user-words` is given to the guard with rules other than a procedure.
-pub(crate) fn guard_of_procedures() -> Error {
+pub(crate) fn guard_option(option: &str) -> Error {
     usage(
-        Diagnostic::new("cli/guard-of-procedures", "only the guard of a procedure has this option")
-            .found("--user-words")
-            .allowed("a procedure")
+        Diagnostic::new("cli/guard-option", "the guard does not have this option with such rules")
+            .found(option)
+            .allowed("`--user-words` and `--ask agent` with a procedure; `--allow-others` and `--list-all` without wishes")
             .help("leave the option out"),
     )
 }

@@ -76,7 +76,7 @@ fn what_cannot_be_guarded_is_refused() {
             &["guard", taxi, "--http", "http://127.0.0.1:9/mcp", "--http-key-env", "GRAMMATA_NO_SUCH"],
         ),
         ("guard/public", &["guard", taxi, "--listen", "0.0.0.0:0", "--", "true"]),
-        ("cli/guard-of-procedures", &["guard", "grammars/customer-service", "--user-words", "--", "true"]),
+        ("cli/guard-option", &["guard", "grammars/customer-service", "--user-words", "--", "true"]),
     ] {
         refused(code, arguments);
     }

@@ -61,11 +61,22 @@ pub(super) struct Running {
 }
 
 /// Returns the result of a tool call: one text, and whether the call failed.
-fn result(text: &str, is_error: bool) -> Value {
+pub(super) fn result(text: &str, is_error: bool) -> Value {
     json!({ "content": [{ "type": "text", "text": text }], "isError": is_error })
 }
 
 impl Guard<'_> {
+    /// Returns the owner of the tool with this name.
+    pub(super) fn tool(&self, name: &str) -> Tool {
+        let own = name.strip_prefix(&self.options.prefix);
+        let own = own.and_then(|own| self.rules.own_names().into_iter().find(|known| *known == own));
+        match (own, self.names.in_rules(name)) {
+            (Some(own), _) => Tool::Own(own),
+            (None, Some(_)) => Tool::Servers,
+            (None, None) => Tool::Other,
+        }
+    }
+
     pub(super) fn add_call(&mut self, call: Call, now: Instant) {
         if call.tool == Tool::Other && self.catalogue.is_some() {
             return self.pass_call(call);
@@ -80,23 +91,31 @@ impl Guard<'_> {
         self.advance(now);
     }
 
-    /// Carries out queued calls until a call of a tool of the rules waits for the server, or none is left. Does nothing
+    /// Carries out queued calls until a call waits for the server or for the answer to a question, or none is left. Does nothing
     /// before the server has listed its tools.
     pub(super) fn advance(&mut self, now: Instant) {
-        while self.running.is_none() && self.catalogue.is_some() {
+        while self.running.is_none() && self.asking.is_none() && self.catalogue.is_some() {
             let Some(call) = self.queue.pop_front() else { return };
             match call.tool {
-                Tool::Own(tool) => self.act(tool, &call),
+                Tool::Own(tool) => self.act(tool, call, now),
                 Tool::Servers => self.call(call, now),
                 Tool::Other => self.pass_call(call),
             }
         }
     }
 
-    fn act(&mut self, tool: &str, call: &Call) {
-        match self.rules.act(tool, &call.arguments) {
-            Ok((event, told)) => {
-                self.log(&event);
+    fn act(&mut self, tool: &str, call: Call, now: Instant) {
+        self.tell_time(now);
+        let acted = self.rules.act(tool, &call.arguments);
+        for event in acted.iter().flat_map(|(events, _)| events) {
+            self.log(event);
+        }
+        if let Some(question) = self.rules.question() {
+            self.announce(false);
+            return self.ask(question, call, acted.ok().map(|(_, told)| told), now);
+        }
+        match acted {
+            Ok((_, told)) => {
                 self.announce(false);
                 let text = format!("{told}\n{}", self.rules.feedback());
                 self.answer(&call.id, &result(&text, false));
@@ -105,7 +124,7 @@ impl Guard<'_> {
         }
     }
 
-    fn call(&mut self, call: Call, now: Instant) {
+    pub(super) fn call(&mut self, call: Call, now: Instant) {
         if self.catalogue.as_ref().is_none_or(|catalogue| !catalogue.has(&call.name)) {
             return self.refused(&call.id, &call.name, "the server does not have this tool at present");
         }
@@ -116,7 +135,11 @@ impl Guard<'_> {
         let is_further = |argument: &str| !self.rules.governs(&tool, argument) && lists(argument);
         let (further, governed): (Values, Values) =
             call.arguments.clone().into_iter().partition(|(argument, _)| is_further(argument));
+        self.tell_time(now);
         if let Err(reason) = self.rules.call(&tool, &governed) {
+            if let Some(question) = self.rules.question() {
+                return self.ask(question, call, None, now);
+            }
             return self.refused(&call.id, &call.name, &reason);
         }
         self.log(&match further.is_empty() {
@@ -141,7 +164,7 @@ impl Guard<'_> {
     }
 
     /// Answers a call with the reason why it is not carried out, and the steps that are open.
-    fn refused(&mut self, id: &Id, name: &str, reason: &str) {
+    pub(super) fn refused(&mut self, id: &Id, name: &str, reason: &str) {
         let text = format!("{}: {reason}", excerpt(name));
         self.log(&json!(["guide", format!("refused: {text}")]));
         let own = self.own_names();

@@ -1,14 +1,15 @@
 //! Messages of the client.
 
-use super::calls::{Call, Tool};
-use super::{Guard, MOST_WAITING, Sent};
+use super::asking::Way;
+use super::calls::Call;
+use super::{Asked, Guard, MOST_WAITING, Sent};
 use crate::guard::Action;
 use crate::wire::{self, Id, Kind, Message, error};
 use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Maximum bytes of the parameters of a call.
-const MOST_CALL_BYTES: usize = 1 << 20;
+pub(super) const MOST_CALL_BYTES: usize = 1 << 20;
 
 /// Methods that the guard answers itself or changes.
 const JUDGED: [&str; 4] = ["initialize", "server/discover", "tools/list", "tools/call"];
@@ -25,7 +26,8 @@ impl Guard<'_> {
         };
         match &message.kind {
             Kind::Response { id } => match self.asked.take(id) {
-                Some((_, id)) => self.actions.push(Action::Server(message.line(Some(&id)))),
+                Some((_, Asked::Servers(id))) => self.actions.push(Action::Server(message.line(Some(&id)))),
+                Some((number, Asked::Guards)) => self.question_answered(number, &message, now),
                 None => self.note("an answer of the client to no request was dropped"),
             },
             Kind::Notification { method } => match method.as_str() {
@@ -57,7 +59,10 @@ impl Guard<'_> {
         }
         self.in_use.insert(id.clone());
         match method {
-            "initialize" => self.pass(Sent::Initialize(id.clone()), message),
+            "initialize" => {
+                self.way = message.value("params").and_then(|params| Way::of(&params));
+                self.pass(Sent::Initialize(id.clone()), message);
+            }
             // only sessions that begin with `initialize` are supported; clients of later versions fall back to them
             "server/discover" => self.refuse(id, error::UNKNOWN_METHOD, "begin with `initialize`"),
             "tools/list" => {
@@ -107,13 +112,7 @@ impl Guard<'_> {
             Some(Value::Object(arguments)) => arguments,
             Some(_) => return self.refuse(id, error::INVALID_PARAMS, "`arguments` must be an object"),
         };
-        let own = name.strip_prefix(&self.options.prefix);
-        let own = own.and_then(|own| self.rules.own_names().into_iter().find(|known| *known == own));
-        let tool = match (own, self.names.in_rules(&name)) {
-            (Some(own), _) => Tool::Own(own),
-            (None, Some(_)) => Tool::Servers,
-            (None, None) => Tool::Other,
-        };
+        let tool = self.tool(&name);
         let bytes = message.bytes("params");
         self.add_call(Call { id: id.clone(), tool, name, arguments, rest: params, bytes }, now);
     }
@@ -122,6 +121,9 @@ impl Guard<'_> {
         let Some(Value::Object(mut params)) = message.value("params") else { return };
         let Some(id) = params.get("requestId").and_then(Id::of) else { return };
         if !self.in_use.contains(&id) {
+            return;
+        }
+        if self.question_cancelled(&id, now) {
             return;
         }
         let is_passed = |sent: &Sent| matches!(sent, Sent::Passed(passed) if *passed == id);

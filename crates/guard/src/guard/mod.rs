@@ -1,9 +1,10 @@
 //! The guard decides what each side receives for each message of the other side.
 //!
-//! `client` handles the messages of the client, `server` those of the server, and `calls` the calls of tools. Requests
-//! that are passed on get new ids from the guard, so that the ids of the client, the server and the guard cannot be
+//! `client` handles the messages of the client, `server` those of the server, `calls` the calls of tools, and `asking`
+//! the questions for the person who uses the client. Requests that are passed on get new ids from the guard, so that the ids of the client, the server and the guard cannot be
 //! confused.
 
+mod asking;
 mod calls;
 mod client;
 mod server;
@@ -12,6 +13,7 @@ use crate::catalogue::{self, Catalogue, Names, Pages};
 use crate::errors;
 use crate::rules::Rules;
 use crate::wire::{self, Id, Line};
+use asking::{Asking, Way};
 use calls::{Call, Running};
 use grammata::error::{Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -43,6 +45,11 @@ pub struct Options {
     /// How long the server may take for a call of a tool that the rules name, and for a page of its list of tools. 60 s
     /// by default.
     pub deadline: Duration,
+    /// How long the person may take for the answer to a question. 10 minutes by default.
+    pub ask_deadline: Duration,
+    /// The time since 1970 at the first message of the session. Rules with limits by time need it to continue an earlier
+    /// session. Zero by default.
+    pub epoch: Duration,
 }
 
 impl Default for Options {
@@ -53,6 +60,8 @@ impl Default for Options {
             allow_others: false,
             list_all: false,
             deadline: Duration::from_secs(60),
+            ask_deadline: Duration::from_secs(600),
+            epoch: Duration::ZERO,
         }
     }
 }
@@ -83,6 +92,15 @@ enum Sent {
     Call,
     /// The guard's own `tools/list`.
     List,
+}
+
+/// A request that the client must answer.
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    /// A request of the server with this id, passed on.
+    Servers(Id),
+    /// A question of the guard.
+    Guards,
 }
 
 /// Requests that wait for an answer, by the ids that the guard gave them.
@@ -128,8 +146,11 @@ pub struct Guard<'r> {
     /// Ids of the client's requests that wait for an answer.
     in_use: FxHashSet<Id>,
     sent: Waiting<Sent>,
-    /// The server's ids of its requests that the client must answer.
-    asked: Waiting<Id>,
+    asked: Waiting<Asked>,
+    /// How the client is asked; `None` if it cannot be asked.
+    way: Option<Way>,
+    /// The call that waits for the answer to a question.
+    asking: Option<Asking>,
     /// `tools/list` requests that wait for the server's list.
     lists: Vec<Id>,
     queue: VecDeque<Call>,
@@ -137,6 +158,8 @@ pub struct Guard<'r> {
     /// The client's list of tools, without those that the rules do not name, when it was last sent or announced.
     shown: Option<Vec<Value>>,
     notes: usize,
+    /// The time of the first call.
+    start: Option<Instant>,
     actions: Vec<Action>,
 }
 
@@ -163,11 +186,14 @@ impl<'r> Guard<'r> {
             in_use: FxHashSet::default(),
             sent: Waiting::new(),
             asked: Waiting::new(),
+            way: None,
+            asking: None,
             lists: Vec::new(),
             queue: VecDeque::new(),
             running: None,
             shown: None,
             notes: 0,
+            start: None,
             actions: Vec::new(),
         })
     }
@@ -198,13 +224,17 @@ impl<'r> Guard<'r> {
     pub fn deadline(&self) -> Option<Instant> {
         let list = self.reading.as_ref().map(|reading| reading.deadline);
         let call = self.running.as_ref().map(|running| running.deadline);
-        list.into_iter().chain(call).min()
+        let question = self.asking.as_ref().map(|asking| asking.deadline);
+        list.into_iter().chain(call).chain(question).min()
     }
 
     /// Handles the deadlines that have passed at the time `now`. Returns the steps to carry out.
     pub fn tick(&mut self, now: Instant) -> Vec<Action> {
         if self.running.as_ref().is_some_and(|running| running.deadline <= now) {
             self.call_timed_out(now);
+        }
+        if self.asking.as_ref().is_some_and(|asking| asking.deadline <= now) {
+            self.question_timed_out(now);
         }
         if self.reading.as_ref().is_some_and(|reading| reading.deadline <= now) {
             self.reading = None;
@@ -227,6 +257,9 @@ impl<'r> Guard<'r> {
         self.queue.clear();
         self.lists.clear();
         self.reading = None;
+        if let Some(asking) = self.asking.take() {
+            self.withdraw(asking.number);
+        }
         if self.running.is_some() {
             self.call_failed(why, now);
         }
@@ -279,6 +312,7 @@ impl<'r> Guard<'r> {
         let found = error.diagnostic().found_text().unwrap_or_default().to_owned();
         self.queue.clear();
         self.lists.clear();
+        self.asking = None;
         self.sent.open.clear();
         for id in std::mem::take(&mut self.in_use) {
             let line = wire::error::line(Some(&id), wire::error::UNAVAILABLE, &format!("{text}: {found}"));
@@ -318,6 +352,12 @@ impl<'r> Guard<'r> {
         if self.catalogue.is_none() && self.reading.is_none() {
             self.ask_for_tools(None, now);
         }
+    }
+
+    /// Tells the rules the time.
+    fn tell_time(&mut self, now: Instant) {
+        let start = *self.start.get_or_insert(now);
+        self.rules.at(self.options.epoch + now.saturating_duration_since(start));
     }
 
     /// Returns the names of all own tools of the guard, with the prefix.

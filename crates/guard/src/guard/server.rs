@@ -1,7 +1,7 @@
 //! Messages of the server.
 
-use super::{Guard, MOST_WAITING, Sent};
-use crate::catalogue::Catalogue;
+use super::{Asked, Guard, MOST_WAITING, Sent};
+use crate::catalogue::{Catalogue, Names};
 use crate::errors;
 use crate::guard::Action;
 use crate::wire::{self, Id, Kind, Message, error};
@@ -33,7 +33,7 @@ impl Guard<'_> {
                 self.actions.push(Action::Server(line));
             }
             Kind::Request { id, .. } => {
-                let number = self.asked.add(id.clone());
+                let number = self.asked.add(Asked::Servers(id.clone()));
                 self.actions.push(Action::Client(message.line(Some(&Id::Number(number.to_string())))));
             }
         }
@@ -127,7 +127,15 @@ impl Guard<'_> {
     }
 
     fn read_tools(&mut self, catalogue: Catalogue, now: Instant) {
-        let problem = catalogue.check(&self.names, self.own_names()).err();
+        // the rules must know the tools even if they lack one
+        let bound = self.rules.bind(&catalogue.names());
+        let names = Names::new(&*self.rules, &self.options.map);
+        let checked = names.and_then(|names| {
+            let checked = catalogue.check(&names, self.own_names());
+            self.names = names;
+            checked
+        });
+        let problem = bound.and(checked).err();
         let is_first = self.catalogue.is_none();
         match problem {
             Some(error) if is_first => return self.stop(error),
@@ -137,6 +145,10 @@ impl Guard<'_> {
             None => {}
         }
         self.catalogue = Some(catalogue);
+        for mut call in std::mem::take(&mut self.queue) {
+            call.tool = self.tool(&call.name);
+            self.queue.push_back(call);
+        }
         for id in std::mem::take(&mut self.lists) {
             self.list(&id);
         }
@@ -149,7 +161,8 @@ impl Guard<'_> {
     fn cancelled_by_server(&mut self, message: &Message) {
         let Some(Value::Object(mut params)) = message.value("params") else { return };
         let Some(id) = params.get("requestId").and_then(Id::of) else { return };
-        let asked = self.asked.open.iter().find(|(_, asked)| **asked == id);
+        let asked =
+            self.asked.open.iter().find(|(_, asked)| matches!(asked, Asked::Servers(asked) if *asked == id));
         let Some(number) = asked.map(|(number, _)| *number) else { return };
         self.asked.open.remove(&number);
         params.insert("requestId".to_owned(), json!(number));

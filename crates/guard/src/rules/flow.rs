@@ -181,11 +181,11 @@ impl Rules for FlowRules<'_> {
         vec![END]
     }
 
-    fn act(&mut self, _: &str, _: &Values) -> Result<(Value, String), String> {
+    fn act(&mut self, _: &str, _: &Values) -> Result<(Vec<Value>, String), String> {
         let end = self.end().map(|next| (next.label, next.to));
         let (label, to) = end.ok_or("order: the plan may not end here")?;
         self.enter(to).map_err(|error| error.diagnostic().message().to_owned())?;
-        Ok((json!(["end", { "step": label.text(self.domain) }]), "The plan is complete.".to_owned()))
+        Ok((vec![json!(["end", { "step": label.text(self.domain) }])], "The plan is complete.".to_owned()))
     }
 
     fn feedback(&self) -> String {

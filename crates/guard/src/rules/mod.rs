@@ -4,18 +4,24 @@ mod flow;
 mod observed;
 mod plan;
 mod procedure;
+mod question;
 mod resumable;
 mod tools;
+mod wishes;
 
 pub use flow::FlowRules;
 pub use plan::PlanRules;
 pub use procedure::{ProcedureOptions, ProcedureRules};
+pub use question::{Ask, Field, Question, Reply};
 pub use resumable::ResumableRules;
 pub use tools::ToolRules;
+pub use wishes::{WishRules, Wishes};
 
 use crate::outcome::Outcome;
 use grammata::diagnostic::visible_json;
+use grammata::error::Error;
 use serde_json::{Map, Value};
+use std::time::Duration;
 
 /// Arguments by name.
 pub type Values = Map<String, Value>;
@@ -50,6 +56,17 @@ pub trait Rules {
     /// Returns the names of all tools of the rules, each with the arguments that the server's tool must take.
     fn tools(&self) -> Vec<(String, Vec<String>)>;
 
+    /// Reads the names of the server's tools, whenever they were listed. By default, rules know their tools without.
+    ///
+    /// # Errors
+    /// The rules need a tool that the server lacks.
+    fn bind(&mut self, _tools: &[&str]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Reads the time, as the time since 1970. It is called before each call.
+    fn at(&mut self, _now: Duration) {}
+
     /// Returns the tools of the rules that may be called now.
     fn open(&self) -> Vec<Open>;
 
@@ -79,11 +96,27 @@ pub trait Rules {
     /// Returns the names of all tools that the guard may add during a session, without the guard's prefix.
     fn own_names(&self) -> Vec<&'static str>;
 
-    /// Carries out a call of one of the guard's own tools. Returns the event for the log and the text for the agent.
+    /// Carries out a call of one of the guard's own tools. Returns the events for the log and the text for the agent.
     ///
     /// # Errors
     /// The reason why the call is not allowed; the state is then unchanged.
-    fn act(&mut self, tool: &str, arguments: &Values) -> Result<(Value, String), String>;
+    fn act(&mut self, tool: &str, arguments: &Values) -> Result<(Vec<Value>, String), String>;
+
+    /// Removes and returns the question that the last [`call`](Rules::call) or [`act`](Rules::act) has raised. After a
+    /// refused `call`, the call may be repeated when the person has accepted. If there is a question,
+    /// [`reply`](Rules::reply) must be called next.
+    fn question(&mut self) -> Option<Question> {
+        None
+    }
+
+    /// Records the reply to the last question. Returns the events for the log and the text for the agent.
+    ///
+    /// # Errors
+    /// The reason why nothing is decided; the state is then unchanged.
+    fn reply(&mut self, reply: Reply) -> Result<(Vec<Value>, String), String> {
+        drop(reply);
+        Err("nothing was asked".to_owned())
+    }
 
     /// Returns lines for the agent that say what is allowed now and, for procedures, why other steps are not.
     fn feedback(&self) -> String;

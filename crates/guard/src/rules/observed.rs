@@ -1,5 +1,6 @@
 //! Reads outcomes of calls from their results, and formats texts that several rules share.
 
+use crate::outcome::Outcome;
 use crate::rules::Values;
 use serde_json::Value;
 
@@ -22,6 +23,16 @@ pub(super) const INTERRUPTED: &str = "the session ended before the result";
 /// Returns the data for the log of a result that counts as failed: the member `error` with the text.
 pub(super) fn failure(text: &str) -> Values {
     Values::from_iter([("error".to_owned(), text.into())])
+}
+
+/// Returns the data of an outcome for the log: an object as it is, and any other value as the member `result`.
+pub(super) fn logged(outcome: Outcome) -> Values {
+    match outcome {
+        Outcome::Error(text) => failure(&text),
+        Outcome::Data(Value::Object(data)) => data,
+        Outcome::Data(Value::Null) => Values::new(),
+        Outcome::Data(data) => Values::from_iter([("result".to_owned(), data)]),
+    }
 }
 
 /// Returns the log line of an event: the member `step` of the data of the event. `None` for an event without this

@@ -164,7 +164,7 @@ impl Rules for PlanRules {
         Vec::new()
     }
 
-    fn act(&mut self, _: &str, _: &Values) -> Result<(Value, String), String> {
+    fn act(&mut self, _: &str, _: &Values) -> Result<(Vec<Value>, String), String> {
         Err("a plan has no tools of its own".to_owned())
     }
 

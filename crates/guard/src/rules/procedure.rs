@@ -1,10 +1,11 @@
 //! A procedure as the rules of an agent.
 
 use super::observed::{INTERRUPTED, failure};
-use super::{Open, OwnTool, Rules, Values};
+use super::{Ask, Field, Open, OwnTool, Question, Reply, Rules, Values};
 use crate::errors;
 use crate::outcome::Outcome;
 use crate::schema::{self, Checker};
+use grammata::diagnostic::visible_lines;
 use grammata::error::{Error, Result as Fallible};
 use grammata_agents::procedures::{
     Arguments, Event, NodeKind, Obstacle, Origin, Procedure, Session, Status, follow, verify,
@@ -14,6 +15,8 @@ use serde_json::{Map, Value, json};
 const SAY: &str = "say";
 const DECIDE: &str = "decide";
 const USER: &str = "user";
+/// The reason why nothing is decided with [`Ask::Refuse`].
+const NO_DECISIONS: &str = "this guard takes no decisions (`--ask refuse`)";
 
 /// Maximum bytes of all messages of the user; further messages are refused. The bound is needed because arguments may
 /// quote any sequence of words of the messages.
@@ -29,6 +32,8 @@ pub struct ProcedureOptions {
     /// user must then quote these messages. If `false`, open their sources with `Procedure::open_sources`. False by
     /// default.
     pub hears_user: bool,
+    /// Who decides the slots that the user decides. By default the guard asks the user.
+    pub ask: Ask,
 }
 
 /// The rules of a procedure, with the current state of a conversation.
@@ -38,6 +43,10 @@ pub struct ProcedureRules<'p> {
     options: ProcedureOptions,
     /// The API that was called and whose result must be recorded next.
     pending: Option<usize>,
+    /// The question that the last call has raised.
+    question: Option<Question>,
+    /// The slots of the question whose reply must be recorded next.
+    asked: Vec<&'p str>,
     checker: Checker,
 }
 
@@ -51,7 +60,14 @@ impl<'p> ProcedureRules<'p> {
             let schema = slot.schema.as_ref().unwrap_or(&Value::Bool(true));
             schema::validator(schema).map_err(|cause| errors::schema(&slot.name, &cause))?;
         }
-        Ok(ProcedureRules { session, options, pending: None, checker: Checker::default() })
+        Ok(ProcedureRules {
+            session,
+            options,
+            pending: None,
+            question: None,
+            asked: Vec::new(),
+            checker: Checker::default(),
+        })
     }
 
     /// Replays the events of an earlier session. If the last call has no result, it counts as failed, and the event of
@@ -117,6 +133,12 @@ impl<'p> ProcedureRules<'p> {
         declared.unwrap_or_else(|| json!({ "type": ["string", "number", "boolean"] }))
     }
 
+    /// Returns the text of an answer with its values; without a text, its name in words.
+    fn text(&self, node: usize) -> String {
+        let (text, _) = self.session.fill(node);
+        if !text.is_empty() { text } else { self.procedure().nodes()[node].name.replace('_', " ") }
+    }
+
     fn say(&mut self, arguments: &Values) -> Result<String, String> {
         let name = arguments.get("answer").and_then(Value::as_str).ok_or("`answer` must be a text")?;
         let procedure = self.procedure();
@@ -132,11 +154,16 @@ impl<'p> ProcedureRules<'p> {
             _ if !text.is_empty() => format!("Tell the user: {text}"),
             NodeKind::Request => "Ask the user for what you need.".to_owned(),
             NodeKind::OutOfWorkflow => "Answer the user; this is outside of the procedure.".to_owned(),
-            _ => format!("Tell the user: {}.", declared.name.replace('_', " ")),
+            _ => format!("Tell the user: {}.", self.text(node)),
         };
         let decisions = procedure.decisions(node);
         if !decisions.is_empty() {
-            told.push_str(&format!(" Then the user decides: {}.", decisions.join(", ")));
+            let slots = decisions.join(", ");
+            match self.options.ask {
+                Ask::Agent => told.push_str(&format!(" Then the user decides: {slots}.")),
+                Ask::Refuse => told.push_str(&format!(" {slots}: {}.", NO_DECISIONS)),
+                Ask::Elicit => self.raise(node, decisions.iter().map(String::as_str).collect()),
+            }
         }
         if procedure.is_closing(node) && self.session.is_complete() {
             told.push_str(" The procedure is complete.");
@@ -144,18 +171,108 @@ impl<'p> ProcedureRules<'p> {
         Ok(told)
     }
 
-    fn decide(&mut self, arguments: &Values) -> Result<String, String> {
-        let slot = arguments.get("slot").and_then(Value::as_str).ok_or("`slot` must be a text")?;
-        let value = arguments.get("value").ok_or("`value` is missing")?;
-        if !self.decisions().contains(&slot) {
+    /// Raises the question for slots that the user decides after the answer `node`.
+    fn raise(&mut self, node: usize, slots: Vec<&'p str>) {
+        let field = |&slot: &&str| {
+            let declared = self.procedure().slot(slot);
+            let description = declared.map(|slot| slot.description.clone()).unwrap_or_default();
+            Field { name: slot.to_owned(), schema: self.slot_schema(slot), description }
+        };
+        let text = visible_lines(&self.text(node)).into_owned();
+        self.question = Some(Question { text, fields: slots.iter().map(field).collect() });
+        self.asked = slots;
+    }
+
+    /// Records what the agent says that the user has decided: a value for each slot in `arguments`.
+    fn decide(&mut self, arguments: &Values) -> Result<(Vec<Value>, String), String> {
+        let open = self.decisions();
+        if let Some(slot) = arguments.keys().find(|slot| !open.contains(&slot.as_str())) {
             return Err(format!("`{}` is not for the user to decide now", short(slot)));
         }
-        let schema = self.slot_schema(slot);
-        if !self.checker.allows(&schema, value) {
-            return Err(format!("`value` is not of the schema {schema}"));
+        if arguments.is_empty() {
+            return Err(format!("the arguments must have one of {}, with its value", open.join(", ")));
         }
-        self.session.decide(slot, value);
-        Ok(format!("The user decided {slot}: {value}."))
+        self.decided(arguments.iter())
+    }
+
+    /// Asks the user again for the slot in `arguments`.
+    fn ask_again(&mut self, arguments: &Values) -> Result<(Vec<Value>, String), String> {
+        let slot = arguments.get("slot").and_then(Value::as_str).ok_or("`slot` must be a text")?;
+        let procedure = self.procedure();
+        let open = self.decisions();
+        let known = open.into_iter().find(|known| *known == slot);
+        let known = known.ok_or_else(|| format!("`{}` is not for the user to decide now", short(slot)))?;
+        if arguments.len() > 1 {
+            return Err("the user decides the value: give only `slot`".to_owned());
+        }
+        let asks = |&node: &usize| {
+            procedure.nodes()[node].kind != NodeKind::Api
+                && self.session.status(node) == Status::Ok
+                && procedure.decisions(node).iter().any(|decision| decision == known)
+        };
+        if let Some(node) = (0..procedure.nodes().len()).rev().find(asks) {
+            self.raise(node, vec![known]);
+        }
+        Err("the user has not decided".to_owned())
+    }
+
+    /// Records values that the user decided, if the schemas of their slots allow all of them.
+    fn decided<'v>(
+        &mut self,
+        values: impl Iterator<Item = (&'v String, &'v Value)> + Clone,
+    ) -> Result<(Vec<Value>, String), String> {
+        for (slot, value) in values.clone() {
+            let schema = self.slot_schema(slot);
+            if !self.checker.allows(&schema, value) {
+                return Err(format!("the value of `{slot}` is not of the schema {schema}"));
+            }
+        }
+        let (mut events, mut told) = (Vec::new(), Vec::new());
+        for (slot, value) in values {
+            self.session.decide(slot, value);
+            events.push(json!(["slot", slot, value]));
+            told.push(format!("{slot}: {value}"));
+        }
+        Ok((events, format!("The user decided {}.", told.join(", "))))
+    }
+
+    /// Returns the tool with which the agent reports the user's decisions, or has the guard ask for them again.
+    fn decide_tool(&self, decisions: &[&str]) -> OwnTool {
+        if self.options.ask == Ask::Elicit {
+            return OwnTool {
+                name: DECIDE,
+                description:
+                    "Call this to ask the user again for a decision. The user answers the guard, not you."
+                        .to_owned(),
+                schema: json!({
+                    "type": "object",
+                    "properties": { "slot": { "type": "string", "enum": decisions } },
+                    "required": ["slot"],
+                    "additionalProperties": false,
+                }),
+            };
+        }
+        let required: &[&str] = if decisions.len() == 1 { decisions } else { &[] };
+        let property = |slot: &&str| {
+            let mut schema = self.slot_schema(slot);
+            let description = self.procedure().slot(slot).map_or("", |slot| slot.description.as_str());
+            if let Some(schema) = schema.as_object_mut().filter(|_| !description.is_empty()) {
+                schema.entry("description").or_insert_with(|| description.into());
+            }
+            ((*slot).to_owned(), schema)
+        };
+        OwnTool {
+            name: DECIDE,
+            description:
+                "Call this when the user has answered, with what the user decided; never decide for the user."
+                    .to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": decisions.iter().map(property).collect::<Values>(),
+                "required": required,
+                "additionalProperties": false,
+            }),
+        }
     }
 
     fn hear(&mut self, arguments: &Values) -> Result<String, String> {
@@ -341,25 +458,8 @@ impl Rules for ProcedureRules<'_> {
             });
         }
         let decisions = self.decisions();
-        if !decisions.is_empty() {
-            let line = |slot: &&str| format!("\n- {slot}: {}", self.slot_schema(slot));
-            let lines: String = decisions.iter().map(line).collect();
-            tools.push(OwnTool {
-                name: DECIDE,
-                description: format!(
-                    "Call this when the user has answered, with what the user decided; never decide for the user. \
-                     Each slot and the schema of its value:{lines}"
-                ),
-                schema: json!({
-                    "type": "object",
-                    "properties": {
-                        "slot": { "type": "string", "enum": decisions },
-                        "value": { "description": "what the user decided" },
-                    },
-                    "required": ["slot", "value"],
-                    "additionalProperties": false,
-                }),
-            });
+        if !decisions.is_empty() && self.options.ask != Ask::Refuse {
+            tools.push(self.decide_tool(&decisions));
         }
         if self.options.hears_user {
             tools.push(OwnTool {
@@ -380,18 +480,41 @@ impl Rules for ProcedureRules<'_> {
     }
 
     fn own_names(&self) -> Vec<&'static str> {
-        let names =
-            [(SAY, self.has_answers()), (DECIDE, self.has_decisions()), (USER, self.options.hears_user)];
+        let decides = self.has_decisions() && self.options.ask != Ask::Refuse;
+        let names = [(SAY, self.has_answers()), (DECIDE, decides), (USER, self.options.hears_user)];
         names.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect()
     }
 
-    fn act(&mut self, tool: &str, arguments: &Values) -> Result<(Value, String), String> {
+    fn act(&mut self, tool: &str, arguments: &Values) -> Result<(Vec<Value>, String), String> {
         let text = |name: &str| arguments.get(name).cloned().unwrap_or_default();
-        match tool {
-            SAY => self.say(arguments).map(|told| (json!(["say", text("answer")]), told)),
-            DECIDE => self.decide(arguments).map(|told| (json!(["slot", text("slot"), text("value")]), told)),
-            _ => self.hear(arguments).map(|told| (json!(["user", text("text")]), told)),
+        match (tool, self.options.ask) {
+            (SAY, _) => self.say(arguments).map(|told| (vec![json!(["say", text("answer")])], told)),
+            (DECIDE, Ask::Elicit) => self.ask_again(arguments),
+            (DECIDE, Ask::Agent) => self.decide(arguments),
+            (DECIDE, Ask::Refuse) => Err(NO_DECISIONS.to_owned()),
+            _ => self.hear(arguments).map(|told| (vec![json!(["user", text("text")])], told)),
         }
+    }
+
+    fn question(&mut self) -> Option<Question> {
+        self.question.take()
+    }
+
+    fn reply(&mut self, reply: Reply) -> Result<(Vec<Value>, String), String> {
+        let slots = std::mem::take(&mut self.asked);
+        let undecided = |why: String| format!("{} not decided: {why}", slots.join(", "));
+        if reply == Reply::Impossible {
+            let why = "the client cannot ask the user, because it does not support elicitation; `grammata guard \
+                       --ask agent` would take the agent's word for it";
+            return Err(undecided(why.to_owned()));
+        }
+        let mut values = reply.accepted().map_err(undecided)?;
+        // members that were not asked for are not read
+        values.retain(|slot, _| slots.contains(&slot.as_str()));
+        if let Some(missing) = slots.iter().find(|slot| !values.contains_key(**slot)) {
+            return Err(undecided(format!("the answer of the client has no value for {missing}")));
+        }
+        self.decided(values.iter()).map_err(undecided)
     }
 
     fn feedback(&self) -> String {

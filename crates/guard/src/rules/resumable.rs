@@ -114,9 +114,9 @@ impl Rules for ResumableRules<'_> {
         self.rules.own_names()
     }
 
-    fn act(&mut self, tool: &str, arguments: &Values) -> Result<(Value, String), String> {
+    fn act(&mut self, tool: &str, arguments: &Values) -> Result<(Vec<Value>, String), String> {
         let (_, told) = self.rules.act(tool, arguments)?;
-        Ok((json!(["own", tool, arguments]), told))
+        Ok((vec![json!(["own", tool, arguments])], told))
     }
 
     fn feedback(&self) -> String {

@@ -1,7 +1,7 @@
 //! Tools with prerequisites as the rules of an agent. A tool may be called once calls of tools that provide its needs
 //! have succeeded. Tools that cannot be called are left out.
 
-use super::observed::{failure, open_lines};
+use super::observed::{logged, open_lines};
 use super::{Open, OwnTool, Rules, Values};
 use crate::outcome::Outcome;
 use crate::schema::Checker;
@@ -89,17 +89,8 @@ impl Rules for ToolRules<'_> {
 
     fn result(&mut self, outcome: Outcome) -> Result<Values, (Values, String)> {
         let Some(tool) = self.pending.take() else { return Ok(Values::new()) };
-        Ok(match outcome {
-            Outcome::Error(text) => failure(&text),
-            Outcome::Data(data) => {
-                self.has_succeeded[tool] = true;
-                match data {
-                    Value::Object(data) => data,
-                    Value::Null => Values::new(),
-                    data => Values::from_iter([("result".to_owned(), data)]),
-                }
-            }
-        })
+        self.has_succeeded[tool] |= matches!(outcome, Outcome::Data(_));
+        Ok(logged(outcome))
     }
 
     fn own(&self) -> Vec<OwnTool> {
@@ -110,7 +101,7 @@ impl Rules for ToolRules<'_> {
         Vec::new()
     }
 
-    fn act(&mut self, _: &str, _: &Values) -> Result<(Value, String), String> {
+    fn act(&mut self, _: &str, _: &Values) -> Result<(Vec<Value>, String), String> {
         Err("a set of tools has no further ones".to_owned())
     }
 

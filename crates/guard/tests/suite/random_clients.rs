@@ -6,7 +6,7 @@
 use crate::parts::{self, Bench, call, notification, request, response, structured};
 use grammata_agents::procedures::agent::SimulatedApis;
 use grammata_agents::procedures::{Event, Mode, Procedure, verify};
-use grammata_guard::rules::ProcedureOptions;
+use grammata_guard::rules::{Ask, ProcedureOptions};
 use grammata_guard::{Line, Options};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -176,13 +176,7 @@ impl World<'_, '_> {
     fn call_listed(&mut self) {
         let Some(tool) = self.listed.choose(&mut self.random).cloned() else { return self.list() };
         let name = tool["name"].as_str().unwrap().to_owned();
-        let (mut arguments, mut is_sure) = self.arguments(&tool["inputSchema"]);
-        if let (Some(slot), "guard_decide") = (arguments.get("slot").cloned(), &*name) {
-            let slot = slot.as_str().unwrap_or_default();
-            let schema = self.procedure.slot(slot).and_then(|slot| slot.schema.clone()).unwrap_or_default();
-            let (value, _) = self.value(slot, &schema);
-            arguments.insert("value".to_owned(), value);
-        }
+        let (arguments, mut is_sure) = self.arguments(&tool["inputSchema"]);
         is_sure &= self.is_current && !self.bench.guard.is_waiting() && !name.starts_with("guard_");
         // a list does not tell whether a call repeats an earlier one
         let repeated = json!(["call", name, arguments]);
@@ -219,7 +213,11 @@ impl World<'_, '_> {
         }
         let name = ["guard_say", "guard_decide", "guard_user", "other", ""].choose(&mut self.random).unwrap();
         let (name, arguments) = match self.random.random_range(0..4) {
-            0 => ((*name).to_owned(), json!({ "answer": node.name, "slot": "agreed", "value": true })),
+            0 => (
+                (*name).to_owned(),
+                [json!({ "answer": node.name }), json!({ "agreed": true })][self.random.random_range(0..2)]
+                    .clone(),
+            ),
             1 => (node.name.clone(), json!({ "hospital_name": [[1]], "x": null })),
             _ => (node.name.clone(), arguments.into()),
         };
@@ -401,7 +399,7 @@ fn session(name: &str, mode: Mode, seed: u64, counts: &mut Counts) {
         procedure.open_sources();
     }
     let supervisor = parts::supervisor(&procedure, mode);
-    let rules = parts::rules(&procedure, mode, &supervisor, ProcedureOptions { hears_user });
+    let rules = parts::rules(&procedure, mode, &supervisor, ProcedureOptions { hears_user, ask: Ask::Agent });
     let simulation = parts::simulation(name);
     let mut known: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for (slot, value) in simulation.users.iter().flat_map(|user| user.slots.clone()) {

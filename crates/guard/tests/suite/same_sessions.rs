@@ -23,7 +23,7 @@ fn the_guard_refuses_what_verify_finds_wrong() {
         let last = events.len() - 1;
         for (at, event) in events.iter().enumerate() {
             let Event::Call(tool, arguments) = event else { continue };
-            let options = ProcedureOptions { hears_user: true };
+            let options = ProcedureOptions { hears_user: true, ..ProcedureOptions::default() };
             let mut rules = parts::rules(procedure, Mode::Guarded, &supervisor, options);
             rules.resume(&events[..at]).unwrap();
             let found = rules.call(tool, arguments);

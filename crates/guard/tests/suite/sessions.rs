@@ -2,13 +2,13 @@
 
 use crate::parts::{self, Bench, call, notification, request, response, structured};
 use grammata_agents::procedures::{Mode, read_trace};
-use grammata_guard::rules::ProcedureOptions;
+use grammata_guard::rules::{Ask, ProcedureOptions};
 use grammata_guard::{Guard, Options};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const HEARS: ProcedureOptions = ProcedureOptions { hears_user: true };
-const DEAF: ProcedureOptions = ProcedureOptions { hears_user: false };
+const HEARS: ProcedureOptions = ProcedureOptions { hears_user: true, ask: Ask::Agent };
+const DEAF: ProcedureOptions = ProcedureOptions { hears_user: false, ask: Ask::Agent };
 
 /// Returns the tools that the client sees.
 fn listed(bench: &mut Bench<'_>) -> Vec<Value> {
@@ -82,9 +82,9 @@ fn a_session_is_held_to_its_procedure() {
         bench.client(call(4, "order_ride", json!({ "offer_id": "T5" })));
         let (text, _) = told(&bench.take_for_client()[0]);
         assert!(text.contains("guard agreed == true (agreed is not known)"), "{text}");
-        bench.client(call(5, "guard_decide", json!({ "slot": "agreed", "value": "perhaps" })));
+        bench.client(call(5, "guard_decide", json!({ "agreed": "perhaps" })));
         assert!(told(&bench.take_for_client()[0]).1);
-        bench.client(call(6, "guard_decide", json!({ "slot": "agreed", "value": true })));
+        bench.client(call(6, "guard_decide", json!({ "agreed": true })));
         assert!(!told(bench.take_for_client().last().unwrap()).1);
 
         let tools = listed(bench);

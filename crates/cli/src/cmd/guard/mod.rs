@@ -13,6 +13,7 @@ use grammata::error::Error;
 use grammata_base::files;
 use grammata_guard::http::{ListenOptions, Listener, Remote};
 use grammata_guard::proxy::{self, Client, Journal, Server};
+use grammata_guard::rules::Ask;
 use grammata_guard::{Guard, Options};
 use rules::Held;
 use std::ffi::OsString;
@@ -21,15 +22,16 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Serves the Model Context Protocol on standard input and output, with the tools of SERVER, of which the client sees
-/// and calls only those that RULES has open: a procedure, a domain of flows, a plan spec, or a document of tools of
-/// which some need values that others give. A call that breaks the rules is not passed on: its result says why, and
+/// and calls only those that RULES has open: a procedure, a domain of flows, a plan spec, a document of tools of which
+/// some need values that others give, or a short file of wishes: what to ask before, hide and limit. A call that breaks the rules is not passed on: its result says why, and
 /// what may come instead. All else is passed on as it is. The exit code is 2 if the server lacks a tool or ends first.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// A procedure, a domain of flows (`kind = "flows"`), a plan spec (a file or folder), or a document of tools
+    /// A procedure, a domain of flows (`kind = "flows"`), a plan spec (a file or folder), a document of tools, or wishes
+    /// (TOML with `rest`)
     #[arg(value_name = "RULES")]
     file: PathBuf,
     /// The command of the MCP server and its arguments
@@ -74,6 +76,12 @@ pub(crate) struct Arguments {
     /// Let the agent report the user's messages: arguments whose source is the user are pieces of these
     #[arg(long)]
     user_words: bool,
+    /// Who decides what a procedure leaves to the user, and accepts calls that need it
+    #[arg(long, value_enum, default_value_t = AskName::Elicit)]
+    ask: AskName,
+    /// Seconds that the user may take for the answer to a question
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = deadline)]
+    ask_deadline: Duration,
     /// The prefix of the names of the guard's own tools
     #[arg(long, value_name = "TEXT", default_value = "guard_")]
     tool_prefix: String,
@@ -89,6 +97,27 @@ pub(crate) struct Arguments {
     resume: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArgs,
+}
+
+/// Who decides what the rules leave to a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum AskName {
+    /// The user, whom the guard asks through the client (MCP's elicitation)
+    Elicit,
+    /// The agent, which reports what the user decided; the guard cannot check it
+    Agent,
+    /// Nobody
+    Refuse,
+}
+
+impl From<AskName> for Ask {
+    fn from(name: AskName) -> Ask {
+        match name {
+            AskName::Elicit => Ask::Elicit,
+            AskName::Agent => Ask::Agent,
+            AskName::Refuse => Ask::Refuse,
+        }
+    }
 }
 
 /// Maximum bytes of a message. With `--listen`, messages of clients have the smaller bound of [`ListenOptions`].
@@ -176,6 +205,8 @@ impl Guarded<'_> {
             allow_others: arguments.allow_others,
             list_all: arguments.list_all,
             deadline: arguments.deadline,
+            ask_deadline: arguments.ask_deadline,
+            epoch: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
         };
         let mut guard = Guard::new(rules, options)?;
         let journal = Journal {

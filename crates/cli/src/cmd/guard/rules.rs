@@ -1,6 +1,6 @@
 //! The rules of a guard: recognises the kind of the file, reads it, and creates the rules of a session.
 
-use super::Arguments;
+use super::{Arguments, AskName};
 use crate::args::source;
 use crate::cmd::procedure::{folder_of, format};
 use crate::io::{errors, messages};
@@ -11,7 +11,8 @@ use grammata_agents::plan::PlanAutomaton;
 use grammata_agents::procedures::{Procedure, Session, Supervisor, read_trace};
 use grammata_agents::tools::{self, Document, ReadOptions, ToolSet};
 use grammata_guard::rules::{
-    FlowRules, PlanRules, ProcedureOptions, ProcedureRules, ResumableRules, Rules, ToolRules,
+    FlowRules, PlanRules, ProcedureOptions, ProcedureRules, ResumableRules, Rules, ToolRules, WishRules,
+    Wishes,
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ pub(super) enum Held {
     /// The path and the text of a spec. Each session parses it again.
     Plan(PathBuf, String),
     Tools(ToolSet),
+    Wishes(Wishes),
 }
 
 /// The kind of a file with rules.
@@ -31,11 +33,12 @@ enum Kind {
     Flow,
     Plan,
     Tools,
+    Wishes,
 }
 
 impl Kind {
-    /// Recognises the kind of a text: a document of tools by its keys or as a JSON list, flows by `kind = "flows"`, and
-    /// plan specs by any other `kind`. Any other text is a procedure.
+    /// Recognises the kind of a text: a document of tools by its keys or as a JSON list, wishes by `rest` in TOML, flows by
+    /// `kind = "flows"`, and plan specs by any other `kind`. Any other text is a procedure.
     fn of(path: &Path, text: &str) -> Kind {
         let first = text.trim_start();
         if first.starts_with('[') && serde_json::from_str::<Vec<Value>>(text).is_ok() {
@@ -47,6 +50,9 @@ impl Kind {
             (TOOLS.iter().any(has), value.get("kind").and_then(Value::as_str).map(str::to_owned))
         } else if path.extension().is_some_and(|extension| extension == "toml") {
             let table: toml::Table = toml::from_str(text).unwrap_or_default();
+            if WISHES.iter().any(|key| table.contains_key(*key)) && !table.contains_key("kind") {
+                return Kind::Wishes;
+            }
             (false, table.get("kind").and_then(toml::Value::as_str).map(str::to_owned))
         } else {
             let is_key =
@@ -64,10 +70,12 @@ impl Kind {
 
 /// Top-level keys that only documents of tools have.
 const TOOLS: [&str; 3] = ["openapi", "swagger", "tools"];
+/// Top-level keys of wishes, one of which is enough, so that a file without `rest` gets an error that names it.
+const WISHES: [&str; 5] = ["rest", "hide", "ask", "pass", "limit"];
 
 impl Held {
     /// Reads the file, or the spec of a folder. The sources of a procedure are opened unless the agent reports the
-    /// user's messages. `--user-words` is refused for all other rules.
+    /// user's messages. Options that other rules do not have are refused.
     pub(super) fn read(arguments: &Arguments, limits: &Limits) -> Result<Held> {
         let given = &arguments.file;
         let (path, text) = match given.is_dir() {
@@ -100,9 +108,16 @@ impl Held {
                 let options = ReadOptions::default().limits(limits.clone());
                 Held::Tools(tools::read([document], &options).map_err(in_file)?)
             }
+            Kind::Wishes => Held::Wishes(Wishes::read(&text, limits).map_err(in_file)?),
         };
-        if arguments.user_words {
-            return Err(errors::guard_of_procedures());
+        let is_of_procedures = [
+            ("--user-words", arguments.user_words),
+            ("--ask agent", arguments.ask == AskName::Agent),
+            ("--allow-others", arguments.allow_others && matches!(held, Held::Wishes(_))),
+            ("--list-all", arguments.list_all && matches!(held, Held::Wishes(_))),
+        ];
+        if let Some((option, _)) = is_of_procedures.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(errors::guard_option(option));
         }
         Ok(held)
     }
@@ -133,7 +148,8 @@ impl Held {
                     Some(supervisor) => Session::supervised(supervisor),
                     None => Session::new(procedure, arguments.mode.into()),
                 };
-                let options = ProcedureOptions { hears_user: arguments.user_words };
+                let options =
+                    ProcedureOptions { hears_user: arguments.user_words, ask: arguments.ask.into() };
                 let mut rules = ProcedureRules::new(session, options)?;
                 let event = rules.resume(&read_trace(log, &arguments.limits.get())?)?;
                 return Ok((Box::new(rules), event));
@@ -147,6 +163,12 @@ impl Held {
                 Box::new(PlanRules::new(PlanAutomaton::new(spec)?)?)
             }
             Held::Tools(set) => Box::new(ToolRules::new(set)),
+            Held::Wishes(wishes) => {
+                arguments.limits.get().check_source(log)?;
+                let mut rules = WishRules::new(wishes, arguments.ask.into());
+                let event = rules.resume(log)?;
+                return Ok((Box::new(rules), event));
+            }
         };
         if arguments.resume.is_none() {
             return Ok((rules, None));

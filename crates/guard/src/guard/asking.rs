@@ -1,0 +1,290 @@
+//! Questions for the person who uses the client, and the call that waits for the answer.
+
+use super::calls::{Call, Tool, result};
+use super::client::MOST_CALL_BYTES;
+use super::{Asked, Guard};
+use crate::guard::Action;
+use crate::rules::{Field, Question, Reply, Values};
+use crate::wire::{self, Id, Message};
+use grammata::diagnostic::excerpt;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Formats of texts that a form may have.
+const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
+
+/// How a client is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By a request `elicitation/create` with a form.
+    Elicitation,
+}
+
+impl Way {
+    /// Returns the way to ask a client, from the parameters of its `initialize`; `None` if it cannot be asked. A client
+    /// that declares `elicitation` without a mode shows forms.
+    pub(super) fn of(params: &Value) -> Option<Way> {
+        let modes = params.get("capabilities")?.get("elicitation")?.as_object()?;
+        (modes.contains_key("form") || !modes.contains_key("url")).then_some(Way::Elicitation)
+    }
+
+    /// Returns the line that asks a question. `number` is the id of the request.
+    fn line(self, number: u64, question: &Question) -> String {
+        match self {
+            Way::Elicitation => {
+                let params = json!({ "message": question.text, "requestedSchema": form(&question.fields) });
+                wire::request(number, "elicitation/create", &params)
+            }
+        }
+    }
+
+    /// Reads the answer to a question.
+    fn reply(self, question: &Question, message: &Message) -> Reply {
+        let invalid = |why: &str| Reply::Invalid(why.to_owned());
+        if message.bytes("result") > MOST_CALL_BYTES {
+            return invalid("the answer of the client is longer than 1 MiB");
+        }
+        if let Some(error) = message.value("error") {
+            let text = error.get("message").and_then(Value::as_str).unwrap_or_default();
+            return Reply::Invalid(format!("the client answered with an error: {}", excerpt(text)));
+        }
+        let Some(mut answer) = message.value("result") else {
+            return invalid("the answer of the client cannot be read");
+        };
+        match (self, answer.get("action").and_then(Value::as_str)) {
+            (Way::Elicitation, Some("accept")) => match answer.get_mut("content").map(Value::take) {
+                Some(Value::Object(values)) => Reply::Accepted(read(&question.fields, values)),
+                None | Some(Value::Null) => Reply::Accepted(Values::new()),
+                Some(_) => invalid("the `content` of the client's answer is not an object"),
+            },
+            (Way::Elicitation, Some("decline")) => Reply::Declined,
+            (Way::Elicitation, Some("cancel")) => Reply::Cancelled,
+            _ => invalid("the client's answer has no `action` of `accept`, `decline` or `cancel`"),
+        }
+    }
+}
+
+/// Returns the schema of a form. Forms are flat: a value that a form cannot have is asked as JSON text.
+fn form(fields: &[Field]) -> Value {
+    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    let property = |field: &Field| {
+        let mut property = primitive(&field.schema).unwrap_or_else(
+            || json!({ "type": "string", "description": format!("JSON of the schema {}", field.schema) }),
+        );
+        let parts = [Some(field.description.as_str()), property["description"].as_str()];
+        let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        if !parts.is_empty() {
+            property["description"] = parts.join("; ").into();
+        }
+        (field.name.clone(), property)
+    };
+    let properties: Values = fields.iter().map(property).collect();
+    json!({ "type": "object", "properties": properties, "required": names })
+}
+
+/// Returns the field of a form for the values of a schema; `None` if a form cannot have such a field. The form may allow
+/// more than the schema, because the rules check each answer.
+fn primitive(schema: &Value) -> Option<Value> {
+    let kind = schema.get("type").and_then(Value::as_str);
+    let listed = match (schema.get("enum").and_then(Value::as_array), schema.get("const")) {
+        (Some(listed), _) => Some(listed.clone()),
+        (None, Some(only)) => Some(vec![only.clone()]),
+        (None, None) => None,
+    };
+    if let Some(listed) = listed {
+        let is_text = matches!(kind, None | Some("string")) && listed.iter().all(Value::is_string);
+        return is_text.then(|| json!({ "type": "string", "enum": listed }));
+    }
+    let keys: &[&str] = match kind? {
+        "boolean" => &[],
+        "integer" | "number" => &["minimum", "maximum"],
+        "string" => &["minLength", "maxLength"],
+        _ => return None,
+    };
+    let mut field = json!({ "type": kind });
+    for key in keys {
+        if let Some(value) = schema.get(*key) {
+            field[*key] = value.clone();
+        }
+    }
+    if let Some(format) = schema.get("format").filter(|format| FORMATS.iter().any(|known| format == known)) {
+        field["format"] = format.clone();
+    }
+    if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
+        field["description"] = format!("it must match {pattern}").into();
+    }
+    Some(field)
+}
+
+/// Returns the values of a filled form. Values that were asked as JSON text are parsed; a text that is not JSON is itself
+/// the value.
+fn read(fields: &[Field], mut values: Values) -> Values {
+    for field in fields.iter().filter(|field| primitive(&field.schema).is_none()) {
+        let parsed = values.get(&field.name).and_then(Value::as_str).map(serde_json::from_str);
+        if let Some(Ok(value)) = parsed {
+            values.insert(field.name.clone(), value);
+        }
+    }
+    values
+}
+
+/// A call that waits for the answer to a question.
+#[derive(Debug)]
+pub(super) struct Asking {
+    way: Way,
+    /// The id of the question, which the guard has chosen.
+    pub(super) number: u64,
+    pub(super) deadline: Instant,
+    question: Question,
+    pub(super) call: Call,
+    /// What the call has done already, for the agent; `None` if the call depends on the answer.
+    done: Option<String>,
+}
+
+impl Guard<'_> {
+    /// Asks the person a question that a call has raised. `done` is what the call has done already.
+    pub(super) fn ask(&mut self, question: Question, call: Call, done: Option<String>, now: Instant) {
+        let Some(way) = self.way else { return self.replied(call, done, Reply::Impossible, now) };
+        let number = self.asked.add(Asked::Guards);
+        self.actions.push(Action::Client(way.line(number, &question)));
+        let deadline = now + self.options.ask_deadline;
+        self.asking = Some(Asking { way, number, deadline, question, call, done });
+    }
+
+    /// Handles the client's answer to the question `number`.
+    pub(super) fn question_answered(&mut self, number: u64, message: &Message, now: Instant) {
+        let Some(asking) = self.asking.take_if(|asking| asking.number == number) else { return };
+        let reply = asking.way.reply(&asking.question, message);
+        self.replied(asking.call, asking.done, reply, now);
+        self.advance(now);
+    }
+
+    pub(super) fn question_timed_out(&mut self, now: Instant) {
+        let Some(asking) = self.asking.take() else { return };
+        self.withdraw(asking.number);
+        self.replied(asking.call, asking.done, Reply::Late(self.options.ask_deadline), now);
+        self.advance(now);
+    }
+
+    /// Withdraws the open question, if it is that of the client's call `id`, and records that nothing was decided. The
+    /// client expects no answer to the call. Returns whether there was such a question.
+    pub(super) fn question_cancelled(&mut self, id: &Id, now: Instant) -> bool {
+        let Some(asking) = self.asking.take_if(|asking| asking.call.id == *id) else { return false };
+        self.in_use.remove(id);
+        self.withdraw(asking.number);
+        if let Err(reason) = self.rules.reply(Reply::Invalid("the call was cancelled".to_owned())) {
+            self.log(&json!(["guide", reason]));
+        }
+        self.advance(now);
+        true
+    }
+
+    /// Records that the client has left, so that nobody can be asked. Returns the steps to carry out.
+    pub fn client_left(&mut self, now: Instant) -> Vec<Action> {
+        self.way = None;
+        if let Some(asking) = self.asking.take() {
+            self.asked.open.remove(&asking.number);
+            let reply = Reply::Invalid("the client left before the answer".to_owned());
+            self.replied(asking.call, asking.done, reply, now);
+            self.advance(now);
+        }
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Tells the client that a question needs no answer any more.
+    pub(super) fn withdraw(&mut self, number: u64) {
+        self.asked.open.remove(&number);
+        let params = json!({ "requestId": number, "reason": "the question was withdrawn" });
+        let line = wire::notification("notifications/cancelled", Some(params));
+        self.actions.push(Action::Client(line));
+    }
+
+    /// Continues a call after the end of its question.
+    fn replied(&mut self, call: Call, done: Option<String>, reply: Reply, now: Instant) {
+        let replied = self.rules.reply(reply);
+        for event in replied.iter().flat_map(|(events, _)| events) {
+            self.log(event);
+        }
+        let told = match (replied, done) {
+            (Ok(_), _) if call.tool == Tool::Servers => return self.call(call, now),
+            (Ok((_, text)), Some(done)) => format!("{done} {text}"),
+            (Ok((_, text)), None) => text,
+            (Err(reason), None) => return self.refused(&call.id, &call.name, &reason),
+            (Err(reason), Some(done)) => {
+                self.log(&json!(["guide", reason]));
+                format!("{done}\n{reason}")
+            }
+        };
+        self.announce(false);
+        let text = format!("{told}\n{}", self.rules.feedback());
+        self.answer(&call.id, &result(&text, false));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_asked_by_what_they_declare() {
+        for (capabilities, expected) in [
+            (json!({}), None),
+            (json!({ "elicitation": {} }), Some(Way::Elicitation)),
+            (json!({ "elicitation": { "form": {} } }), Some(Way::Elicitation)),
+            (json!({ "elicitation": { "form": {}, "url": {} } }), Some(Way::Elicitation)),
+            (json!({ "elicitation": { "url": {} } }), None),
+            (json!({ "elicitation": true }), None),
+            (json!([]), None),
+        ] {
+            assert_eq!(Way::of(&json!({ "capabilities": capabilities })), expected, "{capabilities}");
+        }
+        assert_eq!(Way::of(&Value::Null), None);
+    }
+
+    #[test]
+    fn forms_are_flat() {
+        let json = |schema: &Value| json!({ "type": "string", "description": format!("JSON of the schema {schema}") });
+        for (schema, expected) in [
+            (json!({ "type": "boolean" }), Some(json!({ "type": "boolean" }))),
+            (
+                json!({ "type": "integer", "minimum": 1, "exclusiveMaximum": 9 }),
+                Some(json!({ "type": "integer", "minimum": 1 })),
+            ),
+            (json!({ "enum": ["a", "b"] }), Some(json!({ "type": "string", "enum": ["a", "b"] }))),
+            (json!({ "const": "a" }), Some(json!({ "type": "string", "enum": ["a"] }))),
+            (json!({ "enum": ["a", 1] }), None),
+            (json!({ "type": "integer", "enum": [1, 2] }), None),
+            (
+                json!({ "type": "string", "maxLength": 9, "format": "date", "pattern": "^2" }),
+                Some(
+                    json!({ "type": "string", "maxLength": 9, "format": "date", "description": "it must match ^2" }),
+                ),
+            ),
+            (json!({ "type": "string", "format": "regex" }), Some(json!({ "type": "string" }))),
+            (json!({ "type": ["string", "null"] }), None),
+            (json!({ "type": "array" }), None),
+            (json!(true), None),
+        ] {
+            let field = Field { name: "x".to_owned(), schema: schema.clone(), description: String::new() };
+            let expected = expected.unwrap_or_else(|| json(&schema));
+            let expected = json!({ "type": "object", "properties": { "x": expected }, "required": ["x"] });
+            assert_eq!(form(&[field]), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn json_texts_are_parsed() {
+        for (schema, given, expected) in [
+            (json!({ "type": "array" }), json!("[1]"), json!([1])),
+            (json!({ "type": "array" }), json!([1]), json!([1])),
+            (json!({ "enum": ["a", 1] }), json!("1"), json!(1)),
+            (json!({ "enum": ["a", 1] }), json!("a"), json!("a")),
+            (json!({ "enum": ["a", 1] }), json!("\"a\""), json!("a")),
+            (json!({ "type": "string" }), json!("1"), json!("1")),
+        ] {
+            let field = Field { name: "x".to_owned(), schema: schema.clone(), description: String::new() };
+            let values = read(&[field], Values::from_iter([("x".to_owned(), given)]));
+            assert_eq!(values["x"], expected, "{schema}");
+        }
+    }
+}
