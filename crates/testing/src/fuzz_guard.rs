@@ -47,7 +47,7 @@ pub fn guard(bytes: &[u8]) {
     let Some(bound) = BOUNDS.with(|bounds| bounds[usize::from(hears_user)]) else { return };
     let rules = || {
         let session = Session::supervised(&bound.supervisor);
-        ProcedureRules::new(session, ProcedureOptions { hears_user, ask: Ask::default() })
+        ProcedureRules::new(session, ProcedureOptions { hears_user, ask: Ask::Agent })
     };
     resume(bound, &String::from_utf8_lossy(bytes), rules().ok());
     let Ok(Ok(guard)) = rules().map(|rules| {

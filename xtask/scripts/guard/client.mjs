@@ -44,7 +44,7 @@ mkdirSync(scratch, { recursive: true });
 // server-everything: structured results, answers and decisions; resources and prompts pass through unchanged
 {
   const log = join(scratch, "weather.jsonl");
-  const map = ["--map", "look_up=get-structured-content", "--map", "send=echo"];
+  const map = ["--map", "look_up=get-structured-content", "--map", "send=echo", "--ask", "agent"];
   const client = await connect("weather.yaml", log, map, [server("server-everything")]);
   assert.equal(client.getServerCapabilities().tools.listChanged, true);
   assert.match(client.getInstructions(), /held to the procedure `weather_message`/);
@@ -66,7 +66,7 @@ mkdirSync(scratch, { recursive: true });
   const said = await client.call("guard_say", { answer: "propose" });
   assert.ok(text(said).includes(`at ${weather.structuredContent.temperature} degrees`), text(said));
   assert.ok((await client.call("echo", { message: "x" })).isError);
-  await client.call("guard_decide", { slot: "agreed", value: true });
+  await client.call("guard_decide", { agreed: true });
   assert.ok(names(await client.tools()).includes("echo"));
   const sent = await client.call("echo", { message: "Rain." });
   assert.equal(sent.isError ?? false, false);

@@ -1,5 +1,7 @@
-//! Integration tests of the guard: sessions, processes, HTTP, random clients, and rules other than procedures.
+//! Integration tests of the guard: sessions, processes, HTTP, random clients, questions to
+//! the user, wishes, and rules other than procedures.
 
+mod asking;
 mod http;
 mod other_rules;
 mod parts;
@@ -7,3 +9,4 @@ mod processes;
 mod random_clients;
 mod same_sessions;
 mod sessions;
+mod wishes;

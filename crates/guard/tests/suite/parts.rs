@@ -3,7 +3,7 @@
 use grammata::Limits;
 use grammata_agents::procedures::agent::Simulation;
 use grammata_agents::procedures::{Format, Mode, Procedure, Session, Supervisor};
-use grammata_guard::rules::{ProcedureOptions, ProcedureRules};
+use grammata_guard::rules::{ProcedureOptions, ProcedureRules, Rules};
 use grammata_guard::{Action, Guard, Line, Options};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -86,7 +86,7 @@ pub(crate) struct Bench<'p> {
 }
 
 impl<'p> Bench<'p> {
-    pub(crate) fn new(rules: ProcedureRules<'p>, options: Options) -> Bench<'p> {
+    pub(crate) fn new(rules: impl Rules + 'p, options: Options) -> Bench<'p> {
         Bench {
             guard: Guard::new(Box::new(rules), options).unwrap(),
             now: Instant::now(),
@@ -141,7 +141,13 @@ impl<'p> Bench<'p> {
 
     /// Initializes the session with a server that has `tools`.
     pub(crate) fn begin(&mut self, tools: Value) {
-        self.client(request(0, "initialize", json!({ "protocolVersion": "2025-06-18", "capabilities": {} })));
+        self.begin_with(json!({}), tools);
+    }
+
+    /// Like [`begin`](Bench::begin), with a client of these capabilities.
+    pub(crate) fn begin_with(&mut self, capabilities: Value, tools: Value) {
+        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities });
+        self.client(request(0, "initialize", params));
         let sent = self.take_for_server();
         self.server(response(&sent[0]["id"], json!({ "capabilities": { "tools": {} } })));
         self.client(notification("notifications/initialized"));
