@@ -61,6 +61,7 @@ fn the_file_decides_the_rules() {
             &["price_ride", "guard_say"],
         ),
         (tools.to_str().unwrap(), &["feed", "other"], &["feed"]),
+        ("examples/guard/wishes.toml", &service, &["identify", "check_policy", "refund", "replace", "close"]),
     ] {
         assert_eq!(open(rules, tools), expected, "{rules}");
     }
@@ -75,6 +76,8 @@ fn what_cannot_be_guarded_is_refused() {
             "cli/no-key",
             &["guard", taxi, "--http", "http://127.0.0.1:9/mcp", "--http-key-env", "GRAMMATA_NO_SUCH"],
         ),
+        ("cli/guard-option", &["guard", "examples/guard/wishes.toml", "--ask", "agent", "--", "true"]),
+        ("cli/guard-option", &["guard", "examples/guard/wishes.toml", "--allow-others", "--", "true"]),
         ("guard/public", &["guard", taxi, "--listen", "0.0.0.0:0", "--", "true"]),
         ("cli/guard-option", &["guard", "grammars/customer-service", "--user-words", "--", "true"]),
     ] {

@@ -18,7 +18,7 @@ const PAGES: &[(&str, usize)] = &[
     ("docs/deployment.md", 10),
     ("docs/endpoint.md", 2),
     ("docs/flows.md", 7),
-    ("docs/guard.md", 3),
+    ("docs/guard.md", 5),
     ("docs/plans.md", 25),
     ("docs/procedures.md", 4),
     ("docs/procedures-tools.md", 3),

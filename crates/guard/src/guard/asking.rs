@@ -1,8 +1,7 @@
 //! Questions for the person who uses the client, and the call that waits for the answer.
 
 use super::calls::{Call, Tool, result};
-use super::client::MOST_CALL_BYTES;
-use super::{Asked, Guard};
+use super::{Asked, Guard, MOST_CALL_BYTES};
 use crate::guard::Action;
 use crate::rules::{Field, Question, Reply, Values};
 use crate::wire::{self, Id, Message};
@@ -212,7 +211,7 @@ impl Guard<'_> {
             (Err(reason), None) => return self.refused(&call.id, &call.name, &reason),
             (Err(reason), Some(done)) => {
                 self.log(&json!(["guide", reason]));
-                format!("{done}\n{reason}")
+                format!("{done} {reason}")
             }
         };
         self.announce(false);

@@ -2,14 +2,11 @@
 
 use super::asking::Way;
 use super::calls::Call;
-use super::{Asked, Guard, MOST_WAITING, Sent};
+use super::{Asked, Guard, MOST_CALL_BYTES, MOST_WAITING, Sent};
 use crate::guard::Action;
 use crate::wire::{self, Id, Kind, Message, error};
 use serde_json::{Value, json};
 use std::time::Instant;
-
-/// Maximum bytes of the parameters of a call.
-pub(super) const MOST_CALL_BYTES: usize = 1 << 20;
 
 /// Methods that the guard answers itself or changes.
 const JUDGED: [&str; 4] = ["initialize", "server/discover", "tools/list", "tools/call"];

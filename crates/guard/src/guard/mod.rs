@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of requests of one side that wait for an answer.
 const MOST_WAITING: usize = 1_000;
+/// Maximum bytes of the parameters of a call, and of an answer to a question.
+const MOST_CALL_BYTES: usize = 1 << 20;
 /// Maximum number of messages of a batch.
 const MOST_BATCH: usize = 100;
 /// Maximum number of remarks of a session; further ones are dropped.

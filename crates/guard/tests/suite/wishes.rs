@@ -3,7 +3,7 @@
 use crate::parts::{Bench, call, request, response};
 use grammata::Limits;
 use grammata_guard::Options;
-use grammata_guard::rules::{Ask, WishRules, Wishes};
+use grammata_guard::rules::{Ask, Reply, Rules, WishRules, Wishes};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -99,11 +99,11 @@ fn tools_are_asked_for_hidden_and_limited() {
     attempt(&mut bench, "send_mail", "accept").unwrap();
     attempt(&mut bench, "read_file", "accept").unwrap();
     let refused = attempt(&mut bench, "read_file", "accept").unwrap_err();
-    assert!(refused.contains("limit: at most 3 calls of tools a minute; call again in 40 s"), "{refused}");
+    assert!(refused.contains("limit: 3 per minute; call again in 40 s"), "{refused}");
     bench.now += Duration::from_secs(40);
     attempt(&mut bench, "read_file", "accept").unwrap();
     let refused = attempt(&mut bench, "send_mail", "accept").unwrap_err();
-    assert!(refused.contains("at most 1 calls of this tool a hour; call again in 3560 s"), "{refused}");
+    assert!(refused.contains("limit: 1 per hour, each tool apart; call again in 3560 s"), "{refused}");
 
     // the session is continued with its limits, even if the clock was set back
     let log: String = bench.log.iter().map(|event| format!("{event}\n")).collect();
@@ -182,6 +182,27 @@ fn files_that_are_wrong_are_refused() {
     let error = bench.stopped.unwrap();
     assert_eq!(error.code(), "guard/unused-wish");
     assert!(error.to_string().contains("did you mean `write_file`?"), "{error}");
+}
+
+#[test]
+fn a_consent_is_for_one_call() {
+    let wishes = wishes("rest = \"ask\"");
+    let mut rules = WishRules::new(&wishes, Ask::Elicit);
+    rules.bind(&TOOLS).unwrap();
+    let shown = json!({ "path": "a" }).as_object().cloned().unwrap();
+    let other = json!({ "path": "b" }).as_object().cloned().unwrap();
+    for (tool, arguments, is_allowed) in
+        [("write_file", &shown, true), ("write_file", &other, false), ("delete_file", &shown, false)]
+    {
+        rules.call("write_file", &shown).unwrap_err();
+        assert!(rules.question().is_some());
+        rules.reply(Reply::Accepted(shown.clone())).unwrap();
+        assert_eq!(rules.call(tool, arguments).is_ok(), is_allowed, "{tool}");
+        // a consent is used up by the next call, whether that is carried out or not
+        rules.call("write_file", &shown).unwrap_err();
+        rules.reply(Reply::Declined).unwrap_err();
+        rules.call("write_file", &shown).unwrap_err();
+    }
 }
 
 /// A naive count over all earlier calls decides the same.

@@ -189,9 +189,9 @@ impl Rules for WishRules<'_> {
             return Err("hidden: this tool may not be called".to_owned());
         }
         if let Some((limit, time)) = self.exceeded(tool) {
-            let of = if limit.each { "of this tool" } else { "of tools" };
+            let apart = if limit.each { ", each tool apart" } else { "" };
             return Err(format!(
-                "limit: at most {} calls {of} a {}; call again in {} s",
+                "limit: {} per {}{apart}; call again in {} s",
                 limit.calls,
                 limit.per.name(),
                 time.as_secs() + u64::from(time.subsec_nanos() > 0)
