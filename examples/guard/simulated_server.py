@@ -3,7 +3,8 @@
     python3 simulated_server.py SIMULATION.json
 
 The tools are the APIs in the member `mock` of the file (as in grammars/procedures/simulations), which has their
-results. The script needs only the standard library.
+results. The member `tools`, if there is one, is the list of tools with their descriptions and schemas. The script needs
+only the standard library.
 """
 
 import json
@@ -23,14 +24,16 @@ def result(rows, arguments):
     return {}
 
 
-def answer(mock, method, params):
+def answer(simulation, method, params):
     """Returns the result of an MCP request; {} for a method that is not known."""
+    mock = simulation["mock"]
     if method == "initialize":
         version = params.get("protocolVersion", "2025-06-18")
         info = {"name": "simulation", "version": "1"}
         return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
     if method == "tools/list":
-        return {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in mock]}
+        plain = [{"name": name, "inputSchema": {"type": "object"}} for name in mock]
+        return {"tools": simulation.get("tools", plain)}
     if method == "tools/call":
         values = result(mock.get(params["name"], []), params.get("arguments", {}))
         text = {"type": "text", "text": json.dumps(values)}
@@ -42,11 +45,11 @@ def answer(mock, method, params):
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
-        mock = json.load(file)["mock"]
+        simulation = json.load(file)
     for line in sys.stdin:
         message = json.loads(line)
         if "method" in message and "id" in message:
-            value = answer(mock, message["method"], message.get("params", {}))
+            value = answer(simulation, message["method"], message.get("params", {}))
             print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": value}), flush=True)
 
 

@@ -2,7 +2,7 @@
 
 use crate::errors;
 use crate::rules::{Open, OwnTool, Rules};
-use crate::schema;
+use crate::schema::{self, Listed};
 use grammata::error::{Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ impl Pages {
 #[derive(Debug)]
 pub(crate) struct Names {
     /// In the order of the rules: the name in the rules, the server's name, and the arguments that the server's tool
-    /// must take.
+    /// must have.
     tools: Vec<(String, String, Vec<String>)>,
     /// The index into `tools` by the name on the server.
     index: FxHashMap<String, usize>,
@@ -84,6 +84,11 @@ impl Names {
             names.tools.push((api, tool, required));
         }
         Ok(names)
+    }
+
+    /// Returns the arguments of a tool that the rules bind, by the tool's name in the rules.
+    pub(crate) fn arguments(&self, api: &str) -> &[String] {
+        self.tools.iter().find(|(known, ..)| known == api).map_or(&[], |(_, _, arguments)| arguments)
     }
 
     /// Returns the name that a tool of the server has in the rules; `None` if the rules do not name the tool.
@@ -119,20 +124,36 @@ impl Catalogue {
         self.names.contains(name)
     }
 
-    /// Returns whether the schema of a tool lists an argument among its `properties`.
-    pub(crate) fn lists(&self, tool: &str, argument: &str) -> bool {
+    /// Returns the arguments that the schema of a tool lists; none for a tool that the server does not have.
+    pub(crate) fn listed(&self, tool: &str) -> Listed {
         let tool = self.tools.iter().find(|known| name_of(known) == tool);
-        let properties = tool.and_then(|tool| tool.get("inputSchema")?.get("properties"));
-        properties.is_some_and(|properties| properties.get(argument).is_some())
+        Listed::of(tool.and_then(|tool| tool.get("inputSchema")).unwrap_or(&Value::Null))
     }
 
-    /// Checks that the server has all tools of the rules, that they take the arguments that the rules require, and that
-    /// no tool of the server has a name of `own`.
+    /// Returns the arguments that the tools of the rules list and the rules do not govern, by the server's name of the
+    /// tool. Tools without such arguments are left out.
+    pub(crate) fn ungoverned(&self, names: &Names, rules: &dyn Rules) -> Vec<(String, Vec<String>)> {
+        let tools = names.tools.iter().map(|(api, tool, _)| {
+            let mut listed = self.listed(tool).names;
+            listed.retain(|argument| !rules.governs(api, argument));
+            (tool.clone(), listed)
+        });
+        tools.filter(|(_, arguments)| !arguments.is_empty()).collect()
+    }
+
+    /// Checks that the server has all tools of the rules, that these have the arguments of the rules, and that no tool
+    /// of the server has a name of `own`. With `is_open`, an argument that a tool's schema does not list may be one of
+    /// those that it allows in addition.
     ///
     /// # Errors
-    /// `guard/missing-tools`: the server lacks a tool of the rules. `guard/argument`: a tool does not take a required
-    /// argument. `guard/taken-name`: a tool of the server has a name of `own`.
-    pub(crate) fn check(&self, names: &Names, own: impl IntoIterator<Item = String>) -> Result<(), Error> {
+    /// `guard/missing-tools`: the server lacks a tool of the rules. `guard/argument`: a tool lacks an argument of the
+    /// rules. `guard/taken-name`: a tool of the server has a name of `own`.
+    pub(crate) fn check(
+        &self,
+        names: &Names,
+        own: impl IntoIterator<Item = String>,
+        is_open: bool,
+    ) -> Result<(), Error> {
         let pairs = names.tools.iter().map(|(api, tool, _)| (api.as_str(), tool.as_str()));
         let missing: Vec<(&str, &str)> = pairs.filter(|(_, tool)| !self.has(tool)).collect();
         if !missing.is_empty() {
@@ -142,9 +163,11 @@ impl Catalogue {
         for tool in &self.tools {
             let Some(&place) = names.index.get(name_of(tool)) else { continue };
             let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
-            let lacking = names.tools[place].2.iter().find(|argument| !schema::takes(schema, argument));
-            if let Some(argument) = lacking {
-                return Err(errors::argument(name_of(tool), argument));
+            let listed = Listed::of(schema);
+            let takes = |argument: &str| schema::takes(schema, argument);
+            let has = |argument: &str| takes(argument) && (is_open || listed.has(argument));
+            if let Some(argument) = names.tools[place].2.iter().find(|argument| !has(argument)) {
+                return Err(errors::argument(name_of(tool), argument, &listed.names, takes(argument)));
             }
         }
         match own.into_iter().find(|name| self.has(name)) {

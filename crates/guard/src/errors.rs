@@ -28,13 +28,37 @@ pub(crate) fn missing_tools(missing: &[(&str, &str)], tools: &[&str]) -> Error {
     )
 }
 
-/// `guard/argument`: a tool does not take an argument that the rules require.
-pub(crate) fn argument(tool: &str, argument: &str) -> Error {
+/// `guard/argument`: a tool has no argument for a slot of the rules. `listed` are the arguments that its schema lists;
+/// the error lists at most 20 of them. `is_open` says whether the schema allows further arguments.
+pub(crate) fn argument(tool: &str, argument: &str, listed: &[String], is_open: bool) -> Error {
+    let shown: Vec<String> = listed.iter().take(20).map(|name| excerpt(name)).collect();
+    let general = match is_open {
+        true => {
+            "give the slot the name of the tool's argument; `--open-arguments` allows arguments that are not listed"
+        }
+        false => "give the slot the name of the tool's argument, or take it out of the request",
+    };
     usage(
-        Diagnostic::new("guard/argument", format!("the tool `{}` does not take an argument", excerpt(tool)))
-            .found(excerpt(argument))
-            .allowed("arguments of the tool's `inputSchema`")
-            .help("give the slot the name of the tool's argument, or make it `optional`"),
+        Diagnostic::new(
+            "guard/argument",
+            format!("a slot of the rules binds nothing: the tool `{}` lists no such argument", excerpt(tool)),
+        )
+        .found(excerpt(argument))
+        .allowed(match shown.is_empty() {
+            true => "the tool's `inputSchema` lists no arguments".to_owned(),
+            false => format!("the tool's arguments: {}", shown.join(", ")),
+        })
+        .help(did_you_mean(argument, listed.iter().map(String::as_str), general)),
+    )
+}
+
+/// `guard/method`: a method to pass on has the name of a method of the protocol, or one that equals it but for case.
+pub(crate) fn method(found: &str, alike: &str) -> Error {
+    usage(
+        Diagnostic::new("guard/method", "this method cannot be passed on unread")
+            .found(excerpt(found))
+            .allowed("a method that the protocol does not have")
+            .help(format!("the guard reads `{alike}` itself: leave the option out")),
     )
 }
 

@@ -200,6 +200,59 @@ pub(crate) fn takes(server: &Value, argument: &str) -> bool {
     schemas.all(|schema| schema != &Value::Bool(false))
 }
 
+/// Maximum number of subschemas that are searched for the arguments that a tool lists.
+const MOST_SEARCHED: usize = 1_000;
+/// Keywords whose subschemas describe the same object.
+const SAME_OBJECT: [&str; 6] = ["allOf", "anyOf", "oneOf", "if", "then", "else"];
+
+/// The arguments that a tool's schema lists by name or by pattern.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// The names in `properties`, in the order of the schema.
+    pub(crate) names: Vec<String>,
+    /// The keys of `patternProperties`.
+    patterns: Vec<String>,
+}
+
+impl Listed {
+    /// Collects the arguments of a schema, and of the subschemas that describe the same object: those of `allOf`,
+    /// `anyOf`, `oneOf`, `if`, `then`, `else`, and references within the schema. The first 1,000 subschemas are read.
+    pub(crate) fn of(schema: &Value) -> Listed {
+        let mut listed = Listed::default();
+        let (mut waiting, mut followed) = (vec![schema], Vec::new());
+        for _ in 0..MOST_SEARCHED {
+            let Some(Value::Object(members)) = waiting.pop() else {
+                if waiting.is_empty() { break } else { continue }
+            };
+            let keys = |key: &str| members.get(key).and_then(Value::as_object).into_iter().flatten();
+            for (name, _) in keys("properties") {
+                if !listed.names.contains(name) {
+                    listed.names.push(name.clone());
+                }
+            }
+            listed.patterns.extend(keys("patternProperties").map(|(pattern, _)| pattern.clone()));
+            for value in SAME_OBJECT.iter().filter_map(|key| members.get(*key)) {
+                match value {
+                    Value::Array(items) => waiting.extend(items),
+                    one => waiting.push(one),
+                }
+            }
+            let reference = members.get("$ref").and_then(Value::as_str).filter(|to| !followed.contains(to));
+            if let Some(to) = reference {
+                followed.push(to);
+                waiting.extend(to.strip_prefix('#').and_then(|pointer| schema.pointer(pointer)));
+            }
+        }
+        listed
+    }
+
+    /// Returns whether an argument is listed by its name, or matches a listed pattern.
+    pub(crate) fn has(&self, argument: &str) -> bool {
+        self.names.iter().any(|name| name == argument)
+            || self.patterns.iter().any(|pattern| matches(pattern, argument))
+    }
+}
+
 /// Returns whether a pattern of JSON Schema matches a name. A pattern that the validator refuses matches nothing.
 fn matches(pattern: &str, name: &str) -> bool {
     validator(&json!({"pattern": pattern})).is_ok_and(|validator| validator.is_valid(&name.into()))
@@ -259,6 +312,26 @@ mod tests {
         assert!(takes(&server, "x-a") && !takes(&server, "x-no") && !takes(&server, "a"));
         let found = narrowed(&server, &properties(json!({"x-a": {"const": "v"}, "a": true})), &[]);
         assert_eq!(found["properties"], json!({"x-no": true, "x-a": {"const": "v"}}));
+    }
+
+    #[test]
+    fn arguments_are_listed_through_references_and_combinations() {
+        let schema = json!({
+            "$ref": "#/$defs/base",
+            "properties": {"a": true},
+            "patternProperties": {"^x-": true},
+            "allOf": [{"properties": {"b": true}}, {"$ref": "#/$defs/base"}],
+            "anyOf": [{"oneOf": [{"properties": {"c": true, "a": true}}]}, true, 7],
+            "$defs": {"base": {"properties": {"d": {"properties": {"no": true}}}, "$ref": "#"}},
+        });
+        let listed = Listed::of(&schema);
+        let mut names = listed.names.clone();
+        names.sort();
+        assert_eq!(names, ["a", "b", "c", "d"]);
+        assert!(listed.has("x-y") && listed.has("d") && !listed.has("no") && !listed.has("y"));
+        for schema in [json!(true), json!(null), json!({}), json!({"allOf": []})] {
+            assert!(Listed::of(&schema).names.is_empty(), "{schema}");
+        }
     }
 
     /// The intersection allows exactly the values that both schemas allow.

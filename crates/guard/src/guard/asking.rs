@@ -150,10 +150,13 @@ impl Guard<'_> {
         self.asking = Some(Asking { way, number, deadline, question, call, done });
     }
 
-    /// Handles the client's answer to the question `number`.
-    pub(super) fn question_answered(&mut self, number: u64, message: &Message, now: Instant) {
+    /// Handles the client's answer to the question `number`, or the reason why it cannot be read.
+    pub(super) fn question_answered(&mut self, number: u64, answer: Result<&Message, &str>, now: Instant) {
         let Some(asking) = self.asking.take_if(|asking| asking.number == number) else { return };
-        let reply = asking.way.reply(&asking.question, message);
+        let reply = match answer {
+            Ok(message) => asking.way.reply(&asking.question, message),
+            Err(why) => Reply::Invalid(format!("the answer of the client cannot be read: {why}")),
+        };
         self.replied(asking.call, asking.done, reply, now);
         self.advance(now);
     }

@@ -78,6 +78,14 @@ impl Guard<'_> {
     }
 
     pub(super) fn add_call(&mut self, call: Call, now: Instant) {
+        if let Some((one, other)) = wire::ambiguous(&call.arguments) {
+            let reason = format!(
+                "arguments: `{}` and `{}` are the same name to a server that ignores case",
+                excerpt(one),
+                excerpt(other)
+            );
+            return self.refused(&call.id, &call.name, &reason);
+        }
         if call.tool == Tool::Other && self.catalogue.is_some() {
             return self.pass_call(call);
         }
@@ -129,10 +137,19 @@ impl Guard<'_> {
             return self.refused(&call.id, &call.name, "the server does not have this tool at present");
         }
         let Some(tool) = self.names.in_rules(&call.name).map(str::to_owned) else { return };
-        let lists = |argument: &str| {
-            self.catalogue.as_ref().is_some_and(|catalogue| catalogue.lists(&call.name, argument))
-        };
-        let is_further = |argument: &str| !self.rules.governs(&tool, argument) && lists(argument);
+        let listed =
+            self.catalogue.as_ref().map(|catalogue| catalogue.listed(&call.name)).unwrap_or_default();
+        let known: Vec<&str> = listed.names.iter().map(String::as_str).collect();
+        let bound = self.names.arguments(&tool).iter().map(String::as_str);
+        for argument in call.arguments.keys() {
+            // a tool may list both names, but its server may read one as the other
+            let of_rules = wire::confused(argument, bound.clone());
+            if let Some(alike) = of_rules.or_else(|| wire::confused(argument, known.iter().copied())) {
+                let reason = format!("argument {}: did you mean `{alike}`?", excerpt(argument));
+                return self.refused(&call.id, &call.name, &reason);
+            }
+        }
+        let is_further = |argument: &str| !self.rules.governs(&tool, argument) && listed.has(argument);
         let (further, governed): (Values, Values) =
             call.arguments.clone().into_iter().partition(|(argument, _)| is_further(argument));
         self.tell_time(now);

@@ -21,10 +21,19 @@ impl Guard<'_> {
                 return;
             }
         };
+        let checked = self.check_message(&message).and_then(|()| match &message.kind {
+            Kind::Request { method, .. } | Kind::Notification { method } => {
+                self.check_method(method, &message)
+            }
+            Kind::Response { .. } => Ok(()),
+        });
+        if let Err((code, text)) = checked {
+            return self.unreadable(&message.kind, code, &text, now);
+        }
         match &message.kind {
             Kind::Response { id } => match self.asked.take(id) {
                 Some((_, Asked::Servers(id))) => self.actions.push(Action::Server(message.line(Some(&id)))),
-                Some((number, Asked::Guards)) => self.question_answered(number, &message, now),
+                Some((number, Asked::Guards)) => self.question_answered(number, Ok(&message), now),
                 None => self.note("an answer of the client to no request was dropped"),
             },
             Kind::Notification { method } => match method.as_str() {
@@ -42,6 +51,30 @@ impl Guard<'_> {
                 }
             },
             Kind::Request { id, method } => self.request(id, method, &message, now),
+        }
+    }
+
+    /// Refuses a message of the client whose names the guard does not know. A request gets the error; the server gets it
+    /// as the answer to its request; a notification is dropped with a remark.
+    fn unreadable(&mut self, kind: &Kind, code: i32, text: &str, now: Instant) {
+        match kind {
+            Kind::Request { id, .. } => {
+                self.actions.push(Action::Client(error::line(Some(id), code, text)));
+            }
+            Kind::Response { id } => {
+                self.note(&format!("an answer of the client was not passed on: {text}"));
+                match self.asked.take(id) {
+                    Some((_, Asked::Servers(id))) => {
+                        let why = "the client's answer cannot be read";
+                        self.actions.push(Action::Server(error::line(Some(&id), error::UNAVAILABLE, why)));
+                    }
+                    Some((number, Asked::Guards)) => self.question_answered(number, Err(text), now),
+                    None => {}
+                }
+            }
+            Kind::Notification { .. } => {
+                self.note(&format!("a notification of the client was not passed on: {text}"));
+            }
         }
     }
 
@@ -116,7 +149,7 @@ impl Guard<'_> {
 
     fn cancelled_by_client(&mut self, message: &Message, now: Instant) {
         let Some(Value::Object(mut params)) = message.value("params") else { return };
-        let Some(id) = params.get("requestId").and_then(Id::of) else { return };
+        let Some(id) = message.cancelled() else { return };
         if !self.in_use.contains(&id) {
             return;
         }

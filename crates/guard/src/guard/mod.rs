@@ -1,12 +1,13 @@
 //! The guard decides what each side receives for each message of the other side.
 //!
-//! `client` handles the messages of the client, `server` those of the server, `calls` the calls of tools, and `asking`
-//! the questions for the person who uses the client. Requests that are passed on get new ids from the guard, so that the ids of the client, the server and the guard cannot be
-//! confused.
+//! `client` handles the messages of the client, whose names `names` checks, `server` those of the server, `calls` the
+//! calls of tools, and `asking` the questions for the person who uses the client. Requests that are passed on get new ids
+//! from the guard, so that the ids of the client, the server and the guard cannot be confused.
 
 mod asking;
 mod calls;
 mod client;
+mod names;
 mod server;
 
 use crate::catalogue::{self, Catalogue, Names, Pages};
@@ -44,6 +45,14 @@ pub struct Options {
     /// be called now. This is meant for clients that read the list only once. Calls are checked in any case. False by
     /// default.
     pub list_all: bool,
+    /// Whether a slot of the rules may have a name that the tool's schema does not list, if the schema allows further
+    /// arguments. False by default, because a slot that no argument carries binds nothing.
+    pub open_arguments: bool,
+    /// Members of messages and of their `params` that are passed on although the protocol does not have them. None by
+    /// default. A name that equals that of a known member but for its case is never passed on.
+    pub allow_members: Vec<String>,
+    /// Methods that are passed on although the protocol does not have them. None by default.
+    pub allow_methods: Vec<String>,
     /// How long the server may take for a call of a tool that the rules name, and for a page of its list of tools. 60 s
     /// by default.
     pub deadline: Duration,
@@ -61,6 +70,9 @@ impl Default for Options {
             prefix: "guard_".to_owned(),
             allow_others: false,
             list_all: false,
+            open_arguments: false,
+            allow_members: Vec::new(),
+            allow_methods: Vec::new(),
             deadline: Duration::from_secs(60),
             ask_deadline: Duration::from_secs(600),
             epoch: Duration::ZERO,
@@ -143,6 +155,8 @@ pub struct Guard<'r> {
     rules: Box<dyn Rules + 'r>,
     names: Names,
     options: Options,
+    /// The version of the protocol, once the server has agreed to one that the guard knows.
+    version: Option<&'static str>,
     catalogue: Option<Catalogue>,
     reading: Option<Reading>,
     /// Ids of the client's requests that wait for an answer.
@@ -176,13 +190,20 @@ impl<'r> Guard<'r> {
     ///
     /// # Errors
     /// `guard/unknown-api` if the rules lack a name of [`Options::map`]; `guard/shared-tool` if two names of the rules
-    /// have the same tool.
+    /// have the same tool; `guard/method` if [`Options::allow_methods`] has a name that equals a method of the protocol
+    /// but for its case.
     pub fn new(rules: Box<dyn Rules + 'r>, options: Options) -> Result<Guard<'r>> {
+        for method in &options.allow_methods {
+            if let Some(alike) = wire::alike(method) {
+                return Err(errors::method(method, alike));
+            }
+        }
         let names = Names::new(&*rules, &options.map)?;
         Ok(Guard {
             rules,
             names,
             options,
+            version: None,
             catalogue: None,
             reading: None,
             in_use: FxHashSet::default(),

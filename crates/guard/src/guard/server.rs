@@ -5,8 +5,12 @@ use crate::catalogue::{Catalogue, Names};
 use crate::errors;
 use crate::guard::Action;
 use crate::wire::{self, Id, Kind, Message, error};
+use grammata::diagnostic::excerpt;
 use serde_json::{Map, Value, json};
 use std::time::Instant;
+
+/// Maximum number of tools, and of arguments of a tool, that a remark names.
+const MOST_SHOWN: usize = 20;
 
 impl Guard<'_> {
     pub(super) fn server_message(&mut self, text: &str, now: Instant) {
@@ -47,6 +51,8 @@ impl Guard<'_> {
             }
             Sent::Initialize(id) => match message.value("result") {
                 Some(Value::Object(result)) => {
+                    let version = result.get("protocolVersion").and_then(Value::as_str);
+                    self.version = version.and_then(wire::known_version);
                     let result = self.initialized(result);
                     self.answer(&id, &result);
                 }
@@ -131,7 +137,7 @@ impl Guard<'_> {
         let bound = self.rules.bind(&catalogue.names());
         let names = Names::new(&*self.rules, &self.options.map);
         let checked = names.and_then(|names| {
-            let checked = catalogue.check(&names, self.own_names());
+            let checked = catalogue.check(&names, self.own_names(), self.options.open_arguments);
             self.names = names;
             checked
         });
@@ -142,6 +148,7 @@ impl Guard<'_> {
             Some(error) => {
                 self.note(&format!("the server's tools changed: {}", error.diagnostic().message()))
             }
+            None if is_first => self.note_ungoverned(&catalogue),
             None => {}
         }
         self.catalogue = Some(catalogue);
@@ -158,9 +165,23 @@ impl Guard<'_> {
         self.advance(now);
     }
 
+    /// Tells the user which arguments the rules leave open.
+    fn note_ungoverned(&mut self, catalogue: &Catalogue) {
+        let tools = catalogue.ungoverned(&self.names, &*self.rules);
+        if tools.is_empty() {
+            return;
+        }
+        let line = |(tool, arguments): &(String, Vec<String>)| {
+            let shown = arguments.iter().take(MOST_SHOWN).map(|name| excerpt(name)).collect::<Vec<_>>();
+            format!("{} ({})", excerpt(tool), shown.join(", "))
+        };
+        let tools: Vec<String> = tools.iter().take(MOST_SHOWN).map(line).collect();
+        self.note(&format!("the rules do not govern these arguments of tools: {}", tools.join(", ")));
+    }
+
     fn cancelled_by_server(&mut self, message: &Message) {
         let Some(Value::Object(mut params)) = message.value("params") else { return };
-        let Some(id) = params.get("requestId").and_then(Id::of) else { return };
+        let Some(id) = message.cancelled() else { return };
         let asked =
             self.asked.open.iter().find(|(_, asked)| matches!(asked, Asked::Servers(asked) if *asked == id));
         let Some(number) = asked.map(|(number, _)| *number) else { return };

@@ -364,7 +364,7 @@ impl Listener {
 fn cancelled(message: &Message) -> Option<Id> {
     let is_cancel =
         matches!(&message.kind, Kind::Notification { method } if method == "notifications/cancelled");
-    Id::of(message.value("params").filter(|_| is_cancel)?.get("requestId")?)
+    message.cancelled().filter(|_| is_cancel)
 }
 
 /// Returns whether a client accepts a content type. Without the header `Accept`, a client accepts all types. Weights

@@ -53,7 +53,8 @@ pub trait Rules {
     /// Returns instructions for the agent, which are sent at the beginning of a session.
     fn about(&self) -> String;
 
-    /// Returns the names of all tools of the rules, each with the arguments that the server's tool must take.
+    /// Returns the names of all tools of the rules, each with the arguments that the server's tool must have, because
+    /// the rules bind them.
     fn tools(&self) -> Vec<(String, Vec<String>)>;
 
     /// Reads the names of the server's tools, whenever they were listed. By default, rules know their tools without.

@@ -114,7 +114,8 @@ impl Rules for PlanRules {
 
     fn tools(&self) -> Vec<(String, Vec<String>)> {
         let symbols = self.planner.spec().symbols().iter().enumerate();
-        symbols.map(|(action, symbol)| (symbol.id.clone(), self.arguments(action).1)).collect()
+        let bound = |action: usize| self.arguments(action).0.keys().cloned().collect();
+        symbols.map(|(action, symbol)| (symbol.id.clone(), bound(action))).collect()
     }
 
     fn open(&self) -> Vec<Open> {

@@ -351,10 +351,7 @@ impl Rules for ProcedureRules<'_> {
 
     fn tools(&self) -> Vec<(String, Vec<String>)> {
         let apis = self.procedure().nodes().iter().filter(|node| node.kind == NodeKind::Api);
-        let required = |node: &grammata_agents::procedures::Node| {
-            node.request.iter().filter(|slot| !node.optional.contains(slot)).cloned().collect()
-        };
-        apis.map(|node| (node.name.clone(), required(node))).collect()
+        apis.map(|node| (node.name.clone(), node.request.clone())).collect()
     }
 
     fn open(&self) -> Vec<Open> {

@@ -19,19 +19,14 @@ pub(crate) enum Id {
 }
 
 impl Id {
-    /// Parses an id from JSON; `None` if it is null, of another type, or too long.
+    /// Parses an id from JSON; `None` if it is null, of another type, or too long. A number keeps its text.
     fn read(text: &str) -> Option<Id> {
         if text.len() > MOST_ID_BYTES {
             return None;
         }
-        Id::of(&serde_json::from_str(text).ok()?)
-    }
-
-    /// Converts a value to an id; `None` if it is neither a number nor a text.
-    pub(crate) fn of(value: &Value) -> Option<Id> {
-        match value {
-            Value::Number(number) => Some(Id::Number(number.to_string())),
-            Value::String(text) => Some(Id::Text(text.clone())),
+        match serde_json::from_str(text).ok()? {
+            Value::Number(_) => Some(Id::Number(text.to_owned())),
+            Value::String(text) => Some(Id::Text(text)),
             _ => None,
         }
     }
@@ -118,6 +113,27 @@ impl Message {
         serde_json::from_str(self.members.get(name)?.get()).ok()
     }
 
+    /// Returns the names of the members, in their order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the names of the members of `params`, in their order; none if `params` is missing.
+    ///
+    /// # Errors
+    /// Text that says why they cannot be read: `params` is not an object, or has a member twice or more than 16.
+    pub(crate) fn param_names(&self) -> Result<Vec<String>, String> {
+        let Some(params) = self.members.get("params") else { return Ok(Vec::new()) };
+        let members: Members = serde_json::from_str(params.get()).map_err(|cause| cause.to_string())?;
+        Ok(members.0.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// Returns the id in the member `requestId` of `params`; `None` if there is none.
+    pub(crate) fn cancelled(&self) -> Option<Id> {
+        let members: Members = serde_json::from_str(self.members.get("params")?.get()).ok()?;
+        Id::read(members.get("requestId")?.get())
+    }
+
     /// Returns the length in bytes of a member's value; 0 if it is missing.
     pub(crate) fn bytes(&self, name: &str) -> usize {
         self.members.get(name).map_or(0, |member| member.get().len())
@@ -160,7 +176,7 @@ impl<'de> Deserialize<'de> for Members {
             type Value = Members;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON-RPC message")
+                f.write_str("an object")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {

@@ -2,7 +2,11 @@
 
 mod line;
 mod message;
+mod names;
+mod protocol;
 
 pub(crate) use line::read_piece;
 pub use line::{Line, read_line};
 pub(crate) use message::{Id, Kind, Message, error, notification, request, response};
+pub(crate) use names::{ambiguous, confused};
+pub(crate) use protocol::{MESSAGE, alike, known_version, members};

@@ -277,11 +277,14 @@ struct Listening {
 
 /// A server in `sh`, which answers each message that it knows, in order, except those that contain `"silence"`.
 const SCRIPT: &str = r#"
+ride='"inputSchema":{"properties":{"pickup":{},"target":{},"seats":{}}}'
+offer='"inputSchema":{"properties":{"offer_id":{}}}'
+tools='{"name":"price_ride",'$ride'},{"name":"order_ride",'$offer'},{"name":"cancel_ride",'$offer'}'
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   case "$line" in
     *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{}}}';;
-    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"price_ride"},{"name":"order_ride"},{"name":"cancel_ride"}]}}';;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":['$tools']}}';;
     *'"tools/call"'*) echo '{"jsonrpc":"2.0","method":"notifications/progress"}'; echo '{"jsonrpc":"2.0","id":'$id',"result":{"structuredContent":{"offer_id":"T5","price":14,"minutes":6}}}';;
     *'"silence"'*) ;;
     *'"ping"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{}}';;

@@ -11,7 +11,7 @@ use grammata_guard::{Action, Guard, Line, Options};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::time::Instant;
 
 /// A guard in front of a server that has all tools of the rules, in a session that has just begun.
@@ -23,7 +23,12 @@ struct Other<'r> {
 
 impl<'r> Other<'r> {
     fn new(rules: Box<dyn Rules + 'r>) -> Other<'r> {
-        let tools: Vec<Value> = rules.tools().iter().map(|(name, _)| json!({ "name": name })).collect();
+        let tool = |(name, arguments): &(String, Vec<String>)| {
+            let properties: Map<String, Value> =
+                arguments.iter().map(|argument| (argument.clone(), json!({}))).collect();
+            json!({ "name": name, "inputSchema": { "properties": properties } })
+        };
+        let tools: Vec<Value> = rules.tools().iter().map(tool).collect();
         let guard = Guard::new(rules, Options::default()).unwrap();
         let mut other = Other { guard, log: Vec::new(), next: 0 };
         let (_, sent) = other.client(request(1, "tools/list", json!({})));

@@ -157,9 +157,13 @@ impl<'p> Bench<'p> {
     }
 }
 
-/// Returns the tools of a server for the APIs of a procedure, with schemas that allow any object.
+/// Returns the tools of a server for the APIs of a procedure, with schemas that list the slots and allow any object.
 pub(crate) fn tools(procedure: &Procedure) -> Vec<Value> {
     let apis =
         procedure.nodes().iter().filter(|node| node.kind == grammata_agents::procedures::NodeKind::Api);
-    apis.map(|api| json!({ "name": api.name, "inputSchema": { "type": "object" } })).collect()
+    let tool = |api: &grammata_agents::procedures::Node| {
+        let slots: Map<String, Value> = api.request.iter().map(|slot| (slot.clone(), json!({}))).collect();
+        json!({ "name": api.name, "inputSchema": { "type": "object", "properties": slots } })
+    };
+    apis.map(tool).collect()
 }

@@ -76,7 +76,7 @@ fn run(script: &str, lines: &[String], stays: Duration) -> Ran {
 /// Returns the script of a server that lists the tools of the taxi, answers the first call with `answer`, and then does
 /// `rest`. The guard's requests have the ids 1, 2 and 3.
 fn server(answer: &str, rest: &str) -> String {
-    let tools = r#"{"tools":[{"name":"price_ride"},{"name":"order_ride"},{"name":"cancel_ride"}]}"#;
+    let tools = json!({ "tools": parts::tools(&parts::procedure("taxi_order")) });
     let answers = [
         r#"{"jsonrpc":"2.0","id":1,"result":{"capabilities":{}}}"#.to_owned(),
         format!(r#"{{"jsonrpc":"2.0","id":2,"result":{tools}}}"#),

@@ -362,9 +362,11 @@ impl World<'_, '_> {
             60..64 => self.cancel(),
             64..68 => {
                 let id = self.id();
-                let method = ["ping", "resources/list", "prompts/get", "completion/complete"];
+                let method = ["ping", "resources/list", "prompts/get", "completion/complete", "x"];
                 let method = method.choose(&mut self.random).unwrap();
-                self.client(Line::Text(request(id, method, json!({ "x": [1.50] }))));
+                let params = [json!({ "_meta": { "x": [1.50] } }), json!({ "x": 1 })];
+                let params = params.choose(&mut self.random).unwrap().clone();
+                self.client(Line::Text(request(id, method, params)));
             }
             68..72 => {
                 let (first, second) = (self.id(), self.id());

@@ -171,7 +171,8 @@ fn results_that_cannot_be_followed_are_errors() {
 
 #[test]
 fn all_else_is_passed_on() {
-    taxi(Options { allow_others: true, ..Options::default() }, DEAF, |bench| {
+    let allow_methods = ["any/thing", "notifications/anything"].map(str::to_owned).into();
+    taxi(Options { allow_others: true, allow_methods, ..Options::default() }, DEAF, |bench| {
         assert_eq!(names(&listed(bench)), ["price_ride", "guard_say", "weather"]);
         let params = r#"{"a":1.50,"b":[1e+3 ]}"#;
         bench.client(format!(r#"{{"jsonrpc":"2.0","id":"x","method":"any/thing","params":{params}}}"#));
@@ -204,10 +205,11 @@ fn all_else_is_passed_on() {
         let params = json!({ "name": "weather", "arguments": {} });
         bench.client(json!({ "jsonrpc": "2.0", "method": "tools/call", "params": params }).to_string());
         assert!(bench.take_for_server().is_empty());
-        // if a name is given twice, the one that is judged is passed on
+        // a name that is given twice is refused
         let params = r#"{"name":"order_ride","name":"weather","arguments":{}}"#;
         bench.client(format!(r#"{{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{params}}}"#));
-        assert_eq!(bench.take_for_server()[0]["params"], json!({ "name": "weather", "arguments": {} }));
+        assert!(bench.take_for_server().is_empty());
+        assert_eq!(bench.take_for_client()[0]["error"]["code"], -32602);
         // the server cancels its own request
         bench.server(request("s", "sampling/createMessage", json!({})));
         let asked = bench.take_for_client();
@@ -277,7 +279,11 @@ fn servers_that_do_not_fit_are_refused() {
         (bench.stopped.map(|error| (error.code(), error.to_string())), answer)
     };
     let named = |names: &[&str]| {
-        let tools: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
+        let mut tools = parts::tools(&procedure);
+        tools.resize(names.len(), json!({}));
+        for (tool, name) in tools.iter_mut().zip(names) {
+            tool["name"] = json!(name);
+        }
         json!({ "tools": tools })
     };
     let (stopped, answer) = bench(Options::default(), named(&["price_rides", "order_ride", "cancel_ride"]));
