@@ -22,7 +22,10 @@ fn server(tools: &[&str]) -> String {
 /// Returns the names of the tools that the guard lists at the beginning of a session.
 fn open(rules: &str, tools: &[&str]) -> Vec<String> {
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
-    let run = run_with(&["guard", rules, "--", "sh", "-c", &server(tools)], &format!("{list}\n"));
+    let run = run_with(
+        &["guard", rules, "--open-arguments", "--", "sh", "-c", &server(tools)],
+        &format!("{list}\n"),
+    );
     assert_eq!(run.code, 0, "{}", run.err);
     let answer: Value = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
     let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}"));
@@ -68,6 +71,26 @@ fn the_file_decides_the_rules() {
 }
 
 #[test]
+fn slots_and_names_that_nobody_reads_need_options() {
+    let taxi = "grammars/procedures/taxi_order.yaml";
+    let server = server(&["price_ride", "order_ride", "cancel_ride"]);
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "new": 1 } });
+    let other = json!({ "jsonrpc": "2.0", "id": 2, "method": "new/method" });
+    let open = ["--open-arguments", "--allow-members", "new", "--allow-methods", "new/method"];
+    for (options, code, errors) in
+        [(&[][..], 2, 2), (&open[..1], 0, 2), (&open[..3], 0, 1), (&open[..], 0, 0)]
+    {
+        let arguments = [&["guard", taxi], options, &["--", "sh", "-c", &server]].concat();
+        let call = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" });
+        let run = run_with(&arguments, &format!("{list}\n{other}\n{call}\n"));
+        assert_eq!(run.code, code, "{options:?} {}", run.err);
+        assert_eq!(run.err.contains("error[guard/argument]"), code == 2, "{}", run.err);
+        let refused = run.out.lines().filter(|line| line.contains("the guard's option")).count();
+        assert_eq!(refused, errors, "{options:?} {}", run.out);
+    }
+}
+
+#[test]
 fn what_cannot_be_guarded_is_refused() {
     let taxi = "grammars/procedures/taxi_order.yaml";
     for (code, arguments) in [
@@ -78,6 +101,7 @@ fn what_cannot_be_guarded_is_refused() {
         ),
         ("cli/guard-option", &["guard", "examples/guard/wishes.toml", "--ask", "agent", "--", "true"]),
         ("cli/guard-option", &["guard", "examples/guard/wishes.toml", "--allow-others", "--", "true"]),
+        ("guard/method", &["guard", taxi, "--allow-methods", "Tools/Call", "--", "true"]),
         ("guard/public", &["guard", taxi, "--listen", "0.0.0.0:0", "--", "true"]),
         ("cli/guard-option", &["guard", "grammars/customer-service", "--user-words", "--", "true"]),
     ] {

@@ -26,8 +26,9 @@ use std::time::{Duration, SystemTime};
 
 /// Serves the Model Context Protocol on standard input and output, with the tools of SERVER, of which the client sees
 /// and calls only those that RULES has open: a procedure, a domain of flows, a plan spec, a document of tools of which
-/// some need values that others give, or a short file of wishes: what to ask before, hide and limit. A call that breaks the rules is not passed on: its result says why, and
-/// what may come instead. All else is passed on as it is. The exit code is 2 if the server lacks a tool or ends first.
+/// some need values that others give, or a short file of wishes: what to ask before, hide and limit. A call that breaks
+/// the rules is not passed on: its result says why, and what may come instead. Other messages of the protocol are passed
+/// on as they are. The exit code is 2 if the server lacks a tool or an argument of the rules, or ends first.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// A procedure, a domain of flows (`kind = "flows"`), a plan spec (a file or folder), a document of tools, or wishes
@@ -53,10 +54,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ORIGIN", requires = "listen")]
     allow_origin: Vec<String>,
     /// Sessions of clients at a time, at most
-    #[arg(long, value_name = "N", default_value_t = 64, requires = "listen")]
+    #[arg(long, value_name = "N", default_value_t = 64, requires = "listen", hide_short_help = true)]
     max_sessions: usize,
     /// Seconds after which a session ends that no client uses
-    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = deadline, requires = "listen")]
+    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = deadline, requires = "listen",
+        hide_short_help = true)]
     idle: Duration,
     /// Write the sessions of `--listen` to new files in this folder, named by the sessions' ids
     #[arg(long, value_name = "FOLDER", requires = "listen", conflicts_with_all = ["log", "resume"])]
@@ -70,6 +72,15 @@ pub(crate) struct Arguments {
     /// Also list and pass on tools that the rules do not name
     #[arg(long)]
     allow_others: bool,
+    /// Allow slots of the rules that a tool's schema does not list, if it allows further arguments
+    #[arg(long)]
+    open_arguments: bool,
+    /// Pass on a member of messages or of `params` that the protocol does not have; may be repeated
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    allow_members: Vec<String>,
+    /// Pass on requests and notifications of a method that the protocol does not have; may be repeated
+    #[arg(long, value_name = "METHOD", hide_short_help = true)]
+    allow_methods: Vec<String>,
     /// List all tools of the rules as the server describes them, for clients that read the list once only
     #[arg(long)]
     list_all: bool,
@@ -204,6 +215,9 @@ impl Guarded<'_> {
             prefix: arguments.tool_prefix.clone(),
             allow_others: arguments.allow_others,
             list_all: arguments.list_all,
+            open_arguments: arguments.open_arguments,
+            allow_members: arguments.allow_members.clone(),
+            allow_methods: arguments.allow_methods.clone(),
             deadline: arguments.deadline,
             ask_deadline: arguments.ask_deadline,
             epoch: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
