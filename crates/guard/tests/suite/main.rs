@@ -3,6 +3,7 @@
 
 mod asking;
 mod http;
+mod lenient_servers;
 mod other_rules;
 mod parts;
 mod processes;

@@ -5,7 +5,11 @@ use grammata_agents::procedures::agent::Simulation;
 use grammata_agents::procedures::{Format, Mode, Procedure, Session, Supervisor};
 use grammata_guard::rules::{ProcedureOptions, ProcedureRules, Rules};
 use grammata_guard::{Action, Guard, Line, Options};
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -166,4 +170,40 @@ pub(crate) fn tools(procedure: &Procedure) -> Vec<Value> {
         json!({ "name": api.name, "inputSchema": { "type": "object", "properties": slots } })
     };
     apis.map(tool).collect()
+}
+
+/// Returns the values that the users of a simulation have for each slot.
+pub(crate) fn known(simulation: &Simulation) -> BTreeMap<String, Vec<Value>> {
+    let mut known: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for (slot, value) in simulation.users.iter().flat_map(|user| user.slots.clone()) {
+        known.entry(slot).or_default().push(value);
+    }
+    known
+}
+
+/// Returns a random value of a schema, and whether the value is certainly allowed. `known` has values of slots.
+pub(crate) fn value(
+    known: &BTreeMap<String, Vec<Value>>,
+    name: &str,
+    schema: &Value,
+    random: &mut ChaCha8Rng,
+) -> (Value, bool) {
+    if let Some(value) = schema.get("const") {
+        return (value.clone(), true);
+    }
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        return (values.choose(random).cloned().unwrap_or_default(), true);
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("boolean") => (random.random::<bool>().into(), true),
+        Some("integer" | "number") => {
+            let least = schema.get("minimum").and_then(Value::as_i64).unwrap_or(0);
+            let most = schema.get("maximum").and_then(Value::as_i64).unwrap_or(least + 5);
+            (random.random_range(least..=most).into(), true)
+        }
+        _ => {
+            let known = known.get(name).and_then(|known| known.choose(random));
+            (known.cloned().unwrap_or_else(|| "Elm".into()), false)
+        }
+    }
 }

@@ -135,28 +135,6 @@ impl World<'_, '_> {
         assert_eq!(logged, self.reached);
     }
 
-    /// Returns a random value of a schema, and whether the value is certainly allowed.
-    fn value(&mut self, name: &str, schema: &Value) -> (Value, bool) {
-        if let Some(value) = schema.get("const") {
-            return (value.clone(), true);
-        }
-        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-            return (values.choose(&mut self.random).cloned().unwrap_or_default(), true);
-        }
-        match schema.get("type").and_then(Value::as_str) {
-            Some("boolean") => (self.random.random::<bool>().into(), true),
-            Some("integer" | "number") => {
-                let least = schema.get("minimum").and_then(Value::as_i64).unwrap_or(0);
-                let most = schema.get("maximum").and_then(Value::as_i64).unwrap_or(least + 5);
-                (self.random.random_range(least..=most).into(), true)
-            }
-            _ => {
-                let known = self.known.get(name).and_then(|known| known.choose(&mut self.random));
-                (known.cloned().unwrap_or_else(|| "Elm".into()), false)
-            }
-        }
-    }
-
     fn arguments(&mut self, schema: &Value) -> (Map<String, Value>, bool) {
         let required = schema["required"].as_array().cloned().unwrap_or_default();
         let (mut arguments, mut is_sure) = (Map::new(), true);
@@ -164,7 +142,7 @@ impl World<'_, '_> {
             if !required.contains(&name.as_str().into()) && self.random.random() {
                 continue;
             }
-            let (value, sure) = self.value(name, schema);
+            let (value, sure) = parts::value(&self.known, name, schema, &mut self.random);
             arguments.insert(name.clone(), value);
             is_sure &= sure;
         }
@@ -207,7 +185,8 @@ impl World<'_, '_> {
         for slot in &node.request {
             if self.random.random_bool(0.9) {
                 let schema = self.procedure.slot(slot).and_then(|slot| slot.schema.clone());
-                let (value, _) = self.value(slot, &schema.unwrap_or_default());
+                let schema = schema.unwrap_or_default();
+                let (value, _) = parts::value(&self.known, slot, &schema, &mut self.random);
                 arguments.insert(slot.clone(), value);
             }
         }
@@ -403,10 +382,7 @@ fn session(name: &str, mode: Mode, seed: u64, counts: &mut Counts) {
     let supervisor = parts::supervisor(&procedure, mode);
     let rules = parts::rules(&procedure, mode, &supervisor, ProcedureOptions { hears_user, ask: Ask::Agent });
     let simulation = parts::simulation(name);
-    let mut known: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for (slot, value) in simulation.users.iter().flat_map(|user| user.slots.clone()) {
-        known.entry(slot).or_default().push(value);
-    }
+    let known = parts::known(&simulation);
     let options = Options { deadline: DEADLINE, list_all: seed % 8 == 5, ..Options::default() };
     let list_all = options.list_all;
     let mut world = World {
