@@ -85,6 +85,45 @@ impl Key {
     }
 }
 
+/// Minimum length in bytes of a key that [`Key::hide_in_json`] hides. Shorter keys could be words of the data.
+const SHORTEST_HIDDEN: usize = 8;
+
+impl Key {
+    /// Returns a JSON text in which the strings have `…` in place of the whole key, in the same case of letters. Parts
+    /// of the key stay, because data may share letters with it, and so does a key of less than 8 characters. The result
+    /// is JSON if the text was.
+    pub fn hide_in_json(&self, mut text: String) -> String {
+        if self.0.len() < SHORTEST_HIDDEN {
+            return text;
+        }
+        let escaped = self.0.replace('\\', r"\\").replace('"', "\\\"");
+        for form in [escaped.replace('/', r"\/"), escaped] {
+            if text.contains(&form) {
+                text = without(&text, &form);
+            }
+        }
+        text
+    }
+}
+
+/// Returns a JSON text with `…` in place of `form` within strings.
+fn without(text: &str, form: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut is_string, mut is_escaped, mut rest) = (false, false, text);
+    while let Some(c) = rest.chars().next() {
+        if is_string && !is_escaped && rest.starts_with(form) {
+            out.push_str(HIDDEN);
+            rest = &rest[form.len()..];
+            continue;
+        }
+        is_string ^= c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        out.push(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    out
+}
+
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Key(…)")
@@ -202,6 +241,28 @@ mod tests {
             let found = Header::new(name, value);
             assert_eq!(found.as_ref().err().map(grammata_base::Error::code), code, "{name}");
             assert!(!format!("{found:?}").contains("Bearer"), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_hidden_in_strings_of_json() {
+        for (key, text, shown) in [
+            ("sk-12345678", r#"{"a":"key sk-12345678!"}"#, r#"{"a":"key …!"}"#),
+            ("sk-12345678", r#"{"sk-12345678":"sk-1234567"}"#, r#"{"…":"sk-1234567"}"#),
+            ("12345678", r#"{"a":12345678,"b":"x12345678"}"#, r#"{"a":12345678,"b":"x…"}"#),
+            (
+                "12345678",
+                r#"["\"",12345678,"\\",12345678,"12345678"]"#,
+                r#"["\"",12345678,"\\",12345678,"…"]"#,
+            ),
+            ("abc/def/gh", r#"["abc/def/gh","abc\/def\/gh"]"#, r#"["…","…"]"#),
+            (r#"a"b\cdefgh"#, r#"["a\"b\\cdefgh"]"#, r#"["…"]"#),
+            ("true", r#"["true"]"#, r#"["true"]"#),
+            ("nnnnnnnn", r#"["\nnnnnnnn","\nnnnnnnnn"]"#, r#"["\nnnnnnnn","\n…"]"#),
+        ] {
+            let found = Key::new(key).unwrap().hide_in_json(text.to_owned());
+            assert_eq!(found, shown, "{key}");
+            assert!(serde_json::from_str::<serde_json::Value>(&found).is_ok());
         }
     }
 
