@@ -1,7 +1,8 @@
 //! Running shell commands with a deadline and a bound on their output.
 
+use crate::process::Group;
 use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ pub enum ShellError {
 
 /// Runs `sh -c COMMAND` with `input` on its standard input, and returns its standard output.
 ///
-/// If the command runs longer than `deadline`, it is killed together with its process group.
+/// The processes of the command's group are killed when the function returns, so a command cannot leave any behind.
 ///
 /// # Errors
 /// [`ShellError::Timeout`] if the command runs longer than `deadline`; [`ShellError::Failed`] if it cannot be run, its
@@ -32,7 +33,8 @@ pub fn run_shell(
 ) -> Result<Vec<u8>, ShellError> {
     let fail = |cause: std::io::Error| ShellError::Failed(cause.to_string());
     let start = Instant::now();
-    let mut child = spawn(command).map_err(fail)?;
+    let mut group = spawn(command).map_err(fail)?;
+    let child = group.child();
     let (sender, receiver) = mpsc::channel();
     if let Some(mut stdout) = child.stdout.take() {
         std::thread::spawn(move || {
@@ -48,48 +50,23 @@ pub fn run_shell(
         });
     }
     let written = match receiver.recv_timeout(deadline) {
-        Ok(Ok(written)) => written,
-        Ok(Err(cause)) => {
-            kill(&mut child);
-            return Err(fail(cause));
-        }
-        Err(_) => {
-            kill(&mut child);
-            return Err(ShellError::Timeout);
-        }
+        Ok(written) => written.map_err(fail)?,
+        Err(_) => return Err(ShellError::Timeout),
     };
     if written.len() as u64 > most_output {
-        kill(&mut child);
         return Err(ShellError::Failed(format!("it wrote more than {most_output} bytes")));
     }
     let status = loop {
         match child.try_wait().map_err(fail)? {
             Some(status) => break status,
             None if start.elapsed() < deadline => std::thread::sleep(POLL),
-            None => {
-                kill(&mut child);
-                return Err(ShellError::Timeout);
-            }
+            None => return Err(ShellError::Timeout),
         }
     };
     if status.success() { Ok(written) } else { Err(ShellError::Failed(status.to_string())) }
 }
 
-fn spawn(command: &str) -> std::io::Result<Child> {
+fn spawn(command: &str) -> std::io::Result<Group> {
     let mut shell = Command::new("sh");
-    shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
-    shell.spawn()
-}
-
-/// Kills a command and the processes of its group.
-fn kill(child: &mut Child) {
-    #[cfg(unix)]
-    let _ = Command::new("kill")
-        .args(["-KILL", "--", &format!("-{}", child.id())])
-        .stderr(Stdio::null())
-        .status();
-    let _ = child.kill();
-    let _ = child.wait();
+    Group::start(shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()))
 }

@@ -3,10 +3,21 @@
 use grammata::diagnostic::{Diagnostic, did_you_mean, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
+}
+
+/// Returns an error as a text in one line, for the client.
+pub(crate) fn text_of(error: &Error) -> String {
+    let diagnostic = error.diagnostic();
+    let detail = diagnostic.found_text().or(diagnostic.cause_text());
+    detail.map_or_else(
+        || diagnostic.message().to_owned(),
+        |detail| format!("{}: {detail}", diagnostic.message()),
+    )
 }
 
 /// `guard/missing-tools`: the server lacks tools of the rules. `missing` has pairs of a name in the rules and the
@@ -111,6 +122,49 @@ pub(crate) fn trace(event: usize, node: &str, obstacle: &str) -> Error {
             .found(format!("event {event}: {}: {}", excerpt(node), excerpt(obstacle)))
             .allowed("a log that `--resume` has written under these rules; for a procedure, also a log of `--log`")
             .help("begin a new session with a new file; `grammata procedure verify` judges the log of a procedure"),
+    )
+}
+
+/// `guard/log-exists`: the file of a new log exists already.
+pub(crate) fn log_exists(path: &Path) -> Error {
+    let path = path.display().to_string();
+    usage(
+        Diagnostic::new("guard/log-exists", format!("the log `{}` exists", excerpt(&path)))
+            .in_file(path)
+            .found("a file")
+            .allowed("the name of a new file")
+            .help("continue the session of the file with `--resume`, or give another name"),
+    )
+}
+
+/// `guard/log-text`: a log is not UTF-8.
+pub(crate) fn log_text(path: &Path, cause: &std::str::Utf8Error) -> Error {
+    usage(
+        Diagnostic::new("guard/log-text", "the log of the session is not UTF-8")
+            .in_file(path.display().to_string())
+            .cause(cause)
+            .help("begin a new session with a new file"),
+    )
+}
+
+/// `guard/log`: a line of the log cannot be written.
+pub(crate) fn log(path: &Path, cause: &Error) -> Error {
+    let cause = cause.diagnostic();
+    usage(
+        Diagnostic::new("guard/log", "the session ends, because its log cannot be written")
+            .in_file(path.display().to_string())
+            .found(cause.cause_text().unwrap_or(cause.message()))
+            .allowed("a log with each call before it is sent")
+            .help("make room on the disk, then continue the session with `--resume`"),
+    )
+}
+
+/// `guard/thread`: the system cannot start a thread.
+pub(crate) fn thread(cause: &std::io::Error) -> Error {
+    usage(
+        Diagnostic::new("guard/thread", "the system cannot start a thread for the session")
+            .cause(cause)
+            .help("raise the limits on processes and memory, or lower `--max-sessions`"),
     )
 }
 

@@ -9,15 +9,21 @@ mod catalogue;
 mod errors;
 mod guard;
 pub mod http;
+mod log;
 mod outcome;
 pub mod proxy;
 pub mod rules;
 mod schema;
+#[cfg(unix)]
+mod signals;
 mod tool_server;
 mod transport;
 mod wire;
 
 pub use guard::{Action, Guard, Options};
+pub use log::{Log, LogForm, Logged};
 pub use outcome::Outcome;
+#[cfg(unix)]
+pub use signals::end_servers_on_signals;
 pub use tool_server::ToolServer;
 pub use wire::{Line, read_line};

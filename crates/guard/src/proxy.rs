@@ -4,9 +4,9 @@ use crate::errors;
 use crate::guard::{Action, Guard};
 use crate::http::{Remote, RemoteServer, SessionClient};
 use crate::transport::{ChildServer, Event, MOST_READ, Peer, Side, StreamClient};
+use crate::wire::{self, Kind, Message};
 use grammata::error::{Error, Result};
 use std::io::{Read, Write};
-use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
@@ -42,17 +42,16 @@ pub enum Server<'s> {
 
 /// The destinations of a session's events and remarks.
 pub struct Journal<'j> {
-    /// The log and its path, which errors name; `None` to log nothing.
-    pub log: Option<(&'j Path, &'j mut dyn Write)>,
+    /// A function that writes a line to the log. The line has no line end. If the function fails, the session ends, and
+    /// what would follow the line, such as sending a call, does not happen.
+    pub log: &'j mut dyn FnMut(&str) -> Result<()>,
     /// A function that receives remarks, such as those on broken messages.
     pub note: &'j mut dyn FnMut(&str),
 }
 
 impl std::fmt::Debug for Journal<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Journal")
-            .field("log", &self.log.as_ref().map(|(path, _)| path))
-            .finish_non_exhaustive()
+        f.debug_struct("Journal").finish_non_exhaustive()
     }
 }
 
@@ -60,7 +59,7 @@ impl std::fmt::Debug for Journal<'_> {
 /// and of a line of a client on streams.
 ///
 /// # Errors
-/// `guard/start` if the command cannot be started; `guard/server-ended` if the server ends first; `guard/full` if a
+/// `guard/start` if the command cannot be started; `guard/thread` if a thread cannot be; `guard/server-ended` if the server ends first; `guard/full` if a
 /// side does not read; the error of an [`Action::Stop`]; an error if the log cannot be written.
 pub fn run(
     guard: &mut Guard<'_>,
@@ -73,7 +72,7 @@ pub fn run(
     let client: Box<dyn Peer> = match client {
         Client::Streams(input, output) => {
             (client_events, events) = sync_channel(MOST_READ);
-            Box::new(StreamClient::new(input, output, line_bytes, client_events.clone()))
+            Box::new(StreamClient::new(input, output, line_bytes, client_events.clone())?)
         }
         Client::Http(client) => {
             let (peer, to, from) = client.into_parts();
@@ -83,7 +82,7 @@ pub fn run(
     };
     let server: Box<dyn Peer> = match server {
         Server::Command(command) => Box::new(ChildServer::start(command, line_bytes, client_events)?),
-        Server::Http(remote) => Box::new(RemoteServer::new(remote, line_bytes, client_events)),
+        Server::Http(remote) => Box::new(RemoteServer::new(remote, line_bytes, client_events)?),
     };
     Proxy { guard, events, client, server, journal }.run()
 }
@@ -99,10 +98,9 @@ struct Proxy<'g, 'r, 'j> {
 impl Proxy<'_, '_, '_> {
     fn run(mut self) -> Result<()> {
         let outcome = self.serve();
-        if outcome.is_err() {
-            let actions = self.guard.close("the guard has ended", Instant::now());
-            // the error of `serve` is returned, not an error that follows from it
-            let _ = self.act(actions);
+        if let Err(error) = &outcome {
+            let actions = self.guard.close(&errors::text_of(error), Instant::now());
+            self.give_up(actions);
         }
         self.client.flush();
         outcome
@@ -172,21 +170,49 @@ impl Proxy<'_, '_, '_> {
     }
 
     fn act(&mut self, actions: Vec<Action>) -> Result<()> {
-        for action in actions {
-            match action {
-                Action::Client(line) => self.client.send(line)?,
-                Action::Server(line) => self.server.send(line)?,
-                Action::Log(line) => self.write(&line)?,
-                Action::Note(text) => (self.journal.note)(&text),
-                Action::Stop(error) => return Err(error),
+        let mut actions = actions.into_iter();
+        while let Some(action) = actions.next() {
+            let done = match action {
+                Action::Client(line) => self.client.send(line),
+                Action::Server(line) => self.server.send(line),
+                Action::Log(line) => (self.journal.log)(&line),
+                Action::Note(text) => {
+                    (self.journal.note)(&text);
+                    Ok(())
+                }
+                Action::Stop(error) => Err(error),
+            };
+            if let Err(error) = done {
+                self.answer_with(&error, actions);
+                return Err(error);
             }
         }
         Ok(())
     }
 
-    fn write(&mut self, line: &str) -> Result<()> {
-        let Some((path, log)) = &mut self.journal.log else { return Ok(()) };
-        let written = log.write_all(format!("{line}\n").as_bytes()).and_then(|()| log.flush());
-        written.map_err(|cause| Error::io(path, &cause))
+    /// Sends an error in place of each answer among steps that are not carried out.
+    fn answer_with(&mut self, error: &Error, steps: impl Iterator<Item = Action>) {
+        for step in steps {
+            let Action::Client(line) = step else { continue };
+            if let Ok(Message { kind: Kind::Response { id }, .. }) = Message::read(&line) {
+                let line = wire::error::line(Some(&id), wire::error::UNAVAILABLE, &errors::text_of(error));
+                // the error of the session is returned, not an error that follows from it
+                let _ = self.client.send(line);
+            }
+        }
+    }
+
+    /// Carries out the steps that follow an error of the session: the client gets its answers even if the log cannot be
+    /// written. The error of the session is returned, not an error that follows from it.
+    fn give_up(&mut self, actions: Vec<Action>) {
+        let mut is_logged = true;
+        for action in actions {
+            match action {
+                Action::Client(line) => drop(self.client.send(line)),
+                Action::Log(line) if is_logged => is_logged = (self.journal.log)(&line).is_ok(),
+                Action::Note(text) => (self.journal.note)(&text),
+                Action::Server(_) | Action::Log(_) | Action::Stop(_) => {}
+            }
+        }
     }
 }

@@ -5,8 +5,9 @@ use crate::wire::{self, Id, Kind, Line, Message, error, read_line};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 
-/// The supported versions of the protocol, newest first.
-const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/// The supported versions of the protocol, newest first. 2025-03-26 is not among them, because its clients may send
+/// batches.
+const VERSIONS: [&str; 3] = ["2025-11-25", "2025-06-18", "2024-11-05"];
 
 /// A function that carries out a call, given the tool's name and the arguments. Its error is a text for the agent.
 type Call<'t> = dyn FnMut(&str, &Values) -> Result<Value, String> + 't;
@@ -140,6 +141,12 @@ mod tests {
                 request("initialize", json!({ "protocolVersion": "2025-06-18" })),
                 "/result/protocolVersion",
                 json!("2025-06-18"),
+            ),
+            // this version has batches
+            (
+                request("initialize", json!({ "protocolVersion": "2025-03-26" })),
+                "/result/protocolVersion",
+                json!("2025-11-25"),
             ),
             (
                 request("initialize", json!({ "protocolVersion": "x" })),

@@ -39,6 +39,6 @@ pub use language::{
 };
 pub use record::{
     Event, TraceLine, Verdict, Verification, Violation, Walk, WalkOptions, follow, random_walk, read_trace,
-    verify,
+    split_cut_line, verify,
 };
 pub use semantics::Procedure;

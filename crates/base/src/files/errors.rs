@@ -23,6 +23,18 @@ pub fn no_file(path: &Path, kind: FileType) -> Error {
     )
 }
 
+/// The error of a file that another process has locked.
+pub(super) fn locked(path: &Path) -> Error {
+    let diagnostic = error("io/locked", path, |name| format!("`{name}` is in use"));
+    Error::new(
+        ErrorKind::Io,
+        diagnostic
+            .found("another process that writes to the file")
+            .allowed("one process at a time")
+            .help("end the other process, or give another file"),
+    )
+}
+
 /// The error of a name in a document or a model's folder that resolves to a file outside the folder.
 pub(super) fn outside_folder(path: &Path, real: &Path, root: &Path) -> Error {
     let diagnostic = error("io/outside-folder", path, |name| format!("`{name}` leads out of its folder"));

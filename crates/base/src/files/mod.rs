@@ -1,12 +1,13 @@
 //! Opens files under one of two rules. No other module opens a file for reading.
 //!
-//! - A path given by the caller ([`read`], [`open`], [`open_to_resume`]) may be a link. Folders, devices and sockets
-//!   are refused; a pipe is read by [`read`], up to a deadline, and refused by the other two functions.
+//! - A path given by the caller ([`read`], [`open`], [`open_to_resume`], [`Appended`]) may be a link. Folders, devices
+//!   and sockets are refused; a pipe is read by [`read`], up to a deadline, and refused by the others.
 //! - A name in a document or in a model's folder ([`find`], [`read_within`]) must resolve, links included, to a regular
 //!   file within a root.
 //!
 //! Every function that reads stops at a maximum number of bytes, whatever length the file claims.
 
+mod appended;
 mod errors;
 
 use crate::error::{Error, Result};
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
+pub use appended::Appended;
 pub use errors::no_file;
 
 /// Maximum time to read a pipe. This includes opening it, which waits for a writer.

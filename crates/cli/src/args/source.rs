@@ -330,8 +330,15 @@ pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<(PathBuf, String
 /// # Errors
 /// The file cannot be read, is larger than `limits.source_bytes`, or is not UTF-8.
 pub fn text(path: &Path, limits: &Limits) -> Result<String> {
-    let bytes = read(path, limits.source_bytes)?;
-    let text = str::from_utf8(&bytes).map_err(|error| match mask_file::is_mask_file(&bytes) {
+    text_of(path, &read(path, limits.source_bytes)?)
+}
+
+/// Returns the bytes of a file as UTF-8 text, without a byte order mark at the start.
+///
+/// # Errors
+/// The bytes are not UTF-8.
+pub(crate) fn text_of(path: &Path, bytes: &[u8]) -> Result<String> {
+    let text = str::from_utf8(bytes).map_err(|error| match mask_file::is_mask_file(bytes) {
         true => errors::no_text(path),
         false => errors::not_utf8(path, error.valid_up_to()),
     })?;

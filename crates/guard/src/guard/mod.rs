@@ -7,6 +7,7 @@
 mod asking;
 mod calls;
 mod client;
+mod identity;
 mod names;
 mod server;
 
@@ -176,6 +177,8 @@ pub struct Guard<'r> {
     notes: usize,
     /// The time of the first call.
     start: Option<Instant>,
+    /// Whether the log has the name of the client.
+    is_client_known: bool,
     actions: Vec<Action>,
 }
 
@@ -217,6 +220,7 @@ impl<'r> Guard<'r> {
             shown: None,
             notes: 0,
             start: None,
+            is_client_known: false,
             actions: Vec::new(),
         })
     }

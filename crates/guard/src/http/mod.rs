@@ -3,14 +3,18 @@
 //! server that answer no request are sent on a separate stream if the client has opened one; otherwise they may be part
 //! of the response to an open request.
 
+mod answer;
+mod connections;
 mod events;
 mod listen;
+mod origins;
 mod remote;
 mod request;
 mod respond;
 mod routes;
+mod sessions;
 
-pub use listen::{ListenOptions, Listener};
+pub use listen::{Handlers, ListenOptions, Listener};
 pub use remote::Remote;
 pub use routes::SessionClient;
 

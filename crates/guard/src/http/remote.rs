@@ -2,10 +2,11 @@
 
 use super::{JSON, MOST_ID, SESSION, STREAM, VERSION, events};
 use crate::errors;
-use crate::transport::{Event, GRACE, Outbox, Peer, Side};
+use crate::transport::{Event, GRACE, Outbox, Peer, Side, spawn};
 use crate::wire::{Id, Kind, Line, Message, error};
+use grammata::diagnostic::excerpt;
 use grammata::error::Result;
-use grammata_endpoint::{Timeouts, agent};
+use grammata_endpoint::{Timeouts, agent, hide_address};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,7 +76,11 @@ pub(crate) struct RemoteServer {
 }
 
 impl RemoteServer {
-    pub(crate) fn new(remote: &Remote, line_bytes: usize, events: SyncSender<Event>) -> RemoteServer {
+    /// Begins a session. Sends nothing yet.
+    ///
+    /// # Errors
+    /// `guard/thread` if no thread can be started.
+    pub(crate) fn new(remote: &Remote, line_bytes: usize, events: SyncSender<Event>) -> Result<RemoteServer> {
         let shared = Arc::new(Shared {
             remote: remote.clone(),
             line_bytes,
@@ -86,8 +91,8 @@ impl RemoteServer {
             is_closed: AtomicBool::new(false),
         });
         let own = Arc::clone(&shared);
-        let outbox = Outbox::new("server", move |line| post_in_order(&own, line));
-        RemoteServer { shared, outbox }
+        let outbox = Outbox::new("server", move |line| post_in_order(&own, line))?;
+        Ok(RemoteServer { shared, outbox })
     }
 }
 
@@ -138,18 +143,22 @@ fn post_in_order(shared: &Arc<Shared>, line: String) {
             }
             *posts += 1;
             drop(posts);
-            let shared = Arc::clone(shared);
-            std::thread::spawn(move || {
-                shared.post(&line, Some(&id), false);
-                *shared.posts.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-                shared.post_ended.notify_one();
+            let (own, for_answer) = (Arc::clone(shared), id.clone());
+            let posted = spawn(move || {
+                own.post(&line, Some(&id), false);
+                own.post_has_ended();
             });
+            if let Err(error) = posted {
+                shared.fail(Some(&for_answer), &errors::text_of(&error));
+                shared.post_has_ended();
+            }
         }
         Kind::Notification { method } => {
             shared.post(&line, None, false);
             if method == "notifications/initialized" {
                 let shared = Arc::clone(shared);
-                std::thread::spawn(move || shared.listen());
+                // without a thread the server's own messages are not read
+                let _ = spawn(move || shared.listen());
             }
         }
         Kind::Response { .. } => shared.post(&line, None, false),
@@ -174,13 +183,29 @@ impl Shared {
         request
     }
 
-    /// Passes a line of the server to the guard. Returns `false` if the guard has ended. An empty line is dropped, with
-    /// the result `true`.
+    fn post_has_ended(&self) {
+        *self.posts.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.post_ended.notify_one();
+    }
+
+    /// Passes an error response to the guard, in place of the answer to the request with this id. Does nothing without
+    /// an id. Parts of the key are hidden in `what`.
+    fn fail(&self, id: Option<&Id>, what: &str) {
+        let Some(id) = id else { return };
+        let what = self.remote.key.as_ref().map_or_else(|| what.to_owned(), |key| key.hide(what));
+        let text = format!("the server did not answer: {what}");
+        self.give(Line::Text(error::line(Some(id), error::UNAVAILABLE, &text)));
+    }
+
+    /// Passes a line of the server to the guard, without the key. Returns `false` if the guard has ended. An empty line
+    /// is dropped, with the result `true`.
     fn give(&self, line: Line) -> bool {
-        // servers begin a stream with an event without data, which only carries an id for resuming
-        if matches!(&line, Line::Text(text) if text.is_empty()) {
-            return true;
-        }
+        let line = match (line, &self.remote.key) {
+            // servers begin a stream with an event without data, which only carries an id for resuming
+            (Line::Text(text), _) if text.is_empty() => return true,
+            (Line::Text(text), Some(key)) => Line::Text(key.hide_in_json(text)),
+            (line, _) => line,
+        };
         self.events.send(Event::Line(Side::Server, line)).is_ok()
     }
 
@@ -188,12 +213,7 @@ impl Shared {
     /// gets an error response with this id. If the server no longer knows the session, the session ends. `is_first`
     /// means that the message is `initialize`.
     fn post(&self, line: &str, id: Option<&Id>, is_first: bool) {
-        let failed = |what: &str| {
-            if let Some(id) = id {
-                let text = format!("the server did not answer: {what}");
-                self.give(Line::Text(error::line(Some(id), error::UNAVAILABLE, &text)));
-            }
-        };
+        let failed = |what: &str| self.fail(id, what);
         let request = self.with_headers(self.remote.agent.post(&self.remote.url));
         let request = request.header("content-type", JSON).header("accept", format!("{JSON}, {STREAM}"));
         let response = match request.send(line) {
@@ -205,6 +225,13 @@ impl Shared {
             let _ =
                 self.events.send(Event::Ended(Side::Server, Some("it does not know the session".to_owned())));
             return;
+        }
+        if (300..400).contains(&status) {
+            let to = header(&response, "location").unwrap_or_default();
+            let to = excerpt(&hide_address(&resolved(&self.remote.url, &to)));
+            return failed(&format!(
+                "status {status}: it redirects to {to}; if you trust it, give `--http {to}`"
+            ));
         }
         if !(200..300).contains(&status) {
             return failed(&format!("status {status}: {}", said(response)));
@@ -297,12 +324,26 @@ fn header(response: &Response<Body>, name: &str) -> Option<String> {
     response.headers().get(name)?.to_str().ok().map(str::to_owned)
 }
 
+/// Returns the address of a redirection, which may be relative to the address of the request.
+fn resolved(url: &str, location: &str) -> String {
+    let host_end = |start: usize| url[start..].find('/').map_or(url.len(), |at| start + at);
+    match url.find("://") {
+        Some(at) if location.starts_with("//") => format!("{}{location}", &url[..=at]),
+        Some(at) if location.starts_with('/') => format!("{}{location}", &url[..host_end(at + 3)]),
+        Some(_) if !location.contains("://") => match url.rsplit_once('/') {
+            Some((folder, _)) => format!("{folder}/{location}"),
+            None => location.to_owned(),
+        },
+        _ => location.to_owned(),
+    }
+}
+
 /// Returns an excerpt of the body of an error response. At most [`MOST_ERROR`] bytes of the body are read.
 fn said(response: Response<Body>) -> String {
     let mut text = Vec::new();
     // if reading fails, the part that was read is shown
     let _ = response.into_body().into_reader().take(MOST_ERROR).read_to_end(&mut text);
-    grammata::diagnostic::excerpt(&String::from_utf8_lossy(&text))
+    excerpt(&String::from_utf8_lossy(&text))
 }
 
 /// Returns the response to the request with this id: the message `text`, or a message of the batch `text`. `None` if
@@ -323,4 +364,22 @@ pub(super) fn version(answer: &Message) -> Option<String> {
     let version = result.get("protocolVersion").and_then(Value::as_str)?;
     let is_version = version.len() <= MOST_ID && version.bytes().all(|byte| byte.is_ascii_graphic());
     is_version.then(|| version.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirections_are_resolved() {
+        for (url, location, expected) in [
+            ("http://a:1/mcp", "/mcp/", "http://a:1/mcp/"),
+            ("http://a:1/mcp", "https://b/mcp", "https://b/mcp"),
+            ("http://a:1/mcp", "//b/mcp", "http://b/mcp"),
+            ("http://a:1/x/mcp", "other", "http://a:1/x/other"),
+            ("http://a:1", "/mcp", "http://a:1/mcp"),
+        ] {
+            assert_eq!(resolved(url, location), expected, "{url} {location}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Reads HTTP/1.1 requests within bounds and a deadline. `httparse` parses the head of a request.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -44,12 +44,13 @@ impl Request {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Reads a request with a body of at most `most` bytes. Bytes after the body are ignored.
+    /// Reads a request with a body of at most `most` bytes. Bytes after the body are ignored. A client that waits for the
+    /// status 100 before it sends the body gets it.
     ///
     /// # Errors
-    /// An answer with status 400, 408, 411, 413 or 431 for a request that is malformed, late or too large; otherwise
+    /// An answer with status 400, 408, 411, 413, 417 or 431 for a request that is malformed, late or too large; otherwise
     /// [`Wrong::Gone`].
-    pub(super) fn read(stream: &mut impl Read, most: usize) -> Result<Request, Wrong> {
+    pub(super) fn read(stream: &mut (impl Read + Write), most: usize) -> Result<Request, Wrong> {
         let mut bytes = Vec::new();
         let mut piece = [0; 4096];
         let (mut request, length) = loop {
@@ -69,6 +70,14 @@ impl Request {
             return Err(Wrong::Answer(413, "the body is too long"));
         }
         request.body = bytes.split_off(length);
+        if let Some(expected) = request.header("expect") {
+            if !expected.eq_ignore_ascii_case("100-continue") {
+                return Err(Wrong::Answer(417, "`Expect` must be `100-continue`"));
+            }
+            if request.body.len() < body {
+                stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+            }
+        }
         // bytes after the body would be another request, but each connection has only one
         request.body.truncate(body);
         while request.body.len() < body {
@@ -139,16 +148,66 @@ impl Read for Timed<'_> {
     }
 }
 
+impl Write for Timed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut stream = self.stream;
+        stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A connection: the bytes that the client sends, and those that it receives.
+    struct Pair<'b>(&'b [u8], Vec<u8>);
+
+    impl Read for Pair<'_> {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            // the body arrives separately
+            let most = self.0.windows(4).position(|end| end == b"\r\n\r\n").map_or(self.0.len(), |at| at + 4);
+            let most = most.min(bytes.len());
+            self.0.read(&mut bytes[..most])
+        }
+    }
+
+    impl Write for Pair<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.1.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_client_that_waits_is_told_to_continue() {
+        for (headers, most, expected, told) in [
+            ("Expect: 100-continue\r\nContent-Length: 2", 8, Ok(2), "HTTP/1.1 100 Continue\r\n\r\n"),
+            ("Content-Length: 2", 8, Ok(2), ""),
+            ("Expect: 100-Continue\r\nContent-Length: 0", 8, Ok(0), ""),
+            ("Expect: 100-continue\r\nContent-Length: 2", 1, Err(413), ""),
+            ("Expect: tea\r\nContent-Length: 2", 8, Err(417), ""),
+        ] {
+            let text = format!("POST /mcp HTTP/1.1\r\n{headers}\r\n\r\n{{}}");
+            let mut pair = Pair(text.as_bytes(), Vec::new());
+            let read = Request::read(&mut pair, most).map(|request| request.body.len());
+            let read = read.map_err(|wrong| if let Wrong::Answer(status, _) = wrong { status } else { 0 });
+            assert_eq!((read, String::from_utf8(pair.1).unwrap().as_str()), (expected, told), "{headers}");
+        }
+    }
 
     #[test]
     fn requests_are_read_within_their_bounds() {
         let long = format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "x".repeat(20_000));
         let many =
             format!("GET / HTTP/1.1\r\n{}\r\n", (0..70).map(|n| format!("A{n}: b\r\n")).collect::<String>());
-        let status = |text: &str| match Request::read(&mut text.as_bytes(), 8) {
+        let status = |text: &str| match Request::read(&mut Pair(text.as_bytes(), Vec::new()), 8) {
             Ok(request) => (200, String::from_utf8(request.body).unwrap()),
             Err(Wrong::Answer(status, _)) => (status, String::new()),
             Err(Wrong::Gone) => (0, String::new()),

@@ -29,6 +29,8 @@ struct Open {
     /// The version of the protocol, from the first answer that has one.
     version: Option<String>,
     is_closed: bool,
+    /// The reason if the session has failed.
+    why_failed: Option<String>,
 }
 
 impl Open {
@@ -184,12 +186,19 @@ impl Routes {
         Ok(())
     }
 
-    /// Ends the session: open HTTP requests get no more messages, and new ones are refused.
-    pub(super) fn close(&self) {
+    /// Ends the session, with the reason if it has failed: open HTTP requests get no more messages, and new ones are
+    /// refused.
+    pub(super) fn close(&self, why_failed: Option<String>) {
         let mut open = self.open();
         open.is_closed = true;
+        open.why_failed = why_failed;
         open.posts.clear();
         open.stream = None;
+    }
+
+    /// Returns the reason if the session has failed.
+    pub(super) fn why_failed(&self) -> Option<String> {
+        self.open().why_failed.clone()
     }
 }
 
@@ -214,7 +223,7 @@ impl SessionClient {
     }
 }
 
-/// The client's side of a session. Dropping it ends the session and its open requests.
+/// The client's side of a session.
 struct HttpPeer(Routes);
 
 impl Peer for HttpPeer {
@@ -224,11 +233,5 @@ impl Peer for HttpPeer {
 
     fn flush(&mut self) {
         self.0.waiting.flush();
-    }
-}
-
-impl Drop for HttpPeer {
-    fn drop(&mut self) {
-        self.0.close();
     }
 }

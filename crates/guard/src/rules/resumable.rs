@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 /// - `["call", TOOL, {ARGUMENTS}]`;
 /// - `["result", {"data": VALUE}]` or `["result", {"error": TEXT}]` after a call;
 /// - `["own", TOOL, {ARGUMENTS}]` for a call of one of the guard's own tools;
-/// - `["guide", TEXT]` for a refused call, which a replay skips.
+/// - `["guide", TEXT]` for a refused call, and `["client", {…}]` for the name of the client, which a replay skips.
+///
+/// A line may also be an object with the event as its member `event`.
 pub struct ResumableRules<'r> {
     rules: Box<dyn Rules + 'r>,
 }
@@ -39,6 +41,8 @@ impl<'r> ResumableRules<'r> {
             let wrong = |what: &str, why: &str| errors::trace(place + 1, what, why);
             let event: Value =
                 serde_json::from_str(line).map_err(|_| wrong(line, "it is not an event in JSON"))?;
+            // since logs have times, an event may be a member of its line
+            let event = event.get("event").unwrap_or(&event);
             let part = |number: usize| event.get(number).cloned().unwrap_or_default();
             let name = part(1);
             let name = name.as_str().unwrap_or_default();
@@ -47,7 +51,7 @@ impl<'r> ResumableRules<'r> {
                 _ => Err(wrong(name, "the event has no arguments")),
             };
             match event.get(0).and_then(Value::as_str) {
-                Some("guide") => {}
+                Some("guide" | "client") => {}
                 Some("call") if !waits => {
                     resumed.rules.call(name, &arguments()?).map_err(|reason| wrong(name, &reason))?;
                     waits = true;

@@ -4,14 +4,15 @@ use super::outbox::{GRACE, Outbox, POLL, reader};
 use super::peer::{Event, Peer, Side};
 use crate::errors;
 use grammata::error::Result;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use grammata_agents::process::Group;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
-/// A server that runs as a child process. Dropping it closes the child's standard input, and kills a child that does
-/// not end within [`GRACE`].
+/// A server that runs as a child process. Dropping it closes the child's standard input, waits until the child ends,
+/// at most [`GRACE`], and kills what is left of its process group.
 pub(crate) struct ChildServer {
-    child: Child,
+    group: Group,
     outbox: Outbox,
 }
 
@@ -19,23 +20,24 @@ impl ChildServer {
     /// Starts a command as the server. The lines that the server writes are sent to `events`.
     ///
     /// # Errors
-    /// `guard/start` if the command cannot be started.
+    /// `guard/start` if the command cannot be started; `guard/thread` if no thread can be.
     pub(crate) fn start(
         command: &mut Command,
         line_bytes: usize,
         events: SyncSender<Event>,
     ) -> Result<ChildServer> {
         let name = command.get_program().to_string_lossy().into_owned();
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut child = child.map_err(|cause| errors::start(&name, &cause))?;
+        let group = Group::start(command.stdin(Stdio::piped()).stdout(Stdio::piped()));
+        let mut group = group.map_err(|cause| errors::start(&name, &cause))?;
+        let child = group.child();
         let outbox = match child.stdin.take() {
-            Some(input) => Outbox::of_stream("server", input),
-            None => Outbox::of_stream("server", std::io::sink()),
+            Some(input) => Outbox::of_stream("server", input)?,
+            None => Outbox::of_stream("server", std::io::sink())?,
         };
         if let Some(output) = child.stdout.take() {
-            reader(Side::Server, output, line_bytes, events);
+            reader(Side::Server, output, line_bytes, events)?;
         }
-        Ok(ChildServer { child, outbox })
+        Ok(ChildServer { group, outbox })
     }
 
     /// Waits at most [`GRACE`] for the child to end. Returns its exit status; `None` if the child still runs, or if its
@@ -43,7 +45,7 @@ impl ChildServer {
     fn ended(&mut self) -> Option<ExitStatus> {
         let start = Instant::now();
         loop {
-            match self.child.try_wait() {
+            match self.group.child().try_wait() {
                 Ok(None) if start.elapsed() < GRACE => std::thread::sleep(POLL),
                 status => return status.ok().flatten(),
             }
@@ -73,9 +75,6 @@ impl Peer for ChildServer {
 impl Drop for ChildServer {
     fn drop(&mut self) {
         self.outbox.close();
-        if self.ended().is_none() {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
+        self.ended();
     }
 }

@@ -10,6 +10,6 @@ mod peer;
 mod streams;
 
 pub(crate) use child::ChildServer;
-pub(crate) use outbox::{GRACE, Outbox, Waiting};
+pub(crate) use outbox::{GRACE, Outbox, Waiting, spawn};
 pub(crate) use peer::{Event, MOST_READ, Peer, Side};
 pub(crate) use streams::StreamClient;

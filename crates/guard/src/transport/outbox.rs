@@ -55,7 +55,10 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     /// Creates an outbox that writes lines to a stream.
-    pub(crate) fn of_stream(side: &'static str, mut stream: impl Write + Send + 'static) -> Outbox {
+    ///
+    /// # Errors
+    /// `guard/thread` if no thread can be started.
+    pub(crate) fn of_stream(side: &'static str, mut stream: impl Write + Send + 'static) -> Result<Outbox> {
         let mut is_open = true;
         Outbox::new(side, move |line| {
             // after a failed write the side is gone, and its lines are dropped
@@ -67,18 +70,21 @@ impl Outbox {
     }
 
     /// Creates an outbox that passes each line to `take`, in order, on a new thread.
-    pub(crate) fn new(side: &'static str, mut take: impl FnMut(String) + Send + 'static) -> Outbox {
+    ///
+    /// # Errors
+    /// `guard/thread` if no thread can be started.
+    pub(crate) fn new(side: &'static str, mut take: impl FnMut(String) + Send + 'static) -> Result<Outbox> {
         let (lines, to_take) = channel::<String>();
         let waiting = Waiting::default();
         let left = waiting.clone();
-        std::thread::spawn(move || {
+        spawn(move || {
             for line in to_take {
                 let length = line.len();
                 take(line);
                 left.remove(length);
             }
-        });
-        Outbox { side, lines: Some(lines), waiting }
+        })?;
+        Ok(Outbox { side, lines: Some(lines), waiting })
     }
 
     /// Queues a line.
@@ -105,8 +111,16 @@ impl Outbox {
 
 /// Reads the lines of a side on a new thread. Sends an event for each line that is not blank, and one at the end of the
 /// stream or after a read error. A line of more than `most` bytes is [`Line::TooLong`](crate::wire::Line::TooLong).
-pub(crate) fn reader(side: Side, stream: impl Read + Send + 'static, most: usize, to: SyncSender<Event>) {
-    std::thread::spawn(move || {
+///
+/// # Errors
+/// `guard/thread` if no thread can be started.
+pub(crate) fn reader(
+    side: Side,
+    stream: impl Read + Send + 'static,
+    most: usize,
+    to: SyncSender<Event>,
+) -> Result<()> {
+    spawn(move || {
         let mut stream = BufReader::new(stream);
         while let Ok(Some(line)) = read_line(&mut stream, most) {
             if to.send(Event::Line(side, line)).is_err() {
@@ -114,5 +128,13 @@ pub(crate) fn reader(side: Side, stream: impl Read + Send + 'static, most: usize
             }
         }
         let _ = to.send(Event::Ended(side, None));
-    });
+    })
+}
+
+/// Runs a function on a new thread.
+///
+/// # Errors
+/// `guard/thread` if no thread can be started.
+pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<()> {
+    std::thread::Builder::new().spawn(work).map(drop).map_err(|cause| errors::thread(&cause))
 }

@@ -10,14 +10,18 @@ use std::sync::mpsc::SyncSender;
 pub(crate) struct StreamClient(Outbox);
 
 impl StreamClient {
+    /// Creates the client.
+    ///
+    /// # Errors
+    /// `guard/thread` if no thread can be started.
     pub(crate) fn new(
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
         line_bytes: usize,
         events: SyncSender<Event>,
-    ) -> StreamClient {
-        reader(Side::Client, input, line_bytes, events);
-        StreamClient(Outbox::of_stream("client", output))
+    ) -> Result<StreamClient> {
+        reader(Side::Client, input, line_bytes, events)?;
+        Ok(StreamClient(Outbox::of_stream("client", output)?))
     }
 }
 

@@ -4,6 +4,7 @@
 mod asking;
 mod http;
 mod lenient_servers;
+mod listener;
 mod other_rules;
 mod parts;
 mod processes;

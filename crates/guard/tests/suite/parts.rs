@@ -207,3 +207,12 @@ pub(crate) fn value(
         }
     }
 }
+
+/// Returns a log that adds its lines to a text.
+pub(crate) fn log_to(text: &mut String) -> impl FnMut(&str) -> Result<(), grammata::Error> {
+    |line| {
+        text.push_str(line);
+        text.push('\n');
+        Ok(())
+    }
+}

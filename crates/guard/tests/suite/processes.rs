@@ -8,7 +8,6 @@ use grammata_guard::rules::ProcedureOptions;
 use grammata_guard::{Guard, Options};
 use serde_json::{Value, json};
 use std::io::{Cursor, Read, Write};
-use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -57,20 +56,20 @@ fn run(script: &str, lines: &[String], stays: Duration) -> Ran {
     let options = Options { deadline: Duration::from_millis(500), ..Options::default() };
     let mut guard = Guard::new(Box::new(rules), options).unwrap();
     let output = Shared::default();
-    let (mut log, mut notes) = (Vec::new(), 0);
+    let (mut log, mut notes) = (String::new(), 0);
     let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
     let start = Instant::now();
     let outcome = proxy::run(
         &mut guard,
         Server::Command(Command::new("sh").args(["-c", script])),
         Client::Streams(Box::new(Staying(Cursor::new(input.into_bytes()), stays)), Box::new(output.clone())),
-        Journal { log: Some((Path::new("log"), &mut log)), note: &mut |_| notes += 1 },
+        Journal { log: &mut parts::log_to(&mut log), note: &mut |_| notes += 1 },
         100_000,
     );
     let time = start.elapsed();
     let written = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
     let client = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    Ran { outcome, client, log: String::from_utf8(log).unwrap(), notes, time }
+    Ran { outcome, client, log, notes, time }
 }
 
 /// Returns the script of a server that lists the tools of the taxi, answers the first call with `answer`, and then does
@@ -183,7 +182,7 @@ fn commands_that_do_not_exist_are_errors() {
     let mut guard = Guard::new(Box::new(rules), Options::default()).unwrap();
     let mut command = Command::new("grammata-no-such-server");
     let client = Client::Streams(Box::new(std::io::empty()), Box::new(std::io::sink()));
-    let journal = Journal { log: None, note: &mut |_| {} };
+    let journal = Journal { log: &mut |_| Ok(()), note: &mut |_| {} };
     let error = proxy::run(&mut guard, Server::Command(&mut command), client, journal, 1_000).unwrap_err();
     assert_eq!(error.code(), "guard/start");
 }

@@ -8,6 +8,7 @@ use crate::procedures::language::errors;
 use crate::procedures::semantics::procedure::Procedure;
 use grammata::error::Result;
 use grammata::limits::Limits;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 /// An event of a conversation.
@@ -34,16 +35,17 @@ pub enum Event {
     Decide(String, Value),
     /// `["user", TEXT]`: the user says something.
     User(String),
-    /// `["guide", TEXT]`, a remark that changes nothing.
+    /// `["guide", TEXT]`, a remark, or `["client", {…}]`, the name of the client: they change nothing.
     Guide,
 }
 
 const FORMS: &str = r#"["user", TEXT], ["say", ANSWER], ["free", TEXT], ["call", API, OBJECT], ["result", OBJECT], ["slot", NAME, VALUE] or ["guide", TEXT]"#;
 
 impl Event {
-    /// Reads the event of a JSON value; `None` if it has none of the forms of an event.
+    /// Reads the event of a JSON value: the event itself, or an object with the event as its member `event`, such as
+    /// `{"time": TEXT, "event": EVENT}`. `None` if the value has none of the forms of an event.
     pub fn of(value: &Value) -> Option<Event> {
-        let items = value.as_array()?;
+        let items = value.get("event").unwrap_or(value).as_array()?;
         let text = |place: usize| items.get(place).and_then(Value::as_str).map(str::to_owned);
         let object = |place: usize| items.get(place).and_then(Value::as_object).cloned();
         Some(match text(0)?.as_str() {
@@ -59,10 +61,20 @@ impl Event {
             "free" => Event::Free,
             "slot" => Event::Decide(text(1)?, items.get(2)?.clone()),
             "user" => Event::User(text(1)?),
-            "guide" => Event::Guide,
+            "guide" | "client" => Event::Guide,
             _ => return None,
         })
     }
+}
+
+/// Splits a trace before its last line if that line was cut off while it was written: it has no line end, and its
+/// JSON is incomplete. Returns the trace without the line, and the bytes of the line, which is empty if no line was cut off.
+pub fn split_cut_line(trace: &[u8]) -> (&[u8], &[u8]) {
+    let start = trace.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let (lines, last) = trace.split_at(start);
+    let is_cut = !last.trim_ascii().is_empty()
+        && serde_json::from_slice::<IgnoredAny>(last).is_err_and(|cause| cause.is_eof());
+    if is_cut { (lines, last) } else { (trace, &[]) }
 }
 
 /// Reads a trace: a JSON list on each line. Blank lines are skipped.
@@ -104,7 +116,7 @@ impl TraceLine {
         let value: Value = serde_json::from_str(line).map_err(|_| wrong(line))?;
         let (id, items) = match &value {
             Value::Array(items) if items.first().is_none_or(Value::is_array) => (None, items),
-            Value::Object(fields) => {
+            Value::Object(fields) if !fields.contains_key("event") => {
                 let id = fields.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
                 (id, fields.get("events").and_then(Value::as_array).ok_or_else(|| wrong(line))?)
             }

@@ -10,17 +10,14 @@ use crate::io::output::{Exit, Failure, Output};
 use crate::io::{errors, messages};
 use grammata::diagnostic::visible_json;
 use grammata::error::Error;
-use grammata_base::files;
-use grammata_guard::http::{ListenOptions, Listener, Remote};
+use grammata_guard::http::{Handlers, ListenOptions, Listener, Remote};
 use grammata_guard::proxy::{self, Client, Journal, Server};
 use grammata_guard::rules::Ask;
-use grammata_guard::{Guard, Options};
+use grammata_guard::{Guard, Log, Options};
 use rules::Held;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
@@ -139,26 +136,18 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((api.to_owned(), tool.to_owned()))
 }
 
-/// The log of a session: its path, the open file, and the text that the file already has.
-type Log<'a> = (&'a Path, File, String);
-
-fn log(arguments: &Arguments) -> Result<Option<Log<'_>>, Error> {
+/// Opens the log of `--log` or `--resume`. Returns it with the text that it already has.
+fn log(arguments: &Arguments, held: &Held) -> Result<Option<(Log, String)>, Error> {
     if let Some(path) = &arguments.log {
-        let created = File::create_new(path).map_err(|cause| errors::io(path, &cause))?;
-        return Ok(Some((path, created, String::new())));
+        return Ok(Some((Log::create(path, held.log_form())?, String::new())));
     }
     let Some(path) = &arguments.resume else { return Ok(None) };
-    let limits = arguments.limits.get();
-    let io = |cause: std::io::Error| errors::io(path, &cause);
-    let mut file = files::open_to_resume(path)?;
-    let mut text = String::new();
-    let most = limits.source_bytes as u64 + 1;
-    (&mut file).take(most).read_to_string(&mut text).map_err(io)?;
-    file.seek(SeekFrom::End(0)).map_err(io)?;
-    if !text.is_empty() && !text.ends_with('\n') {
-        file.write_all(b"\n").map_err(io)?;
+    let (log, logged) = Log::resume(path, &arguments.limits.get())?;
+    if logged.cut > 0 {
+        let (name, cut) = (source::name_of(path), logged.cut);
+        messages::note(&format!("the last line of {name} was cut off ({cut} bytes), and is removed"));
     }
-    Ok(Some((path, file, text)))
+    Ok(Some((log, logged.text)))
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -175,12 +164,14 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Some(url) => Some(Remote::new(url, endpoint::key(arguments.http_key_env.as_deref())?)?),
         None => None,
     };
+    #[cfg(unix)]
+    grammata_guard::end_servers_on_signals()?;
     let session = Guarded { arguments, held: &held, remote };
     match arguments.listen {
         Some(address) => session.listen(address)?,
         None => {
             let client = Client::Streams(Box::new(std::io::stdin()), Box::new(std::io::stdout()));
-            session.run(client, log(arguments)?, MESSAGE_BYTES)?;
+            session.run(client, log(arguments, &held)?, MESSAGE_BYTES)?;
         }
     }
     Ok(Exit::Done)
@@ -195,20 +186,20 @@ struct Guarded<'a> {
 
 impl Guarded<'_> {
     /// Runs a session to its end.
-    fn run(&self, client: Client, mut log: Option<Log<'_>>, line_bytes: usize) -> Result<(), Error> {
+    fn run(&self, client: Client, log: Option<(Log, String)>, line_bytes: usize) -> Result<(), Error> {
         let arguments = self.arguments;
-        let text = log.as_ref().map_or("", |(_, _, text)| text);
-        let path = log.as_ref().map(|(path, ..)| *path);
+        let (mut log, text) = log.map_or((None, String::new()), |(log, text)| (Some(log), text));
+        let mut write = |line: &str| log.as_mut().map_or(Ok(()), |log| log.write(line));
         // supervisors cannot be shared between the threads of sessions
         let supervisor = self.held.supervisor(arguments, &arguments.limits.get())?;
-        let made = self.held.rules(supervisor.as_ref(), text, arguments);
-        let (rules, event) = made.map_err(|error| match path.filter(|_| !text.is_empty()) {
-            Some(path) => error.in_file(&source::name_of(path)),
-            None => error,
-        })?;
-        if let (Some((path, file, _)), Some(event)) = (&mut log, event) {
-            let event = visible_json(&event).map_err(|cause| errors::io(path, &cause.into()))?;
-            writeln!(file, "{event}").map_err(|cause| errors::io(path, &cause))?;
+        let made = self.held.rules(supervisor.as_ref(), &text, arguments);
+        let (rules, event) =
+            made.map_err(|error| match arguments.resume.as_ref().filter(|_| !text.is_empty()) {
+                Some(path) => error.in_file(&source::name_of(path)),
+                None => error,
+            })?;
+        if let Some(line) = event.and_then(|event| visible_json(&event).ok()) {
+            write(&line)?;
         }
         let options = Options {
             map: arguments.map.clone(),
@@ -223,10 +214,7 @@ impl Guarded<'_> {
             epoch: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
         };
         let mut guard = Guard::new(rules, options)?;
-        let journal = Journal {
-            log: log.as_mut().map(|(path, file, _)| (*path, file as &mut dyn Write)),
-            note: &mut messages::note,
-        };
+        let journal = Journal { log: &mut write, note: &mut messages::note };
         let mut command;
         let server = match (&self.remote, arguments.server.as_slice()) {
             (Some(remote), _) => Server::Http(remote),
@@ -254,16 +242,12 @@ impl Guarded<'_> {
         }
         let listener = Listener::new(address, options)?;
         messages::note(&format!("listening at {}", listener.url()));
-        listener.serve(&|id, client| {
+        let run = |id: &str, client| {
             let path = arguments.logs.as_ref().map(|folder| folder.join(format!("{id}.jsonl")));
-            let log = path.as_deref().map(|path| {
-                let created = File::create_new(path).map_err(|cause| errors::io(path, &cause))?;
-                Ok((path, created, String::new()))
-            });
+            let log = path.map(|path| Ok((Log::create(&path, self.held.log_form())?, String::new())));
             let ended = log.transpose().and_then(|log| self.run(Client::Http(client), log, MESSAGE_BYTES));
-            if let Err(error) = ended {
-                messages::warning(error.diagnostic());
-            }
-        })
+            ended.inspect_err(|error| messages::warning(error.diagnostic()))
+        };
+        listener.serve(&Handlers { run: &run, note: &messages::note })
     }
 }

@@ -10,6 +10,7 @@ use grammata_agents::flows::{FlowDomain, FlowOptions};
 use grammata_agents::plan::PlanAutomaton;
 use grammata_agents::procedures::{Procedure, Session, Supervisor, read_trace};
 use grammata_agents::tools::{self, Document, ReadOptions, ToolSet};
+use grammata_guard::LogForm;
 use grammata_guard::rules::{
     FlowRules, PlanRules, ProcedureOptions, ProcedureRules, ResumableRules, Rules, ToolRules, WishRules,
     Wishes,
@@ -120,6 +121,14 @@ impl Held {
             return Err(errors::guard_option(option));
         }
         Ok(held)
+    }
+
+    /// Returns the form of a new log.
+    pub(super) fn log_form(&self) -> LogForm {
+        match self {
+            Held::Procedure(_) | Held::Tools(_) | Held::Wishes(_) => LogForm::Events,
+            Held::Flow(_) | Held::Plan(..) => LogForm::Lines,
+        }
     }
 
     /// Returns the supervisor of a procedure; `None` for other rules, and for a procedure that results or decisions can

@@ -3,6 +3,7 @@
 use super::stream::{self, ViolationReport};
 use super::{FileArgs, ModeName};
 use crate::args::source;
+use crate::io::messages;
 use crate::io::output::{Exit, Failure, Output};
 use crate::io::text::counted;
 use grammata_agents::procedures::{self, Event};
@@ -73,7 +74,15 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         };
         return judged.lines(&arguments.trace, output);
     }
-    let text = source::text(&arguments.trace, &limits)?;
+    let bytes = source::read(&arguments.trace, limits.source_bytes)?;
+    let (bytes, cut) = procedures::split_cut_line(&bytes);
+    if !cut.is_empty() {
+        messages::note(&format!(
+            "the last line of the trace was cut off ({} bytes), and is left out",
+            cut.len()
+        ));
+    }
+    let text = source::text_of(&arguments.trace, bytes)?;
     let trace: Vec<Event> = procedures::read_trace(&text, &limits)
         .map_err(|error| error.in_file(&source::name_of(&arguments.trace)))?;
     let (verdict, session) =
