@@ -89,39 +89,40 @@ impl Key {
 const SHORTEST_HIDDEN: usize = 8;
 
 impl Key {
-    /// Returns a JSON text in which the strings have `…` in place of the whole key, in the same case of letters. Parts
-    /// of the key stay, because data may share letters with it, and so does a key of less than 8 characters. The result
-    /// is JSON if the text was.
-    pub fn hide_in_json(&self, mut text: String) -> String {
-        if self.0.len() < SHORTEST_HIDDEN {
+    /// Returns a JSON text in which the strings have `…` in place of the whole key, however it is escaped, in the same
+    /// case of letters. Parts of the key stay, because data may share letters with it, and so does a key of less than 8
+    /// characters. The result is JSON if the text was.
+    pub fn hide_in_json(&self, text: String) -> String {
+        let key = self.0.as_str();
+        if key.len() < SHORTEST_HIDDEN || !(text.contains('\\') || text.contains(key)) {
             return text;
         }
-        let escaped = self.0.replace('\\', r"\\").replace('"', "\\\"");
-        for form in [escaped.replace('/', r"\/"), escaped] {
-            if text.contains(&form) {
-                text = without(&text, &form);
+        let (mut out, mut rest) = (String::with_capacity(text.len()), text.as_str());
+        while let Some(start) = rest.find('"') {
+            let string = &rest[start..start + string_length(&rest[start..])];
+            out.push_str(&rest[..start]);
+            match serde_json::from_str::<String>(string) {
+                Ok(decoded) if decoded.contains(key) => {
+                    out.push_str(&serde_json::Value::from(decoded.replace(key, HIDDEN)).to_string());
+                }
+                Ok(_) | Err(_) => out.push_str(string),
             }
+            rest = &rest[start + string.len()..];
         }
-        text
+        out + rest
     }
 }
 
-/// Returns a JSON text with `…` in place of `form` within strings.
-fn without(text: &str, form: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let (mut is_string, mut is_escaped, mut rest) = (false, false, text);
-    while let Some(c) = rest.chars().next() {
-        if is_string && !is_escaped && rest.starts_with(form) {
-            out.push_str(HIDDEN);
-            rest = &rest[form.len()..];
-            continue;
-        }
-        is_string ^= c == '"' && !is_escaped;
-        is_escaped = c == '\\' && !is_escaped;
-        out.push(c);
-        rest = &rest[c.len_utf8()..];
-    }
-    out
+/// Returns the length in bytes of the JSON string at the start of a text that begins with a quotation mark. A string
+/// without an end has the rest of the text.
+fn string_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.bytes().skip(1).position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.map_or(text.len(), |end| end + 2)
 }
 
 impl std::fmt::Debug for Key {
@@ -258,6 +259,7 @@ mod tests {
             ("abc/def/gh", r#"["abc/def/gh","abc\/def\/gh"]"#, r#"["…","…"]"#),
             (r#"a"b\cdefgh"#, r#"["a\"b\\cdefgh"]"#, r#"["…"]"#),
             ("true", r#"["true"]"#, r#"["true"]"#),
+            ("sk+2345678", r#"["sk\u002B2345678\n","\u002b"]"#, r#"["…\n","\u002b"]"#),
             ("nnnnnnnn", r#"["\nnnnnnnn","\nnnnnnnnn"]"#, r#"["\nnnnnnnn","\n…"]"#),
         ] {
             let found = Key::new(key).unwrap().hide_in_json(text.to_owned());

@@ -125,14 +125,14 @@ pub(crate) fn trace(event: usize, node: &str, obstacle: &str) -> Error {
     )
 }
 
-/// `guard/log-exists`: the file of a new log exists already.
+/// `guard/log-exists`: the file of a new log has content.
 pub(crate) fn log_exists(path: &Path) -> Error {
     let path = path.display().to_string();
     usage(
-        Diagnostic::new("guard/log-exists", format!("the log `{}` exists", excerpt(&path)))
+        Diagnostic::new("guard/log-exists", format!("the log `{}` has content", excerpt(&path)))
             .in_file(path)
-            .found("a file")
-            .allowed("the name of a new file")
+            .found("a file that is not empty")
+            .allowed("a new file, or an empty one")
             .help("continue the session of the file with `--resume`, or give another name"),
     )
 }

@@ -35,12 +35,14 @@ pub struct Logged {
 }
 
 impl Log {
-    /// Creates a log.
+    /// Opens a new log: a file that does not exist, or is empty.
     ///
     /// # Errors
-    /// `guard/log-exists` if the file exists; `io/file` if it cannot be created.
+    /// `guard/log-exists` if the file has content; `io/locked` if another guard has the log open; `io/file` and
+    /// `io/no-file` if the file cannot be used.
     pub fn create(path: &Path, form: LogForm) -> Result<Log> {
-        Ok(Log { file: Appended::create(path, || errors::log_exists(path))?, form })
+        let (file, _) = Appended::open(path, 0, || errors::log_exists(path))?;
+        Ok(Log { file, form })
     }
 
     /// Opens a log of events to continue it, creating it if it is missing. If its last line was cut off, such as by a
@@ -131,6 +133,13 @@ mod tests {
         assert_eq!(open(b"\xff\xff\n").unwrap_err().code(), "guard/log-text");
         let error = Log::create(&path, LogForm::Events).unwrap_err();
         assert_eq!(error.code(), "guard/log-exists");
+        // an empty file is a new log, but not while another guard has it open
+        std::fs::write(&path, "").unwrap();
+        let first = Log::create(&path, LogForm::Lines).unwrap();
+        assert_eq!(Log::create(&path, LogForm::Lines).unwrap_err().code(), "io/locked");
+        drop(first);
+        assert!(Log::create(&path, LogForm::Lines).is_ok());
+        std::fs::write(&path, "xx\n").unwrap();
         let mut limits = Limits::default();
         limits.source_bytes = 2;
         assert_eq!(Log::resume(&path, &limits).unwrap_err().code(), "limit/exceeded");

@@ -14,19 +14,6 @@ pub struct Appended {
 }
 
 impl Appended {
-    /// Creates a file.
-    ///
-    /// # Errors
-    /// The result of `exists` if the path is in use; `io/file` if the file cannot be created; `io/locked` if another
-    /// process has opened it in the meantime.
-    pub fn create(path: &Path, exists: impl FnOnce() -> Error) -> Result<Appended> {
-        match OpenOptions::new().append(true).create_new(true).open(path) {
-            Ok(file) => Appended::lock(file, path),
-            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Err(exists()),
-            Err(cause) => Err(Error::io(path, &cause)),
-        }
-    }
-
     /// Opens a regular file, creating it if it is missing. Returns it with its content.
     ///
     /// # Errors
@@ -101,7 +88,6 @@ mod tests {
         first.append(b"one\n").unwrap();
         let error = Appended::open(&path, 10, too_large).unwrap_err();
         assert_eq!(error.code(), "io/locked", "{error}");
-        assert_eq!(Appended::create(&path, too_large).unwrap_err().code(), "limit/exceeded");
         // the lock ends with the writer, and what another program appends is kept
         drop(first);
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"tw").unwrap();
@@ -116,7 +102,7 @@ mod tests {
         assert_eq!(error.code(), "limit/exceeded");
         let error = Appended::open(folder.path(), 9, too_large).unwrap_err();
         assert_eq!(error.code(), "io/no-file");
-        let error = Appended::create(&folder.path().join("none/log"), too_large).unwrap_err();
+        let error = Appended::open(&folder.path().join("none/log"), 9, too_large).unwrap_err();
         assert_eq!(error.code(), "io/file");
     }
 }

@@ -7,6 +7,7 @@ mod cli_errors;
 mod cli_flow;
 mod cli_generate;
 mod cli_guard;
+mod cli_guard_logs;
 mod cli_retrieve;
 mod cli_tools;
 mod contract;

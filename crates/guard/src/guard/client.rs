@@ -88,7 +88,7 @@ impl Guard<'_> {
             return self.refuse(id, error::UNAVAILABLE, "too many requests wait for an answer");
         }
         self.in_use.insert(id.clone());
-        self.log_client(method, message);
+        self.identity.read(message);
         match method {
             "initialize" => {
                 self.way = message.value("params").and_then(|params| Way::of(&params));

@@ -177,8 +177,7 @@ pub struct Guard<'r> {
     notes: usize,
     /// The time of the first call.
     start: Option<Instant>,
-    /// Whether the log has the name of the client.
-    is_client_known: bool,
+    identity: identity::Identity,
     actions: Vec<Action>,
 }
 
@@ -220,7 +219,7 @@ impl<'r> Guard<'r> {
             shown: None,
             notes: 0,
             start: None,
-            is_client_known: false,
+            identity: identity::Identity::default(),
             actions: Vec::new(),
         })
     }
@@ -330,6 +329,7 @@ impl<'r> Guard<'r> {
 
     /// Logs an event, if the rules have a log line for it.
     fn log(&mut self, event: &Value) {
+        self.log_client();
         let line = self.rules.line(event);
         self.actions.extend(line.map(Action::Log));
     }

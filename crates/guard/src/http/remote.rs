@@ -54,6 +54,11 @@ impl Remote {
         url.parse::<ureq::http::Uri>().map_err(|_| errors::url(url))?;
         Ok(Remote { url: url.to_owned(), agent, key })
     }
+
+    /// Returns a text with the key, and parts of it, hidden.
+    fn hide(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text))
+    }
 }
 
 /// The state that the threads of a session share.
@@ -189,11 +194,10 @@ impl Shared {
     }
 
     /// Passes an error response to the guard, in place of the answer to the request with this id. Does nothing without
-    /// an id. Parts of the key are hidden in `what`.
+    /// an id.
     fn fail(&self, id: Option<&Id>, what: &str) {
         let Some(id) = id else { return };
-        let what = self.remote.key.as_ref().map_or_else(|| what.to_owned(), |key| key.hide(what));
-        let text = format!("the server did not answer: {what}");
+        let text = format!("the server did not answer: {}", self.remote.hide(what));
         self.give(Line::Text(error::line(Some(id), error::UNAVAILABLE, &text)));
     }
 
@@ -234,7 +238,7 @@ impl Shared {
             ));
         }
         if !(200..300).contains(&status) {
-            return failed(&format!("status {status}: {}", said(response)));
+            return failed(&format!("status {status}: {}", excerpt(&self.remote.hide(&said(response)))));
         }
         if is_first {
             let session = header(&response, SESSION);
@@ -338,12 +342,12 @@ fn resolved(url: &str, location: &str) -> String {
     }
 }
 
-/// Returns an excerpt of the body of an error response. At most [`MOST_ERROR`] bytes of the body are read.
+/// Returns the body of an error response as text. At most [`MOST_ERROR`] bytes of the body are read.
 fn said(response: Response<Body>) -> String {
     let mut text = Vec::new();
     // if reading fails, the part that was read is shown
     let _ = response.into_body().into_reader().take(MOST_ERROR).read_to_end(&mut text);
-    excerpt(&String::from_utf8_lossy(&text))
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Returns the response to the request with this id: the message `text`, or a message of the batch `text`. `None` if

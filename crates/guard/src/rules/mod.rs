@@ -1,5 +1,6 @@
 //! Rules that a guard enforces on an agent: the trait [`Rules`] and its implementations.
 
+mod events;
 mod flow;
 mod observed;
 mod plan;

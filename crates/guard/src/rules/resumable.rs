@@ -1,5 +1,6 @@
 //! Rules whose log can be replayed: it has every call with its arguments, and every result with its data.
 
+use super::events::{self, LoggedEvent};
 use super::observed::INTERRUPTED;
 use super::{Open, OwnTool, Rules, Values};
 use crate::errors;
@@ -12,8 +13,6 @@ use serde_json::{Value, json};
 /// - `["result", {"data": VALUE}]` or `["result", {"error": TEXT}]` after a call;
 /// - `["own", TOOL, {ARGUMENTS}]` for a call of one of the guard's own tools;
 /// - `["guide", TEXT]` for a refused call, and `["client", {…}]` for the name of the client, which a replay skips.
-///
-/// A line may also be an object with the event as its member `event`.
 pub struct ResumableRules<'r> {
     rules: Box<dyn Rules + 'r>,
 }
@@ -36,14 +35,10 @@ impl<'r> ResumableRules<'r> {
     ) -> Result<(ResumableRules<'r>, Option<Value>), Error> {
         let mut resumed = ResumableRules { rules };
         let mut waits = false;
-        let lines = log.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        for (place, line) in lines {
-            let wrong = |what: &str, why: &str| errors::trace(place + 1, what, why);
-            let event: Value =
-                serde_json::from_str(line).map_err(|_| wrong(line, "it is not an event in JSON"))?;
-            // since logs have times, an event may be a member of its line
-            let event = event.get("event").unwrap_or(&event);
-            let part = |number: usize| event.get(number).cloned().unwrap_or_default();
+        for read in events::read(log) {
+            let LoggedEvent { number, line, event } = read?;
+            let wrong = |what: &str, why: &str| errors::trace(number, what, why);
+            let part = |place: usize| event.get(place).cloned().unwrap_or_default();
             let name = part(1);
             let name = name.as_str().unwrap_or_default();
             let arguments = || match part(2) {
@@ -51,7 +46,6 @@ impl<'r> ResumableRules<'r> {
                 _ => Err(wrong(name, "the event has no arguments")),
             };
             match event.get(0).and_then(Value::as_str) {
-                Some("guide" | "client") => {}
                 Some("call") if !waits => {
                     resumed.rules.call(name, &arguments()?).map_err(|reason| wrong(name, &reason))?;
                     waits = true;

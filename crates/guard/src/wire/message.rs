@@ -1,7 +1,7 @@
 //! JSON-RPC messages. The values of their members keep their original text.
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt;
@@ -110,6 +110,11 @@ impl Message {
     /// Returns the value of a member; `None` if it is missing or cannot be parsed, because it is nested too
     /// deeply or has a surrogate without its pair.
     pub(crate) fn value(&self, name: &str) -> Option<Value> {
+        self.parsed(name)
+    }
+
+    /// Returns a member's value; `None` if it is missing, or has another form than `T`.
+    pub(crate) fn parsed<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         serde_json::from_str(self.members.get(name)?.get()).ok()
     }
 

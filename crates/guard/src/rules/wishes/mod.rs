@@ -5,6 +5,7 @@ mod file;
 
 pub use file::Wishes;
 
+use super::events::{self, LoggedEvent};
 use super::observed::{INTERRUPTED, failure, logged};
 use super::{Ask, Open, OwnTool, Question, Reply, Rules, Values};
 use crate::errors;
@@ -25,7 +26,7 @@ const MOST_SHOWN: usize = 16 << 10;
 /// - `["call", TOOL, {ARGUMENTS}, {"at": SECONDS}]`, with the time of the call as seconds since 1970;
 /// - `["result", {DATA}]` after a call;
 /// - `["asked", TOOL, "accepted"]` before a call that the person has accepted;
-/// - `["guide", TEXT]` for a refused call.
+/// - `["guide", TEXT]` for a refused call, and `["client", {…}]` for the name of the client.
 #[derive(Debug)]
 pub struct WishRules<'w> {
     wishes: &'w Wishes,
@@ -67,12 +68,11 @@ impl<'w> WishRules<'w> {
     /// `guard/trace` for a line that is not an event of such a log.
     pub fn resume(&mut self, log: &str) -> Fallible<Option<Value>> {
         let mut waits = false;
-        let lines = log.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        for (place, line) in lines {
-            let wrong = |why: &str| errors::trace(place + 1, line, why);
-            let event: Value = serde_json::from_str(line).map_err(|_| wrong("it is not an event in JSON"))?;
+        for read in events::read(log) {
+            let LoggedEvent { number, line, event } = read?;
+            let wrong = |why: &str| errors::trace(number, line, why);
             match event.get(0).and_then(Value::as_str) {
-                Some("guide" | "asked") => {}
+                Some("asked") => {}
                 Some("result") if waits => waits = false,
                 Some("call") if !waits => {
                     let tool =
