@@ -3,7 +3,8 @@
 
 use crate::cli::{refused, run, run_with};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -169,8 +170,9 @@ fn one_guard_at_a_time_has_a_log() {
     // the next guard continues
     let run = run_with(&arguments, &format!("{}\n", price(1)));
     assert_eq!(run.code, 0, "{}", run.err);
-    assert_eq!(place.called(), ["price_ride", "price_ride"]);
-    assert_eq!(kinds(&place), ["client", "call", "result", "guide", "call", "result"]);
+    assert!(run.out.contains("again"), "the guard knows the call of the first one: {}", run.out);
+    assert_eq!(place.called(), ["price_ride"]);
+    assert_eq!(kinds(&place), ["client", "call", "result", "guide", "guide"]);
     assert_eq!(verified(&log), "");
     // a log with content is not a new one
     refused("guard/log-exists", &["guard", RULES, "--log", arguments[3], "--", "sh", "-c", &server]);
@@ -201,7 +203,10 @@ fn a_killed_guard_loses_nothing() {
         let events = place.events();
         let kinds: Vec<&str> = events.iter().map(|event| event[0].as_str().unwrap()).collect();
         match cut {
-            0 => assert_eq!(kinds, ["client", "call", "result", "call", "result"]),
+            0 => {
+                assert_eq!(kinds, ["client", "call", "result", "guide"]);
+                assert!(events[2][1]["error"].is_string(), "the call counts as failed: {}", events[2]);
+            }
             _ => assert_eq!(kinds, ["client", "call", "result"]),
         }
         assert_eq!(verified(&log), "");
@@ -234,6 +239,46 @@ fn a_call_that_cannot_be_logged_is_not_sent() {
     assert_eq!(run_with(&place.arguments(name, &server), &price(1)).code, 0);
     assert_eq!(place.called(), ["price_ride"]);
     assert_eq!(verified(&log), "");
+}
+
+/// With little memory and many silent clients, the listener goes on, and serves later clients.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_listener_without_memory_serves_later_clients() {
+    let place = Place::new();
+    let folder = place.0.path().join("logs");
+    let server = place.server();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -v 170000; exec \"$@\"", "sh"]).arg(crate::program());
+    limited.args(["guard", RULES, "--listen", "127.0.0.1:0", "--logs", folder.to_str().unwrap()]);
+    let mut guard = Running::of(limited.args(["--", "sh", "-c", &server]));
+    let mut told = BufReader::new(guard.child.stderr.take().unwrap());
+    let mut line = String::new();
+    told.read_line(&mut line).unwrap();
+    let address =
+        line.trim().strip_prefix("note: listening at http://").and_then(|url| url.strip_suffix("/mcp"));
+    let address = address.unwrap_or_else(|| panic!("{line}"));
+    let connect = |text: &str| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let _ = stream.write_all(text.as_bytes());
+        stream
+    };
+    let silent: Vec<TcpStream> = (0..400).map(|_| connect("POST /mcp HTTP/1.1\r\n")).collect();
+    let served = || {
+        let body = initialize();
+        let head = "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+        let mut answer = String::new();
+        let mut stream = connect(&format!("{head}content-length: {}\r\n\r\n{body}", body.len()));
+        stream.read_to_string(&mut answer).is_ok() && answer.starts_with("HTTP/1.1 200")
+    };
+    // each refused client makes room for a later one
+    until("a client is served while others are silent", served);
+    drop(silent);
+    until("a client is served later", served);
+    assert!(guard.child.try_wait().unwrap().is_none());
+    guard.child.kill().unwrap();
+    guard.child.wait().unwrap();
 }
 
 /// A server's child ends with the guard, whether the client leaves or a signal ends the guard.

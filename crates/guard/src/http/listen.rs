@@ -9,6 +9,7 @@ use super::routes::SessionClient;
 use super::sessions::{Ending, InUse, Refusal, Sessions};
 use super::{JSON, SESSION, STREAM};
 use crate::errors;
+use crate::transport::with_room;
 use crate::wire::{Id, Kind, Message, error};
 use grammata::error::Result;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -161,9 +162,8 @@ impl Listener {
             return Err(refuse("all connections are in use: try again later"));
         };
         let own = Arc::clone(&stream);
-        let thread = Builder::new().stack_size(STACK).spawn_scoped(serving.scope, move || {
-            self.connection(&own, &connection, serving);
-        });
+        let serve = move || self.connection(&own, &connection, serving);
+        let thread = with_room(|| Builder::new().stack_size(STACK).spawn_scoped(serving.scope, serve));
         thread.map(drop).map_err(|cause| {
             self.connections.make_room();
             format!("{}: {cause}", refuse("the system cannot start a thread: try again later"))
@@ -277,10 +277,11 @@ impl Listener {
         let (used, client) = self.sessions.begin()?;
         let (name, routes) = (used.name.clone(), used.session.routes.clone());
         let ending = Ending::new(&self.sessions, name, routes);
-        let thread = Builder::new().spawn_scoped(serving.scope, move || {
+        let run = move || {
             let ended = (serving.handlers.run)(ending.name(), client);
             ending.close(ended.err().map(|error| errors::text_of(&error)));
-        });
+        };
+        let thread = with_room(|| Builder::new().spawn_scoped(serving.scope, run));
         match thread {
             Ok(_) => Ok(used),
             Err(_) => Err((503, "the system cannot start a thread: try again later")),

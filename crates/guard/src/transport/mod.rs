@@ -8,8 +8,10 @@ mod child;
 mod outbox;
 mod peer;
 mod streams;
+mod threads;
 
 pub(crate) use child::ChildServer;
-pub(crate) use outbox::{GRACE, Outbox, Waiting, spawn};
+pub(crate) use outbox::{GRACE, Outbox, Waiting};
 pub(crate) use peer::{Event, MOST_READ, Peer, Side};
 pub(crate) use streams::StreamClient;
+pub(crate) use threads::{spawn, with_room};

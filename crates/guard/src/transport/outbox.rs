@@ -1,6 +1,7 @@
 //! Threads that write queued lines to a side of a session, and threads that read lines of a side.
 
 use super::peer::{Event, Side};
+use super::threads::spawn;
 use crate::errors;
 use crate::wire::read_line;
 use grammata::error::Result;
@@ -129,12 +130,4 @@ pub(crate) fn reader(
         }
         let _ = to.send(Event::Ended(side, None));
     })
-}
-
-/// Runs a function on a new thread.
-///
-/// # Errors
-/// `guard/thread` if no thread can be started.
-pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<()> {
-    std::thread::Builder::new().spawn(work).map(drop).map_err(|cause| errors::thread(&cause))
 }

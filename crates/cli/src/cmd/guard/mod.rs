@@ -1,5 +1,7 @@
 //! `grammata guard`: an MCP server behind a procedure, a domain of flows, a plan spec or tools with prerequisites.
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod memory;
 mod rules;
 
 use crate::args::deadline::deadline;
@@ -96,7 +98,8 @@ pub(crate) struct Arguments {
     /// Seconds that the server may take for a call
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = deadline)]
     deadline: Duration,
-    /// Write the session to a new file, which `procedure verify` or `plan verify` reads
+    /// Write the session to a new or empty file, which `procedure verify` or `plan verify` reads. Events in JSON have
+    /// their times
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "listen"])]
     log: Option<PathBuf>,
     /// Continue the session of a log, and write to it; a file that does not exist begins one. For rules other than a
@@ -153,6 +156,10 @@ fn log(arguments: &Arguments, held: &Held) -> Result<Option<(Log, String)>, Erro
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     if output.is_json() {
         return Err(errors::guard_writes_messages().into());
+    }
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if arguments.listen.is_some() {
+        memory::restart_with_one_arena();
     }
     let limits = arguments.limits.get();
     let held = Held::read(arguments, &limits)?;
