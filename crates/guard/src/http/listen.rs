@@ -9,7 +9,7 @@ use super::routes::SessionClient;
 use super::sessions::{Ending, InUse, Refusal, Sessions};
 use super::{JSON, SESSION, STREAM};
 use crate::errors;
-use crate::transport::with_room;
+use crate::transport::{ROOM, with_room};
 use crate::wire::{Id, Kind, Message, error};
 use grammata::error::Result;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -29,6 +29,8 @@ const SWEEP: Duration = Duration::from_secs(1);
 const QUIET: Duration = Duration::from_secs(10);
 /// The stack of a connection's thread in bytes. It is small because a client may open many connections.
 const STACK: usize = 512 << 10;
+/// Bytes of address space that connections leave for sessions, which they may begin.
+const SESSION_ROOM: u64 = 32 << 20;
 
 /// Access rules and bounds of a [`Listener`].
 #[derive(Clone, Debug)]
@@ -163,7 +165,9 @@ impl Listener {
         };
         let own = Arc::clone(&stream);
         let serve = move || self.connection(&own, &connection, serving);
-        let thread = with_room(|| Builder::new().stack_size(STACK).spawn_scoped(serving.scope, serve));
+        let thread = with_room(ROOM + SESSION_ROOM, || {
+            Builder::new().stack_size(STACK).spawn_scoped(serving.scope, serve)
+        });
         thread.map(drop).map_err(|cause| {
             self.connections.make_room();
             format!("{}: {cause}", refuse("the system cannot start a thread: try again later"))
@@ -281,10 +285,13 @@ impl Listener {
             let ended = (serving.handlers.run)(ending.name(), client);
             ending.close(ended.err().map(|error| errors::text_of(&error)));
         };
-        let thread = with_room(|| Builder::new().spawn_scoped(serving.scope, run));
+        let thread = with_room(ROOM, || Builder::new().spawn_scoped(serving.scope, run));
         match thread {
             Ok(_) => Ok(used),
-            Err(_) => Err((503, "the system cannot start a thread: try again later")),
+            Err(_) => {
+                self.connections.make_room();
+                Err((503, "the system cannot start a thread: try again later"))
+            }
         }
     }
 

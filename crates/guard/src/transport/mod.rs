@@ -14,4 +14,4 @@ pub(crate) use child::ChildServer;
 pub(crate) use outbox::{GRACE, Outbox, Waiting};
 pub(crate) use peer::{Event, MOST_READ, Peer, Side};
 pub(crate) use streams::StreamClient;
-pub(crate) use threads::{spawn, with_room};
+pub(crate) use threads::{ROOM, spawn, with_room};

@@ -4,18 +4,16 @@ use crate::errors;
 use grammata::error::Result;
 use std::io;
 
-/// Bytes of address space that must be free when a thread is started. A thread that finds none for its first steps ends
-/// the whole process.
-#[cfg(target_os = "linux")]
-const RESERVE: u64 = 16 << 20;
+/// Bytes of address space that must be free when a thread of a session is started.
+pub(crate) const ROOM: u64 = 16 << 20;
 
-/// Runs a function that starts a thread.
+/// Runs a function that starts a thread, if `room` bytes of address space are free: a thread that finds none for its
+/// first steps ends the whole process.
 ///
 /// # Errors
-/// The error of the function; `OutOfMemory`, without a call of it, if the address space of the process is bounded, and
-/// little of it is free.
-pub(crate) fn with_room<T>(start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    if has_room() { start() } else { Err(io::ErrorKind::OutOfMemory.into()) }
+/// The error of the function; `OutOfMemory`, without a call of it, if less is free.
+pub(crate) fn with_room<T>(room: u64, start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    if has_room(room) { start() } else { Err(io::ErrorKind::OutOfMemory.into()) }
 }
 
 /// Runs a function on a new thread.
@@ -23,17 +21,17 @@ pub(crate) fn with_room<T>(start: impl FnOnce() -> io::Result<T>) -> io::Result<
 /// # Errors
 /// `guard/thread` if no thread can be started.
 pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<()> {
-    let thread = with_room(|| std::thread::Builder::new().spawn(work));
+    let thread = with_room(ROOM, || std::thread::Builder::new().spawn(work));
     thread.map(drop).map_err(|cause| errors::thread(&cause))
 }
 
-/// Returns whether [`RESERVE`] bytes of the address space are free. Nothing is allocated to find out: while it was held,
+/// Returns whether the address space is not bounded, or `room` bytes of it are free. Nothing is allocated to find out: while it was held,
 /// other threads could lack it.
 #[cfg(target_os = "linux")]
-fn has_room() -> bool {
+fn has_room(room: u64) -> bool {
     use rustix::process::{Resource, getrlimit};
     let Some(most) = getrlimit(Resource::As).current else { return true };
-    address_space().is_none_or(|used| used + RESERVE <= most)
+    address_space().is_none_or(|used| used.saturating_add(room) <= most)
 }
 
 /// Returns the bytes of the address space that are in use; `None` if the system does not tell.
@@ -47,7 +45,7 @@ fn address_space() -> Option<u64> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn has_room() -> bool {
+fn has_room(_room: u64) -> bool {
     true
 }
 
