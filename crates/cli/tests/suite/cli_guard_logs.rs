@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const RULES: &str = "grammars/procedures/taxi_order.yaml";
-const SIMULATED: &str =
-    "python3 examples/guard/simulated_server.py grammars/procedures/simulations/taxi_order.json";
+const SIMULATED: &str = "python3 examples/guard/simulated_server.py examples/guard/taxi.json";
 
 /// A folder with the log of a guard, and the lines that its servers received.
 struct Place(TempDir);

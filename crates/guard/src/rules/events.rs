@@ -29,3 +29,30 @@ pub(super) fn read(log: &str) -> impl Iterator<Item = Result<LoggedEvent<'_>>> {
         (!changes_nothing).then_some(Ok(LoggedEvent { number, line, event }))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn events_are_read_with_and_without_times() {
+        let time = r#""time":"2026-11-29T07:08:09.123Z""#;
+        let log = format!(
+            "[\"client\",{{}}]\n[\"call\",\"a\",{{\"event\":1}}]\n\n{{{time},\"event\":[\"result\",{{\"x\":1}}]}}\n\
+             {{{time},\"event\":[\"guide\",\"x\"]}}\n{{{time},\"event\":[\"own\",\"b\",{{}}]}}\n{{\"event\" 1}}"
+        );
+        let read = |logged: Result<LoggedEvent<'_>>| match logged {
+            Ok(logged) => (logged.number, logged.event),
+            Err(error) => (0, error.code().into()),
+        };
+        let found: Vec<(usize, Value)> = super::read(&log).map(read).collect();
+        let expected = [
+            (2, json!(["call", "a", { "event": 1 }])),
+            (4, json!(["result", { "x": 1 }])),
+            (6, json!(["own", "b", {}])),
+            (0, json!("guard/trace")),
+        ];
+        assert_eq!(found, expected);
+    }
+}
