@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const RULES: &str = "grammars/procedures/taxi_order.yaml";
-const SIMULATED: &str = "python3 examples/guard/simulated_server.py examples/guard/taxi.json";
+const SIMULATED: &str =
+    "python3 examples/guard/simulated_server.py grammars/procedures/simulations/taxi_order.json";
 
 /// A folder with the log of a guard, and the lines that its servers received.
 struct Place(TempDir);
@@ -58,7 +59,7 @@ impl Place {
     }
 
     fn arguments<'a>(&self, log: &'a str, server: &'a str) -> Vec<&'a str> {
-        vec!["guard", RULES, "--resume", log, "--", "sh", "-c", server]
+        vec!["guard", RULES, "--open-arguments", "--resume", log, "--", "sh", "-c", server]
     }
 }
 
@@ -153,7 +154,7 @@ fn one_guard_at_a_time_has_a_log() {
     assert!(first.ask(&price(1))["result"]["isError"].is_null());
     let start = Instant::now();
     for option in ["--resume", "--log"] {
-        let told = refused("io/locked", &["guard", RULES, option, arguments[3], "--", "sh", "-c", &server]);
+        let told = refused("io/locked", &["guard", RULES, option, arguments[4], "--", "sh", "-c", &server]);
         assert!(told.contains("end the other process"), "{told}");
     }
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
@@ -174,7 +175,7 @@ fn one_guard_at_a_time_has_a_log() {
     assert_eq!(kinds(&place), ["client", "call", "result", "guide", "guide"]);
     assert_eq!(verified(&log), "");
     // a log with content is not a new one
-    refused("guard/log-exists", &["guard", RULES, "--log", arguments[3], "--", "sh", "-c", &server]);
+    refused("guard/log-exists", &["guard", RULES, "--log", arguments[4], "--", "sh", "-c", &server]);
 }
 
 /// A guard that is killed in the middle of a call loses nothing, and the next one continues: after whole lines, and
