@@ -18,8 +18,8 @@ fn groups() -> MutexGuard<'static, BTreeSet<i32>> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A child process that leads a process group of its own. Dropping it kills the processes of the group. On systems other
-/// than Unix there are no groups, and only the child is killed.
+/// A child process that leads a process group of its own. Dropping it kills the processes of the group. On systems
+/// other than Unix there are no groups, and only the child is killed.
 #[derive(Debug)]
 pub struct Group(Child);
 

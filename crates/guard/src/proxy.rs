@@ -59,8 +59,9 @@ impl std::fmt::Debug for Journal<'_> {
 /// and of a line of a client on streams.
 ///
 /// # Errors
-/// `guard/start` if the command cannot be started; `guard/thread` if a thread cannot be; `guard/server-ended` if the server ends first; `guard/full` if a
-/// side does not read; the error of an [`Action::Stop`]; an error if the log cannot be written.
+/// `guard/start` if the command cannot be started; `guard/thread` if a thread cannot be; `guard/server-ended` if the
+/// server ends first; `guard/full` if a side does not read; the error of an [`Action::Stop`]; an error if the log
+/// cannot be written.
 pub fn run(
     guard: &mut Guard<'_>,
     server: Server<'_>,

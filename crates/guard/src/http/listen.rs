@@ -39,8 +39,8 @@ pub struct ListenOptions {
     pub is_public: bool,
     /// Values of the header `Origin` that are allowed in addition to those of this machine. None by default.
     pub origins: Vec<String>,
-    /// Maximum number of concurrent sessions. If it is reached, a new session ends the one that was unused for the longest
-    /// time. Default 64.
+    /// Maximum number of concurrent sessions. If it is reached, a new session ends the one that was unused for the
+    /// longest time. Default 64.
     pub sessions: usize,
     /// Time without requests after which a session ends. Default 30 minutes.
     pub idle: Duration,

@@ -44,12 +44,12 @@ impl Request {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Reads a request with a body of at most `most` bytes. Bytes after the body are ignored. A client that waits for the
-    /// status 100 before it sends the body gets it.
+    /// Reads a request with a body of at most `most` bytes. Bytes after the body are ignored. A client that waits for
+    /// the status 100 before it sends the body gets it.
     ///
     /// # Errors
-    /// An answer with status 400, 408, 411, 413, 417 or 431 for a request that is malformed, late or too large; otherwise
-    /// [`Wrong::Gone`].
+    /// An answer with status 400, 408, 411, 413, 417 or 431 for a request that is malformed, late or too large;
+    /// otherwise [`Wrong::Gone`].
     pub(super) fn read(stream: &mut (impl Read + Write), most: usize) -> Result<Request, Wrong> {
         let mut bytes = Vec::new();
         let mut piece = [0; 4096];

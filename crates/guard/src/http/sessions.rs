@@ -96,8 +96,8 @@ impl Sessions {
         idle.iter().for_each(Session::end);
     }
 
-    /// Creates a session with a random id, in use by the request that begins it. If there are too many sessions, the one
-    /// that was unused for the longest time ends.
+    /// Creates a session with a random id, in use by the request that begins it. If there are too many sessions, the
+    /// one that was unused for the longest time ends.
     ///
     /// # Errors
     /// 503: all sessions are in use, or there are no random numbers.

@@ -25,8 +25,8 @@ pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<()> {
     thread.map(drop).map_err(|cause| errors::thread(&cause))
 }
 
-/// Returns whether the address space is not bounded, or `room` bytes of it are free. Nothing is allocated to find out: while it was held,
-/// other threads could lack it.
+/// Returns whether the address space is not bounded, or `room` bytes of it are free. Nothing is allocated to find out:
+/// while it was held, other threads could lack it.
 #[cfg(target_os = "linux")]
 fn has_room(room: u64) -> bool {
     use rustix::process::{Resource, getrlimit};

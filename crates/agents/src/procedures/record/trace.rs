@@ -67,8 +67,8 @@ impl Event {
     }
 }
 
-/// Splits a trace before its last line if that line was cut off while it was written: it has no line end, and its
-/// JSON is incomplete. Returns the trace without the line, and the bytes of the line, which is empty if no line was cut off.
+/// Splits a trace before its last line if that line was cut off while it was written: it has no line end, and its JSON
+/// is incomplete. Returns the trace without the line, and the bytes of the line, which is empty if no line was cut off.
 pub fn split_cut_line(trace: &[u8]) -> (&[u8], &[u8]) {
     let start = trace.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let (lines, last) = trace.split_at(start);
