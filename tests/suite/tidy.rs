@@ -166,7 +166,6 @@ const WRITERS: &[&str] = &[
     "src/mask_file/save.rs",
     "crates/agents/src/retrieval/index/disk.rs",
     "crates/agents/src/retrieval/store.rs",
-    "crates/cli/src/cmd/guard/mod.rs",
     "crates/cli/src/cmd/plan/run.rs",
     "crates/cli/src/cmd/procedure/simulate.rs",
 ];
@@ -178,7 +177,7 @@ fn files_are_opened_in_one_place() {
     let (mut wrong, mut writers) = (Vec::new(), Vec::new());
     for (path, text) in product() {
         let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().display().to_string();
-        if name == "crates/base/src/files/mod.rs" || name.starts_with("crates/testing/") {
+        if name.starts_with("crates/base/src/files/") || name.starts_with("crates/testing/") {
             continue;
         }
         let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
