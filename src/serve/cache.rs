@@ -22,6 +22,22 @@ pub struct CachedGrammar {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// Counts of a [`GrammarCache`] since it was created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheStatistics {
+    /// Requests whose grammar was in memory, or was being compiled for another request.
+    pub hits: u64,
+    /// Requests whose grammar was not in memory: it was compiled, or loaded from a mask file.
+    pub misses: u64,
+    /// Grammars that were evicted because the bound was exceeded.
+    pub evictions: u64,
+    /// Cached grammars, including those being compiled.
+    pub grammars: usize,
+    /// Bytes of the cached grammars as last measured; see [`GrammarCache::memory_usage`].
+    pub bytes: usize,
+}
+
 /// Compiled grammars for one vocabulary, by source and options. Threads may share it; a grammar that several threads
 /// request at the same time is compiled once.
 ///
@@ -47,6 +63,9 @@ struct Entries {
     by_source: HashMap<Arc<Source>, Entry>,
     /// The number of requests so far.
     clock: u64,
+    /// The number of requests that added an entry.
+    misses: u64,
+    evictions: u64,
     /// Sum of the bytes of all entries, as last measured.
     bytes: usize,
     /// Number of requests since all entries were measured.
@@ -123,6 +142,7 @@ impl Entries {
                 break;
             }
             self.remove(&source);
+            self.evictions += 1;
         }
     }
 }
@@ -201,6 +221,7 @@ impl GrammarCache {
             entry.used = used;
             return Arc::clone(&entry.slot);
         }
+        entries.misses += 1;
         let slot = Slot::default();
         entries.by_source.insert(Arc::new(source.clone()), Entry { slot: Arc::clone(&slot), used, bytes: 0 });
         slot
@@ -242,12 +263,28 @@ impl GrammarCache {
         entries.bytes
     }
 
+    /// Counts of requests and evictions, and the size of the cache. Nothing is measured, so a call is cheap.
+    pub fn statistics(&self) -> CacheStatistics {
+        let entries = self.entries();
+        CacheStatistics {
+            hits: entries.clock - entries.misses,
+            misses: entries.misses,
+            evictions: entries.evictions,
+            grammars: entries.by_source.len(),
+            bytes: entries.bytes,
+        }
+    }
+
     /// Evicts all grammars, and drops the records that grammars of the compiler share. The memory of grammars that no
     /// sequence uses is freed.
     pub fn clear(&self) {
         self.compiler.clear_cache();
         // dropped after the lock is released
-        let _entries = std::mem::take(&mut *self.entries());
+        let _grammars = {
+            let mut entries = self.entries();
+            (entries.bytes, entries.unmeasured) = (0, 0);
+            std::mem::take(&mut entries.by_source)
+        };
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {

@@ -34,4 +34,4 @@ mod errors;
 mod folder;
 
 pub use batch::{RowRequest, accept_tokens, fill_masks, fill_rows};
-pub use cache::{CachedGrammar, GrammarCache};
+pub use cache::{CacheStatistics, CachedGrammar, GrammarCache};

@@ -36,8 +36,14 @@ fn equal_sources_share_a_grammar_and_others_do_not() {
         }
     }
     assert_eq!(cache.len(), sources.len());
+    let (count, counts) = (sources.len(), cache.statistics());
+    assert_eq!((counts.misses, counts.hits), (count as u64, (count * count) as u64));
+    assert_eq!((counts.grammars, counts.evictions), (count, 0));
+    assert_eq!(counts.bytes, cache.memory_usage());
     cache.clear();
     assert!(cache.is_empty() && cache.memory_usage() == 0);
+    // counts stay, sizes do not
+    assert_eq!((cache.statistics().misses, cache.statistics().bytes), (counts.misses, 0));
 }
 
 #[test]
@@ -64,6 +70,9 @@ fn the_least_recently_used_go_first_and_their_sequences_go_on() {
         assert!(cache.memory_usage() <= size * 4);
     }
     assert!((1..=4).contains(&cache.len()), "{}", cache.len());
+    let counts = cache.statistics();
+    assert_eq!(counts.misses - counts.evictions, counts.grammars as u64);
+    assert_eq!((counts.misses, counts.hits), (40, 38));
     let kept = cache.get(&grammar(0)).unwrap();
     // tables that grow after a grammar was cached count, too
     let before = cache.memory_usage();

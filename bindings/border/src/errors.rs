@@ -1,5 +1,7 @@
 //! Errors that arise in the conversion between Rust and Python.
 
+use grammata::diagnostic::did_you_mean;
+use grammata::limits::LimitKind;
 use grammata::{Diagnostic, Error, ErrorKind};
 use std::fmt::Display;
 
@@ -24,6 +26,17 @@ pub(crate) fn limits(cause: &impl Display) -> Error {
             .cause(cause)
             .allowed("a dict from names of limits to numbers, such as {\"cache_bytes\": 1 << 28}")
             .help("docs/security.md lists the limits"),
+    )
+}
+
+/// `python/limits`: no limit has this name.
+pub(crate) fn unknown_limit(name: &str) -> Error {
+    let names: Vec<&str> = LimitKind::ALL.iter().map(|kind| kind.name()).collect();
+    usage(
+        Diagnostic::new("python/limits", "unknown limit")
+            .found(name)
+            .allowed(names.join(", "))
+            .help(did_you_mean(name, names, "docs/security.md lists the limits")),
     )
 }
 

@@ -11,7 +11,7 @@ impl Border {
     /// defaults.
     ///
     /// # Errors
-    /// `python/limits`: the object is not a dict, a name is unknown, or a value is not a whole number, 0 or more.
+    /// `python/limits`: the object is not a dict, a name is unknown (the error lists the names), or a value is not a whole number, 0 or more.
     pub fn limits(&self, object: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
         let Some(object) = object else { return Ok(Limits::default()) };
         let py = object.py();
@@ -20,7 +20,7 @@ impl Border {
         let mut limits = Limits::default();
         for (name, limit) in given {
             let kind = LimitKind::ALL.iter().find(|kind| kind.name() == name);
-            let unknown = || errors::limits(&format!("unknown limit `{name}`"));
+            let unknown = || errors::unknown_limit(&name);
             limits = limits.with(*self.raise(py, kind.ok_or_else(unknown))?, limit);
         }
         Ok(limits)

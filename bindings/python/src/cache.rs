@@ -7,6 +7,7 @@ use crate::source::Source;
 use grammata::serve;
 use grammata_python_border::forking::detach;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::path::PathBuf;
 
 /// Compiled grammars by source, with a bound on their bytes. Threads may share it; a grammar that several threads
@@ -72,6 +73,19 @@ impl GrammarCache {
     /// Bytes of the cached grammars.
     fn memory_usage(&self, py: Python<'_>) -> usize {
         detach(py, || self.0.memory_usage())
+    }
+
+    /// Counts since the cache was created: "hits", "misses" and "evictions"; and the number of "grammars" and their
+    /// "bytes" as last measured.
+    fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = detach(py, || self.0.statistics());
+        let statistics = PyDict::new(py);
+        statistics.set_item("hits", found.hits)?;
+        statistics.set_item("misses", found.misses)?;
+        statistics.set_item("evictions", found.evictions)?;
+        statistics.set_item("grammars", found.grammars)?;
+        statistics.set_item("bytes", found.bytes)?;
+        Ok(statistics)
     }
 
     /// Removes all grammars from memory.
