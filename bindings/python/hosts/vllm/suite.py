@@ -2,7 +2,9 @@
 
     python suite.py FOLDER                     set up vLLM in FOLDER, run everything, compare; exit status 1 if anything differs
     python suite.py FOLDER --update            the same, and write the list of differences anew
-    python suite.py FOLDER --only tests        a part: `tests` (vLLM's own), `tags` (its tests of tool calls), `generation`
+    python suite.py FOLDER --only tests        a part: `tests` (vLLM's own), `tags` (its tests of tool calls), `generation`,
+                                               `server` (a server, its metrics, and starts that must fail)
+    python suite.py FOLDER --version 0.31.0    another version of vLLM; the list of differences is that of the newest
 
 `cargo xtask full vllm` does the first. The package is found by `PYTHONPATH`, with its metadata, from which vLLM learns of the plug-in.
 """
@@ -29,7 +31,7 @@ LIST = HERE / "vllm-differences.toml"
 JOBS = HERE / "schemas.json"
 TAGS = HERE.parents[1] / "compat" / "xgrammar_suite.py"
 
-PARTS = ("tests", "tags", "generation")
+PARTS = ("tests", "tags", "generation", "server")
 
 UNKNOWN = "not looked into yet"
 
@@ -53,17 +55,22 @@ def main() -> int:
     parser.add_argument("--peer", action="store_true", help="run vLLM's tests on its own engines instead, to compare")
     parser.add_argument("--only", action="append", choices=PARTS, help="a part, instead of all")
     parser.add_argument("--arms", nargs="*", default=["grammata"], help="engines that generate: grammata, guidance, xgrammar")
+    parser.add_argument("--version", choices=environment.VERSIONS, default=environment.VERSIONS[0], help="the version of vLLM")
     arguments = parser.parse_args()
-    folder = arguments.folder.resolve()
+    folder, version = arguments.folder.resolve(), arguments.version
+    if version != environment.VERSIONS[0]:
+        folder /= version
     folder.mkdir(parents=True, exist_ok=True)
-    interpreter = environment.python(folder)
+    interpreter = environment.python(folder, version)
     faults: list[str] = []
     for part in arguments.only or PARTS:
         print(f"vLLM: {part}", flush=True)
         if part == "tests":
-            faults += host_tests(folder, interpreter, arguments.peer, arguments.update)
+            faults += host_tests(folder, interpreter, version, arguments.peer, arguments.update)
         elif part == "tags":
             faults += tags(folder, interpreter)
+        elif part == "server":
+            faults += serve(folder, interpreter)
         else:
             faults += [fault for arm in arguments.arms for fault in generate(folder, interpreter, arm)]
     for fault in faults:
@@ -85,9 +92,9 @@ def variables(folder: Path | None = None, **named: str) -> dict[str, str]:
     return {**os.environ, **fixed, **home, **named}
 
 
-def host_tests(folder: Path, interpreter: Path, peer: bool, update: bool) -> list[str]:
+def host_tests(folder: Path, interpreter: Path, version: str, peer: bool, update: bool) -> list[str]:
     """Runs vLLM's own tests of structured outputs, and compares them with the list."""
-    sources, work = environment.tests(folder), folder / "run"
+    sources, work = environment.tests(folder, version), folder / "run"
     # apart from its package, which is the one that is installed
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(sources / "tests", work / "tests")
@@ -121,7 +128,7 @@ def reason(outcome: dict[str, Any]) -> str:
 def write(failed: dict[str, str]) -> None:
     """Writes the list of differences."""
     lines = [
-        f"# Tests of {environment.SOURCES} that fail on Grammata's engine, by reason. `python suite.py FOLDER --update` writes this file."
+        f"# Tests of vllm=={environment.VERSIONS[0]} that fail on Grammata's engine, by reason. `python suite.py FOLDER --update` writes this file."
     ]
     for text in sorted(set(failed.values())):
         tests = sorted(test for test, why in failed.items() if why == text)
@@ -142,7 +149,7 @@ def compare(failed: dict[str, str], outcomes: dict[str, Any]) -> list[str]:
 def tags(folder: Path, interpreter: Path) -> list[str]:
     """vLLM's tests of tool calls, on the look-alike of XGrammar."""
     command = [sys.executable, str(TAGS), str(folder / "tags"), "--only", "vllm"]
-    status = subprocess.run(command, env={**os.environ, "GRAMMATA_VLLM_PYTHON": str(interpreter)}, check=False).returncode
+    status = subprocess.run(command, env={**os.environ, "GRAMMATA_PYTHON_WITH_VLLM": str(interpreter)}, check=False).returncode
     return ["vLLM's tests of tool calls differ from the list of the look-alike"] if status else []
 
 
@@ -158,6 +165,14 @@ def generate(folder: Path, interpreter: Path, arm: str) -> list[str]:
     outcome = json.loads(out.read_text(encoding="utf-8"))
     print(json.dumps(outcome["summary"]))
     return generation.verdict(outcome) if arm == "grammata" else []
+
+
+def serve(folder: Path, interpreter: Path) -> list[str]:
+    """A server with metrics, and servers that must not start."""
+    options = {"python": interpreter, "model": environment.model(folder, interpreter), "jobs": JOBS, "work": folder}
+    command = [sys.executable, str(HERE / "server.py"), *(f"--{name}={value}" for name, value in options.items())]
+    status = subprocess.run(command, env=variables(folder), check=False).returncode
+    return ["the server with the plug-in is not as it must be"] if status else []
 
 
 if __name__ == "__main__":

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from grammata import _json
 from grammata._errors import GrammataError, usage_error
-from grammata._native import Compiler, Source, Vocabulary
+from grammata._native import CompiledGrammar, Source, Vocabulary
 from grammata.compat.xgrammar.ebnf import to_gbnf
+from grammata.integrations.serving import metrics
+from grammata.integrations.serving.grammars import Grammars, Refusals
 from grammata.integrations.sglang.grammar import GrammataGrammar, allocate, _base
-from grammata.integrations.torch import apply_mask
+from grammata.integrations.sglang.settings import Settings
+
+logger = logging.getLogger("sglang.grammata")
 
 ANY_JSON = "$$ANY$$"
 """The schema with which a request asks for any JSON value."""
@@ -32,16 +37,22 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
         *,
         any_whitespace: bool = True,
         max_whitespace_cnt: int | None = None,
+        settings: Settings = Settings(),
     ) -> None:
         super().__init__()
         self.tokenizer = tokenizer
         self.vocab_size = vocab_size
         self._eos = [eos_token_ids] if isinstance(eos_token_ids, int) else sorted(eos_token_ids or ()) or None
-        self.compiler = Compiler(self._vocabulary())
-        self._framing_compiler = self.compiler
-        self._whitespace = f"max={max_whitespace_cnt}" if max_whitespace_cnt else "free"
+        self.settings = settings
+        self.metrics = metrics.of_process(logger)
+        self._grammars = self._grammars_for(self._vocabulary())
+        self._framed = self._grammars
+        self._whitespace = f"max={max_whitespace_cnt}" if max_whitespace_cnt else settings.whitespace
         if not any_whitespace:
             self._whitespace = "spaced"
+
+    def _grammars_for(self, vocabulary: Vocabulary) -> Grammars:
+        return Grammars(vocabulary, self.settings, self.metrics, logger)
 
     def _vocabulary(self, special: Sequence[str] | None = None) -> Vocabulary:
         return Vocabulary.from_transformers(self.tokenizer, width=self.vocab_size, eos=self._eos, added_special=special)
@@ -54,41 +65,49 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
         def read() -> tuple[Source, dict[str, Any]]:
             schema = "true" if key_string == ANY_JSON else key_string
             content = {"type": "json_schema", "json_schema": _json.loads(schema)}
-            return Source.json_schema(schema, whitespace=self._whitespace, undeclared="refused"), content
+            source = Source.json_schema(schema, whitespace=self._whitespace, undeclared="refused", limits=self.settings.limits)
+            return source, content
 
         return self._compile("json", key_string, read)
 
     def dispatch_regex(self, key_string: str) -> Any:
         content = {"type": "regex", "pattern": key_string}
-        return self._compile("regex", key_string, lambda: (Source.regex(key_string, dialect="ecma"), content))
+        return self._compile(
+            "regex", key_string, lambda: (Source.regex(key_string, dialect="ecma", limits=self.settings.limits), content)
+        )
 
     def dispatch_ebnf(self, key_string: str) -> Any:
         def read() -> tuple[Source, dict[str, Any]]:
             if "::=" not in key_string:
-                return Source.lark(key_string), {"type": "grammar", "grammar": key_string}
+                return Source.lark(key_string, limits=self.settings.limits), {"type": "grammar", "grammar": key_string}
             text = to_gbnf(key_string)
-            return Source.gbnf(text), {"type": "grammar", "grammar": text}
+            return Source.gbnf(text, limits=self.settings.limits), {"type": "grammar", "grammar": text}
 
         return self._compile("ebnf", key_string, read)
 
     def dispatch_structural_tag(self, key_string: str) -> Any:
         def read() -> tuple[Source, dict[str, Any]]:
             tag = as_format(_json.loads(key_string))
-            return Source.structural_tag(_json.dumps(tag)), tag["format"]
+            return Source.structural_tag(_json.dumps(tag), limits=self.settings.limits), tag["format"]
 
         return self._compile("structural_tag", key_string, read)
 
     def _compile(self, kind: str, key: str, read: Callable[[], tuple[Source, dict[str, Any]]]) -> Any:
         try:
-            source, content = read()
-            compiled = self.compiler.compile(source)
+            with Refusals(self.metrics):
+                source, content = read()
+                compiled = self._grammars.get(source)
         except (GrammataError, RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
             return _base.InvalidGrammarObject(str(error) or repr(error))
-        return GrammataGrammar(compiled, self.vocab_size, content, key, _base.GrammarStats(dispatch_type=kind))
+        return self._grammar(compiled, content, key, kind)
+
+    def _grammar(self, compiled: CompiledGrammar, content: dict[str, Any], key: str, kind: str) -> GrammataGrammar:
+        stats = _base.GrammarStats(dispatch_type=kind)
+        return GrammataGrammar(compiled, self.vocab_size, content, key, stats, self.settings.budget, self.metrics)
 
     def reserve_framing_tokens(self, token_ids: Sequence[int]) -> None:
         """Makes these tokens special in framed grammars. Raises UsageError for a token that is not an added one."""
-        vocabulary = self.compiler.vocabulary
+        vocabulary = self._grammars.vocabulary
         missing = [token for token in token_ids if vocabulary.special(token) is None]
         if not missing:
             return
@@ -103,7 +122,7 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
                 help="use another grammar backend for this model",
             )
         names = {name for token, name in added.items() if vocabulary.special(token) is not None}
-        self._framing_compiler = Compiler(self._vocabulary(sorted(names | {added[token] for token in missing})))
+        self._framed = self._grammars_for(self._vocabulary(sorted(names | {added[token] for token in missing})))
 
     def compile_framed_grammar(self, grammar: Any, frame: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
         """Compiles the structural tag that `frame` makes of a grammar's format. Returns None for other backends'
@@ -112,9 +131,8 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
             return None
         tag = frame(grammar.content)
         text = _json.dumps(tag)
-        compiled = self._framing_compiler.compile(Source.structural_tag(text))
-        stats = _base.GrammarStats(dispatch_type="structural_tag")
-        return GrammataGrammar(compiled, self.vocab_size, tag["format"], text, stats)
+        compiled = self._framed.get(Source.structural_tag(text, limits=self.settings.limits))
+        return self._grammar(compiled, tag["format"], text, "structural_tag")
 
     @staticmethod
     def set_token_filter(
@@ -137,7 +155,8 @@ class GrammataBackend(_base.BaseGrammarBackend):  # type: ignore[misc]
 
     def reset(self) -> None:
         super().reset()
-        self.compiler.clear_cache()
+        for grammars in {self._grammars, self._framed}:
+            grammars.clear()
 
 
 def as_format(tag: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any
 
 from grammata._errors import BatchError, LimitError, RejectedError
 from grammata._native import CompiledGrammar, fill_masks
+from grammata.integrations.serving.metrics import Metrics
+from grammata.integrations.serving.settings import BudgetMode
 from grammata.integrations.torch import apply_mask, covered
 
 _base: Any = importlib.import_module("sglang.srt.constrained.base_grammar_backend")
@@ -24,10 +26,16 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
     with the reason, so that SGLang aborts only this request.
     """
 
-    within_limit = True
-    """Whether outputs are complete within `max_new_tokens`."""
-
-    def __init__(self, compiled: CompiledGrammar, vocab_size: int, content: dict[str, Any], key: str, stats: Any) -> None:
+    def __init__(
+        self,
+        compiled: CompiledGrammar,
+        vocab_size: int,
+        content: dict[str, Any],
+        key: str,
+        stats: Any,
+        budget_mode: BudgetMode = "strict",
+        metrics: Metrics = Metrics(),
+    ) -> None:
         super().__init__()
         self.compiled = compiled
         self.matcher = compiled.matcher()
@@ -36,10 +44,14 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
         """The grammar as a format of structural tags."""
         self.key_string = key
         self.grammar_stats = stats
+        self.budget_mode = budget_mode
+        """Whether outputs are complete within `max_new_tokens`, and whether a request fails if none is short enough."""
+        self.metrics = metrics
         self.accepted_tokens: list[int] = []
         self._budget: int | None = None
         self._before: Callable[[], int] = int
         self._is_certain = True
+        self._is_cut = False
         self._terminated_at: int | None = None
         self._failure: str | None = None
 
@@ -79,13 +91,16 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
     def copy(self) -> GrammataGrammar:
         """The grammar in its initial state. SGLang copies the grammars of its cache for requests."""
         stats = self.grammar_stats and dataclasses.replace(self.grammar_stats, is_cache_hit=True, tree_traversal_time=[])
-        return GrammataGrammar(self.compiled, self.vocab_size, self.content, self.key_string, stats)
+        return GrammataGrammar(
+            self.compiled, self.vocab_size, self.content, self.key_string, stats, self.budget_mode, self.metrics
+        )
 
     def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: Any) -> Any:
         return allocate(vocab_size, batch_size)
 
     def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
-        self._fill(vocab_mask[idx].numpy())
+        with self.metrics.timed_mask():
+            self._fill(vocab_mask[idx].numpy())
 
     def _fill(self, row: Any) -> None:
         left = self._left()
@@ -98,6 +113,9 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
             except RejectedError:
                 if self._is_certain:
                     raise
+                if not self._is_cut:
+                    self._is_cut = True
+                    self.metrics.cut()
                 self.matcher.fill_mask(row)
         except (LimitError, RejectedError) as error:
             self._fail(error, row)
@@ -109,6 +127,7 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
 
     def _fail(self, error: Exception, row: Any) -> None:
         self._failure = str(error)
+        self.metrics.failed(getattr(error, "code", "other"))
         row[:] = 0
         for token in self.matcher.end_tokens:
             bit = token % 32
@@ -127,7 +146,8 @@ class GrammataGrammar(_base.BaseGrammarObject):  # type: ignore[misc]
             torch: Any = importlib.import_module("torch")
             masks = torch.empty((len(plain), vocab_mask.shape[1]), dtype=torch.int32)
             try:
-                fill_masks([entry.grammar.matcher for entry in plain], masks)
+                with plain[0].grammar.metrics.timed_mask():
+                    fill_masks([entry.grammar.matcher for entry in plain], masks)
             except BatchError as error:
                 for row, (entry, one) in enumerate(zip(plain, error.errors, strict=True)):
                     if one is not None:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import logging
+import os
 from typing import Any
 
-from grammata._errors import GrammataError
+from grammata._errors import GrammataError, RejectedError
+from grammata._native import __version__
+from grammata.integrations.serving import versions
 from grammata.integrations.sglang.backend import GrammataBackend
 from grammata.integrations.sglang.grammar import GrammataGrammar
+from grammata.integrations.sglang.settings import Settings
+
+logger = logging.getLogger("sglang.grammata")
+
+TESTED = ("0.5.23",)
+"""The versions of SGLang with which this backend is tested."""
 
 _BASE = "sglang.srt.constrained.base_grammar_backend"
 _REASONER = "sglang.srt.constrained.reasoner_grammar_backend"
@@ -35,15 +45,26 @@ def register(name: str) -> None:
 
 
 def make_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Any = None) -> GrammataBackend:
-    """Creates the backend. SGLang's registry calls it for `--grammar-backend grammata`."""
+    """Creates the backend. SGLang's registry calls it for `--grammar-backend grammata`.
+
+    Raises UsageError for an invalid environment variable, and SGLang then ends.
+    """
+    settings = Settings.from_environment(os.environ)
     serving = importlib.import_module("sglang.srt.runtime_context").get_serving()
-    return GrammataBackend(
+    version = str(importlib.import_module("sglang.version").__version__)
+    backend = GrammataBackend(
         tokenizer,
         vocab_size,
         eos_token_ids,
         any_whitespace=not serving.constrained_json_disable_any_whitespace,
         max_whitespace_cnt=serving.constrained_json_max_whitespace_cnt,
+        settings=settings,
     )
+    backend.metrics.info("sglang", version, __version__)
+    logger.info("%s: Grammata is the grammar backend", versions.line("SGLang", version))
+    if not versions.is_tested(version, TESTED):
+        logger.warning("Grammata was tested with SGLang %s, and not with %s", " and ".join(TESTED), version)
+    return backend
 
 
 def with_reasoning(
@@ -81,17 +102,22 @@ def parts(grammar: Any) -> tuple[Any, Any]:
 def give_budget(result: Any, manager: Any, req: Any) -> None:
     """Called when a request has its grammar. Makes the output complete within `max_new_tokens`.
 
-    The request is aborted if no complete text fits.
+    If no complete text fits and budgets are strict, the request is aborted.
     """
     wrapper, grammar = parts(req.grammar)
     limit = req.sampling_params.max_new_tokens
-    if grammar is None or limit is None or not grammar.within_limit:
+    if grammar is None or limit is None or grammar.budget_mode == "off":
         return
     if wrapper is None or not wrapper._is_thinking() or wrapper.reasoning_in_grammar:
         try:
             grammar.matcher.check_budget(limit)
         except GrammataError as error:
-            req.set_finish_with_abort(str(error))
+            if grammar.budget_mode == "strict" or not isinstance(error, RejectedError):
+                grammar.metrics.refused(error.code)
+                req.set_finish_with_abort(str(error))
+            else:
+                logger.warning("request %s will be cut by max_new_tokens: %s", req.rid, error)
+                grammar.metrics.cut()
             return
         grammar.set_budget(limit)
         return

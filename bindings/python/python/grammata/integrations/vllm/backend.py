@@ -8,7 +8,9 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
-from grammata._native import CompiledGrammar, Compiler, GrammarCache, Source, Vocabulary
+from grammata._native import Source, Vocabulary
+from grammata.integrations.serving import metrics
+from grammata.integrations.serving.grammars import Grammars, Refusals
 from grammata.integrations.vllm.budget import Budget
 from grammata.integrations.vllm.grammar import Grammar, Rows
 from grammata.integrations.vllm.request import Options, source_of
@@ -50,10 +52,11 @@ class Backend:
         self._options = Options(
             "compact" if getattr(config, "disable_any_whitespace", False) else settings.whitespace,
             "refused" if closed else "allowed",
+            settings.limits,
         )
-        self._vocabulary = vocabulary_of(tokenizer, vocab_size)
-        self._cache = self._cache_for(self._vocabulary)
-        self._tags: GrammarCache | None = None
+        self._metrics = metrics.of_process(logger)
+        self._grammars = self._grammars_for(vocabulary_of(tokenizer, vocab_size))
+        self._tags: Grammars | None = None
         self._lock = threading.Lock()
         self._rows = Rows()
 
@@ -69,51 +72,53 @@ class Backend:
         Raises GrammataError for a constraint that cannot be compiled, and, if budgets are strict, for a `max_tokens`
         that is too small for any text. Then only this request fails.
         """
-        request = current.request
+        with Refusals(self._metrics):
+            return self._compile(current.request, request_type, grammar_spec, stop_token_ids)
+
+    def _compile(self, request: Any, request_type: Any, grammar_spec: str, stop_token_ids: Iterable[int] | None) -> Grammar:
+        request_id = getattr(request, "request_id", None)
         params = getattr(getattr(request, "sampling_params", None), "structured_outputs", None)
         source = source_of(request_type.name, grammar_spec, self._options.with_request(params))
-        compiled = self._compile(source)
+        compiled = self._grammars_of(source).get(source, request_id)
         ends = sorted(token for token in stop_token_ids or () if 0 <= token < self.vocab_size)
         matcher = compiled.matcher(end_tokens=ends) if ends else compiled.matcher()
-        grammar = Grammar(matcher, self._rows, self._budget(request))
+        grammar = Grammar(matcher, self._rows, self._budget(request), self._metrics)
         error = grammar.check_budget()
         if error is not None:
             if self.settings.budget == "strict":
                 raise error
-            logger.warning("request %s will be cut by max_tokens: %s", getattr(request, "request_id", "?"), error)
+            logger.warning("request %s will be cut by max_tokens: %s", request_id or "?", error)
             grammar.without_budget()
         return grammar
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> Any:
         """A tensor of masks that allow everything, in pinned memory if there is a CUDA device."""
         torch: Any = importlib.import_module("torch")
-        shape = (max_num_seqs, self._vocabulary.mask_words)
+        shape = (max_num_seqs, self._grammars.vocabulary.mask_words)
         return torch.full(shape, -1, dtype=torch.int32, pin_memory=torch.cuda.is_available())
 
     def destroy(self) -> None:
         """Waits until mask files are written, and removes the grammars from the caches."""
-        for cache in (self._cache, self._tags):
-            if cache is not None:
-                cache.flush()
-                cache.clear()
+        for grammars in (self._grammars, self._tags):
+            if grammars is not None:
+                grammars.clear()
 
     def _budget(self, request: Any) -> Budget | None:
         if request is None or self.settings.budget == "off":
             return None
         return Budget.of_request(request, self.vllm_config)
 
-    def _compile(self, source: Source) -> CompiledGrammar:
-        spells_specials = source.notation in ("structural-tag", "gbnf") and names_a_special(source.text, self._vocabulary)
-        return (self._cache_for_tags() if spells_specials else self._cache).get(source)
+    def _grammars_of(self, source: Source) -> Grammars:
+        vocabulary = self._grammars.vocabulary
+        spells_specials = source.notation in ("structural-tag", "gbnf") and names_a_special(source.text, vocabulary)
+        return self._grammars_for_tags() if spells_specials else self._grammars
 
-    def _cache_for_tags(self) -> GrammarCache:
-        """The cache for grammars that write names of special tokens as text, for which these tokens are text."""
+    def _grammars_for_tags(self) -> Grammars:
+        """The compiler of grammars that write names of special tokens as text, for which these tokens are text."""
         with self._lock:
             if self._tags is None:
-                self._tags = self._cache_for(with_text_of_specials(self._vocabulary))
+                self._tags = self._grammars_for(with_text_of_specials(self._grammars.vocabulary))
             return self._tags
 
-    def _cache_for(self, vocabulary: Vocabulary) -> GrammarCache:
-        compiler = Compiler(vocabulary)
-        compiler.prepare()
-        return GrammarCache(compiler, max_bytes=self.settings.cache_bytes, folder=self.settings.folder)
+    def _grammars_for(self, vocabulary: Vocabulary) -> Grammars:
+        return Grammars(vocabulary, self.settings, self._metrics, logger)

@@ -8,6 +8,7 @@ from typing import Any
 
 from grammata._errors import GrammataError, RejectedError
 from grammata._native import MaskBuffer, Matcher
+from grammata.integrations.serving.metrics import Metrics
 from grammata.integrations.vllm.budget import Budget
 
 logger = logging.getLogger("vllm.grammata")
@@ -42,10 +43,11 @@ class Grammar:
     cannot be computed, the request fails: the row allows everything, and `accept_tokens` refuses the next token.
     """
 
-    def __init__(self, matcher: Matcher, rows: Rows, budget: Budget | None = None) -> None:
+    def __init__(self, matcher: Matcher, rows: Rows, budget: Budget | None = None, metrics: Metrics = Metrics()) -> None:
         self._matcher = matcher
         self._rows = rows
         self._budget = budget
+        self._metrics = metrics
         self._ends = frozenset(matcher.end_tokens)
         self._has_ended = False
         self._accepted = 0
@@ -134,7 +136,8 @@ class Grammar:
         """Writes the mask of the next token to a row of vLLM's bitmask."""
         if self._failure is None:
             try:
-                self._fill(self._rows.row(bitmask, batch_index))
+                with self._metrics.timed_mask():
+                    self._fill(self._rows.row(bitmask, batch_index))
                 return
             except GrammataError as error:
                 self._fail(error)
@@ -163,8 +166,9 @@ class Grammar:
         return None
 
     def without_budget(self) -> None:
-        """Lets `max_tokens` cut the output."""
+        """Lets `max_tokens` cut the output, and counts that."""
         self._budget = None
+        self._metrics.cut()
 
     def _fill(self, row: MaskBuffer) -> None:
         left = self._left()
@@ -204,6 +208,7 @@ class Grammar:
 
     def _fail(self, error: GrammataError) -> None:
         self._failure = error
+        self._metrics.failed(error.code)
         logger.error("a mask cannot be computed: %s", error)
 
 

@@ -10,37 +10,66 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from grammata._errors import UsageError
+from grammata._errors import GrammataError, UsageError, usage_error
+from grammata._native import __version__
+from grammata.integrations.serving import metrics, versions
 from grammata.integrations.vllm.backend import Backend, current
 from grammata.integrations.vllm.grammar import Grammar
-from grammata.integrations.vllm.settings import Settings
+from grammata.integrations.vllm.settings import PREFIX, Settings, is_required
 from grammata.integrations.vllm.validation import nothing_unsupported, validator
 
 logger = logging.getLogger("vllm.grammata")
 
+TESTED = ("0.32.0", "0.31.0")
+"""The versions of vLLM with which this plug-in is tested."""
+
 _MANAGER = "vllm.v1.structured_output"
 _MARK = "_grammata_original"
+
 
 def register() -> None:
     """Replaces a back end of vLLM in this process, as the environment variables define.
 
-    If vLLM is not installed or lacks what is to be replaced, or a setting is invalid, it writes one line to the log and
-    changes nothing. A second call with the same settings has no further effect.
+    If vLLM is not installed or lacks what is to be replaced, or a setting is invalid, nothing changes: it writes one
+    line to the log, or, if Grammata is required, raises UsageError. vLLM then ends the process. A second call with the
+    same settings has no further effect.
     """
     try:
         settings = Settings.from_environment(os.environ)
         if settings.name == "off":
             return
-        changes = changes_for(settings)
+        version, changes = _version(), changes_for(settings)
     except UsageError as error:
-        logger.error("Grammata is not used: %s", " ".join(str(error).split()))
+        _unusable(error)
         return
     except (ImportError, AttributeError, TypeError) as error:
-        logger.error("Grammata is not used: this vLLM cannot be extended: %s", " ".join(str(error).split()))
+        _unusable(
+            usage_error(
+                "vllm/version",
+                "this vLLM cannot be extended",
+                found=f"{type(error).__name__}: {error}",
+                allowed=f"vLLM {' or '.join(TESTED)}",
+                help=f"install one of these versions, or set {PREFIX}=off",
+            )
+        )
         return
     for owner, name, value in changes:
         setattr(owner, name, value)
-    logger.info("Grammata replaces the structured outputs back end `%s`", settings.name)
+    metrics.of_process(logger).info("vllm", version, __version__)
+    logger.info("%s: Grammata replaces the structured outputs back end `%s`", versions.line("vLLM", version), settings.name)
+    if not versions.is_tested(version, TESTED):
+        logger.warning("Grammata was tested with vLLM %s, and not with %s", " and ".join(TESTED), version)
+
+
+def _unusable(error: GrammataError) -> None:
+    """Reports that Grammata cannot be used: raises the error if Grammata is required, or else logs it as one line."""
+    if is_required(os.environ):
+        raise error
+    logger.error("Grammata is not used: %s", " ".join(str(error).split()))
+
+
+def _version() -> str:
+    return str(importlib.import_module("vllm").__version__)
 
 
 def changes_for(settings: Settings) -> list[tuple[Any, str, Any]]:
@@ -52,7 +81,7 @@ def changes_for(settings: Settings) -> list[tuple[Any, str, Any]]:
     changes: list[tuple[Any, str, Any]] = [
         (manager, f"{title}Backend", backend),
         (module, f"{title}Backend", backend),
-        (module, f"validate_{name}_grammar", validator(settings)),
+        (module, f"validate_{name}_grammar", validator(settings, metrics.of_process(logger))),
         (module, f"has_{name}_unsupported_json_features", nothing_unsupported),
     ]
     for owner, attribute, _ in changes:
@@ -62,6 +91,7 @@ def changes_for(settings: Settings) -> list[tuple[Any, str, Any]]:
     types.StructuredOutputBackend.register(Backend)
     types.StructuredOutputGrammar.register(Grammar)
     requests = manager.StructuredOutputManager
+    changes.append((requests, "__init__", _wrapped(requests, "__init__", _starts(settings, backend))))
     changes.append((requests, "_create_grammar", _wrapped(requests, "_create_grammar", _creates)))
     changes.append((requests, "accept_tokens", _wrapped(requests, "accept_tokens", _accepts)))
     name = "_get_constraint_bounds"
@@ -81,6 +111,39 @@ def _wrapped(owner: Any, name: str, wrapper: Callable[[Any], Any]) -> Any:
     made = functools.wraps(found)(wrapper(found))
     setattr(made, _MARK, found)
     return made
+
+
+def _starts(settings: Settings, backend: type[Backend]) -> Callable[[Any], Any]:
+    """Creates the back end when the engine starts, so that errors show then and the first request does not wait."""
+
+    def wrapper(original: Any) -> Any:
+        def start(self: Any, vllm_config: Any) -> None:
+            original(self, vllm_config)
+            if getattr(self, "tokenizer", None) is None:
+                return
+            try:
+                _check_selected(settings, vllm_config.structured_outputs_config.backend)
+                self.backend = backend(vllm_config, self.tokenizer, vllm_config.model_config.get_vocab_size())
+            except GrammataError as error:
+                _unusable(error)
+
+        return start
+
+    return wrapper
+
+
+def _check_selected(settings: Settings, selected: str) -> None:
+    """Raises UsageError if the server's configuration selects another back end than the one that is replaced."""
+    allowed = ("auto", "guidance") if settings.name == "auto" else (settings.name,)
+    if selected not in allowed:
+        option = "--structured-outputs-config.backend"
+        raise usage_error(
+            "vllm/backend",
+            "the server does not select the back end that Grammata replaces",
+            found=f"{option} {selected}",
+            allowed=" or ".join(f"{option} {name}" for name in allowed),
+            help=f"start vLLM with this option, or set {PREFIX}",
+        )
 
 
 def _creates(original: Any) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from grammata import _json
@@ -29,6 +29,8 @@ class Options:
     """The argument `whitespace` of `Source.json_schema`."""
     undeclared: Literal["allowed", "refused"] = "allowed"
     """Whether objects may have members that their schema does not declare."""
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """Limits for reading the constraint; the others have their defaults."""
 
     def with_request(self, params: Any) -> Options:
         """The options changed by those of one request, which are vLLM's `StructuredOutputsParams` or None.
@@ -60,7 +62,7 @@ class Options:
             whitespace = "compact"
         if getattr(params, "disable_additional_properties", False):
             undeclared = "refused"
-        return Options(whitespace, undeclared)
+        return replace(self, whitespace=whitespace, undeclared=undeclared)
 
 
 def source_of(kind: str, spec: str, options: Options) -> Source:
@@ -68,19 +70,20 @@ def source_of(kind: str, spec: str, options: Options) -> Source:
 
     Raises UsageError for a kind that is not known, GrammarError for a constraint that cannot be read.
     """
+    limits = options.limits
     match kind:
         case "JSON":
-            return Source.json_schema(spec, whitespace=options.whitespace, undeclared=options.undeclared)
+            return Source.json_schema(spec, whitespace=options.whitespace, undeclared=options.undeclared, limits=limits)
         case "JSON_OBJECT":
-            return Source.json_schema(ANY_OBJECT, whitespace=options.whitespace)
+            return Source.json_schema(ANY_OBJECT, whitespace=options.whitespace, limits=limits)
         case "REGEX":
-            return Source.regex(spec, dialect="ecma")
+            return Source.regex(spec, dialect="ecma", limits=limits)
         case "GRAMMAR":
-            return Source.lark(spec) if is_lark(spec) else Source.gbnf(spec)
+            return Source.lark(spec, limits=limits) if is_lark(spec) else Source.gbnf(spec, limits=limits)
         case "CHOICE":
-            return _choice(spec)
+            return _choice(spec, limits)
         case "STRUCTURAL_TAG":
-            return Source.structural_tag(_tag(spec))
+            return Source.structural_tag(_tag(spec), limits=limits)
     raise usage_error(
         "vllm/constraint",
         "a kind of constraint that this package does not know",
@@ -97,16 +100,16 @@ def is_lark(grammar: str) -> bool:
     return bool(grammar) and not any("::=" in line for line in lines)
 
 
-def _choice(spec: str) -> Source:
+def _choice(spec: str, limits: Mapping[str, int]) -> Source:
     """The source for one of several texts, given a JSON list of them or the grammar that vLLM makes of it."""
     try:
         choices = json.loads(spec)
     except ValueError:
         choices = None
     if isinstance(choices, list) and choices and all(isinstance(choice, str) for choice in choices):
-        return Source.regex(pattern_of(choices))
+        return Source.regex(pattern_of(choices), limits=limits)
     if choices is None and "::=" in spec:
-        return Source.gbnf(spec)
+        return Source.gbnf(spec, limits=limits)
     raise usage_error(
         "vllm/choice",
         "a choice is a list of texts",
