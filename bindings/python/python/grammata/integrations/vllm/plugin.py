@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from grammata._errors import GrammataError, UsageError, usage_error
+from grammata._errors import UsageError, usage_error
 from grammata._native import __version__
 from grammata.integrations.serving import metrics, versions
 from grammata.integrations.vllm.backend import Backend, current
@@ -61,7 +61,7 @@ def register() -> None:
         logger.warning("Grammata was tested with vLLM %s, and not with %s", " and ".join(TESTED), version)
 
 
-def _unusable(error: GrammataError) -> None:
+def _unusable(error: Exception) -> None:
     """Reports that Grammata cannot be used: raises the error if Grammata is required, or else logs it as one line."""
     if is_required(os.environ):
         raise error
@@ -124,7 +124,8 @@ def _starts(settings: Settings, backend: type[Backend]) -> Callable[[Any], Any]:
             try:
                 _check_selected(settings, vllm_config.structured_outputs_config.backend)
                 self.backend = backend(vllm_config, self.tokenizer, vllm_config.model_config.get_vocab_size())
-            except GrammataError as error:
+            except Exception as error:
+                # whatever it is, it must not end a server that can do without this package
                 _unusable(error)
 
         return start
