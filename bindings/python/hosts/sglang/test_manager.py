@@ -82,7 +82,8 @@ def test_limits_of_the_environment_hold(manager, monkeypatch, caplog):
     host = manager()
     assert "source_bytes" in ready(host, Request(json_schema=STORY)).aborted
     assert ready(host, Request(json_schema=YES)).aborted is None
-    assert sum("slow grammar: " in text for text in caplog.messages) == 1
+    # the one that fails, too
+    assert sum("slow grammar: " in text for text in caplog.messages) == 2
 
 
 @pytest.mark.parametrize(("name", "value"), [("GRAMMATA_SGLANG_BUGET", "off"), ("GRAMMATA_SGLANG_LIMITS", "mask_wrk=1")])

@@ -25,6 +25,8 @@ TESTED = ("0.32.0", "0.31.0")
 
 _MANAGER = "vllm.v1.structured_output"
 _MARK = "_grammata_original"
+_STARTS = ("_get_constraint_bounds", "_get_constraint_start")
+"""Names of the method that returns where in a draft the grammar starts."""
 
 
 def register() -> None:
@@ -94,7 +96,8 @@ def changes_for(settings: Settings) -> list[tuple[Any, str, Any]]:
     changes.append((requests, "__init__", _wrapped(requests, "__init__", _starts(settings, backend))))
     changes.append((requests, "_create_grammar", _wrapped(requests, "_create_grammar", _creates)))
     changes.append((requests, "accept_tokens", _wrapped(requests, "accept_tokens", _accepts)))
-    name = "_get_constraint_bounds"
+    # vLLM 0.31 has the second name
+    name = next((name for name in _STARTS if hasattr(requests, name)), _STARTS[0])
     changes.append((requests, name, _wrapped(requests, name, _bounds)))
     if settings.name == "auto":
         params = importlib.import_module("vllm.sampling_params").SamplingParams
@@ -180,7 +183,7 @@ def _bounds(original: Any) -> Any:
         found = original(self, request, spec_tokens, spec_tokens_committed)
         grammar = None if spec_tokens_committed else _grammar_of(request)
         if grammar is not None:
-            grammar.skip(found[0])
+            grammar.skip(found[0] if isinstance(found, tuple) else found)
         return found
 
     return bounds
