@@ -3,10 +3,15 @@
 Requests and configurations are objects with the attributes that the plug-in reads. `hosts/vllm` tests it inside vLLM.
 """
 
+import ast
 import json
 import logging
 import random
-from types import SimpleNamespace
+import re
+import sys
+from abc import ABC
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy
@@ -18,7 +23,7 @@ from grammata.integrations import vllm
 from grammata.integrations.serving.metrics import Metrics
 from grammata.integrations.vllm.budget import Budget
 from grammata.integrations.vllm.grammar import Grammar, Rows, without_padding
-from grammata.integrations.vllm.plugin import _check_selected
+from grammata.integrations.vllm.plugin import TESTED, _check_selected
 from grammata.integrations.vllm.request import Options, pattern_of, source_of
 from grammata.integrations.vllm.settings import Settings
 from grammata.integrations.vllm.vocabulary import names_a_special, with_text_of_specials
@@ -315,7 +320,7 @@ def test_invalid_settings_are_one_line_of_log(
 
 @pytest.mark.parametrize(("name", "value"), [*INVALID, ("GRAMMATA_VLLM", "off"), ("GRAMMATA_VLLM_REQUIRED", "yes"), ("OTHER", "")])
 def test_a_server_that_requires_grammata_ends(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "vllm", None)
+    monkeypatch.setitem(sys.modules, "vllm", None)
     monkeypatch.setenv("GRAMMATA_VLLM_REQUIRED", "1")
     monkeypatch.setenv(name, value)
     with pytest.raises(UsageError, match="this vLLM cannot be extended" if name == "OTHER" else name):
@@ -368,7 +373,7 @@ def test_cut_and_failed_requests_are_counted(compiler: grammata.Compiler) -> Non
 
 def test_without_vllm_there_is_one_line_of_log(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.delenv("GRAMMATA_VLLM", raising=False)
-    monkeypatch.setitem(__import__("sys").modules, "vllm", None)
+    monkeypatch.setitem(sys.modules, "vllm", None)
     with caplog.at_level(logging.INFO):
         vllm.register()
     assert len(caplog.messages) == 1 and "\n" not in caplog.messages[0] and "cannot be extended" in caplog.messages[0]
@@ -376,3 +381,91 @@ def test_without_vllm_there_is_one_line_of_log(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("GRAMMATA_VLLM", "off")
     vllm.register()
     assert not caplog.messages
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, version: str, start: str | None) -> Any:
+    """Modules with the names of vLLM that the plug-in replaces. `start` is the name of the method that says where in a
+    draft the grammar starts."""
+    names = ("vllm", "vllm.v1", "vllm.v1.structured_output", *(f"vllm.v1.structured_output.{part}" for part in PARTS))
+    modules = {name: ModuleType(name) for name in names}
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    modules["vllm"].__version__ = version  # type: ignore[attr-defined]
+    manager, guidance, types, request = (modules[name] for name in names[2:])
+    manager.GuidanceBackend = guidance.GuidanceBackend = Counted  # type: ignore[attr-defined]
+    guidance.validate_guidance_grammar = guidance.has_guidance_unsupported_json_features = print  # type: ignore[attr-defined]
+    request.get_structured_output_key = print  # type: ignore[attr-defined]
+    types.StructuredOutputBackend = types.StructuredOutputGrammar = type("Abstract", (ABC,), {})  # type: ignore[attr-defined]
+    methods = {name: lambda *arguments: None for name in ("__init__", "_create_grammar", "accept_tokens")}
+    if start is not None:
+        methods[start] = lambda *arguments: (3, 4) if start == "_get_constraint_bounds" else 3
+    manager.StructuredOutputManager = type("StructuredOutputManager", (), methods)  # type: ignore[attr-defined]
+    return manager
+
+
+PARTS = ("backend_guidance", "backend_types", "request")
+
+
+class Counted:
+    """The back end that is replaced."""
+
+
+@pytest.mark.parametrize(("version", "start"), [("0.32.0+cpu", "_get_constraint_bounds"), ("0.31.0", "_get_constraint_start")])
+def test_tested_versions_are_extended(
+    version: str, start: str, compiler: grammata.Compiler, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    host = stand_in(monkeypatch, version, start)
+    with caplog.at_level(logging.INFO, "vllm.grammata"):
+        vllm.register()
+        vllm.register()
+    assert host.GuidanceBackend is not Counted
+    lines = [line for line in caplog.messages if "metrics" not in line]
+    assert len(lines) == 2 and all(f"vLLM {version}, Python 3." in line for line in lines)
+    grammar = made(compiler, Request(30))
+    request = SimpleNamespace(structured_output_request=SimpleNamespace(grammar=grammar))
+    getattr(host.StructuredOutputManager(SimpleNamespace()), start)(request, [1, 2, 3])
+    assert grammar._budget is not None and grammar._budget.unseen == 3
+
+
+def test_another_version_is_extended_with_a_warning(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    host = stand_in(monkeypatch, "0.99.0", "_get_constraint_bounds")
+    vllm.register()
+    assert host.GuidanceBackend is not Counted
+    assert caplog.messages == ["Grammata was tested with vLLM 0.32.0 and 0.31.0, and not with 0.99.0"]
+
+
+def test_nothing_is_replaced_if_a_part_is_missing(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    host = stand_in(monkeypatch, "0.99.0", None)
+    before = dict(vars(host.StructuredOutputManager))
+    vllm.register()
+    assert host.GuidanceBackend is Counted and dict(vars(host.StructuredOutputManager)) == before
+    assert len(caplog.messages) == 1 and "_get_constraint_bounds" in caplog.messages[0] and "vLLM 0.32.0" in caplog.messages[0]
+    monkeypatch.setenv("GRAMMATA_VLLM_REQUIRED", "1")
+    with pytest.raises(UsageError, match="_get_constraint_bounds"):
+        vllm.register()
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_an_engine_that_cannot_use_grammata_starts_unless_it_must(
+    required: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    host = stand_in(monkeypatch, "0.32.0", "_get_constraint_bounds")
+    monkeypatch.setenv("GRAMMATA_VLLM_REQUIRED", str(int(required)))
+    vllm.register()
+    monkeypatch.setattr(host.StructuredOutputManager, "tokenizer", object(), raising=False)
+    model = SimpleNamespace(get_vocab_size=lambda: 10)
+    for selected, reason in (("auto", "does not select"), ("guidance", "tokens of this tokenizer")):
+        config = SimpleNamespace(structured_outputs_config=SimpleNamespace(backend=selected), model_config=model)
+        caplog.clear()
+        if required:
+            with pytest.raises(UsageError, match=reason):
+                host.StructuredOutputManager(config)
+        else:
+            host.StructuredOutputManager(config)
+            assert len(caplog.messages) == 1 and reason in caplog.messages[0]
+
+
+def test_the_tested_versions_are_those_of_the_suite(root: Path) -> None:
+    text = (root / "bindings/python/hosts/vllm/environment.py").read_text(encoding="utf-8")
+    found = re.search(r"(?m)^VERSIONS = (.*)$", text)
+    assert found is not None and ast.literal_eval(found[1]) == TESTED
