@@ -30,9 +30,8 @@ impl Outcome {
         if result.get("isError").and_then(Value::as_bool) == Some(true) {
             return Outcome::error(texts.next().unwrap_or_default());
         }
-        // a server of a later protocol version may ask for input before it answers
-        if result.get("resultType").is_some_and(|kind| kind != "complete") {
-            return Outcome::error("the tool asked for input in a way that the guard does not follow");
+        if is_of_unknown_type(result) {
+            return Outcome::error("the result is of a type that the guard does not follow");
         }
         if let Some(data) = result.get("structuredContent").filter(|data| data.is_object()) {
             return Outcome::Data(data.clone());
@@ -47,6 +46,11 @@ impl Outcome {
         }
         Outcome::Data(first.unwrap_or_default())
     }
+}
+
+/// Returns whether a result is not the final result of a call: its `resultType` is not `complete`.
+pub(crate) fn is_of_unknown_type(result: &Value) -> bool {
+    result.get("resultType").is_some_and(|kind| kind != "complete")
 }
 
 #[cfg(test)]
@@ -73,7 +77,7 @@ mod tests {
             (json!({ "resultType": "complete", "structuredContent": {} }), Outcome::Data(json!({}))),
             (
                 json!({ "resultType": "input_required", "structuredContent": {} }),
-                Outcome::Error("the tool asked for input in a way that the guard does not follow".to_owned()),
+                Outcome::Error("the result is of a type that the guard does not follow".to_owned()),
             ),
         ] {
             assert_eq!(Outcome::of(&result), expected, "{result}");

@@ -1,9 +1,9 @@
 //! Calls of tools. Calls of tools that the rules name, and of the guard's own tools, are carried out one after another,
 //! because the rules need the result of a call before the next one.
 
-use super::{Guard, Sent};
+use super::{Guard, Sent, retries, stateless};
 use crate::guard::Action;
-use crate::outcome::Outcome;
+use crate::outcome::{self, Outcome};
 use crate::rules::Values;
 use crate::wire::{self, Id, Message, error};
 use grammata::diagnostic::excerpt;
@@ -57,6 +57,7 @@ pub(super) struct Running {
     /// The id of the request to the server, which the guard has chosen.
     pub(super) number: u64,
     pub(super) name: String,
+    pub(super) arguments: Values,
     pub(super) deadline: Instant,
 }
 
@@ -89,6 +90,11 @@ impl Guard<'_> {
         if call.tool == Tool::Other && self.catalogue.is_some() {
             return self.pass_call(call);
         }
+        if retries::is_retry(&call) {
+            return self.retry(call, now);
+        }
+        // a client that makes another call does not answer the question
+        self.abandon("the question of the call was not answered");
         let bytes: usize = self.queue.iter().map(|call| call.bytes).sum();
         if self.queue.len() >= MOST_CALLS || bytes + call.bytes > MOST_CALLS_BYTES {
             let text = "too many calls wait: call again when one has its result";
@@ -99,10 +105,14 @@ impl Guard<'_> {
         self.advance(now);
     }
 
-    /// Carries out queued calls until a call waits for the server or for the answer to a question, or none is left. Does nothing
-    /// before the server has listed its tools.
+    /// Carries out queued calls until a call waits for the server or for the answer to a question, or none is left. Does
+    /// nothing before the server has listed its tools.
     pub(super) fn advance(&mut self, now: Instant) {
-        while self.running.is_none() && self.asking.is_none() && self.catalogue.is_some() {
+        while self.running.is_none()
+            && self.asking.is_none()
+            && self.suspended.is_none()
+            && self.catalogue.is_some()
+        {
             let Some(call) = self.queue.pop_front() else { return };
             match call.tool {
                 Tool::Own(tool) => self.act(tool, call, now),
@@ -163,9 +173,16 @@ impl Guard<'_> {
             true => json!(["call", tool, governed]),
             false => json!(["call", tool, governed, further]),
         });
+        self.send_call(call, now);
+    }
+
+    /// Sends a call that the rules have allowed to the server.
+    pub(super) fn send_call(&mut self, mut call: Call, now: Instant) {
+        stateless::call_without_tasks(&mut call.rest);
         let number = self.sent.add(Sent::Call);
         let deadline = now + self.options.deadline;
-        self.running = Some(Running { id: call.id.clone(), number, name: call.name.clone(), deadline });
+        let (id, name, arguments) = (call.id.clone(), call.name.clone(), call.arguments.clone());
+        self.running = Some(Running { id, number, name, arguments, deadline });
         self.actions.push(Action::Server(wire::request(number, "tools/call", &call.params())));
     }
 
@@ -196,8 +213,15 @@ impl Guard<'_> {
     /// Handles the server's answer to the request `number`, if that is the running call. Any other answer is ignored.
     pub(super) fn call_answered(&mut self, number: u64, message: &Message, now: Instant) {
         let Some(running) = self.running.take_if(|running| running.number == number) else { return };
-        let outcome = match (message.value("result"), message.value("error")) {
-            (Some(result), _) => Outcome::of(&result),
+        let answered = message.value("result");
+        if answered.as_ref().is_some_and(|result| self.asks(&running, result, now)) {
+            self.in_use.remove(&running.id);
+            return self.actions.push(Action::Client(message.line(Some(&running.id))));
+        }
+        // such as a task, whose result would reach the client later, and without the rules
+        let is_unknown = answered.as_ref().is_some_and(outcome::is_of_unknown_type);
+        let outcome = match (&answered, message.value("error")) {
+            (Some(result), _) => Outcome::of(result),
             (None, Some(error)) => {
                 Outcome::error(error.get("message").and_then(Value::as_str).unwrap_or_default())
             }
@@ -205,7 +229,12 @@ impl Guard<'_> {
                 "the answer cannot be read: it is nested too deeply, or has a surrogate without its pair",
             ),
         };
-        match self.rules.result(outcome) {
+        let unknown = || "it is of a type that the guard does not follow".to_owned();
+        let judged = match self.rules.result(outcome) {
+            Ok(logged) if is_unknown => Err((logged, unknown())),
+            judged => judged,
+        };
+        match judged {
             Ok(logged) => {
                 self.log(&json!(["result", logged]));
                 self.announce(false);
@@ -221,8 +250,7 @@ impl Guard<'_> {
                     self.rules.feedback()
                 );
                 let mut answer = result(&text, true);
-                let content = message.value("result");
-                let content = content.as_ref().and_then(|result| result.get("content")?.as_array());
+                let content = answered.as_ref().and_then(|result| result.get("content")?.as_array());
                 if let (Some(all), Some(content)) = (answer["content"].as_array_mut(), content) {
                     all.extend(content.iter().cloned());
                 }

@@ -2,6 +2,7 @@
 
 use super::asking::Way;
 use super::calls::Call;
+use super::stateless::Envelope;
 use super::{Asked, Guard, MOST_CALL_BYTES, MOST_WAITING, Sent};
 use crate::guard::Action;
 use crate::wire::{self, Id, Kind, Message, error};
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Methods that the guard answers itself or changes.
-const JUDGED: [&str; 4] = ["initialize", "server/discover", "tools/list", "tools/call"];
+const JUDGED: [&str; 5] =
+    ["initialize", "server/discover", "subscriptions/listen", "tools/list", "tools/call"];
 
 impl Guard<'_> {
     pub(super) fn client_message(&mut self, text: &str, now: Instant) {
@@ -89,13 +91,22 @@ impl Guard<'_> {
         }
         self.in_use.insert(id.clone());
         self.identity.read(message);
+        let is_stateless = !self.is_initialized && method != "initialize";
+        let envelope = is_stateless.then(|| Envelope::of(message)).flatten();
+        match envelope {
+            Some(envelope) if !envelope.is_known() => return self.refuse_version(id, &envelope),
+            _ if method == "server/discover" => {
+                return self.pass(Sent::Discover(id.clone(), envelope), message);
+            }
+            Some(envelope) => self.enter(envelope),
+            None => {}
+        }
         match method {
             "initialize" => {
                 self.way = message.value("params").and_then(|params| Way::of(&params));
                 self.pass(Sent::Initialize(id.clone()), message);
             }
-            // only sessions that begin with `initialize` are supported; clients of later versions fall back to them
-            "server/discover" => self.refuse(id, error::UNKNOWN_METHOD, "begin with `initialize`"),
+            "subscriptions/listen" if self.envelope.is_some() => self.subscribe(id, message),
             "tools/list" => {
                 let cursor = message.value("params").and_then(|params| params.get("cursor").cloned());
                 if cursor.is_some_and(|cursor| !cursor.is_null()) {
@@ -157,16 +168,18 @@ impl Guard<'_> {
         if self.question_cancelled(&id, now) {
             return;
         }
-        let is_passed = |sent: &Sent| matches!(sent, Sent::Passed(passed) if *passed == id);
+        let is_passed =
+            |sent: &Sent| matches!(sent, Sent::Passed(passed) | Sent::Subscribed(passed) if *passed == id);
         let number = match &self.running {
             Some(running) if running.id == id => Some(running.number),
             // requests other than `initialize`, which a client may not cancel
             _ => self.sent.open.iter().find(|(_, sent)| is_passed(sent)).map(|(number, _)| *number),
         };
-        let before = self.queue.len() + self.lists.len();
+        let before = self.queue.len() + self.lists.len() + self.streams.len();
         self.queue.retain(|call| call.id != id);
         self.lists.retain(|known| *known != id);
-        if number.is_some() || self.queue.len() + self.lists.len() < before {
+        self.streams.close(&id);
+        if number.is_some() || self.queue.len() + self.lists.len() + self.streams.len() < before {
             self.in_use.remove(&id);
         }
         let Some(number) = number else { return };

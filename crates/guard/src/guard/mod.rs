@@ -1,15 +1,19 @@
 //! The guard decides what each side receives for each message of the other side.
 //!
 //! `client` handles the messages of the client, whose names `names` checks, `server` those of the server, `calls` the
-//! calls of tools, and `asking` the questions for the person who uses the client. Requests that are passed on get new ids
-//! from the guard, so that the ids of the client, the server and the guard cannot be confused.
+//! calls of tools, and `asking` the questions for the person who uses the client. `stateless`, `subscriptions` and
+//! `retries` are about sessions without `initialize`. Requests that are passed on get new ids from the guard, so that the
+//! ids of the client, the server and the guard cannot be confused.
 
 mod asking;
 mod calls;
 mod client;
 mod identity;
 mod names;
+mod retries;
 mod server;
+mod stateless;
+mod subscriptions;
 
 use crate::catalogue::{self, Catalogue, Names, Pages};
 use crate::errors;
@@ -18,11 +22,14 @@ use crate::wire::{self, Id, Line};
 use asking::{Asking, Way};
 use calls::{Call, Running};
 use grammata::error::{Error, Result};
+use retries::Suspended;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use stateless::Envelope;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
+use subscriptions::Streams;
 
 /// Maximum number of requests of one side that wait for an answer.
 const MOST_WAITING: usize = 1_000;
@@ -103,6 +110,12 @@ enum Sent {
     Passed(Id),
     /// The client's `initialize`, with its id.
     Initialize(Id),
+    /// The client's `server/discover`, with its id and its envelope.
+    Discover(Id, Option<Envelope>),
+    /// The client's `subscriptions/listen`, with its id.
+    Subscribed(Id),
+    /// The guard's own `subscriptions/listen`.
+    Listening,
     /// A call of a tool that the rules name.
     Call,
     /// The guard's own `tools/list`.
@@ -172,6 +185,13 @@ pub struct Guard<'r> {
     lists: Vec<Id>,
     queue: VecDeque<Call>,
     running: Option<Running>,
+    /// The call that waits for its retry, because its result asks a question.
+    suspended: Option<Suspended>,
+    /// The client's latest envelope; `None` in a session that begins with `initialize`, or before its beginning.
+    envelope: Option<Envelope>,
+    /// Whether the server has answered `initialize`, so that envelopes have no meaning for the guard.
+    is_initialized: bool,
+    streams: Streams,
     /// The client's list of tools, without those that the rules do not name, when it was last sent or announced.
     shown: Option<Vec<Value>>,
     notes: usize,
@@ -216,6 +236,10 @@ impl<'r> Guard<'r> {
             lists: Vec::new(),
             queue: VecDeque::new(),
             running: None,
+            suspended: None,
+            envelope: None,
+            is_initialized: false,
+            streams: Streams::default(),
             shown: None,
             notes: 0,
             start: None,
@@ -251,7 +275,8 @@ impl<'r> Guard<'r> {
         let list = self.reading.as_ref().map(|reading| reading.deadline);
         let call = self.running.as_ref().map(|running| running.deadline);
         let question = self.asking.as_ref().map(|asking| asking.deadline);
-        list.into_iter().chain(call).chain(question).min()
+        let suspended = self.suspended.as_ref().map(|suspended| suspended.deadline);
+        list.into_iter().chain(call).chain(question).chain(suspended).min()
     }
 
     /// Handles the deadlines that have passed at the time `now`. Returns the steps to carry out.
@@ -261,6 +286,10 @@ impl<'r> Guard<'r> {
         }
         if self.asking.as_ref().is_some_and(|asking| asking.deadline <= now) {
             self.question_timed_out(now);
+        }
+        if self.suspended.as_ref().is_some_and(|suspended| suspended.deadline <= now) {
+            self.abandon("the question of the call was not answered in time");
+            self.advance(now);
         }
         if self.reading.as_ref().is_some_and(|reading| reading.deadline <= now) {
             self.reading = None;
@@ -274,7 +303,8 @@ impl<'r> Guard<'r> {
 
     /// Returns whether a request of the client waits for an answer.
     pub fn is_waiting(&self) -> bool {
-        self.running.is_some() || !self.in_use.is_empty()
+        // streams last until the client ends them
+        self.running.is_some() || self.in_use.len() > self.streams.len()
     }
 
     /// Ends the session after one side has ended. Returns the steps to carry out: open requests of the client get an
@@ -289,6 +319,8 @@ impl<'r> Guard<'r> {
         if self.running.is_some() {
             self.call_failed(why, now);
         }
+        self.abandon(why);
+        self.streams.clear();
         // later answers of the server have no receiver
         self.sent.open.clear();
         for id in std::mem::take(&mut self.in_use) {
@@ -351,7 +383,7 @@ impl<'r> Guard<'r> {
     /// Answers a request of the client with a result.
     fn answer(&mut self, id: &Id, result: &Value) {
         self.in_use.remove(id);
-        self.actions.push(Action::Client(wire::response(id, result)));
+        self.actions.push(Action::Client(wire::response(id, &self.typed(result))));
     }
 
     /// Answers a request of the client with an error.
@@ -370,13 +402,14 @@ impl<'r> Guard<'r> {
         let deadline = now + self.options.deadline;
         self.reading = Some(Reading { pages: pages.unwrap_or_default(), deadline, is_stale: false });
         let number = self.sent.add(Sent::List);
-        let params = cursor.map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
-        self.actions.push(Action::Server(wire::request(number, "tools/list", &params)));
+        let params = cursor.map(|cursor| ("cursor".to_owned(), cursor.into())).into_iter().collect();
+        self.actions.push(Action::Server(wire::request(number, "tools/list", &self.enveloped(params))));
     }
 
     /// Begins to read the server's list of tools, unless it was read or is being read.
     fn begin(&mut self, now: Instant) {
         if self.catalogue.is_none() && self.reading.is_none() {
+            self.listen(now);
             self.ask_for_tools(None, now);
         }
     }
@@ -411,10 +444,10 @@ impl<'r> Guard<'r> {
             tools.extend(catalogue.others(&self.names));
         }
         self.shown = Some(visible);
-        self.answer(id, &json!({ "tools": tools }));
+        self.answer(id, &self.tool_list(tools));
     }
 
-    /// Sends `notifications/tools/list_changed` if the client's list differs from the one last sent or announced, or
+    /// Tells the client that its list of tools has changed, if it differs from the one last sent or announced, or
     /// always if `is_servers`, which means that the server's own list has changed and the client sees tools that the
     /// rules do not name. Sends nothing before the client has read a list.
     fn announce(&mut self, is_servers: bool) {
@@ -422,8 +455,7 @@ impl<'r> Guard<'r> {
         let visible = self.visible(catalogue);
         if is_servers || visible != *shown {
             self.shown = Some(visible);
-            let line = wire::notification("notifications/tools/list_changed", None);
-            self.actions.push(Action::Client(line));
+            self.tell_list_changed();
         }
     }
 }

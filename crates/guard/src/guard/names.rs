@@ -24,7 +24,7 @@ impl Guard<'_> {
     /// A method or a member that the version of the session does not have, and that the options do not allow; `params`
     /// that are not an object, or have a member twice.
     pub(super) fn check_method(&self, method: &str, message: &Message) -> Result<(), Refusal> {
-        let Some(known) = wire::members(method, self.version) else {
+        let Some(known) = wire::members(method, self.version_of(method, message)) else {
             if self.options.allow_methods.iter().any(|allowed| allowed == method) {
                 return Ok(());
             }

@@ -1,5 +1,6 @@
 //! Messages of the server.
 
+use super::subscriptions::LIST_CHANGED;
 use super::{Asked, Guard, MOST_WAITING, Sent};
 use crate::catalogue::{Catalogue, Names};
 use crate::errors;
@@ -27,8 +28,9 @@ impl Guard<'_> {
                 // the answer may be late, after a cancellation or a deadline
                 None => self.note("an answer of the server to no request was dropped"),
             },
+            Kind::Notification { method } if self.is_of_stream(method, &message, now) => {}
             Kind::Notification { method } => match method.as_str() {
-                "notifications/tools/list_changed" => self.servers_list_changed(now),
+                LIST_CHANGED => self.servers_list_changed(now),
                 "notifications/cancelled" => self.cancelled_by_server(&message),
                 _ => self.actions.push(Action::Client(message.line(None))),
             },
@@ -53,7 +55,25 @@ impl Guard<'_> {
                 Some(Value::Object(result)) => {
                     let version = result.get("protocolVersion").and_then(Value::as_str);
                     self.version = version.and_then(wire::known_version);
-                    let result = self.initialized(result);
+                    (self.envelope, self.is_initialized) = (None, true);
+                    let result = self.described(result);
+                    self.answer(&id, &result.into());
+                }
+                _ => {
+                    self.in_use.remove(&id);
+                    self.actions.push(Action::Client(message.line(Some(&id))));
+                }
+            },
+            Sent::Discover(id, envelope) => match message.value("result") {
+                Some(Value::Object(result)) => {
+                    let (result, is_stateless) = self.discovered(result);
+                    if is_stateless
+                        && !self.is_initialized
+                        && let Some(envelope) = envelope
+                    {
+                        self.enter(envelope);
+                        self.begin(now);
+                    }
                     self.answer(&id, &result);
                 }
                 _ => {
@@ -61,14 +81,16 @@ impl Guard<'_> {
                     self.actions.push(Action::Client(message.line(Some(&id))));
                 }
             },
+            Sent::Subscribed(id) => self.subscription_ended(&id, message),
+            Sent::Listening => self.listening_ended(now),
             Sent::List => self.listed(message, now),
             Sent::Call => self.call_answered(number, message, now),
         }
     }
 
-    /// Returns the server's result of `initialize`, changed for the client: the guard announces changes of the list,
-    /// does not offer calls as tasks, and adds its instructions.
-    fn initialized(&self, mut result: Map<String, Value>) -> Value {
+    /// Returns the server's result of `initialize` or `server/discover`, changed for the client: the guard announces
+    /// changes of the list, does not offer calls as tasks, and adds its instructions.
+    pub(super) fn described(&self, mut result: Map<String, Value>) -> Map<String, Value> {
         let capabilities = result.entry("capabilities").or_insert_with(|| json!({}));
         if let Some(capabilities) = capabilities.as_object_mut() {
             let tools = capabilities.entry("tools").or_insert_with(|| json!({}));
@@ -88,10 +110,10 @@ impl Guard<'_> {
             _ => about,
         };
         result.insert("instructions".to_owned(), text.into());
-        Value::Object(result)
+        result
     }
 
-    fn servers_list_changed(&mut self, now: Instant) {
+    pub(super) fn servers_list_changed(&mut self, now: Instant) {
         match &mut self.reading {
             Some(reading) => reading.is_stale = true,
             None if self.catalogue.is_some() => self.ask_for_tools(None, now),
