@@ -1,5 +1,5 @@
-//! Integration tests of the guard: sessions, processes, HTTP, random clients, questions to
-//! the user, wishes, and rules other than procedures.
+//! Integration tests of the guard: sessions with and without `initialize`, processes, HTTP, random clients, questions
+//! to the user, wishes, and rules other than procedures.
 
 mod asking;
 mod http;
@@ -11,4 +11,5 @@ mod processes;
 mod random_clients;
 mod same_sessions;
 mod sessions;
+mod stateless;
 mod wishes;
