@@ -1,6 +1,7 @@
 //! Questions for the person who uses the client, and the call that waits for the answer.
 
 use super::calls::{Call, Tool, result};
+use super::retries::Retry;
 use super::{Asked, Guard, MOST_CALL_BYTES};
 use crate::guard::Action;
 use crate::rules::{Field, Question, Reply, Values};
@@ -12,54 +13,54 @@ use std::time::Instant;
 /// Formats of texts that a form may have.
 const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 
+/// The name of the guard's question among the questions of a result.
+const OWN: &str = "guard";
+
 /// How a client is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// By a request `elicitation/create` with a form.
+    /// By a request `elicitation/create` with a form, while the call waits.
     Elicitation,
+    /// By the result of the call, in sessions without `initialize`. The client answers by a retry of the call.
+    Result,
 }
 
 impl Way {
-    /// Returns the way to ask a client, from the parameters of its `initialize`; `None` if it cannot be asked. A client
-    /// that declares `elicitation` without a mode shows forms.
-    pub(super) fn of(params: &Value) -> Option<Way> {
-        let modes = params.get("capabilities")?.get("elicitation")?.as_object()?;
-        (modes.contains_key("form") || !modes.contains_key("url")).then_some(Way::Elicitation)
+    /// Returns this way if clients with these capabilities can be asked; `None` otherwise. A client that declares
+    /// `elicitation` without a mode shows forms.
+    pub(super) fn with(self, capabilities: &Value) -> Option<Way> {
+        let modes = capabilities.get("elicitation")?.as_object()?;
+        (modes.contains_key("form") || !modes.contains_key("url")).then_some(self)
     }
+}
 
-    /// Returns the line that asks a question. `number` is the id of the request.
-    fn line(self, number: u64, question: &Question) -> String {
-        match self {
-            Way::Elicitation => {
-                let params = json!({ "message": question.text, "requestedSchema": form(&question.fields) });
-                wire::request(number, "elicitation/create", &params)
-            }
-        }
+/// Reads the client's response to a request `elicitation/create`.
+fn response(question: &Question, message: &Message) -> Reply {
+    if message.bytes("result") > MOST_CALL_BYTES {
+        return Reply::Invalid("the answer of the client is longer than 1 MiB".to_owned());
     }
+    if let Some(error) = message.value("error") {
+        let text = error.get("message").and_then(Value::as_str).unwrap_or_default();
+        return Reply::Invalid(format!("the client answered with an error: {}", excerpt(text)));
+    }
+    match message.value("result") {
+        Some(answer) => reply(question, answer),
+        None => Reply::Invalid("the answer of the client cannot be read".to_owned()),
+    }
+}
 
-    /// Reads the answer to a question.
-    fn reply(self, question: &Question, message: &Message) -> Reply {
-        let invalid = |why: &str| Reply::Invalid(why.to_owned());
-        if message.bytes("result") > MOST_CALL_BYTES {
-            return invalid("the answer of the client is longer than 1 MiB");
-        }
-        if let Some(error) = message.value("error") {
-            let text = error.get("message").and_then(Value::as_str).unwrap_or_default();
-            return Reply::Invalid(format!("the client answered with an error: {}", excerpt(text)));
-        }
-        let Some(mut answer) = message.value("result") else {
-            return invalid("the answer of the client cannot be read");
-        };
-        match (self, answer.get("action").and_then(Value::as_str)) {
-            (Way::Elicitation, Some("accept")) => match answer.get_mut("content").map(Value::take) {
-                Some(Value::Object(values)) => Reply::Accepted(read(&question.fields, values)),
-                None | Some(Value::Null) => Reply::Accepted(Values::new()),
-                Some(_) => invalid("the `content` of the client's answer is not an object"),
-            },
-            (Way::Elicitation, Some("decline")) => Reply::Declined,
-            (Way::Elicitation, Some("cancel")) => Reply::Cancelled,
-            _ => invalid("the client's answer has no `action` of `accept`, `decline` or `cancel`"),
-        }
+/// Reads the answer of the client to a question.
+fn reply(question: &Question, mut answer: Value) -> Reply {
+    let invalid = |why: &str| Reply::Invalid(why.to_owned());
+    match answer.get("action").and_then(Value::as_str) {
+        Some("accept") => match answer.get_mut("content").map(Value::take) {
+            Some(Value::Object(values)) => Reply::Accepted(read(&question.fields, values)),
+            None | Some(Value::Null) => Reply::Accepted(Values::new()),
+            Some(_) => invalid("the `content` of the client's answer is not an object"),
+        },
+        Some("decline") => Reply::Declined,
+        Some("cancel") => Reply::Cancelled,
+        _ => invalid("the client's answer has no `action` of `accept`, `decline` or `cancel`"),
     }
 }
 
@@ -131,21 +132,52 @@ fn read(fields: &[Field], mut values: Values) -> Values {
 #[derive(Debug)]
 pub(super) struct Asking {
     way: Way,
-    /// The id of the question, which the guard has chosen.
+    /// The id of the question, which the guard has chosen. In a result it is the state.
     pub(super) number: u64,
     pub(super) deadline: Instant,
     question: Question,
-    pub(super) call: Call,
+    call: Call,
     /// What the call has done already, for the agent; `None` if the call depends on the answer.
     done: Option<String>,
+}
+
+impl Asking {
+    /// Returns whether the call has ended with a result that is the question.
+    pub(super) fn is_in_result(&self) -> bool {
+        self.way == Way::Result
+    }
+
+    /// Returns whether a call is a retry of the call that asks the question.
+    pub(super) fn is_retried(&self, call: &Call, retry: &Retry) -> bool {
+        self.is_in_result()
+            && retry.has_state(Some(&self.number.to_string()))
+            && (&self.call.name, &self.call.arguments) == (&call.name, &call.arguments)
+    }
 }
 
 impl Guard<'_> {
     /// Asks the person a question that a call has raised. `done` is what the call has done already.
     pub(super) fn ask(&mut self, question: Question, call: Call, done: Option<String>, now: Instant) {
         let Some(way) = self.way else { return self.replied(call, done, Reply::Impossible, now) };
-        let number = self.asked.add(Asked::Guards);
-        self.actions.push(Action::Client(way.line(number, &question)));
+        let method = "elicitation/create";
+        let params = json!({ "message": question.text, "requestedSchema": form(&question.fields) });
+        let number = match way {
+            Way::Elicitation => {
+                let number = self.asked.add(Asked::Guards);
+                self.actions.push(Action::Client(wire::request(number, method, &params)));
+                number
+            }
+            Way::Result => {
+                let number = self.asked.number();
+                let result = json!({
+                    "resultType": "input_required",
+                    "inputRequests": { OWN: { "method": method, "params": params } },
+                    "requestState": number.to_string(),
+                });
+                self.answer(&call.id, &result);
+                number
+            }
+        };
         let deadline = now + self.options.ask_deadline;
         self.asking = Some(Asking { way, number, deadline, question, call, done });
     }
@@ -154,51 +186,82 @@ impl Guard<'_> {
     pub(super) fn question_answered(&mut self, number: u64, answer: Result<&Message, &str>, now: Instant) {
         let Some(asking) = self.asking.take_if(|asking| asking.number == number) else { return };
         let reply = match answer {
-            Ok(message) => asking.way.reply(&asking.question, message),
+            Ok(message) => response(&asking.question, message),
             Err(why) => Reply::Invalid(format!("the answer of the client cannot be read: {why}")),
         };
         self.replied(asking.call, asking.done, reply, now);
         self.advance(now);
     }
 
-    pub(super) fn question_timed_out(&mut self, now: Instant) {
+    /// Continues the call that waits for an answer by its retry, which has these answers.
+    pub(super) fn question_retried(&mut self, call: Call, mut answers: Value, now: Instant) {
         let Some(asking) = self.asking.take() else { return };
-        self.withdraw(asking.number);
-        self.replied(asking.call, asking.done, Reply::Late(self.options.ask_deadline), now);
+        let reply = match answers.get_mut(OWN).map(Value::take) {
+            Some(answer) => reply(&asking.question, answer),
+            None => Reply::Invalid(format!("the client's answer lacks `inputResponses.{OWN}`")),
+        };
+        self.replied(call, asking.done, reply, now);
+        self.advance(now);
+    }
+
+    pub(super) fn question_timed_out(&mut self, now: Instant) {
+        self.end_question(Reply::Late(self.options.ask_deadline), now);
         self.advance(now);
     }
 
     /// Withdraws the open question, if it is that of the client's call `id`, and records that nothing was decided. The
     /// client expects no answer to the call. Returns whether there was such a question.
     pub(super) fn question_cancelled(&mut self, id: &Id, now: Instant) -> bool {
-        let Some(asking) = self.asking.take_if(|asking| asking.call.id == *id) else { return false };
+        let is_of = |asking: &mut Asking| asking.way == Way::Elicitation && asking.call.id == *id;
+        let Some(asking) = self.asking.take_if(is_of) else { return false };
         self.in_use.remove(id);
         self.withdraw(asking.number);
-        if let Err(reason) = self.rules.reply(Reply::Invalid("the call was cancelled".to_owned())) {
-            self.log(&json!(["guide", reason]));
-        }
+        self.undecided(Reply::Invalid("the call was cancelled".to_owned()));
         self.advance(now);
         true
     }
 
     /// Records that the client has left, so that nobody can be asked. Returns the steps to carry out.
     pub fn client_left(&mut self, now: Instant) -> Vec<Action> {
+        const WHY: &str = "the client left before the answer";
         self.way = None;
-        if let Some(asking) = self.asking.take() {
+        // a client that has left needs no withdrawal
+        if let Some(asking) = &self.asking {
             self.asked.open.remove(&asking.number);
-            let reply = Reply::Invalid("the client left before the answer".to_owned());
-            self.replied(asking.call, asking.done, reply, now);
-            self.advance(now);
         }
+        self.end_question(Reply::Invalid(WHY.to_owned()), now);
+        self.abandon(WHY);
+        self.advance(now);
         std::mem::take(&mut self.actions)
     }
 
-    /// Tells the client that a question needs no answer any more.
+    /// Ends the open question with a reply that is not the person's. Does nothing if none is open.
+    pub(super) fn end_question(&mut self, reply: Reply, now: Instant) {
+        let Some(asking) = self.asking.take() else { return };
+        match asking.way {
+            Way::Elicitation => {
+                self.withdraw(asking.number);
+                self.replied(asking.call, asking.done, reply, now);
+            }
+            // the call has its result already, which is the question
+            Way::Result => self.undecided(reply),
+        }
+    }
+
+    /// Tells the client that the request `number` needs no answer any more.
     pub(super) fn withdraw(&mut self, number: u64) {
-        self.asked.open.remove(&number);
-        let params = json!({ "requestId": number, "reason": "the question was withdrawn" });
-        let line = wire::notification("notifications/cancelled", Some(params));
-        self.actions.push(Action::Client(line));
+        if self.asked.open.remove(&number).is_some() {
+            let params = json!({ "requestId": number, "reason": "the question was withdrawn" });
+            let line = wire::notification("notifications/cancelled", Some(params));
+            self.actions.push(Action::Client(line));
+        }
+    }
+
+    /// Records a reply that decides nothing, for which no call waits.
+    fn undecided(&mut self, reply: Reply) {
+        if let Err(reason) = self.rules.reply(reply) {
+            self.log(&json!(["guide", reason]));
+        }
     }
 
     /// Continues a call after the end of its question.
@@ -237,10 +300,10 @@ mod tests {
             (json!({ "elicitation": { "url": {} } }), None),
             (json!({ "elicitation": true }), None),
             (json!([]), None),
+            (Value::Null, None),
         ] {
-            assert_eq!(Way::of(&json!({ "capabilities": capabilities })), expected, "{capabilities}");
+            assert_eq!(Way::Elicitation.with(&capabilities), expected, "{capabilities}");
         }
-        assert_eq!(Way::of(&Value::Null), None);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Calls of tools. Calls of tools that the rules name, and of the guard's own tools, are carried out one after another,
 //! because the rules need the result of a call before the next one.
 
-use super::{Guard, Sent, retries, stateless};
+use super::retries::Retry;
+use super::{Guard, Sent, stateless};
 use crate::guard::Action;
 use crate::outcome::{self, Outcome};
 use crate::rules::Values;
@@ -78,7 +79,7 @@ impl Guard<'_> {
         }
     }
 
-    pub(super) fn add_call(&mut self, call: Call, now: Instant) {
+    pub(super) fn add_call(&mut self, mut call: Call, now: Instant) {
         if let Some((one, other)) = wire::ambiguous(&call.arguments) {
             let reason = format!(
                 "arguments: `{}` and `{}` are the same name to a server that ignores case",
@@ -87,14 +88,14 @@ impl Guard<'_> {
             );
             return self.refused(&call.id, &call.name, &reason);
         }
-        if call.tool == Tool::Other && self.catalogue.is_some() {
-            return self.pass_call(call);
+        let is_passed = call.tool == Tool::Other && self.catalogue.is_some();
+        match Retry::take(&mut call) {
+            Some(retry) if is_passed => return self.pass_retry(call, retry),
+            Some(retry) => return self.retry(call, retry, now),
+            None if is_passed => return self.pass_call(call),
+            None => {}
         }
-        if retries::is_retry(&call) {
-            return self.retry(call, now);
-        }
-        // a client that makes another call does not answer the question
-        self.abandon("the question of the call was not answered");
+        self.leave_question(now);
         let bytes: usize = self.queue.iter().map(|call| call.bytes).sum();
         if self.queue.len() >= MOST_CALLS || bytes + call.bytes > MOST_CALLS_BYTES {
             let text = "too many calls wait: call again when one has its result";
@@ -188,12 +189,12 @@ impl Guard<'_> {
 
     /// Passes on a call of a tool that the rules do not name, if the options allow it and the server has the tool.
     /// Refuses other calls.
-    fn pass_call(&mut self, call: Call) {
+    pub(super) fn pass_call(&mut self, call: Call) {
         let is_known = self.catalogue.as_ref().is_some_and(|catalogue| catalogue.has(&call.name));
         if !self.options.allow_others || !is_known {
             return self.refused(&call.id, &call.name, "unknown: no tool of the procedure has this name");
         }
-        let number = self.sent.add(Sent::Passed(call.id.clone()));
+        let number = self.sent.add(Sent::Other(call.id.clone(), call.name.clone()));
         self.actions.push(Action::Server(wire::request(number, "tools/call", &call.params())));
     }
 

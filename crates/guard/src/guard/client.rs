@@ -103,7 +103,9 @@ impl Guard<'_> {
         }
         match method {
             "initialize" => {
-                self.way = message.value("params").and_then(|params| Way::of(&params));
+                let params = message.value("params").unwrap_or_default();
+                self.way =
+                    params.get("capabilities").and_then(|capabilities| Way::Elicitation.with(capabilities));
                 self.pass(Sent::Initialize(id.clone()), message);
             }
             "subscriptions/listen" if self.envelope.is_some() => self.subscribe(id, message),
@@ -168,8 +170,10 @@ impl Guard<'_> {
         if self.question_cancelled(&id, now) {
             return;
         }
-        let is_passed =
-            |sent: &Sent| matches!(sent, Sent::Passed(passed) | Sent::Subscribed(passed) if *passed == id);
+        let is_passed = |sent: &Sent| match sent {
+            Sent::Passed(passed) | Sent::Other(passed, _) | Sent::Subscribed(passed) => *passed == id,
+            _ => false,
+        };
         let number = match &self.running {
             Some(running) if running.id == id => Some(running.number),
             // requests other than `initialize`, which a client may not cancel

@@ -22,7 +22,7 @@ use crate::wire::{self, Id, Line};
 use asking::{Asking, Way};
 use calls::{Call, Running};
 use grammata::error::{Error, Result};
-use retries::Suspended;
+use retries::{OtherQuestions, Suspended};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -118,6 +118,8 @@ enum Sent {
     Listening,
     /// A call of a tool that the rules name.
     Call,
+    /// A call of a tool that the rules do not name, with the id and the name of the tool.
+    Other(Id, String),
     /// The guard's own `tools/list`.
     List,
 }
@@ -143,10 +145,16 @@ impl<T> Waiting<T> {
         Waiting { last: 0, open: FxHashMap::default() }
     }
 
-    fn add(&mut self, request: T) -> u64 {
+    /// Returns a number that is not used yet.
+    fn number(&mut self) -> u64 {
         self.last += 1;
-        self.open.insert(self.last, request);
         self.last
+    }
+
+    fn add(&mut self, request: T) -> u64 {
+        let number = self.number();
+        self.open.insert(number, request);
+        number
     }
 
     fn take(&mut self, id: &Id) -> Option<(u64, T)> {
@@ -187,6 +195,7 @@ pub struct Guard<'r> {
     running: Option<Running>,
     /// The call that waits for its retry, because its result asks a question.
     suspended: Option<Suspended>,
+    other_questions: OtherQuestions,
     /// The client's latest envelope; `None` in a session that begins with `initialize`, or before its beginning.
     envelope: Option<Envelope>,
     /// Whether the server has answered `initialize`, so that envelopes have no meaning for the guard.
@@ -237,6 +246,7 @@ impl<'r> Guard<'r> {
             queue: VecDeque::new(),
             running: None,
             suspended: None,
+            other_questions: OtherQuestions::default(),
             envelope: None,
             is_initialized: false,
             streams: Streams::default(),
@@ -288,7 +298,7 @@ impl<'r> Guard<'r> {
             self.question_timed_out(now);
         }
         if self.suspended.as_ref().is_some_and(|suspended| suspended.deadline <= now) {
-            self.abandon("the question of the call was not answered in time");
+            self.abandon("the deadline has passed");
             self.advance(now);
         }
         if self.reading.as_ref().is_some_and(|reading| reading.deadline <= now) {
@@ -372,6 +382,7 @@ impl<'r> Guard<'r> {
         self.queue.clear();
         self.lists.clear();
         self.asking = None;
+        self.suspended = None;
         self.sent.open.clear();
         for id in std::mem::take(&mut self.in_use) {
             let line = wire::error::line(Some(&id), wire::error::UNAVAILABLE, &format!("{text}: {found}"));

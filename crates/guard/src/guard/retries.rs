@@ -1,23 +1,58 @@
-//! Calls that the server answers with a question, in sessions without `initialize`: a result with the type
-//! `input_required`. The client answers by a retry of the call with `inputResponses` and the `requestState` of the
-//! question.
+//! Calls whose result asks a question, in sessions without `initialize`: a result with the type `input_required`. The
+//! client answers by a retry of the call with `inputResponses` and the `requestState` of the question.
 //!
-//! For the rules, the call and its retries are one call, which waits for its result while a question is open.
+//! For the rules, a call and its retries are one call, which waits for its result while a question is open.
 
 use super::Guard;
 use super::calls::{Call, Running};
 use crate::outcome::Outcome;
-use crate::rules::Values;
+use crate::rules::{Reply, Values};
 use crate::wire::error;
 use serde_json::{Value, json};
-use std::time::Instant;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
-/// How long a question may be open, in deadlines of a call.
-const PATIENCE: u32 = 10;
+const STATE: &str = "requestState";
+const ANSWERS: &str = "inputResponses";
+/// A call that arrives so soon after a question was probably sent together with the call that asks it.
+const TOGETHER: Duration = Duration::from_secs(1);
+/// Maximum number of open questions of tools that the rules do not name; if there are more, the oldest are forgotten.
+const MOST_OTHERS: usize = 64;
+/// Maximum bytes of the state of a question of such a tool.
+const MOST_STATE_BYTES: usize = 64 << 10;
+
 /// The parameters of a retry.
-const RETRY: [&str; 2] = ["requestState", "inputResponses"];
+#[derive(Debug)]
+pub(super) struct Retry {
+    /// The state of the question; null if the retry has none.
+    state: Value,
+    /// The answers by the names of the questions; null if the retry has none.
+    pub(super) answers: Value,
+}
 
-/// A call of a tool of the rules that waits for its retry.
+impl Retry {
+    /// Removes the parameters of a retry from a call; `None` if the call is not a retry.
+    pub(super) fn take(call: &mut Call) -> Option<Retry> {
+        let mut take = |name: &str| call.rest.shift_remove(name).unwrap_or_default();
+        let retry = Retry { state: take(STATE), answers: take(ANSWERS) };
+        (!retry.state.is_null() || !retry.answers.is_null()).then_some(retry)
+    }
+
+    /// Returns whether the state is that of a question; `None` if the question has none.
+    pub(super) fn has_state(&self, state: Option<&str>) -> bool {
+        self.state == state.map_or(Value::Null, Value::from)
+    }
+
+    /// Returns the call with the parameters of the retry.
+    fn put(self, mut call: Call) -> Call {
+        let members = [(STATE, self.state), (ANSWERS, self.answers)].into_iter();
+        let members = members.filter(|(_, value)| !value.is_null());
+        call.rest.extend(members.map(|(name, value)| (name.to_owned(), value)));
+        call
+    }
+}
+
+/// A call of a tool of the rules that waits for its retry, because the server has answered it with a question.
 #[derive(Debug)]
 pub(super) struct Suspended {
     name: String,
@@ -33,7 +68,7 @@ impl Suspended {
         if result.get("resultType")? != "input_required" {
             return None;
         }
-        let state = match result.get("requestState") {
+        let state = match result.get(STATE) {
             None | Some(Value::Null) => None,
             Some(state) => Some(state.as_str()?.to_owned()),
         };
@@ -43,49 +78,90 @@ impl Suspended {
         }
         Some(Suspended { name: running.name.clone(), arguments: running.arguments.clone(), state, deadline })
     }
-
-    /// Returns whether `call` is the retry of the call that asked: the same tool, arguments and state.
-    fn is_answered_by(&self, call: &Call) -> bool {
-        let state = call.rest.get(RETRY[0]).filter(|state| !state.is_null());
-        let is_state = match (&self.state, state) {
-            (None, None) => true,
-            (Some(known), Some(state)) => state == known,
-            _ => false,
-        };
-        is_state && self.name == call.name && self.arguments == call.arguments
-    }
 }
 
-/// Returns whether a call is a retry after a question.
-pub(super) fn is_retry(call: &Call) -> bool {
-    RETRY.iter().any(|name| call.rest.get(*name).is_some_and(|value| !value.is_null()))
+/// Open questions of tools that the rules do not name: the tool and the state of each.
+#[derive(Debug, Default)]
+pub(super) struct OtherQuestions(VecDeque<(String, String)>);
+
+impl OtherQuestions {
+    /// Stores the question of a result, if it asks one with a state.
+    pub(super) fn add(&mut self, name: String, result: &Value) {
+        let state = result.get(STATE).and_then(Value::as_str);
+        let Some(state) = state.filter(|state| state.len() <= MOST_STATE_BYTES) else { return };
+        self.0.push_back((name, state.to_owned()));
+        if self.0.len() > MOST_OTHERS {
+            self.0.pop_front();
+        }
+    }
+
+    /// Removes the question that a retry answers. Returns whether there was one.
+    fn take(&mut self, tool: &str, retry: &Retry) -> bool {
+        let is_of = |(name, state): &(String, String)| tool == name && retry.has_state(Some(state));
+        let place = self.0.iter().position(is_of);
+        place.and_then(|place| self.0.remove(place)).is_some()
+    }
 }
 
 impl Guard<'_> {
     /// Opens the question that the result of a call asks. Returns whether the result asks one.
     pub(super) fn asks(&mut self, running: &Running, result: &Value, now: Instant) -> bool {
         if self.envelope.is_some() {
-            let deadline = now + self.options.deadline * PATIENCE;
-            self.suspended = Suspended::of(running, result, deadline);
+            self.suspended = Suspended::of(running, result, now + self.options.ask_deadline);
         }
         self.suspended.is_some()
     }
 
-    /// Passes on the retry of the call that asked the open question. Refuses other retries: a server could take the
-    /// state of another call for what the rules have allowed.
-    pub(super) fn retry(&mut self, call: Call, now: Instant) {
-        if self.suspended.take_if(|suspended| suspended.is_answered_by(&call)).is_none() {
-            let text =
-                "no open question of this call has this `requestState`: call without it and `inputResponses`";
-            return self.refuse(&call.id, error::INVALID_PARAMS, text);
+    /// Continues the call whose question is answered by a retry: the same tool, arguments and state. Refuses a retry of
+    /// no open question: a server could take the state of another call for what the rules have allowed.
+    pub(super) fn retry(&mut self, call: Call, retry: Retry, now: Instant) {
+        let is_same = |name: &str, arguments: &Values| call.name == name && call.arguments == *arguments;
+        let is_suspended = |suspended: &mut Suspended| {
+            retry.has_state(suspended.state.as_deref()) && is_same(&suspended.name, &suspended.arguments)
+        };
+        if self.asking.as_ref().is_some_and(|asking| asking.is_retried(&call, &retry)) {
+            self.question_retried(call, retry.answers, now);
+        } else if self.suspended.take_if(is_suspended).is_some() {
+            self.send_call(retry.put(call), now);
+        } else {
+            self.refuse_retry(&call);
         }
-        self.send_call(call, now);
     }
 
-    /// Closes the open question without an answer: its call counts as failed. Does nothing if none is open.
+    /// Passes on a retry of a tool that the rules do not name, if it has the state of an open question of this tool, or
+    /// no state.
+    pub(super) fn pass_retry(&mut self, call: Call, retry: Retry) {
+        match retry.has_state(None) || self.other_questions.take(&call.name, &retry) {
+            true => self.pass_call(retry.put(call)),
+            false => self.refuse_retry(&call),
+        }
+    }
+
+    fn refuse_retry(&mut self, call: &Call) {
+        let text =
+            "no open question of this call has this `requestState`: call without it and `inputResponses`";
+        self.refuse(&call.id, error::INVALID_PARAMS, text);
+    }
+
+    /// Ends a question that was asked with a result, because the client makes another call. If the call was probably
+    /// sent together with the call that asks, nothing happens, and it waits.
+    pub(super) fn leave_question(&mut self, now: Instant) {
+        const WHY: &str = "another call was made before the answer";
+        let patience = self.options.ask_deadline;
+        let is_new = |deadline: Instant| now + patience <= deadline + TOGETHER;
+        if self.suspended.as_ref().is_some_and(|suspended| !is_new(suspended.deadline)) {
+            self.abandon(WHY);
+        }
+        if self.asking.as_ref().is_some_and(|asking| asking.is_in_result() && !is_new(asking.deadline)) {
+            self.end_question(Reply::Invalid(WHY.to_owned()), now);
+        }
+    }
+
+    /// Ends the server's question without an answer: its call counts as failed. Does nothing if none is open.
     pub(super) fn abandon(&mut self, why: &str) {
         if self.suspended.take().is_some() {
-            let (Ok(logged) | Err((logged, _))) = self.rules.result(Outcome::error(why));
+            let why = format!("the question of the call was not answered: {why}");
+            let (Ok(logged) | Err((logged, _))) = self.rules.result(Outcome::error(&why));
             self.log(&json!(["result", logged]));
             self.announce(false);
         }

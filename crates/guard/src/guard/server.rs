@@ -84,6 +84,13 @@ impl Guard<'_> {
             Sent::Subscribed(id) => self.subscription_ended(&id, message),
             Sent::Listening => self.listening_ended(now),
             Sent::List => self.listed(message, now),
+            Sent::Other(id, name) => {
+                if let Some(result) = message.value("result") {
+                    self.other_questions.add(name, &result);
+                }
+                self.in_use.remove(&id);
+                self.actions.push(Action::Client(message.line(Some(&id))));
+            }
             Sent::Call => self.call_answered(number, message, now),
         }
     }

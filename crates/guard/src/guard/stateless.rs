@@ -6,6 +6,7 @@
 //! the server answers it, because clients fall back to `initialize` otherwise.
 
 use super::Guard;
+use super::asking::Way;
 use crate::guard::Action;
 use crate::rules::Values;
 use crate::wire::{self, Id, Message};
@@ -43,6 +44,11 @@ impl Envelope {
         self.0.get(ENVELOPE[0]).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// Returns the client's capabilities; `None` if the envelope lacks them.
+    pub(super) fn capabilities(&self) -> Option<&Value> {
+        self.0.get(ENVELOPE[2])
+    }
+
     /// Returns whether the guard knows the version.
     pub(super) fn is_known(&self) -> bool {
         VERSIONS.contains(&self.version())
@@ -69,6 +75,7 @@ impl Guard<'_> {
     /// Continues the session with the envelope of a request, whose version is known.
     pub(super) fn enter(&mut self, envelope: Envelope) {
         self.version = wire::known_version(envelope.version());
+        self.way = envelope.capabilities().and_then(|capabilities| Way::Result.with(capabilities));
         self.envelope = Some(envelope);
     }
 

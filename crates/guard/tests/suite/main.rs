@@ -9,6 +9,7 @@ mod other_rules;
 mod parts;
 mod processes;
 mod random_clients;
+mod retries;
 mod same_sessions;
 mod sessions;
 mod stateless;

@@ -25,18 +25,18 @@ fn enveloped(id: impl Into<Value>, method: &str, mut params: Value) -> String {
     request(id, method, params)
 }
 
-fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> String {
+pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> String {
     enveloped(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
 }
 
-fn retry(id: impl Into<Value>, tool: &str, arguments: &Value, further: Value) -> String {
+pub(crate) fn retry(id: impl Into<Value>, tool: &str, arguments: &Value, further: Value) -> String {
     let mut params = json!({ "name": tool, "arguments": arguments });
     params.as_object_mut().unwrap().extend(further.as_object().unwrap().clone());
     enveloped(id, "tools/call", params)
 }
 
 /// Runs a test with a guard for the procedure of the taxi, in a session that has not begun.
-fn taxi(options: Options, test: impl FnOnce(&mut Bench<'_>, Value)) {
+pub(crate) fn taxi(options: Options, test: impl FnOnce(&mut Bench<'_>, Value)) {
     let mut procedure = parts::procedure("taxi_order");
     procedure.open_sources();
     let supervisor = parts::supervisor(&procedure, Mode::Guarded);
@@ -46,7 +46,7 @@ fn taxi(options: Options, test: impl FnOnce(&mut Bench<'_>, Value)) {
 }
 
 /// Begins a session with `server/discover`. Returns the result for the client.
-fn discover(bench: &mut Bench<'_>, tools: Value) -> Value {
+pub(crate) fn discover(bench: &mut Bench<'_>, tools: Value) -> Value {
     bench.client(enveloped("d", "server/discover", json!({})));
     let sent = bench.take_for_server();
     assert_eq!(sent[0]["method"], "server/discover");
@@ -67,10 +67,10 @@ fn discover(bench: &mut Bench<'_>, tools: Value) -> Value {
     told[0]["result"].take()
 }
 
-const PRICE: fn() -> Value = || json!({ "pickup": "Elm", "target": "Oak" });
-const OFFER: fn() -> Value = || json!({ "offer_id": "T5", "price": 14, "minutes": 6 });
+pub(crate) const PRICE: fn() -> Value = || json!({ "pickup": "Elm", "target": "Oak" });
+pub(crate) const OFFER: fn() -> Value = || json!({ "offer_id": "T5", "price": 14, "minutes": 6 });
 
-fn asked(state: Option<&str>) -> Value {
+pub(crate) fn asked(state: Option<&str>) -> Value {
     let mut result = json!({
         "resultType": "input_required",
         "inputRequests": { "q": { "method": "elicitation/create", "params": { "message": "Sure?" } } },
@@ -188,9 +188,9 @@ fn a_call_and_its_retries_are_one_call() {
 
 #[test]
 fn an_open_question_ends_by_another_call_or_its_deadline() {
-    let deadline = Duration::from_secs(1);
+    let ask_deadline = Duration::from_secs(10);
     for is_late in [false, true] {
-        taxi(Options { deadline, ..Options::default() }, |bench, tools| {
+        taxi(Options { ask_deadline, ..Options::default() }, |bench, tools| {
             discover(bench, tools);
             bench.client(call(1, "price_ride", PRICE()));
             // this call waits for the end of the first one
@@ -199,17 +199,22 @@ fn an_open_question_ends_by_another_call_or_its_deadline() {
             bench.server(response(&id, asked(Some("a"))));
             assert_eq!(bench.take_for_client().len(), 1);
             if is_late {
-                bench.now += deadline * 9;
+                bench.now += Duration::from_secs(9);
                 let actions = bench.guard.tick(bench.now);
                 bench.act(actions);
                 assert!(bench.take_for_client().is_empty());
-                assert_eq!(bench.guard.deadline(), Some(bench.now + deadline));
-                bench.now += deadline;
+                assert_eq!(bench.guard.deadline(), Some(bench.now + Duration::from_secs(1)));
+                bench.now += Duration::from_secs(1);
                 let actions = bench.guard.tick(bench.now);
                 bench.act(actions);
             } else {
                 bench.client(call(3, "no_such", json!({})));
                 assert_eq!(bench.take_for_client().len(), 1);
+                // a call that was sent at the same time waits, a later one ends the question
+                bench.now += Duration::from_secs(1);
+                bench.client(call(3, "order_ride", json!({ "offer_id": "T5" })));
+                assert!(bench.take_for_client().is_empty() && bench.take_for_server().is_empty());
+                bench.now += Duration::from_millis(1);
                 bench.client(call(4, "price_ride", json!({ "pickup": "Elm", "target": "Bank" })));
             }
             let told = bench.take_for_client();
