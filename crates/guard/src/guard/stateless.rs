@@ -9,22 +9,16 @@ use super::Guard;
 use super::asking::Way;
 use crate::guard::Action;
 use crate::rules::Values;
-use crate::wire::{self, Id, Message};
+use crate::wire::stateless::{VERSION, unsupported_version};
+use crate::wire::{self, Id, Message, WITHOUT_SESSIONS};
 use serde_json::{Map, Value, json};
 
-/// Versions of the protocol without `initialize`.
-const VERSIONS: [&str; 1] = ["2026-07-28"];
 /// Members of `_meta` that are an envelope: the version, the client's name and the client's capabilities.
-const ENVELOPE: [&str; 3] = [
-    "io.modelcontextprotocol/protocolVersion",
-    "io.modelcontextprotocol/clientInfo",
-    "io.modelcontextprotocol/clientCapabilities",
-];
+const ENVELOPE: [&str; 3] =
+    [VERSION, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"];
 /// The extension of calls as tasks. Rules cannot follow a task, because the response to its call does not have the
 /// tool's result.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
-/// The error code for a version that is not supported.
-const UNSUPPORTED_VERSION: i32 = -32022;
 
 /// What a request says of the version and the client. It has at least the version.
 #[derive(Clone, Debug)]
@@ -51,7 +45,7 @@ impl Envelope {
 
     /// Returns whether the guard knows the version.
     pub(super) fn is_known(&self) -> bool {
-        VERSIONS.contains(&self.version())
+        self.version() == WITHOUT_SESSIONS
     }
 }
 
@@ -123,12 +117,13 @@ impl Guard<'_> {
             without_tasks(capabilities);
         }
         result.insert("cacheScope".to_owned(), "private".into());
-        let known = |version: &Value| version.as_str().is_some_and(|version| VERSIONS.contains(&version));
+        let known = |version: &Value| version.as_str().is_some_and(|version| version == WITHOUT_SESSIONS);
         let mut is_stateless = false;
         if let Some(versions) = result.get_mut("supportedVersions").and_then(Value::as_array_mut) {
             // versions that begin with `initialize` are older
-            versions
-                .retain(|version| known(version) || version.as_str().is_some_and(|name| name < VERSIONS[0]));
+            versions.retain(|version| {
+                known(version) || version.as_str().is_some_and(|name| name < WITHOUT_SESSIONS)
+            });
             is_stateless = versions.iter().any(known);
         }
         (result.into(), is_stateless)
@@ -137,11 +132,7 @@ impl Guard<'_> {
     /// Refuses a request of a version that the guard does not know. Clients then use one of the known versions.
     pub(super) fn refuse_version(&mut self, id: &Id, envelope: &Envelope) {
         self.in_use.remove(id);
-        let error = json!({
-            "code": UNSUPPORTED_VERSION,
-            "message": "Unsupported protocol version",
-            "data": { "supported": VERSIONS, "requested": envelope.version() },
-        });
-        self.actions.push(Action::Client(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)));
+        let line = unsupported_version(id, envelope.version(), &[WITHOUT_SESSIONS]);
+        self.actions.push(Action::Client(line));
     }
 }

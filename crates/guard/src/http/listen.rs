@@ -10,7 +10,7 @@ use super::sessions::{Ending, InUse, Refusal, Sessions};
 use super::{JSON, SESSION, STREAM};
 use crate::errors;
 use crate::transport::{ROOM, with_room};
-use crate::wire::{Id, Kind, Message, error};
+use crate::wire::{Id, Kind, Message, WITH_SESSIONS, error, stateless};
 use grammata::error::Result;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -263,7 +263,16 @@ impl Listener {
         };
         let used = match used {
             Ok(used) => used,
-            Err((status, text)) => return reply.refuse(status, id.as_ref(), text),
+            Err((status, text)) => {
+                let version = stateless::named_version(&message).filter(|_| !is_named && !begins);
+                return match (&id, version) {
+                    (Some(id), Some(version)) => {
+                        let supported = &WITH_SESSIONS;
+                        drop(reply.whole(400, &stateless::unsupported_version(id, &version, supported)))
+                    }
+                    _ => reply.refuse(status, id.as_ref(), text),
+                };
+            }
         };
         let reply = reply.clone().with(&format!("{SESSION}: {}\r\n", used.name));
         let cancelled = cancelled(&message);

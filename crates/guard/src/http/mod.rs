@@ -6,6 +6,7 @@
 mod answer;
 mod connections;
 mod events;
+mod headers;
 mod listen;
 mod origins;
 mod remote;

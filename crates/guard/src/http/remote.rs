@@ -1,6 +1,6 @@
 //! The server's side of a session, for a server that is reached by streamable HTTP.
 
-use super::{JSON, MOST_ID, SESSION, STREAM, VERSION, events};
+use super::{JSON, MOST_ID, SESSION, STREAM, VERSION, events, headers};
 use crate::errors;
 use crate::transport::{Event, GRACE, Outbox, Peer, Side, spawn};
 use crate::wire::{Id, Kind, Line, Message, error};
@@ -139,8 +139,12 @@ impl Drop for RemoteServer {
 fn post_in_order(shared: &Arc<Shared>, line: String) {
     // the guard sends only valid messages
     let Ok(message) = Message::read(&line) else { return };
+    // a session that began with `initialize` has the version of its beginning
+    let headers = if shared.session().1.is_none() { headers::of(&message) } else { Vec::new() };
     match message.kind {
-        Kind::Request { id, method } if method == "initialize" => shared.post(&line, Some(&id), true),
+        Kind::Request { id, method } if method == "initialize" => {
+            shared.post(&line, Vec::new(), Some(&id), true)
+        }
         Kind::Request { id, .. } => {
             let mut posts = shared.posts.lock().unwrap_or_else(PoisonError::into_inner);
             while *posts >= MOST_POSTS {
@@ -150,7 +154,7 @@ fn post_in_order(shared: &Arc<Shared>, line: String) {
             drop(posts);
             let (own, for_answer) = (Arc::clone(shared), id.clone());
             let posted = spawn(move || {
-                own.post(&line, Some(&id), false);
+                own.post(&line, headers, Some(&id), false);
                 own.post_has_ended();
             });
             if let Err(error) = posted {
@@ -159,14 +163,14 @@ fn post_in_order(shared: &Arc<Shared>, line: String) {
             }
         }
         Kind::Notification { method } => {
-            shared.post(&line, None, false);
+            shared.post(&line, headers, None, false);
             if method == "notifications/initialized" {
                 let shared = Arc::clone(shared);
                 // without a thread the server's own messages are not read
                 let _ = spawn(move || shared.listen());
             }
         }
-        Kind::Response { .. } => shared.post(&line, None, false),
+        Kind::Response { .. } => shared.post(&line, headers, None, false),
     }
 }
 
@@ -214,11 +218,14 @@ impl Shared {
     }
 
     /// Sends a message and passes the server's answer to the guard. If a request, with `id`, gets no answer, the guard
-    /// gets an error response with this id. If the server no longer knows the session, the session ends. `is_first`
-    /// means that the message is `initialize`.
-    fn post(&self, line: &str, id: Option<&Id>, is_first: bool) {
+    /// gets an error response with this id. If the server no longer knows the session, the session ends. `headers` are
+    /// those of the message. `is_first` means that the message is `initialize`.
+    fn post(&self, line: &str, headers: Vec<(&str, String)>, id: Option<&Id>, is_first: bool) {
         let failed = |what: &str| self.fail(id, what);
-        let request = self.with_headers(self.remote.agent.post(&self.remote.url));
+        let mut request = self.with_headers(self.remote.agent.post(&self.remote.url));
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
         let request = request.header("content-type", JSON).header("accept", format!("{JSON}, {STREAM}"));
         let response = match request.send(line) {
             Ok(response) => response,
@@ -238,7 +245,13 @@ impl Shared {
             ));
         }
         if !(200..300).contains(&status) {
-            return failed(&format!("status {status}: {}", excerpt(&self.remote.hide(&said(response)))));
+            let said = said(response);
+            // errors that have an error status are part of later versions
+            let is_error = |answer: &Message| answer.value("error").is_some();
+            return match id.and_then(|id| answers(&said, id)).is_some_and(|answer| is_error(&answer)) {
+                true => drop(self.give(Line::Text(said))),
+                false => failed(&format!("status {status}: {}", excerpt(&self.remote.hide(&said)))),
+            };
         }
         if is_first {
             let session = header(&response, SESSION);

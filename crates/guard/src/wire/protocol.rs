@@ -9,10 +9,10 @@ use super::names::fold;
 const FIRST: &str = "2024-11-05";
 /// The last version whose sessions begin with `initialize`.
 const LAST_WITH_SESSIONS: &str = "2025-11-25";
-/// The first version without `initialize`.
-const WITHOUT_SESSIONS: &str = "2026-07-28";
-/// The known versions, in their order.
-const VERSIONS: [&str; 5] = [FIRST, "2025-03-26", "2025-06-18", LAST_WITH_SESSIONS, WITHOUT_SESSIONS];
+/// The known versions whose sessions begin with `initialize`, in their order.
+pub(crate) const WITH_SESSIONS: [&str; 4] = [FIRST, "2025-03-26", "2025-06-18", LAST_WITH_SESSIONS];
+/// The known version without `initialize`.
+pub(crate) const WITHOUT_SESSIONS: &str = "2026-07-28";
 
 /// Members of a message in JSON-RPC.
 pub(crate) const MESSAGE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
@@ -72,7 +72,7 @@ const METHODS: [Method; 27] = [
 
 /// Returns the known version of this name; `None` for other names.
 pub(crate) fn known_version(name: &str) -> Option<&'static str> {
-    VERSIONS.into_iter().find(|version| *version == name)
+    WITH_SESSIONS.into_iter().chain([WITHOUT_SESSIONS]).find(|version| *version == name)
 }
 
 /// Returns the members that the parameters of a method may have in a known version of the protocol, or in any known

@@ -16,13 +16,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A request as a server reads it: the first line, the headers in lower case, and the body.
-struct Got {
+pub(crate) struct Got {
     line: String,
-    headers: String,
-    body: Value,
+    pub(crate) headers: String,
+    pub(crate) body: Value,
 }
 
-fn read_request(stream: &TcpStream) -> Option<Got> {
+pub(crate) fn read_request(stream: &TcpStream) -> Option<Got> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
@@ -183,13 +183,18 @@ impl Write for Shared {
 /// Runs a session with a server by HTTP. Returns the code of the error that ended it, if any, what the client got, and
 /// the log.
 fn session(url: &str) -> (Option<&'static str>, Vec<Value>, String) {
-    let remote = Remote::new(url, None).unwrap();
     let lines = vec![
         request(1, "initialize", json!({ "protocolVersion": "2025-06-18", "capabilities": {} })),
         notification("notifications/initialized"),
         call(2, "price_ride", json!({ "pickup": "Elm", "target": "Oak" })),
         call(3, "order_ride", json!({ "offer_id": "T5" })),
     ];
+    session_of(url, lines)
+}
+
+/// Like [`session`], with a client that sends these lines.
+pub(crate) fn session_of(url: &str, lines: Vec<String>) -> (Option<&'static str>, Vec<Value>, String) {
+    let remote = Remote::new(url, None).unwrap();
     let (output, mut log) = (Shared::default(), String::new());
     let client =
         Client::Streams(Box::new(Slow(lines, Duration::from_millis(1_500))), Box::new(output.clone()));
@@ -202,7 +207,7 @@ fn session(url: &str) -> (Option<&'static str>, Vec<Value>, String) {
     (ended.err().map(|error| error.code()), got, log)
 }
 
-fn answer_to(got: &[Value], id: u64) -> &Value {
+pub(crate) fn answer_to(got: &[Value], id: u64) -> &Value {
     let found = got.iter().find(|message| message["id"] == id && message.get("method").is_none());
     found.unwrap_or_else(|| panic!("{id}: {got:?}"))
 }

@@ -13,4 +13,5 @@ mod retries;
 mod same_sessions;
 mod sessions;
 mod stateless;
+mod stateless_http;
 mod wishes;
