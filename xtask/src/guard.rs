@@ -6,13 +6,14 @@ use crate::setup;
 
 /// The folder of the clients, the servers and the logs.
 const FOLDER: &str = "target/guard";
-/// The npm packages: the TypeScript client, and two servers.
-const NPM: [&str; 3] = [
+/// The npm packages: the TypeScript clients of earlier versions and of all versions, and two servers.
+const NPM: [&str; 4] = [
     "@modelcontextprotocol/sdk@1.32.2",
+    "@modelcontextprotocol/client@2.4.0",
     "@modelcontextprotocol/server-everything@2026.8.31",
     "@modelcontextprotocol/server-filesystem@2026.8.31",
 ];
-/// The PyPI package of the Python client.
+/// The PyPI package of the Python client and server.
 const PYPI: &str = "mcp==2.3.0";
 const SCRIPTS: &str = "xtask/scripts/guard";
 
@@ -28,10 +29,10 @@ pub fn clients() -> Result {
     run(&mut command(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", PYPI]))?;
     run(&mut cargo(&["build", "--profile", "quick", "--package", "grammata-cli"]))?;
     let program = bindings::target().join("quick/grammata");
-    for (interpreter, script) in [("node".into(), "client.mjs"), (python, "client.py")] {
+    for (interpreter, script) in [("node".into(), "client.mjs"), (python.clone(), "client.py")] {
         let mut client = command(interpreter, &[]);
         client.arg(root().join(SCRIPTS).join(script)).arg(&program).arg(&folder);
-        run(client.arg(folder.join("logs")))?;
+        run(client.arg(folder.join("logs")).arg(&python))?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
-// Tests the guard with the official TypeScript client and real servers: node client.mjs GRAMMATA FOLDER SCRATCH
-// FOLDER has the packages in node_modules. The procedures are in the folder of this file.
+// Tests the guard with the official TypeScript clients and real servers: node client.mjs GRAMMATA FOLDER SCRATCH PYTHON
+// FOLDER has the packages in node_modules: the client of versions up to 2025-11-25 (sdk), and that of all versions
+// (client). PYTHON runs the server of version 2026-07-28. It and the procedures are in the folder of this file.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -10,7 +11,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const [grammata, folder, scratch] = process.argv.slice(2);
+const [grammata, folder, scratch, python] = process.argv.slice(2);
 const here = dirname(fileURLToPath(import.meta.url));
 const { resolve } = createRequire(join(folder, "package.json"));
 const load = (path) => import(pathToFileURL(resolve(path)).href);
@@ -128,4 +129,51 @@ mkdirSync(scratch, { recursive: true });
     guard.kill();
   }
 }
-console.log("TypeScript client: two servers, as expected");
+// the client of all versions: the guard and the server ask the user. The client starts the guard twice, first only to
+// ask for the version.
+{
+  const modules = join(folder, "node_modules/@modelcontextprotocol/client/dist");
+  const newer = await import(pathToFileURL(join(modules, "index.mjs")).href);
+  const { StdioClientTransport } = await import(pathToFileURL(join(modules, "stdio.mjs")).href);
+  const log = join(scratch, "version.jsonl");
+  const negotiated = async (mode, args) => {
+    const client = new newer.Client(
+      { name: "test", version: "1" },
+      { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } },
+    );
+    client.questions = [];
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      client.questions.push(params.message);
+      const names = Object.keys(params.requestedSchema.properties);
+      return { action: "accept", content: Object.fromEntries(names.map((name) => [name, true])) };
+    });
+    await client.connect(new StdioClientTransport({ command: grammata, args, stderr: "inherit" }));
+    client.call = (name, given) => client.callTool({ name, arguments: given });
+    return client;
+  };
+  const guarded = ["guard", join(here, "weather.yaml"), "--log", log];
+  for (const [mode, version] of [["auto", "2026-07-28"], [{ pin: "2026-07-28" }, "2026-07-28"], ["legacy", "2025-11-25"]]) {
+    rmSync(log, { force: true });
+    const client = await negotiated(mode, [...guarded, "--", python, join(here, "server.py")]);
+    assert.equal(client.getNegotiatedProtocolVersion(), version);
+    assert.match(client.getInstructions(), /held to the procedure `weather_message`/);
+    assert.deepEqual(names((await client.listTools()).tools), ["look_up"]);
+    const early = await client.call("send", { message: "x" });
+    assert.ok(early.isError && text(early).includes("precondition look_up"), text(early));
+    const weather = await client.call("look_up", { location: "Chicago" });
+    assert.equal(weather.structuredContent.conditions, "Rain");
+    assert.match(text(await client.call("guard_say", { answer: "propose" })), /The user decided agreed: true/);
+    assert.match(text(await client.call("send", { message: "Rain." })), /Sent: Rain\./);
+    assert.deepEqual(client.questions, ["It is Rain at 7.0 degrees. Shall I send it?", "Send Rain.?"]);
+    await client.close();
+    assert.equal(verified("weather.yaml", log), "valid: 3 steps\n");
+  }
+  // a server of earlier versions: the client falls back
+  rmSync(log, { force: true });
+  const map = ["--map", "look_up=get-structured-content", "--map", "send=echo"];
+  const old = await negotiated("auto", [...guarded, ...map, "--", process.execPath, server("server-everything")]);
+  assert.equal(old.getNegotiatedProtocolVersion(), "2025-11-25");
+  assert.ok((await old.call("echo", { message: "x" })).isError);
+  await old.close();
+}
+console.log("TypeScript clients: three servers, as expected");
