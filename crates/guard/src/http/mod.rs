@@ -9,6 +9,7 @@ mod events;
 mod headers;
 mod listen;
 mod origins;
+mod posts;
 mod remote;
 mod request;
 mod respond;

@@ -1,6 +1,7 @@
 //! The server's side of a session, for a server that is reached by streamable HTTP.
 
-use super::{JSON, MOST_ID, SESSION, STREAM, VERSION, events, headers};
+use super::posts::{Post, Posts};
+use super::{JSON, MOST_ID, SESSION, STREAM, VERSION, events, headers, posts};
 use crate::errors;
 use crate::transport::{Event, GRACE, Outbox, Peer, Side, spawn};
 use crate::wire::{Id, Kind, Line, Message, error};
@@ -11,13 +12,11 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use ureq::http::Response;
 use ureq::{Agent, Body, RequestBuilder};
 
-/// Maximum number of concurrent requests of a session; further ones wait.
-const MOST_POSTS: usize = 32;
 /// Timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
 /// Timeout of a request, up to the last byte of its answer. The guard has its own deadline for calls.
@@ -69,8 +68,7 @@ struct Shared {
     /// The id of the session and the version of the protocol, from the server's answer to `initialize`. Each is `None`
     /// before this answer, or if the answer has no valid one.
     session: Mutex<(Option<String>, Option<String>)>,
-    posts: Mutex<usize>,
-    post_ended: Condvar,
+    posts: Posts,
     is_closed: AtomicBool,
 }
 
@@ -91,8 +89,7 @@ impl RemoteServer {
             line_bytes,
             events,
             session: Mutex::default(),
-            posts: Mutex::new(0),
-            post_ended: Condvar::new(),
+            posts: Posts::default(),
             is_closed: AtomicBool::new(false),
         });
         let own = Arc::clone(&shared);
@@ -134,35 +131,35 @@ impl Drop for RemoteServer {
 }
 
 /// Sends a message. `initialize`, notifications and responses are sent on this thread, which then waits for the answer.
-/// Each other request is sent on its own thread, at most [`MOST_POSTS`] at the same time. After
-/// `notifications/initialized`, another thread begins to read the stream of the server's own messages.
+/// Each other request is sent on its own thread. After `notifications/initialized`, another thread begins to read the stream of the server's own messages.
 fn post_in_order(shared: &Arc<Shared>, line: String) {
     // the guard sends only valid messages
     let Ok(message) = Message::read(&line) else { return };
     // a session that began with `initialize` has the version of its beginning
     let headers = if shared.session().1.is_none() { headers::of(&message) } else { Vec::new() };
+    let cancelled = message.cancelled();
     match message.kind {
         Kind::Request { id, method } if method == "initialize" => {
-            shared.post(&line, Vec::new(), Some(&id), true)
+            shared.post(&line, Vec::new(), Some(&Post::new(id, false)), true)
         }
         Kind::Request { id, .. } => {
-            let mut posts = shared.posts.lock().unwrap_or_else(PoisonError::into_inner);
-            while *posts >= MOST_POSTS {
-                posts = shared.post_ended.wait(posts).unwrap_or_else(PoisonError::into_inner);
-            }
-            *posts += 1;
-            drop(posts);
-            let (own, for_answer) = (Arc::clone(shared), id.clone());
+            let post = Post::new(id.clone(), !headers.is_empty());
+            shared.posts.begin(&post);
+            let own = Arc::clone(shared);
             let posted = spawn(move || {
-                own.post(&line, headers, Some(&id), false);
-                own.post_has_ended();
+                own.post(&line, headers, Some(&post), false);
+                own.posts.end(&post.id);
             });
             if let Err(error) = posted {
-                shared.fail(Some(&for_answer), &errors::text_of(&error));
-                shared.post_has_ended();
+                shared.fail(Some(&id), &errors::text_of(&error));
+                shared.posts.end(&id);
             }
         }
         Kind::Notification { method } => {
+            let cancelled = cancelled.filter(|_| method == "notifications/cancelled");
+            if cancelled.is_some_and(|id| shared.posts.cancel(&id)) {
+                return;
+            }
             shared.post(&line, headers, None, false);
             if method == "notifications/initialized" {
                 let shared = Arc::clone(shared);
@@ -192,11 +189,6 @@ impl Shared {
         request
     }
 
-    fn post_has_ended(&self) {
-        *self.posts.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.post_ended.notify_one();
-    }
-
     /// Passes an error response to the guard, in place of the answer to the request with this id. Does nothing without
     /// an id.
     fn fail(&self, id: Option<&Id>, what: &str) {
@@ -217,11 +209,15 @@ impl Shared {
         self.events.send(Event::Line(Side::Server, line)).is_ok()
     }
 
-    /// Sends a message and passes the server's answer to the guard. If a request, with `id`, gets no answer, the guard
-    /// gets an error response with this id. If the server no longer knows the session, the session ends. `headers` are
+    /// Sends a message and passes the server's answer to the guard. If a request gets no answer, and was not cancelled,
+    /// the guard gets an error response with its id. If the server no longer knows the session, the session ends. `headers` are
     /// those of the message. `is_first` means that the message is `initialize`.
-    fn post(&self, line: &str, headers: Vec<(&str, String)>, id: Option<&Id>, is_first: bool) {
-        let failed = |what: &str| self.fail(id, what);
+    fn post(&self, line: &str, headers: Vec<(&str, String)>, post: Option<&Post>, is_first: bool) {
+        let id = post.map(|post| &post.id);
+        let failed = |what: &str| match post.is_some_and(Post::is_cancelled) {
+            true => {}
+            false => self.fail(id, what),
+        };
         let mut request = self.with_headers(self.remote.agent.post(&self.remote.url));
         for (name, value) in headers {
             request = request.header(name, value);
@@ -260,7 +256,7 @@ impl Shared {
         }
         let Some(id) = id else { return };
         let kind = header(&response, "content-type").unwrap_or_default().to_ascii_lowercase();
-        let body = response.into_body().into_reader();
+        let body = posts::Response(response.into_body().into_reader(), post);
         let mut is_answered = false;
         let mut take = |data: Line| {
             let answer = match &data {

@@ -8,6 +8,7 @@ use grammata_guard::http::ListenOptions;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Returns the status, the content type and the text of the response to a request. The headers must repeat parts of the
@@ -40,18 +41,26 @@ fn respond(got: &Got) -> (u16, &'static str, String) {
     (200, "application/json", response(id, result))
 }
 
+/// Answers a request. A stream has a comment now and then, until the client closes it or 4 seconds are over.
 fn answer(mut stream: &TcpStream) -> Option<()> {
     let (status, kind, text) = respond(&read_request(stream)?);
     let head = format!("HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{text}");
     stream.write_all(head.as_bytes()).ok()?;
     if kind == "text/event-stream" {
-        std::thread::sleep(Duration::from_secs(4));
+        for _ in 0..80 {
+            std::thread::sleep(Duration::from_millis(50));
+            stream.write_all(b": still here\n\n").ok()?;
+        }
+        OUTLASTED.fetch_add(1, Ordering::AcqRel);
     }
     Some(())
 }
 
-#[test]
-fn servers_without_sessions_are_reached_by_http() {
+/// The number of streams that were not closed.
+static OUTLASTED: AtomicUsize = AtomicUsize::new(0);
+
+/// Starts a server. Returns its URL.
+fn server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -59,17 +68,22 @@ fn servers_without_sessions_are_reached_by_http() {
             std::thread::spawn(move || answer(&stream));
         }
     });
+    url
+}
+
+#[test]
+fn servers_without_sessions_are_reached_by_http() {
     let answers = json!({ "q": { "action": "accept", "content": {} } });
     let further = json!({ "requestState": "a", "inputResponses": answers });
     let (ended, got, log) = session_of(
-        &url,
+        &server(),
         vec![
             enveloped(1, "server/discover", json!({})),
             call(2, "order_ride", json!({ "offer_id": "T5" })),
             call(3, "price_ride", PRICE()),
             retry(4, "price_ride", &json!({ "pickup": "Elm", "target": "Bank" }), further.clone()),
             retry(5, "price_ride", &PRICE(), further),
-            enveloped(6, "unknown/method", json!({})),
+            enveloped(6, "prompts/list", json!({})),
         ],
     );
     assert_eq!(ended, None);
@@ -81,6 +95,30 @@ fn servers_without_sessions_are_reached_by_http() {
     // the server's own error, which has status 404
     assert_eq!(answer_to(&got, 6)["error"], json!({ "code": -32601, "message": "no" }));
     assert_eq!((log.matches("\"call\"").count(), log.matches("\"result\"").count()), (1, 1), "{log}");
+}
+
+/// More streams than a session may have requests at a time: a cancelled one makes room, and is closed.
+#[test]
+fn cancelled_streams_are_closed() {
+    let listen = |id: usize| {
+        let filter = json!({ "resourceSubscriptions": ["r:1"] });
+        enveloped(id, "subscriptions/listen", json!({ "notifications": filter }))
+    };
+    let cancel = |id: usize| {
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
+            .to_string()
+    };
+    let mut lines = vec![enveloped(1, "server/discover", json!({}))];
+    let pairs: Vec<String> = (10..60).map(|id| format!("{}\n{}", listen(id), cancel(id))).collect();
+    lines.extend(pairs.chunks(5).map(|pairs| pairs.join("\n")));
+    lines.push(enveloped(2, "tools/list", json!({})));
+    let before = OUTLASTED.load(Ordering::Acquire);
+    let (_, got, _) = session_of(&server(), lines);
+    assert!(answer_to(&got, 2)["result"]["tools"].is_array());
+    std::thread::sleep(Duration::from_secs(5));
+    let outlasted = OUTLASTED.load(Ordering::Acquire) - before;
+    // the guard's own streams, of this test and the other one
+    assert!(outlasted <= 4, "{outlasted}");
 }
 
 #[test]
