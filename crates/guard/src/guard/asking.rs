@@ -1,7 +1,6 @@
 //! Questions for the person who uses the client, and the call that waits for the answer.
 
-use super::calls::{Call, Tool, result};
-use super::retries::Retry;
+use super::call::{Call, Retry, Tool, result};
 use super::{Asked, Guard, MOST_CALL_BYTES};
 use crate::guard::Action;
 use crate::rules::{Field, Question, Reply, Values};

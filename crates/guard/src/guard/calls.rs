@@ -1,7 +1,7 @@
 //! Calls of tools. Calls of tools that the rules name, and of the guard's own tools, are carried out one after another,
 //! because the rules need the result of a call before the next one.
 
-use super::retries::Retry;
+use super::call::{Call, Retry, Running, Tool, result};
 use super::{Guard, Sent, stateless};
 use crate::guard::Action;
 use crate::outcome::{self, Outcome};
@@ -15,57 +15,6 @@ use std::time::Instant;
 const MOST_CALLS: usize = 64;
 /// Maximum bytes of the parameters of all calls in the queue.
 const MOST_CALLS_BYTES: usize = 8 << 20;
-
-/// The owner of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tool {
-    /// The guard. The name is that of the tool in the rules, without the prefix.
-    Own(&'static str),
-    /// The server; the rules name the tool.
-    Servers,
-    /// Not the guard, and not named by the rules. The server may have the tool.
-    Other,
-}
-
-/// A `tools/call` request of the client.
-#[derive(Debug)]
-pub(super) struct Call {
-    pub(super) id: Id,
-    pub(super) tool: Tool,
-    pub(super) name: String,
-    pub(super) arguments: Values,
-    /// The parameters other than `name` and `arguments`, such as `_meta`.
-    pub(super) rest: Values,
-    pub(super) bytes: usize,
-}
-
-impl Call {
-    /// Returns the parameters for the server. Each member occurs only once, so that the server reads the name and the
-    /// arguments that the rules have checked.
-    fn params(self) -> Value {
-        let mut params = Values::new();
-        params.insert("name".to_owned(), self.name.into());
-        params.insert("arguments".to_owned(), self.arguments.into());
-        params.extend(self.rest);
-        Value::Object(params)
-    }
-}
-
-/// The checked call that the server carries out now.
-#[derive(Debug)]
-pub(super) struct Running {
-    pub(super) id: Id,
-    /// The id of the request to the server, which the guard has chosen.
-    pub(super) number: u64,
-    pub(super) name: String,
-    pub(super) arguments: Values,
-    pub(super) deadline: Instant,
-}
-
-/// Returns the result of a tool call: one text, and whether the call failed.
-pub(super) fn result(text: &str, is_error: bool) -> Value {
-    json!({ "content": [{ "type": "text", "text": text }], "isError": is_error })
-}
 
 impl Guard<'_> {
     /// Returns the owner of the tool with this name.

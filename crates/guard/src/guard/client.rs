@@ -1,7 +1,7 @@
 //! Messages of the client.
 
 use super::asking::Way;
-use super::calls::Call;
+use super::call::Call;
 use super::stateless::Envelope;
 use super::{Asked, Guard, MOST_CALL_BYTES, MOST_WAITING, Sent};
 use crate::guard::Action;

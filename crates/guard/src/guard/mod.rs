@@ -6,6 +6,7 @@
 //! ids of the client, the server and the guard cannot be confused.
 
 mod asking;
+mod call;
 mod calls;
 mod client;
 mod identity;
@@ -20,7 +21,7 @@ use crate::errors;
 use crate::rules::Rules;
 use crate::wire::{self, Id, Line};
 use asking::{Asking, Way};
-use calls::{Call, Running};
+use call::{Call, Running};
 use grammata::error::{Error, Result};
 use retries::{OtherQuestions, Suspended};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -4,7 +4,7 @@
 //! For the rules, a call and its retries are one call, which waits for its result while a question is open.
 
 use super::Guard;
-use super::calls::{Call, Running};
+use super::call::{Call, Retry, Running, STATE};
 use crate::outcome::Outcome;
 use crate::rules::{Reply, Values};
 use crate::wire::error;
@@ -12,45 +12,12 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-const STATE: &str = "requestState";
-const ANSWERS: &str = "inputResponses";
 /// A call that arrives so soon after a question was probably sent together with the call that asks it.
 const TOGETHER: Duration = Duration::from_secs(1);
 /// Maximum number of open questions of tools that the rules do not name; if there are more, the oldest are forgotten.
 const MOST_OTHERS: usize = 64;
 /// Maximum bytes of the state of a question of such a tool.
 const MOST_STATE_BYTES: usize = 64 << 10;
-
-/// The parameters of a retry.
-#[derive(Debug)]
-pub(super) struct Retry {
-    /// The state of the question; null if the retry has none.
-    state: Value,
-    /// The answers by the names of the questions; null if the retry has none.
-    pub(super) answers: Value,
-}
-
-impl Retry {
-    /// Removes the parameters of a retry from a call; `None` if the call is not a retry.
-    pub(super) fn take(call: &mut Call) -> Option<Retry> {
-        let mut take = |name: &str| call.rest.shift_remove(name).unwrap_or_default();
-        let retry = Retry { state: take(STATE), answers: take(ANSWERS) };
-        (!retry.state.is_null() || !retry.answers.is_null()).then_some(retry)
-    }
-
-    /// Returns whether the state is that of a question; `None` if the question has none.
-    pub(super) fn has_state(&self, state: Option<&str>) -> bool {
-        self.state == state.map_or(Value::Null, Value::from)
-    }
-
-    /// Returns the call with the parameters of the retry.
-    fn put(self, mut call: Call) -> Call {
-        let members = [(STATE, self.state), (ANSWERS, self.answers)].into_iter();
-        let members = members.filter(|(_, value)| !value.is_null());
-        call.rest.extend(members.map(|(name, value)| (name.to_owned(), value)));
-        call
-    }
-}
 
 /// A call of a tool of the rules that waits for its retry, because the server has answered it with a question.
 #[derive(Debug)]
