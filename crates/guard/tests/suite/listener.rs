@@ -32,9 +32,11 @@ fn the_session_that_was_unused_longest_gives_way() {
     let stream = listening.send(&listening.head("GET", Some(&first), "accept: text/event-stream\r\n\r\n"));
     let mut byte = [0];
     (&stream).read_exact(&mut byte).unwrap();
-    let silent = request(2, "silence", json!({}));
+    let silent = request(2, "prompts/list", json!({ "cursor": "silence" }));
     let more = format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n{silent}", silent.len());
     let waits = listening.send(&listening.head("POST", Some(&third), &more));
+    // a session whose request has not arrived yet would give way
+    std::thread::sleep(Duration::from_millis(500));
     let start = Instant::now();
     while listening.post(None, &request(0, "initialize", json!({}))).0 == 200 {
         assert!(start.elapsed() < Duration::from_secs(10), "the two sessions are in use");
