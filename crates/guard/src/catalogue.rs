@@ -65,7 +65,8 @@ pub(crate) struct Names {
 
 impl Names {
     /// Creates the names of the rules' tools. `map` has pairs of a name in the rules and the server's name; the last
-    /// pair of a name counts. A name without a pair is the same on the server.
+    /// pair of a name counts. A name without a pair has the server's name that the rules declare, or otherwise is the
+    /// same on the server.
     ///
     /// # Errors
     /// `guard/unknown-api` if the rules lack a name of `map`; `guard/shared-tool` if two names have the same tool.
@@ -77,7 +78,8 @@ impl Names {
         let mut names = Names { tools: Vec::with_capacity(tools.len()), index: FxHashMap::default() };
         for (api, required) in tools {
             let mapped = map.iter().rev().find(|(known, _)| *known == api);
-            let tool = mapped.map_or_else(|| api.clone(), |(_, tool)| tool.clone());
+            let declared = mapped.map(|(_, tool)| tool.as_str()).or_else(|| rules.server_name(&api));
+            let tool = declared.unwrap_or(&api).to_owned();
             if names.index.insert(tool.clone(), names.tools.len()).is_some() {
                 return Err(errors::shared_tool(&tool));
             }
@@ -89,6 +91,16 @@ impl Names {
     /// Returns the arguments of a tool that the rules bind, by the tool's name in the rules.
     pub(crate) fn arguments(&self, api: &str) -> &[String] {
         self.tools.iter().find(|(known, ..)| known == api).map_or(&[], |(_, _, arguments)| arguments)
+    }
+
+    /// Returns the pairs of a name in the rules and the server's name, in the order of the rules.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.tools.iter().map(|(name, tool, _)| (name.as_str(), tool.as_str()))
+    }
+
+    /// Returns the server's name of a tool of the rules; `None` if the rules do not have the tool.
+    pub(crate) fn on_server(&self, name: &str) -> Option<&str> {
+        self.pairs().find(|(known, _)| *known == name).map(|(_, tool)| tool)
     }
 
     /// Returns the name that a tool of the server has in the rules; `None` if the rules do not name the tool.
@@ -154,8 +166,7 @@ impl Catalogue {
         own: impl IntoIterator<Item = String>,
         is_open: bool,
     ) -> Result<(), Error> {
-        let pairs = names.tools.iter().map(|(api, tool, _)| (api.as_str(), tool.as_str()));
-        let missing: Vec<(&str, &str)> = pairs.filter(|(_, tool)| !self.has(tool)).collect();
+        let missing: Vec<(&str, &str)> = names.pairs().filter(|(_, tool)| !self.has(tool)).collect();
         if !missing.is_empty() {
             let known: Vec<&str> = self.tools.iter().map(name_of).collect();
             return Err(errors::missing_tools(&missing, &known));

@@ -35,7 +35,7 @@ pub use format::{Call, CallFormat, CallGrammar, Choice, GrammarOptions, Markers,
 pub use name::restricted as restricted_names;
 pub use preset::{ReasoningMode, RequestTag, TagOptions, TagPreset};
 pub use prompt::{Level, is_documentation_of, without_special_tokens};
-pub use read::{Document, ReadOptions, YamlPlaces, read};
+pub use read::{Document, ReadOptions, YamlPlaces, is_document, read};
 pub use request::Request;
 pub use schema::Schema;
 pub use set::{Tool, ToolSet};

@@ -187,6 +187,15 @@ fn what_contradicts_a_tool_is_an_error() {
         ("", "tool: 'bytes#find'".to_owned(), &["pdl/tool-file bytes"]),
         #[cfg(unix)]
         ("", "tool: 'link#find'".to_owned(), &["pdl/tool-file link"]),
+        // the tool of a server needs no document
+        (
+            "",
+            "tool: 'get-sum', request: {a: 'number a', b: b}, optional: [b], response: [sum]".to_owned(),
+            &[],
+        ),
+        ("", "name: x, tool: find".to_owned(), &[]),
+        ("", "tool: find, request: {a: x, b: x}".to_owned(), &["pdl/tool-conflict x"]),
+        ("", "tool: 't.JSON'".to_owned(), &["pdl/tool-file t.JSON"]),
         ("", "tool: [a]".to_owned(), &["pdl/yaml a list or a mapping"]),
     ] {
         assert_eq!(errors(slots, &format!("{{{api}}}"), Some(folder.path())), expected, "{slots} {api}");

@@ -4,7 +4,9 @@
 
 use grammata::syntax::json_schema;
 use grammata::{Limits, Result};
-use grammata_agents::tools::{Binding, Document, ReadOptions, Tool, ToolSet, read, restricted_names};
+use grammata_agents::tools::{
+    Binding, Document, ReadOptions, Tool, ToolSet, is_document, read, restricted_names,
+};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -74,6 +76,45 @@ fn documents_have_the_tools_that_are_pinned() {
     }
     assert!(seen >= 9, "only {seen}");
     assert!(wrong.is_empty(), "{}\nset UPDATE_DIAGNOSTICS=1 to pin anew", wrong.join("\n"));
+}
+
+/// Each document that can be read is recognised, and no file of another kind.
+#[test]
+fn documents_are_recognised() {
+    let text = |path: &Path| std::fs::read_to_string(path).unwrap();
+    let mut seen = 0;
+    for path in documents() {
+        let text = text(&path);
+        if set(&text).is_ok() {
+            seen += 1;
+            assert!(is_document(&text) && is_document(&format!("\u{feff}{text}")), "{}", path.display());
+        }
+    }
+    assert!(seen >= 9, "only {seen}");
+    for folder in ["grammars/procedures", "grammars/procedures/simulations", "grammars/flows"] {
+        for entry in std::fs::read_dir(Path::new(crate::ROOT).join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            assert!(path.is_dir() || !is_document(&text(&path)), "{}", path.display());
+        }
+    }
+    let tool = r#"{"name": "f", "inputSchema": {"type": "object"}}"#;
+    for (text, expected) in [
+        (format!(r#"{{"jsonrpc": "2.0", "id": 1, "result": {{"tools": [{tool}]}}}}"#), true),
+        (format!(r#"{{"result": {{"tools": []}}}} {{"result": {{"tools": [{tool}]}}}}"#), true),
+        (format!("[{{\"result\": {{\"tools\": [{tool}]}}}}]"), true),
+        (tool.to_owned(), true),
+        ("def f(a: int):\n  pass\n".to_owned(), true),
+        ("openapi: 3.1.0\n".to_owned(), true),
+        (r#"{"Name": "n", "APIs": [], "PDL": "x"}"#.to_owned(), false),
+        (r#"{"name": "n", "desc": "d", "apis": [], "procedure": "x"}"#.to_owned(), false),
+        ("Name: n\nTools: []\nPDL: x\n".to_owned(), false),
+        ("{".to_owned(), false),
+        ("a: [".to_owned(), false),
+        (String::new(), false),
+        ("3".to_owned(), false),
+    ] {
+        assert_eq!(is_document(&text), expected, "{text}");
+    }
 }
 
 /// A source: its label and the names of its tools.

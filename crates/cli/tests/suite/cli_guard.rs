@@ -54,6 +54,13 @@ fn the_file_decides_the_rules() {
     let tools = folder.path().join("tools.json");
     let list = json!({ "tools": [{ "name": "feed", "inputSchema": { "type": "object" } }] });
     std::fs::write(&tools, list.to_string()).unwrap();
+    // the answers of a server as they are, one for each page
+    let answers = folder.path().join("answers.json");
+    let page = |name: &str| {
+        let tool = json!({ "name": name, "inputSchema": { "type": "object" } });
+        json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [tool], "nextCursor": "2" } })
+    };
+    std::fs::write(&answers, format!("{}\n{}\n", page("feed"), page("walk"))).unwrap();
     for (rules, tools, expected) in [
         ("grammars/flows/banking.toml", &banking[..], &["InitSystem"][..]),
         ("grammars/customer-service", &service, &["identify"]),
@@ -65,6 +72,7 @@ fn the_file_decides_the_rules() {
         ),
         (tools.to_str().unwrap(), &["feed", "other"], &["feed"]),
         ("examples/guard/wishes.toml", &service, &["identify", "check_policy", "refund", "replace", "close"]),
+        (answers.to_str().unwrap(), &["feed", "other", "walk"], &["feed", "walk"]),
     ] {
         assert_eq!(open(rules, tools), expected, "{rules}");
     }

@@ -280,7 +280,7 @@ impl Guard<'_> {
             }
         };
         self.announce(false);
-        let text = format!("{told}\n{}", self.rules.feedback());
+        let text = format!("{told}\n{}", self.open_line());
         self.answer(&call.id, &result(&text, false));
     }
 }

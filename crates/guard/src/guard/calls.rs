@@ -85,7 +85,7 @@ impl Guard<'_> {
         match acted {
             Ok((_, told)) => {
                 self.announce(false);
-                let text = format!("{told}\n{}", self.rules.feedback());
+                let text = format!("{told}\n{}", self.open_line());
                 self.answer(&call.id, &result(&text, false));
             }
             Err(reason) => self.refused(&call.id, &call.name, &reason),
@@ -113,12 +113,17 @@ impl Guard<'_> {
         let (further, governed): (Values, Values) =
             call.arguments.clone().into_iter().partition(|(argument, _)| is_further(argument));
         self.tell_time(now);
-        if let Err(reason) = self.rules.call(&tool, &governed) {
-            if let Some(question) = self.rules.question() {
-                return self.ask(question, call, None, now);
-            }
-            return self.refused(&call.id, &call.name, &reason);
-        }
+        let allowed = self.rules.named(&tool, governed).and_then(|governed| {
+            self.rules.call(&tool, &governed)?;
+            Ok(governed)
+        });
+        let governed = match allowed {
+            Ok(governed) => governed,
+            Err(reason) => match self.rules.question() {
+                Some(question) => return self.ask(question, call, None, now),
+                None => return self.refused(&call.id, &call.name, &reason),
+            },
+        };
         self.log(&match further.is_empty() {
             true => json!(["call", tool, governed]),
             false => json!(["call", tool, governed, further]),
@@ -141,22 +146,17 @@ impl Guard<'_> {
     pub(super) fn pass_call(&mut self, call: Call) {
         let is_known = self.catalogue.as_ref().is_some_and(|catalogue| catalogue.has(&call.name));
         if !self.options.allow_others || !is_known {
-            return self.refused(&call.id, &call.name, "unknown: no tool of the procedure has this name");
+            return self.refused(&call.id, &call.name, "unknown: the rules have no tool of this name");
         }
         let number = self.sent.add(Sent::Other(call.id.clone(), call.name.clone()));
         self.actions.push(Action::Server(wire::request(number, "tools/call", &call.params())));
     }
 
-    /// Answers a call with the reason why it is not carried out, and the steps that are open.
+    /// Answers a call with the reason why it is not carried out, and the tools that are open.
     pub(super) fn refused(&mut self, id: &Id, name: &str, reason: &str) {
         let text = format!("{}: {reason}", excerpt(name));
         self.log(&json!(["guide", format!("refused: {text}")]));
-        let own = self.own_names();
-        let hint = match own.is_empty() {
-            true => String::new(),
-            false => format!("Answers and decisions are told with {}.\n", own.join(", ")),
-        };
-        let text = format!("The call was not carried out. {text}\n{}{hint}", self.rules.feedback());
+        let text = format!("Not carried out: {text}\n{}", self.open_line());
         self.answer(id, &result(&text, true));
     }
 
@@ -197,7 +197,7 @@ impl Guard<'_> {
                 let text = format!(
                     "{} was called, but its result counts as an error: {reason}\n{}",
                     running.name,
-                    self.rules.feedback()
+                    self.open_line()
                 );
                 let mut answer = result(&text, true);
                 let content = answered.as_ref().and_then(|result| result.get("content")?.as_array());
@@ -236,7 +236,7 @@ impl Guard<'_> {
             "{} counts as failed: the server did not answer within {} s\n{}",
             running.name,
             self.options.deadline.as_secs_f64(),
-            self.rules.feedback()
+            self.open_line()
         );
         self.answer(&running.id, &result(&text, true));
         self.advance(now);

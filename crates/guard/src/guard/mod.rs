@@ -1,9 +1,9 @@
 //! The guard decides what each side receives for each message of the other side.
 //!
 //! `client` handles the messages of the client, whose names `names` checks, `server` those of the server, `calls` the
-//! calls of tools, and `asking` the questions for the person who uses the client. `stateless`, `subscriptions` and
-//! `retries` are about sessions without `initialize`. Requests that are passed on get new ids from the guard, so that the
-//! ids of the client, the server and the guard cannot be confused.
+//! calls of tools, and `asking` the questions for the person who uses the client; `open` says which tools are open.
+//! `stateless`, `subscriptions` and `retries` are about sessions without `initialize`. Requests that are passed on get new
+//! ids from the guard, so that the ids of the client, the server and the guard cannot be confused.
 
 mod asking;
 mod call;
@@ -11,6 +11,7 @@ mod calls;
 mod client;
 mod identity;
 mod names;
+mod open;
 mod retries;
 mod server;
 mod stateless;
@@ -18,7 +19,7 @@ mod subscriptions;
 
 use crate::catalogue::{self, Catalogue, Names, Pages};
 use crate::errors;
-use crate::rules::Rules;
+use crate::rules::{ClientNames, Rules};
 use crate::wire::{self, Id, Line};
 use asking::{Asking, Way};
 use call::{Call, Running};
@@ -225,12 +226,15 @@ impl<'r> Guard<'r> {
     /// have the same tool; `guard/method` if [`Options::allow_methods`] has a name that equals a method of the protocol
     /// but for its case.
     pub fn new(rules: Box<dyn Rules + 'r>, options: Options) -> Result<Guard<'r>> {
+        let mut rules = rules;
         for method in &options.allow_methods {
             if let Some(alike) = wire::alike(method) {
                 return Err(errors::method(method, alike));
             }
         }
         let names = Names::new(&*rules, &options.map)?;
+        let pairs = names.pairs().map(|(name, tool)| (name.to_owned(), tool.to_owned()));
+        rules.use_names(ClientNames::new(pairs, &options.prefix));
         Ok(Guard {
             rules,
             names,

@@ -1,7 +1,7 @@
 //! A domain of flows as the rules of an agent. Each API is a tool of the server, except the API that ends a plan: it is
 //! a tool of the guard.
 
-use super::observed::{failure, open_lines, outcome, step_line};
+use super::observed::{failure, outcome, step_line};
 use super::{Open, OwnTool, Rules, Values};
 use crate::outcome::Outcome;
 use crate::schema::Checker;
@@ -186,14 +186,6 @@ impl Rules for FlowRules<'_> {
         let (label, to) = end.ok_or("order: the plan may not end here")?;
         self.enter(to).map_err(|error| error.diagnostic().message().to_owned())?;
         Ok((vec![json!(["end", { "step": label.text(self.domain) }])], "The plan is complete.".to_owned()))
-    }
-
-    fn feedback(&self) -> String {
-        let apis = self.apis();
-        open_lines(
-            apis.iter().map(|&api| self.domain.apis[api].name.as_str()),
-            self.end().map(|_| "the end of the plan"),
-        )
     }
 
     fn line(&self, event: &Value) -> Option<String> {

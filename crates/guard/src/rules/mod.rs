@@ -2,15 +2,18 @@
 
 mod events;
 mod flow;
+mod names;
 mod observed;
 mod plan;
 mod procedure;
 mod question;
+mod reasons;
 mod resumable;
 mod tools;
 mod wishes;
 
 pub use flow::FlowRules;
+pub use names::ClientNames;
 pub use plan::PlanRules;
 pub use procedure::{ProcedureOptions, ProcedureRules};
 pub use question::{Ask, Field, Question, Reply};
@@ -69,6 +72,15 @@ pub trait Rules {
     /// Reads the time, as the time since 1970. It is called before each call.
     fn at(&mut self, _now: Duration) {}
 
+    /// Returns the name that a tool of the rules has on the server, if the rules declare it; `None` if the names are
+    /// equal.
+    fn server_name(&self, _tool: &str) -> Option<&str> {
+        None
+    }
+
+    /// Sets the names of tools that texts for the agent use. By default the names of the rules are kept.
+    fn use_names(&mut self, _names: ClientNames) {}
+
     /// Returns the tools of the rules that may be called now.
     fn open(&self) -> Vec<Open>;
 
@@ -78,7 +90,16 @@ pub trait Rules {
         true
     }
 
-    /// Checks a call and records it. [`result`](Rules::result) must be called next.
+    /// Returns the arguments of a call by the names that the rules use. By default the names are those of the tool.
+    ///
+    /// # Errors
+    /// A reason: an argument has a name that only the rules use.
+    fn named(&self, _tool: &str, arguments: Values) -> Result<Values, String> {
+        Ok(arguments)
+    }
+
+    /// Checks a call, whose arguments have the names that the rules use, and records it. [`result`](Rules::result) must
+    /// be called next.
     ///
     /// # Errors
     /// The reason why the call is not allowed; the state is then unchanged.
@@ -120,8 +141,10 @@ pub trait Rules {
         Err("nothing was asked".to_owned())
     }
 
-    /// Returns lines for the agent that say what is allowed now and, for procedures, why other steps are not.
-    fn feedback(&self) -> String;
+    /// Returns whether the agent may end now without a call of one of the guard's own tools. By default not.
+    fn may_end(&self) -> bool {
+        false
+    }
 
     /// Returns the log line of an event: by default, the event in JSON without raw control characters. `None` if such
     /// events are not logged.

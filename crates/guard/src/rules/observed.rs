@@ -1,4 +1,4 @@
-//! Reads outcomes of calls from their results, and formats texts that several rules share.
+//! Reads outcomes of calls from their results, and log lines of steps.
 
 use crate::outcome::Outcome;
 use crate::rules::Values;
@@ -39,16 +39,6 @@ pub(super) fn logged(outcome: Outcome) -> Values {
 /// member.
 pub(super) fn step_line(event: &Value) -> Option<String> {
     event.get(1)?.get("step")?.as_str().map(str::to_owned)
-}
-
-/// Returns lines with the names of the open tools, and with `end`, a description of the end of the plan, which is
-/// `None` if the plan may not end now.
-pub(super) fn open_lines<'n>(open: impl IntoIterator<Item = &'n str>, end: Option<&'n str>) -> String {
-    let mut lines = String::from("open:\n");
-    for name in open.into_iter().chain(end) {
-        lines.push_str(&format!("  {name}\n"));
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A plan spec as the rules of an agent. Each action is a tool of the server.
 
-use super::observed::{failure, open_lines, outcome, step_line};
+use super::observed::{failure, outcome, step_line};
 use super::{Open, OwnTool, Rules, Values};
 use crate::outcome::Outcome;
 use grammata::error::{Error, Result as Fallible};
@@ -169,9 +169,8 @@ impl Rules for PlanRules {
         Err("a plan has no tools of its own".to_owned())
     }
 
-    fn feedback(&self) -> String {
-        let end = self.may_end.then_some("the end of the plan");
-        open_lines(self.open.iter().map(|&action| self.id(action)), end)
+    fn may_end(&self) -> bool {
+        self.may_end
     }
 
     fn line(&self, event: &Value) -> Option<String> {

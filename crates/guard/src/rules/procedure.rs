@@ -1,18 +1,18 @@
 //! A procedure as the rules of an agent.
 
 use super::observed::{INTERRUPTED, failure};
-use super::{Ask, Field, Open, OwnTool, Question, Reply, Rules, Values};
+use super::reasons::{Reasons, SAY, wrong_argument};
+use super::{Ask, ClientNames, Field, Open, OwnTool, Question, Reply, Rules, Values};
 use crate::errors;
 use crate::outcome::Outcome;
 use crate::schema::{self, Checker};
-use grammata::diagnostic::visible_lines;
+use grammata::diagnostic::{excerpt, visible_lines};
 use grammata::error::{Error, Result as Fallible};
 use grammata_agents::procedures::{
-    Arguments, Event, NodeKind, Obstacle, Origin, Procedure, Session, Status, follow, verify,
+    Arguments, Event, Node, NodeKind, Obstacle, Origin, Procedure, Session, Status, follow, verify,
 };
 use serde_json::{Map, Value, json};
 
-const SAY: &str = "say";
 const DECIDE: &str = "decide";
 const USER: &str = "user";
 /// The reason why nothing is decided with [`Ask::Refuse`].
@@ -48,6 +48,7 @@ pub struct ProcedureRules<'p> {
     /// The slots of the question whose reply must be recorded next.
     asked: Vec<&'p str>,
     checker: Checker,
+    names: ClientNames,
 }
 
 impl<'p> ProcedureRules<'p> {
@@ -67,6 +68,7 @@ impl<'p> ProcedureRules<'p> {
             question: None,
             asked: Vec::new(),
             checker: Checker::default(),
+            names: ClientNames::default(),
         })
     }
 
@@ -92,6 +94,11 @@ impl<'p> ProcedureRules<'p> {
 
     fn procedure(&self) -> &'p Procedure {
         self.session.procedure()
+    }
+
+    /// Formats the obstacle of a node as a reason in one line.
+    fn reason(&self, node: usize, obstacle: &Obstacle) -> String {
+        Reasons { session: &self.session, names: &self.names }.text(node, obstacle)
     }
 
     /// Returns the nodes of the answers that the agent may give now.
@@ -143,9 +150,9 @@ impl<'p> ProcedureRules<'p> {
         let name = arguments.get("answer").and_then(Value::as_str).ok_or("`answer` must be a text")?;
         let procedure = self.procedure();
         let node = procedure.node(name).filter(|&node| procedure.nodes()[node].kind != NodeKind::Api);
-        let node = node.ok_or_else(|| format!("the procedure has no answer `{}`", short(name)))?;
+        let node = node.ok_or_else(|| format!("the procedure has no answer `{}`", excerpt(name)))?;
         if let Some(obstacle) = self.session.obstacle(node, None) {
-            return Err(reason(&obstacle));
+            return Err(self.reason(node, &obstacle));
         }
         let declared = &procedure.nodes()[node];
         let (text, _) = self.session.fill(node);
@@ -187,7 +194,7 @@ impl<'p> ProcedureRules<'p> {
     fn decide(&mut self, arguments: &Values) -> Result<(Vec<Value>, String), String> {
         let open = self.decisions();
         if let Some(slot) = arguments.keys().find(|slot| !open.contains(&slot.as_str())) {
-            return Err(format!("`{}` is not for the user to decide now", short(slot)));
+            return Err(format!("`{}` is not for the user to decide now", excerpt(slot)));
         }
         if arguments.is_empty() {
             return Err(format!("the arguments must have one of {}, with its value", open.join(", ")));
@@ -201,7 +208,7 @@ impl<'p> ProcedureRules<'p> {
         let procedure = self.procedure();
         let open = self.decisions();
         let known = open.into_iter().find(|known| *known == slot);
-        let known = known.ok_or_else(|| format!("`{}` is not for the user to decide now", short(slot)))?;
+        let known = known.ok_or_else(|| format!("`{}` is not for the user to decide now", excerpt(slot)))?;
         if arguments.len() > 1 {
             return Err("the user decides the value: give only `slot`".to_owned());
         }
@@ -286,30 +293,9 @@ impl<'p> ProcedureRules<'p> {
     }
 }
 
-/// Returns an excerpt of a text from outside, for an error.
-fn short(text: &str) -> String {
-    grammata::diagnostic::excerpt(text)
-}
-
-/// Formats an obstacle as a reason in one line.
-fn reason(obstacle: &Obstacle) -> String {
-    match obstacle {
-        Obstacle::Precondition(name) => format!("precondition {name}: it must come before"),
-        Obstacle::Again => {
-            "again: the same call was answered, and nothing that it depends on has changed since".to_owned()
-        }
-        Obstacle::Schema { slot, schema: Value::Bool(false) } => {
-            format!("argument {slot}: the procedure has no such slot in the request")
-        }
-        Obstacle::Schema { slot, schema } => wrong_argument(slot, schema),
-        other => other.to_string(),
-    }
-}
-
-/// Formats the reason for an argument that its schema does not allow.
-fn wrong_argument(name: &str, schema: &Value) -> String {
-    let allowed: String = schema.to_string().chars().take(400).collect();
-    format!("argument {name}: it must be of the schema {allowed}")
+/// Returns the name of the tool's argument for a slot of an API's request.
+fn argument<'n>(node: &'n Node, slot: &'n str) -> &'n str {
+    node.tool.as_ref().map_or(slot, |tool| tool.parameter(slot))
 }
 
 /// Returns the schemas of arguments by name, as shown to the agent: a list of more than [`MOST_LISTED`] values is
@@ -344,14 +330,25 @@ impl Rules for ProcedureRules<'_> {
         }
         text.push_str(
             " Only tools that may be called now are listed, with the values that are known; list them again after \
-             each call. A call that breaks the procedure is not carried out, and its result says why and what may come instead.",
+             each call. A call that breaks the procedure is not carried out: its result says why, and which tools are open.",
         );
         text
     }
 
     fn tools(&self) -> Vec<(String, Vec<String>)> {
         let apis = self.procedure().nodes().iter().filter(|node| node.kind == NodeKind::Api);
-        apis.map(|node| (node.name.clone(), node.request.clone())).collect()
+        let bound = |node: &Node| node.request.iter().map(|slot| argument(node, slot).to_owned()).collect();
+        apis.map(|node| (node.name.clone(), bound(node))).collect()
+    }
+
+    fn server_name(&self, tool: &str) -> Option<&str> {
+        let procedure = self.procedure();
+        let node = procedure.nodes().get(procedure.node(tool)?)?;
+        node.tool.as_ref().map(|tool| tool.tool.name.as_str())
+    }
+
+    fn use_names(&mut self, names: ClientNames) {
+        self.names = names;
     }
 
     fn open(&self) -> Vec<Open> {
@@ -365,15 +362,16 @@ impl Rules for ProcedureRules<'_> {
             else {
                 continue;
             };
-            let mut properties = properties(&arguments);
-            for (name, schema) in &mut properties {
-                let description = procedure.slot(name).map_or("", |slot| slot.description.as_str());
+            let describe = |(slot, mut schema): (String, Value)| {
+                let description = procedure.slot(&slot).map_or("", |slot| slot.description.as_str());
                 if let Some(schema) = schema.as_object_mut().filter(|_| !description.is_empty()) {
                     schema.entry("description").or_insert_with(|| description.into());
                 }
-            }
+                (argument(node, &slot).to_owned(), schema)
+            };
+            let properties = properties(&arguments).into_iter().map(describe).collect();
             let required = arguments.slots.iter().filter(|slot| slot.is_required);
-            let required = required.map(|slot| slot.slot.clone()).collect();
+            let required = required.map(|slot| argument(node, &slot.slot).to_owned()).collect();
             open.push(Open { tool: node.name.clone(), properties, required });
         }
         open
@@ -382,24 +380,44 @@ impl Rules for ProcedureRules<'_> {
     fn governs(&self, tool: &str, argument: &str) -> bool {
         let procedure = self.procedure();
         let node = procedure.node(tool).and_then(|node| procedure.nodes().get(node));
-        node.is_none_or(|node| node.request.iter().any(|slot| slot == argument))
+        // a slot whose argument has another name is governed too, so that a call with its name is refused
+        node.is_none_or(|node| {
+            node.request.iter().any(|slot| slot == argument || self::argument(node, slot) == argument)
+        })
+    }
+
+    fn named(&self, tool: &str, arguments: Values) -> Result<Values, String> {
+        let procedure = self.procedure();
+        let node = procedure.node(tool).and_then(|node| procedure.nodes().get(node));
+        let Some((node, tool)) = node.and_then(|node| Some((node, node.tool.as_ref()?))) else {
+            return Ok(arguments);
+        };
+        // a slot whose argument has another name is not an argument itself
+        let is_slot = |name: &&String| tool.slot(name) == name.as_str() && node.request.contains(name);
+        match arguments.keys().filter(is_slot).find(|slot| tool.parameter(slot) != slot.as_str()) {
+            Some(slot) => {
+                Err(format!("argument {slot}: the tool calls it {}", excerpt(tool.parameter(slot))))
+            }
+            None => Ok(tool.slots(&arguments)),
+        }
     }
 
     fn call(&mut self, tool: &str, arguments: &Values) -> Result<(), String> {
         let procedure = self.procedure();
         let api = procedure.node(tool).unwrap_or(usize::MAX);
+        let tool = procedure.nodes().get(api).and_then(|node| node.tool.as_deref());
         if let Some(obstacle) = self.session.obstacle(api, Some(arguments)) {
-            return Err(reason(&obstacle));
+            return Err(self.reason(api, &obstacle));
         }
-        let known = self.session.arguments(api).map_err(|obstacle| reason(&obstacle))?;
+        let known = self.session.arguments(api).map_err(|obstacle| self.reason(api, &obstacle))?;
         let mut schema = known.schema();
         let allowed = schema.get_mut("properties").map(Value::take).unwrap_or_default();
         let wrong = allowed.as_object().and_then(|allowed| self.checker.wrong(allowed, arguments));
         if let Some((name, schema)) = wrong {
-            return Err(wrong_argument(name, schema));
+            return Err(wrong_argument(tool.map_or(name, |tool| tool.parameter(name)), schema));
         }
         if let Some(obstacle) = self.session.call(api, arguments.clone(), true) {
-            return Err(reason(&obstacle));
+            return Err(self.reason(api, &obstacle));
         }
         self.pending = Some(api);
         Ok(())
@@ -407,11 +425,15 @@ impl Rules for ProcedureRules<'_> {
 
     fn result(&mut self, outcome: Outcome) -> Result<Values, (Values, String)> {
         let Some(api) = self.pending.take() else { return Ok(Map::new()) };
-        let response = &self.procedure().nodes()[api].response;
+        let node = &self.procedure().nodes()[api];
         let (result, problem) = match outcome {
             Outcome::Error(text) => (failure(&text), None),
             Outcome::Data(data) => {
-                let slots = slots(response, data);
+                let data = match (node.tool.as_deref(), data) {
+                    (Some(tool), Value::Object(data)) => Value::Object(tool.result(data)),
+                    (_, data) => data,
+                };
+                let slots = slots(&node.response, data);
                 match self.session.foreign(api, &slots) {
                     None => (slots, None),
                     Some((found, allowed)) => {
@@ -512,10 +534,6 @@ impl Rules for ProcedureRules<'_> {
             return Err(undecided(format!("the answer of the client has no value for {missing}")));
         }
         self.decided(values.iter()).map_err(undecided)
-    }
-
-    fn feedback(&self) -> String {
-        self.session.feedback()
     }
 }
 

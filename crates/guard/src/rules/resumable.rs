@@ -2,7 +2,7 @@
 
 use super::events::{self, LoggedEvent};
 use super::observed::INTERRUPTED;
-use super::{Open, OwnTool, Rules, Values};
+use super::{ClientNames, Open, OwnTool, Rules, Values};
 use crate::errors;
 use crate::outcome::Outcome;
 use grammata::error::Error;
@@ -84,8 +84,20 @@ impl Rules for ResumableRules<'_> {
         self.rules.tools()
     }
 
+    fn server_name(&self, tool: &str) -> Option<&str> {
+        self.rules.server_name(tool)
+    }
+
+    fn use_names(&mut self, names: ClientNames) {
+        self.rules.use_names(names);
+    }
+
     fn open(&self) -> Vec<Open> {
         self.rules.open()
+    }
+
+    fn named(&self, tool: &str, arguments: Values) -> Result<Values, String> {
+        self.rules.named(tool, arguments)
     }
 
     fn call(&mut self, tool: &str, arguments: &Values) -> Result<(), String> {
@@ -117,7 +129,7 @@ impl Rules for ResumableRules<'_> {
         Ok((vec![json!(["own", tool, arguments])], told))
     }
 
-    fn feedback(&self) -> String {
-        self.rules.feedback()
+    fn may_end(&self) -> bool {
+        self.rules.may_end()
     }
 }

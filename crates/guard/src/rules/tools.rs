@@ -1,8 +1,8 @@
 //! Tools with prerequisites as the rules of an agent. A tool may be called once calls of tools that provide its needs
 //! have succeeded. Tools that cannot be called are left out.
 
-use super::observed::{logged, open_lines};
-use super::{Open, OwnTool, Rules, Values};
+use super::observed::logged;
+use super::{ClientNames, Open, OwnTool, Rules, Values};
 use crate::outcome::Outcome;
 use crate::schema::Checker;
 use grammata_agents::tools::ToolSet;
@@ -18,6 +18,7 @@ pub struct ToolRules<'s> {
     /// The tool that was called and whose result must be recorded next.
     pending: Option<usize>,
     checker: Checker,
+    names: ClientNames,
 }
 
 impl<'s> ToolRules<'s> {
@@ -30,6 +31,7 @@ impl<'s> ToolRules<'s> {
             has_succeeded,
             pending: None,
             checker: Checker::default(),
+            names: ClientNames::default(),
         }
     }
 
@@ -61,6 +63,10 @@ impl Rules for ToolRules<'_> {
         self.callable().map(|tool| (self.name(tool).to_owned(), Vec::new())).collect()
     }
 
+    fn use_names(&mut self, names: ClientNames) {
+        self.names = names;
+    }
+
     fn open(&self) -> Vec<Open> {
         let open = |tool: usize| {
             let schema = self.set.tools()[tool].arguments.value();
@@ -76,7 +82,7 @@ impl Rules for ToolRules<'_> {
         let place = self.callable().find(|&place| self.name(place) == tool);
         let place = place.ok_or("unknown: no tool that can be called has this name")?;
         if let Some(any) = self.missing(place) {
-            let names: Vec<&str> = any.iter().map(|&giver| self.name(giver)).collect();
+            let names: Vec<String> = any.iter().map(|&giver| self.names.tool(self.name(giver))).collect();
             return Err(format!("precondition {}: a call of it must succeed before", names.join(" or ")));
         }
         let schema = self.set.tools()[place].arguments.value();
@@ -103,10 +109,5 @@ impl Rules for ToolRules<'_> {
 
     fn act(&mut self, _: &str, _: &Values) -> Result<(Vec<Value>, String), String> {
         Err("a set of tools has no further ones".to_owned())
-    }
-
-    fn feedback(&self) -> String {
-        let open = self.callable().filter(|&tool| self.missing(tool).is_none());
-        open_lines(open.map(|tool| self.name(tool)), None)
     }
 }

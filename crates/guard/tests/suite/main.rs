@@ -5,6 +5,7 @@ mod asking;
 mod http;
 mod lenient_servers;
 mod listener;
+mod names;
 mod other_rules;
 mod parts;
 mod processes;

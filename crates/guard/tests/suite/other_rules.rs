@@ -134,7 +134,7 @@ fn plans_are_followed() {
     let mut shop = Other::new(rules());
     assert_eq!(shop.names(), ["ask"]);
     let refused = shop.call("buy", json!({ "count": 1 }), json!({})).unwrap_err();
-    assert!(refused.contains("open:\n  ask"), "{refused}");
+    assert!(refused.contains("Open now: ask."), "{refused}");
     // a result without an outcome counts as failed, and the call may be made again
     assert!(shop.call("ask", json!({}), data(json!({ "x": 1 }))).is_err());
     assert!(shop.call("ask", json!({}), json!({ "isError": true, "content": [] })).is_err());

@@ -188,16 +188,7 @@ impl<'a> Turns<'a> {
 
     /// Renames arguments from parameters of a document to slots.
     fn slots(&self, api: &str, arguments: &Values) -> Values {
-        match self.tool(api) {
-            None => arguments.clone(),
-            Some(tool) => {
-                let slot = |name: &String| {
-                    let known = tool.parameters.iter().find(|(_, parameter)| parameter == name);
-                    known.map_or_else(|| name.clone(), |(slot, _)| slot.clone())
-                };
-                arguments.iter().map(|(name, value)| (slot(name), value.clone())).collect()
-            }
-        }
+        self.tool(api).map_or_else(|| arguments.clone(), |tool| tool.slots(arguments))
     }
 }
 
@@ -206,11 +197,7 @@ impl<'a> Turns<'a> {
 fn tool(procedure: &Procedure, api: &str, arguments: &Arguments) -> Tool {
     let node = procedure.node(api).map(|node| &procedure.nodes()[node]);
     let of_document = node.and_then(|node| node.tool.as_deref());
-    let name = |slot: &str| {
-        let parameters = of_document.iter().flat_map(|tool| &tool.parameters);
-        let known = parameters.into_iter().find(|(known, _)| known == slot);
-        known.map_or_else(|| slot.to_owned(), |(_, parameter)| parameter.clone())
-    };
+    let name = |slot: &str| of_document.map_or(slot, |tool| tool.parameter(slot)).to_owned();
     let (mut properties, mut required) = (Values::new(), Vec::new());
     for slot in &arguments.slots {
         let schema = match slot.origin {

@@ -58,7 +58,7 @@ pub struct Node {
     pub request: Vec<String>,
     /// Slots of the request that may be left out.
     pub optional: Vec<String>,
-    /// The tool of a document that an API calls, if the file names one.
+    /// The tool that an API calls, of a document or of a server, if the file names one.
     pub tool: Option<Box<ApiTool>>,
     /// Slots of the request that may have other values than in the earlier calls that the node requires.
     pub rebind: Vec<String>,

@@ -112,7 +112,10 @@ pub(in crate::procedures) fn tool_file(place: Place, found: &str, cause: &str) -
         .at(place)
         .found(found)
         .cause(cause)
-        .allowed("FILE#NAME: a document of tools in the folder of the procedure or below it, and the name of one of its tools")
+        .allowed(
+            "FILE#NAME: a document of tools in the folder of the procedure or below it, and the name of one of its \
+             tools; or NAME: the tool of a server",
+        )
         .help("`grammata tools list FILE` shows whether a document can be read, and its names")
 }
 

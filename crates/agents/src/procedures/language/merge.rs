@@ -8,6 +8,10 @@ use super::tools::{self, ApiTool, Documents, Part};
 use crate::tools::Tool;
 use grammata::diagnostic::{Place, did_you_mean};
 use rustc_hash::FxHashMap;
+use serde_json::json;
+
+/// Maximum number of members of a response that an error lists.
+const MOST_LISTED: usize = 20;
 
 /// The request and the response of an API, merged from its entry and its tool.
 #[derive(Debug, Default)]
@@ -61,6 +65,9 @@ pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings:
         }
         return Exchange { name: Some(name), ..Exchange::default() };
     }
+    if is_of_server(&reference) {
+        return Exchange { name: Some(name), ..of_server(fields, reference, findings) };
+    }
     let exchange = match documents.tool(&reference, &fields.place("tool")) {
         Ok(tool) => merged(fields, reference, tool, findings),
         Err(wrong) => {
@@ -74,6 +81,35 @@ pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings:
         Exchange { request, response, parameters, members, ..Exchange::default() }
     });
     Exchange { name: Some(name), ..exchange }
+}
+
+/// Returns whether a reference names the tool of a server: it has no `#`, and no ending of a document, whose name was
+/// then forgotten.
+fn is_of_server(reference: &str) -> bool {
+    let has = |ending: &&str| reference.to_lowercase().ends_with(ending);
+    !reference.contains('#') && ![".json", ".yaml", ".yml", ".py"].iter().any(|ending| has(&ending))
+}
+
+/// Reads an entry that names the tool of a server. The entry alone says which parameters and members the tool has, as
+/// lists of names or `SLOT: NAME`.
+fn of_server(fields: &Fields<'_>, reference: String, findings: &mut Findings) -> Exchange {
+    let pairs = |key: &str, findings: &mut Findings| {
+        fields.pairs(key, findings).unwrap_or_else(|| {
+            fields.names(key, findings).into_iter().map(|name| (name.clone(), name)).collect()
+        })
+    };
+    let (parameters, members) = (pairs("request", findings), pairs("response", findings));
+    for (at, (_, parameter)) in parameters.iter().enumerate() {
+        if parameters[..at].iter().any(|(_, other)| other == parameter) {
+            let (place, help) = (fields.place("request"), "take one of the two out");
+            findings.error(errors::tool_conflict(place, parameter, "each parameter once", help));
+        }
+    }
+    let slots = |pairs: &[(String, String)]| pairs.iter().map(|(slot, _)| slot.clone()).collect();
+    let (request, response) = (slots(&parameters), slots(&members));
+    let tool = Tool::of_host(&reference, "", json!({ "type": "object" }).into());
+    let tool = Some(Box::new(ApiTool { reference, tool, parameters, members }));
+    Exchange { tool, request, response, optional: fields.names("optional", findings), ..Exchange::default() }
 }
 
 /// Returns the slots that an entry lists under `key`, each with a part that has no schema.
@@ -234,8 +270,9 @@ fn response(
             let names = declared.iter().map(|part| part.name.as_str());
             let near =
                 did_you_mean(&name, names, "a member within others is named by a JSON Pointer: `/a/b`");
-            let allowed = "members of the response that the document declares";
-            findings.error(errors::tool_conflict(fields.place("response"), &name, allowed, near));
+            let names: Vec<&str> = declared.iter().take(MOST_LISTED).map(|part| part.name.as_str()).collect();
+            let allowed = format!("members of the response that the document declares: {}", names.join(", "));
+            findings.error(errors::tool_conflict(fields.place("response"), &name, &allowed, near));
             continue;
         }
         let part = match known.map(|place| &declared[place]) {

@@ -14,12 +14,13 @@ use std::path::{Component, Path, PathBuf};
 /// The maximum number of documents that one procedure names.
 const MOST_DOCUMENTS: usize = 32;
 
-/// The tool of a document that an API calls.
+/// The tool that an API calls: one of a document, or one that a server is expected to have.
 #[derive(Clone, Debug)]
 pub struct ApiTool {
-    /// The reference as written in the file, `FILE#NAME`.
+    /// The reference as written in the file: `FILE#NAME`, or `NAME` for the tool of a server.
     pub reference: String,
-    /// The tool, with the name and the arguments of its document.
+    /// The tool, with the name and the arguments of its document. The tool of a server has only its name, and a schema
+    /// that allows any arguments.
     pub tool: Tool,
     /// For each slot of the request, the parameter that it fills.
     pub parameters: Vec<(String, String)>,
@@ -33,6 +34,21 @@ impl ApiTool {
         let named = |slot: &str| self.parameters.iter().find(|(known, _)| known == slot);
         let named = slots.iter().filter_map(|(slot, value)| Some((named(slot)?.1.clone(), value.clone())));
         named.collect()
+    }
+
+    /// Returns the parameter that a slot of the request fills; the slot's own name if there is none.
+    pub fn parameter<'n>(&'n self, slot: &'n str) -> &'n str {
+        self.parameters.iter().find(|(known, _)| known == slot).map_or(slot, |(_, parameter)| parameter)
+    }
+
+    /// Returns the slot of the request that a parameter fills; the parameter's own name if there is none.
+    pub fn slot<'n>(&'n self, parameter: &'n str) -> &'n str {
+        self.parameters.iter().find(|(_, known)| known == parameter).map_or(parameter, |(slot, _)| slot)
+    }
+
+    /// Returns arguments by the names of slots, from arguments by the names of parameters.
+    pub fn slots(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
+        arguments.iter().map(|(name, value)| (self.slot(name).to_owned(), value.clone())).collect()
     }
 
     /// Returns the HTTP request of a call; `None` if the tool is called by the host.

@@ -44,6 +44,22 @@ pub(super) fn list(members: &[Member]) -> Option<&'static str> {
     }
 }
 
+/// Returns whether a value looks like a document of tools: a list, or an object that is or has a form of [`Forms`].
+pub(super) fn looks_like_tools(value: &Value) -> bool {
+    match value {
+        Value::Array(_) => true,
+        Value::Object(object) => {
+            let has = |name: &&str| object.contains_key(*name);
+            ["openapi", "swagger", "api_name"].iter().any(has)
+                || LISTS
+                    .iter()
+                    .any(|list| object.get(*list).is_some_and(|list| list.is_array() || list.is_object()))
+                || Declaration::of(object, "").is_some()
+        }
+        _ => false,
+    }
+}
+
 /// Reads the values of a document one after another.
 #[derive(Default)]
 pub(super) struct Forms {

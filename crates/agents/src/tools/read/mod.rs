@@ -96,6 +96,19 @@ pub fn read<'t>(documents: impl IntoIterator<Item = Document<'t>>, options: &Rea
     Ok(set)
 }
 
+/// Returns whether a text looks like a document of tools that [`read`] reads: Python with a function at the left margin,
+/// or JSON (one value or several) or YAML whose first value has a known form. Text that is not valid is none.
+pub fn is_document(text: &str) -> bool {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    if text.trim_start().starts_with(['{', '[']) {
+        let first = serde_json::Deserializer::from_str(text).into_iter::<Value>().next();
+        return first.is_some_and(|value| value.is_ok_and(|value| forms::looks_like_tools(&value)));
+    }
+    python::is_python(text)
+        || document::Document::read(text, document::Format::Yaml)
+            .is_ok_and(|document| forms::looks_like_tools(&document.json(0)))
+}
+
 /// The schema and the binding of a tool.
 struct Made {
     /// The schema of the tool's arguments.

@@ -38,39 +38,29 @@ enum Kind {
 }
 
 impl Kind {
-    /// Recognises the kind of a text: a document of tools by its keys or as a JSON list, wishes by `rest` in TOML, flows by
-    /// `kind = "flows"`, and plan specs by any other `kind`. Any other text is a procedure.
+    /// Recognises the kind of a text: wishes by `rest` in TOML, flows by `kind = "flows"` in JSON or TOML, plan specs by
+    /// any other `kind`, and a document of tools by its form. Any other text is a procedure.
     fn of(path: &Path, text: &str) -> Kind {
-        let first = text.trim_start();
-        if first.starts_with('[') && serde_json::from_str::<Vec<Value>>(text).is_ok() {
-            return Kind::Tools;
-        }
-        let (is_tools, kind) = if first.starts_with('{') {
-            let value: Value = serde_json::from_str(text).unwrap_or_default();
-            let has = |key: &&str| value.get(*key).is_some();
-            (TOOLS.iter().any(has), value.get("kind").and_then(Value::as_str).map(str::to_owned))
-        } else if path.extension().is_some_and(|extension| extension == "toml") {
+        let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+        let kind = if is_toml {
             let table: toml::Table = toml::from_str(text).unwrap_or_default();
             if WISHES.iter().any(|key| table.contains_key(*key)) && !table.contains_key("kind") {
                 return Kind::Wishes;
             }
-            (false, table.get("kind").and_then(toml::Value::as_str).map(str::to_owned))
+            table.get("kind").and_then(toml::Value::as_str).map(str::to_owned)
         } else {
-            let is_key =
-                |line: &str, key: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
-            (text.lines().any(|line| TOOLS.iter().any(|key| is_key(line, key))), None)
+            let value: Value = serde_json::from_str(text).unwrap_or_default();
+            value.get("kind").and_then(Value::as_str).map(str::to_owned)
         };
         match kind.as_deref() {
-            _ if is_tools => Kind::Tools,
             Some("flows") => Kind::Flow,
             Some(_) => Kind::Plan,
+            None if !is_toml && tools::is_document(text) => Kind::Tools,
             None => Kind::Procedure,
         }
     }
 }
 
-/// Top-level keys that only documents of tools have.
-const TOOLS: [&str; 3] = ["openapi", "swagger", "tools"];
 /// Top-level keys of wishes, one of which is enough, so that a file without `rest` gets an error that names it.
 const WISHES: [&str; 5] = ["rest", "hide", "ask", "pass", "limit"];
 

@@ -233,10 +233,6 @@ impl Rules for WishRules<'_> {
         Ok((vec![event], String::new()))
     }
 
-    fn feedback(&self) -> String {
-        String::new()
-    }
-
     fn line(&self, event: &Value) -> Option<String> {
         if event.get(0).and_then(Value::as_str) != Some("call") {
             return visible_json(event).ok();
