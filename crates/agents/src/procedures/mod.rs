@@ -33,7 +33,7 @@ pub use conversation::{
     Session, StepFormat, StepOptions, Text, Texts, Turns, Values, Workflow, object_act, object_schema,
     step_grammar, step_text,
 };
-pub use export::ProcedureGraph;
+pub use export::{ProcedureGraph, scaffold};
 pub use language::{
     ApiTool, Finding, Literal, Node, NodeKind, Scalar, Severity, Slot, Source, Status, normal,
 };

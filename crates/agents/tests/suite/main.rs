@@ -28,6 +28,7 @@ mod plans;
 mod procedure_files;
 mod procedure_owners;
 mod procedure_progress;
+mod procedure_scaffold;
 mod procedure_sessions;
 mod procedure_steps;
 mod procedure_told;

@@ -65,7 +65,7 @@ pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings:
         }
         return Exchange { name: Some(name), ..Exchange::default() };
     }
-    if is_of_server(&reference) {
+    if tools::is_of_server(&reference) {
         return Exchange { name: Some(name), ..of_server(fields, reference, findings) };
     }
     let exchange = match documents.tool(&reference, &fields.place("tool")) {
@@ -81,13 +81,6 @@ pub(super) fn tool(fields: &Fields<'_>, documents: &mut Documents<'_>, findings:
         Exchange { request, response, parameters, members, ..Exchange::default() }
     });
     Exchange { name: Some(name), ..exchange }
-}
-
-/// Returns whether a reference names the tool of a server: it has no `#`, and no ending of a document, whose name was
-/// then forgotten.
-fn is_of_server(reference: &str) -> bool {
-    let has = |ending: &&str| reference.to_lowercase().ends_with(ending);
-    !reference.contains('#') && ![".json", ".yaml", ".yml", ".py"].iter().any(|ending| has(&ending))
 }
 
 /// Reads an entry that names the tool of a server. The entry alone says which parameters and members the tool has, as

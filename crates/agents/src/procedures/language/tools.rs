@@ -67,25 +67,38 @@ impl ApiTool {
     /// kept.
     pub fn result(&self, mut result: Map<String, Value>) -> Map<String, Value> {
         for (slot, member) in self.members.iter().filter(|(slot, member)| slot != member) {
-            let value = match member.strip_prefix('/') {
-                None => result.get(member),
-                Some(rest) => {
-                    let (first, rest) = rest.split_once('/').unwrap_or((rest, ""));
-                    let first = first.replace("~1", "/").replace("~0", "~");
-                    let inner = result.get(&first);
-                    if rest.is_empty() {
-                        inner
-                    } else {
-                        inner.and_then(|inner| inner.pointer(&format!("/{rest}")))
-                    }
-                }
-            };
-            if let (Some(value), false) = (value.cloned(), result.contains_key(slot)) {
+            if let (Some(value), false) = (member_of(&result, member).cloned(), result.contains_key(slot)) {
                 result.insert(slot.clone(), value);
             }
         }
         result
     }
+
+    /// Returns a result of the server's tool by the names of slots: each slot has the value of its member. Other members
+    /// are kept, unless they have the name of a slot.
+    pub fn slots_of_result(&self, result: &Map<String, Value>) -> Map<String, Value> {
+        let value =
+            |(slot, member): &(String, String)| Some((slot.clone(), member_of(result, member)?.clone()));
+        let is_slot = |name: &String| self.members.iter().any(|(slot, _)| slot == name);
+        let others = result.iter().filter(|(name, _)| !is_slot(name));
+        let others = others.map(|(name, value)| (name.clone(), value.clone()));
+        self.members.iter().filter_map(value).chain(others).collect()
+    }
+}
+
+/// Returns the value of a member: a name, or a JSON Pointer if it begins with `/`.
+fn member_of<'v>(result: &'v Map<String, Value>, member: &str) -> Option<&'v Value> {
+    let Some(rest) = member.strip_prefix('/') else { return result.get(member) };
+    let (first, rest) = rest.split_once('/').map_or((rest, None), |(first, rest)| (first, Some(rest)));
+    let value = result.get(&first.replace("~1", "/").replace("~0", "~"))?;
+    rest.map_or(Some(value), |rest| value.pointer(&format!("/{rest}")))
+}
+
+/// Returns whether a reference names the tool of a server: it has no `#`, and no ending of a document, whose name was
+/// then forgotten.
+pub(in crate::procedures) fn is_of_server(reference: &str) -> bool {
+    let has = |ending: &&str| reference.to_lowercase().ends_with(ending);
+    !reference.contains('#') && ![".json", ".yaml", ".yml", ".py"].iter().any(has)
 }
 
 /// A cache of the documents that a procedure names. Each is read once, on first use.
@@ -173,11 +186,11 @@ fn why(error: &Error) -> String {
 
 /// A value that an API exchanges with its tool: a parameter, or a member of the response.
 #[derive(Debug)]
-pub(super) struct Part {
-    pub(super) name: String,
-    pub(super) description: String,
-    pub(super) schema: Option<Value>,
-    pub(super) is_required: bool,
+pub(in crate::procedures) struct Part {
+    pub(in crate::procedures) name: String,
+    pub(in crate::procedures) description: String,
+    pub(in crate::procedures) schema: Option<Value>,
+    pub(in crate::procedures) is_required: bool,
 }
 
 /// Returns the parameters of a tool, with schemas without references.
@@ -185,7 +198,7 @@ pub(super) struct Part {
 /// # Errors
 /// The name of a parameter, in a sentence: its schema is recursive, has a reference that is not `#/$defs/NAME` of a
 /// known definition, or is too large.
-pub(super) fn parameters(tool: &Tool) -> std::result::Result<Vec<Part>, String> {
+pub(in crate::procedures) fn parameters(tool: &Tool) -> std::result::Result<Vec<Part>, String> {
     let schema = tool.arguments.value();
     let empty = Map::new();
     let field = |name: &str| schema.get(name).and_then(Value::as_object).unwrap_or(&empty);
@@ -207,7 +220,7 @@ pub(super) fn parameters(tool: &Tool) -> std::result::Result<Vec<Part>, String> 
 
 /// Returns the members that the document declares at the root of a tool's response; empty if there are none, or if the
 /// references of the schema cannot be replaced ([`inlined`]).
-pub(super) fn members(tool: &Tool) -> Vec<Part> {
+pub(in crate::procedures) fn members(tool: &Tool) -> Vec<Part> {
     let Some(schema) = tool.response.as_ref().map(tools::Schema::value) else { return Vec::new() };
     let empty = Map::new();
     let definitions = schema.get("$defs").and_then(Value::as_object).unwrap_or(&empty);
