@@ -93,9 +93,15 @@ impl Names {
         self.tools.iter().find(|(known, ..)| known == api).map_or(&[], |(_, _, arguments)| arguments)
     }
 
+    /// Returns the tools in the order of the rules: the name in the rules, the server's name, and the arguments that the
+    /// server's tool must have.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str, &[String])> {
+        self.tools.iter().map(|(name, tool, arguments)| (name.as_str(), tool.as_str(), arguments.as_slice()))
+    }
+
     /// Returns the pairs of a name in the rules and the server's name, in the order of the rules.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.tools.iter().map(|(name, tool, _)| (name.as_str(), tool.as_str()))
+        self.all().map(|(name, tool, _)| (name, tool))
     }
 
     /// Returns the server's name of a tool of the rules; `None` if the rules do not have the tool.
@@ -129,6 +135,11 @@ impl Catalogue {
     /// Returns the names of all tools, in the server's order.
     pub(crate) fn names(&self) -> Vec<&str> {
         self.tools.iter().map(name_of).collect()
+    }
+
+    /// Returns the tools in the server's order.
+    pub(crate) fn tools(&self) -> &[Value] {
+        &self.tools
     }
 
     /// Returns whether the server has a tool of this name.

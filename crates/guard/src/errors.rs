@@ -168,6 +168,16 @@ pub(crate) fn thread(cause: &std::io::Error) -> Error {
     )
 }
 
+/// `guard/initialize`: the server does not begin a session. `what` is its answer.
+pub(crate) fn initialize(what: &str) -> Error {
+    usage(
+        Diagnostic::new("guard/initialize", "the server does not begin a session")
+            .found(excerpt(what))
+            .allowed("a result of `initialize`")
+            .help("check that the server speaks a version of MCP with `initialize`, such as 2025-11-25"),
+    )
+}
+
 /// `guard/list`: the server's list of tools cannot be read. `what` says why.
 pub(crate) fn list(what: &str) -> Error {
     usage(

@@ -3,12 +3,14 @@
 //! [`Guard`] decides, message by message, what each side receives. It does no input or output and reads no clock.
 //! [`proxy`] connects it to a client, by two streams or by HTTP, and to a server, which is a child process or is
 //! reached by HTTP. [`http::Listener`] serves many clients, each with its own guard. The guard enforces an
-//! implementation of [`rules::Rules`]. [`ToolServer`] is an MCP server with tools of this program.
+//! implementation of [`rules::Rules`]. [`inspect`] reads the tools of a server without a client. [`ToolServer`] is an
+//! MCP server with tools of this program.
 
 mod catalogue;
 mod errors;
 mod guard;
 pub mod http;
+mod inspect;
 mod log;
 mod outcome;
 pub mod proxy;
@@ -20,7 +22,8 @@ mod tool_server;
 mod transport;
 mod wire;
 
-pub use guard::{Action, Guard, Options};
+pub use guard::{Action, Guard, Options, Review, ReviewedTool};
+pub use inspect::{Inspected, inspect};
 pub use log::{Log, LogForm, Logged};
 pub use outcome::Outcome;
 #[cfg(unix)]

@@ -8,7 +8,7 @@ use crate::wire::{self, Kind, Message};
 use grammata::error::{Error, Result};
 use std::io::{Read, Write};
 use std::process::Command;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 /// How long a session waits for the answers of the server after the client has closed its stream.
@@ -38,6 +38,16 @@ pub enum Server<'s> {
     Command(&'s mut Command),
     /// A server that is reached by HTTP.
     Http(&'s Remote),
+}
+
+impl Server<'_> {
+    /// Starts the server's side of a session. Its messages of at most `line_bytes` bytes are sent to `events`.
+    pub(crate) fn start(self, line_bytes: usize, events: SyncSender<Event>) -> Result<Box<dyn Peer>> {
+        Ok(match self {
+            Server::Command(command) => Box::new(ChildServer::start(command, line_bytes, events)?),
+            Server::Http(remote) => Box::new(RemoteServer::new(remote, line_bytes, events)?),
+        })
+    }
 }
 
 /// The destinations of a session's events and remarks.
@@ -81,10 +91,7 @@ pub fn run(
             Box::new(peer)
         }
     };
-    let server: Box<dyn Peer> = match server {
-        Server::Command(command) => Box::new(ChildServer::start(command, line_bytes, client_events)?),
-        Server::Http(remote) => Box::new(RemoteServer::new(remote, line_bytes, client_events)?),
-    };
+    let server = server.start(line_bytes, client_events)?;
     Proxy { guard, events, client, server, journal }.run()
 }
 

@@ -1,9 +1,10 @@
 //! The guard decides what each side receives for each message of the other side.
 //!
 //! `client` handles the messages of the client, whose names `names` checks, `server` those of the server, `calls` the
-//! calls of tools, and `asking` the questions for the person who uses the client; `open` says which tools are open.
-//! `stateless`, `subscriptions` and `retries` are about sessions without `initialize`. Requests that are passed on get new
-//! ids from the guard, so that the ids of the client, the server and the guard cannot be confused.
+//! calls of tools, and `asking` the questions for the person who uses the client; `open` says which tools are open, and
+//! `review` what the guard will do with a server. `stateless`, `subscriptions` and `retries` are about sessions without
+//! `initialize`. Requests that are passed on get new ids from the guard, so that the ids of the client, the server and the
+//! guard cannot be confused.
 
 mod asking;
 mod call;
@@ -13,9 +14,12 @@ mod identity;
 mod names;
 mod open;
 mod retries;
+mod review;
 mod server;
 mod stateless;
 mod subscriptions;
+
+pub use review::{Review, ReviewedTool};
 
 use crate::catalogue::{self, Catalogue, Names, Pages};
 use crate::errors;

@@ -7,6 +7,7 @@ use crate::errors;
 use crate::guard::Action;
 use crate::wire::{self, Id, Kind, Message, error};
 use grammata::diagnostic::excerpt;
+use grammata::error::Result;
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 
@@ -161,7 +162,11 @@ impl Guard<'_> {
         }
     }
 
-    fn read_tools(&mut self, catalogue: Catalogue, now: Instant) {
+    /// Gives the rules the server's tools, and checks that these have what the rules need.
+    ///
+    /// # Errors
+    /// Those of [`Rules::bind`](crate::rules::Rules::bind), [`Names::new`] and [`Catalogue::check`].
+    pub(super) fn bind(&mut self, catalogue: &Catalogue) -> Result<()> {
         // the rules must know the tools even if they lack one
         let bound = self.rules.bind(&catalogue.names());
         let names = Names::new(&*self.rules, &self.options.map);
@@ -170,7 +175,11 @@ impl Guard<'_> {
             self.names = names;
             checked
         });
-        let problem = bound.and(checked).err();
+        bound.and(checked)
+    }
+
+    fn read_tools(&mut self, catalogue: Catalogue, now: Instant) {
+        let problem = self.bind(&catalogue).err();
         let is_first = self.catalogue.is_none();
         match problem {
             Some(error) if is_first => return self.stop(error),

@@ -8,6 +8,7 @@ mod plan;
 mod procedure;
 mod question;
 mod reasons;
+mod response;
 mod resumable;
 mod tools;
 mod wishes;
@@ -88,6 +89,17 @@ pub trait Rules {
     /// govern is passed on unchecked if the server's schema lists it, and the rules do not see it.
     fn governs(&self, _tool: &str, _argument: &str) -> bool {
         true
+    }
+
+    /// Returns whether the rules check the arguments that they govern. By default they do.
+    fn checks_arguments(&self) -> bool {
+        true
+    }
+
+    /// Returns lines for the person who sets a guard up, about what the tools alone do not show: what a person decides,
+    /// and what is hidden or limited. By default there are none.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Returns the arguments of a call by the names that the rules use. By default the names are those of the tool.

@@ -2,6 +2,7 @@
 
 use super::observed::{INTERRUPTED, failure};
 use super::reasons::{Reasons, SAY, wrong_argument};
+use super::response::slots;
 use super::{Ask, ClientNames, Field, Open, OwnTool, Question, Reply, Rules, Values};
 use crate::errors;
 use crate::outcome::Outcome;
@@ -386,6 +387,23 @@ impl Rules for ProcedureRules<'_> {
         })
     }
 
+    fn remarks(&self) -> Vec<String> {
+        let procedure = self.procedure();
+        let who = match self.options.ask {
+            Ask::Elicit => "decided by the user, whom the guard asks through the client".to_owned(),
+            Ask::Agent => {
+                let decide = self.names.own(DECIDE);
+                format!("decided by the user, as the agent reports with {decide}; the guard cannot check it")
+            }
+            Ask::Refuse => "never decided (`--ask refuse`)".to_owned(),
+        };
+        let nodes = procedure.nodes().iter().enumerate();
+        let answers = nodes.filter(|(_, node)| node.kind != NodeKind::Api);
+        let decided = answers.map(|(index, node)| (node, procedure.decisions(index)));
+        let decided = decided.filter(|(_, slots)| !slots.is_empty());
+        decided.map(|(node, slots)| format!("{who}, after {}: {}", node.name, slots.join(", "))).collect()
+    }
+
     fn named(&self, tool: &str, arguments: Values) -> Result<Values, String> {
         let procedure = self.procedure();
         let node = procedure.node(tool).and_then(|node| procedure.nodes().get(node));
@@ -430,7 +448,7 @@ impl Rules for ProcedureRules<'_> {
             Outcome::Error(text) => (failure(&text), None),
             Outcome::Data(data) => {
                 let data = match (node.tool.as_deref(), data) {
-                    (Some(tool), Value::Object(data)) => Value::Object(tool.result(data)),
+                    (Some(tool), Value::Object(data)) => Value::Object(tool.slots_of_result(&data)),
                     (_, data) => data,
                 };
                 let slots = slots(&node.response, data);
@@ -534,46 +552,5 @@ impl Rules for ProcedureRules<'_> {
             return Err(undecided(format!("the answer of the client has no value for {missing}")));
         }
         self.decided(values.iter()).map_err(undecided)
-    }
-}
-
-/// Returns the values of the slots in `response`, and of `error`, from the data of a result. Other members of an object
-/// are dropped. If the response has only one slot, two more forms are read: an object without this slot and without
-/// `error`, whose member `result` is the value, because servers wrap single values in `result`; and data that is
-/// neither an object nor null, which is itself the value.
-fn slots(response: &[String], data: Value) -> Values {
-    match (response, data) {
-        ([only], Value::Object(mut data)) if !data.contains_key(only) && !data.contains_key("error") => {
-            data.remove("result").map(|value| (only.clone(), value)).into_iter().collect()
-        }
-        (_, Value::Object(data)) => {
-            data.into_iter().filter(|(name, _)| name == "error" || response.contains(name)).collect()
-        }
-        (_, Value::Null) => Map::new(),
-        ([only], data) => Map::from_iter([(only.clone(), data)]),
-        _ => Map::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slots_are_read() {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        for (response, data, expected) in [
-            (names(&["a", "b"]), json!({"a": 1, "c": 2}), json!({"a": 1})),
-            (names(&["a"]), json!({"a": 1, "result": 2}), json!({"a": 1})),
-            (names(&["a"]), json!({"result": 2}), json!({"a": 2})),
-            (names(&["a"]), json!({"c": 2}), json!({})),
-            (names(&["a"]), json!("text"), json!({"a": "text"})),
-            (names(&["a", "b"]), json!("text"), json!({})),
-            (names(&["a"]), json!(null), json!({})),
-            (names(&["a"]), json!({"error": "no"}), json!({"error": "no"})),
-            (names(&[]), json!({"a": 1}), json!({})),
-        ] {
-            assert_eq!(Value::Object(slots(&response, data.clone())), expected, "{response:?} {data}");
-        }
     }
 }

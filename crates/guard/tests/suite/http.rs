@@ -274,6 +274,17 @@ fn servers_that_answer_wrongly_by_http_do_no_harm() {
     }
 }
 
+#[test]
+fn tools_of_a_server_are_read_by_http() {
+    for style in [Style::Json, Style::Events] {
+        let (url, _) = server(style);
+        let remote = Remote::new(&url, None).unwrap();
+        let found = grammata_guard::inspect(Server::Http(&remote), Duration::from_secs(10), 1 << 20).unwrap();
+        let names: Vec<&str> = found.tools().iter().filter_map(|tool| tool["name"].as_str()).collect();
+        assert_eq!(names, ["price_ride", "order_ride", "cancel_ride"], "{style:?}");
+    }
+}
+
 /// A guard that listens for clients, in front of a child process that serves taxis.
 pub(crate) struct Listening {
     pub(crate) address: SocketAddr,

@@ -3,6 +3,7 @@
 
 mod asking;
 mod http;
+mod inspect;
 mod lenient_servers;
 mod listener;
 mod names;

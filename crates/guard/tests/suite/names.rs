@@ -122,6 +122,30 @@ fn a_map_takes_precedence_over_bound_tools() {
     });
 }
 
+/// A member of a result that has the name of a slot is not this slot, if the slot is another member.
+#[test]
+fn slots_of_a_response_are_its_members() {
+    const SWAPPED: &str = "
+Name: swapped
+APIs:
+  - {name: read, tool: read-file, request: {file: path}, response: {size: bytes, bytes: size, owner: /by/name}}
+Procedure: |
+  while there is something to do:
+    API.read([file])
+";
+    for (data, expected) in [
+        (json!({ "size": 1, "bytes": 2 }), json!({ "size": 2, "bytes": 1 })),
+        (json!({ "size": 1, "owner": "a" }), json!({ "bytes": 1 })),
+        (json!({ "owner": "a", "by": { "name": "b" }, "file": "c" }), json!({ "owner": "b" })),
+        (json!({ "error": "none", "by": 3 }), json!({ "error": "none" })),
+    ] {
+        bench(SWAPPED, tools(), Options::default(), |bench| {
+            bench.passed("read-file", json!({ "path": "a" }), data.clone());
+            assert_eq!(bench.log.last().unwrap(), &json!(["result", expected]), "{data}");
+        });
+    }
+}
+
 /// The tools of the filesystem server of npm, with one that is blocked: a refusal names the reason first and stays short.
 #[test]
 fn refusals_are_short() {

@@ -182,6 +182,31 @@ impl Rules for WishRules<'_> {
         self.tools.iter().filter(|tool| self.wishes.of(tool) != Wish::Hide).map(open).collect()
     }
 
+    fn checks_arguments(&self) -> bool {
+        false
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let wished = |wish: Wish| {
+            let tools = self.tools.iter().filter(|tool| self.wishes.of(tool) == wish);
+            tools.map(String::as_str).collect::<Vec<_>>().join(", ")
+        };
+        let asked = match self.ask {
+            Ask::Refuse => "refused, because nobody is asked (`--ask refuse`)",
+            Ask::Elicit | Ask::Agent => "the user is asked before each call",
+        };
+        let by_wish = [("hidden", Wish::Hide), (asked, Wish::Ask)].map(|(what, wish)| (what, wished(wish)));
+        let by_wish = by_wish.into_iter().filter(|(_, tools)| !tools.is_empty());
+        let by_wish = by_wish.map(|(what, tools)| format!("{what}: {tools}"));
+        let limit = |limit: &Limit| {
+            let counted = self.tools.iter().filter(|tool| limit.counts(tool)).map(String::as_str);
+            let counted = counted.collect::<Vec<_>>().join(", ");
+            let apart = if limit.each { " for each tool" } else { "" };
+            format!("at most {} per {}{apart}: {counted}", limit.calls, limit.per.name())
+        };
+        by_wish.chain(self.wishes.limit.iter().map(limit)).collect()
+    }
+
     fn call(&mut self, tool: &str, arguments: &Values) -> Result<(), String> {
         let accepted = self.accepted.take();
         let wish = self.wishes.of(tool);
