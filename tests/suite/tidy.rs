@@ -167,6 +167,7 @@ const WRITERS: &[&str] = &[
     "crates/agents/src/retrieval/index/disk.rs",
     "crates/agents/src/retrieval/store.rs",
     "crates/cli/src/cmd/plan/run.rs",
+    "crates/cli/src/cmd/procedure/new.rs",
     "crates/cli/src/cmd/procedure/simulate.rs",
 ];
 

@@ -10,6 +10,7 @@ pub(crate) mod grammar_files;
 pub mod limits;
 pub mod model;
 pub(crate) mod origin;
+pub mod server;
 pub(crate) mod session;
 pub mod source;
 pub(crate) mod special;

@@ -415,14 +415,18 @@ pub(crate) fn no_apis() -> Error {
     Error::new(ErrorKind::Io, diagnostic)
 }
 
-pub(crate) fn needs_agent() -> Error {
-    usage(
-        Diagnostic::new(
-            "cli/needs-agent",
-            "there is no agent: the reference agent needs a user of a simulation",
-        )
-        .help("give a model with `--model PATH`, or a user with `--simulation FILE --user NAME`"),
-    )
+/// The error that a session has neither a model nor a user of a simulation. `users` are those of the simulation, if one
+/// is given.
+pub(crate) fn needs_agent(users: &[&str]) -> Error {
+    let message = "there is no agent: the reference agent needs a user of a simulation";
+    let diagnostic = Diagnostic::new("cli/needs-agent", message);
+    usage(match users {
+        [] => diagnostic
+            .help("give a model with `--model PATH`, or a user with `--simulation FILE --user NAME`"),
+        [first, ..] => diagnostic.found("no `--user`").allowed(users.join(", ")).help(format!(
+            "name a user of the simulation, such as `--user {first}`, or give a model with `--model PATH`"
+        )),
+    })
 }
 
 /// The error that a report of the guard is requested. Its standard output has the messages of a protocol.

@@ -42,6 +42,7 @@ const CALLS: &[(&str, &str)] = &[
     ("procedure check", "grammars/procedures/meeting_room.yaml"),
     ("procedure format", "grammars/procedures/meeting_room.yaml"),
     ("procedure graph", "grammars/procedures/meeting_room.yaml"),
+    ("procedure new", "catalogues/services/openapi.json"),
     (
         "procedure run",
         "grammars/procedures/meeting_room.yaml --simulation grammars/procedures/simulations/meeting_room.json --user held",

@@ -94,12 +94,12 @@ fn a_review_says_what_the_guard_will_do() {
         guard.review(&read(&script(&json!({}), &[json!({ "tools": tools })])).unwrap())
     };
     let offer = json!({ "type": "object", "properties": { "offer_id": {}, "note": {} } });
-    let open = json!({ "type": "object" });
+    let price = json!({ "type": "object", "properties": { "pickup": {}, "target": {} } });
     let mut tools = json!([
-        { "name": "price_ride", "inputSchema": open },
+        { "name": "price_ride", "inputSchema": price },
         { "name": "take_ride", "inputSchema": offer },
-        { "name": "cancel_ride", "inputSchema": open },
-        { "name": "weather", "inputSchema": open },
+        { "name": "cancel_ride", "inputSchema": offer },
+        { "name": "weather", "inputSchema": price },
     ]);
     let map = vec![("order_ride".to_owned(), "take_ride".to_owned())];
     let options = Options { map, ..Options::default() };
@@ -121,7 +121,7 @@ fn a_review_says_what_the_guard_will_do() {
     assert_eq!(review(tools.clone(), Options::default()).unwrap_err().code(), "guard/missing-tools");
     tools[1]["inputSchema"] = json!({ "additionalProperties": false });
     assert_eq!(review(tools.clone(), options.clone()).unwrap_err().code(), "guard/argument");
-    tools[1]["inputSchema"] = open;
+    tools[1]["inputSchema"] = offer;
     tools[3]["name"] = "guard_say".into();
     assert_eq!(review(tools, options).unwrap_err().code(), "guard/taken-name");
 }

@@ -1,5 +1,6 @@
 //! `grammata guard`: an MCP server behind a procedure, a domain of flows, a plan spec or tools with prerequisites.
 
+mod check;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod memory;
 mod rules;
@@ -15,7 +16,7 @@ use grammata::error::Error;
 use grammata_guard::http::{Handlers, ListenOptions, Listener, Remote};
 use grammata_guard::proxy::{self, Client, Journal, Server};
 use grammata_guard::rules::Ask;
-use grammata_guard::{Guard, Log, Options};
+use grammata_guard::{Guard, Log, Options, inspect};
 use rules::Held;
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -41,7 +42,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "URL", conflicts_with = "server")]
     http: Option<String>,
     /// The environment variable with the key that the server at `--http` wants
-    #[arg(long, value_name = "VARIABLE", requires = "http")]
+    #[arg(long, value_name = "VARIABLE", requires = "http", hide_short_help = true)]
     http_key_env: Option<String>,
     /// Serve clients by streamable HTTP at this address, in place of standard input and output; port 0 is any
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -62,6 +63,10 @@ pub(crate) struct Arguments {
     /// Write the sessions of `--listen` to new files in this folder, named by the sessions' ids
     #[arg(long, value_name = "FOLDER", requires = "listen", conflicts_with_all = ["log", "resume"])]
     logs: Option<PathBuf>,
+    /// Serve no client: check the rules and the server as a session does at its start, say what the client will see, and
+    /// end
+    #[arg(long, conflicts_with_all = ["listen", "log", "resume"])]
+    check: bool,
     /// How much of the procedure binds the agent
     #[arg(long, value_enum, default_value_t = ModeName::Guarded)]
     mode: ModeName,
@@ -154,7 +159,7 @@ fn log(arguments: &Arguments, held: &Held) -> Result<Option<(Log, String)>, Erro
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    if output.is_json() {
+    if output.is_json() && !arguments.check {
         return Err(errors::guard_writes_messages().into());
     }
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -174,6 +179,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     #[cfg(unix)]
     grammata_guard::end_servers_on_signals()?;
     let session = Guarded { arguments, held: &held, remote };
+    if arguments.check {
+        return session.check(output);
+    }
     match arguments.listen {
         Some(address) => session.listen(address)?,
         None => {
@@ -208,7 +216,15 @@ impl Guarded<'_> {
         if let Some(line) = event.and_then(|event| visible_json(&event).ok()) {
             write(&line)?;
         }
-        let options = Options {
+        let mut guard = Guard::new(rules, self.options())?;
+        let journal = Journal { log: &mut write, note: &mut messages::note };
+        let mut command = self.command();
+        proxy::run(&mut guard, self.server(&mut command), client, journal, line_bytes)
+    }
+
+    fn options(&self) -> Options {
+        let arguments = self.arguments;
+        Options {
             map: arguments.map.clone(),
             prefix: arguments.tool_prefix.clone(),
             allow_others: arguments.allow_others,
@@ -219,19 +235,31 @@ impl Guarded<'_> {
             deadline: arguments.deadline,
             ask_deadline: arguments.ask_deadline,
             epoch: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
-        };
-        let mut guard = Guard::new(rules, options)?;
-        let journal = Journal { log: &mut write, note: &mut messages::note };
-        let mut command;
-        let server = match (&self.remote, arguments.server.as_slice()) {
-            (Some(remote), _) => Server::Http(remote),
-            (None, [program, rest @ ..]) => {
-                command = Command::new(program);
-                Server::Command(command.args(rest))
-            }
-            (None, []) => return Ok(()),
-        };
-        proxy::run(&mut guard, server, client, journal, line_bytes)
+        }
+    }
+
+    /// Returns the command of the server; one that is not used if the server is reached by HTTP.
+    fn command(&self) -> Command {
+        let mut words = self.arguments.server.iter();
+        let mut command = Command::new(words.next().cloned().unwrap_or_default());
+        command.args(words);
+        command
+    }
+
+    fn server<'s>(&'s self, command: &'s mut Command) -> Server<'s> {
+        self.remote.as_ref().map_or(Server::Command(command), Server::Http)
+    }
+
+    /// Checks the rules and the server without a client, and says what the client will see.
+    fn check(&self, output: &mut Output) -> Result<Exit, Failure> {
+        let arguments = self.arguments;
+        let supervisor = self.held.supervisor(arguments, &arguments.limits.get())?;
+        let (rules, _) = self.held.rules(supervisor.as_ref(), "", arguments)?;
+        let mut guard = Guard::new(rules, self.options())?;
+        let mut command = self.command();
+        let found = inspect(self.server(&mut command), arguments.deadline, MESSAGE_BYTES)?;
+        check::write(&found, &guard.review(&found)?, output)?;
+        Ok(Exit::Done)
     }
 
     /// Serves clients by HTTP, each with a session of its own.

@@ -4,6 +4,7 @@ mod check;
 mod format;
 mod graph;
 pub mod model;
+mod new;
 pub mod run;
 mod show;
 mod simulate;
@@ -30,6 +31,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Write a first procedure from the tools of an MCP server
+    New(new::Arguments),
     /// Check procedures
     Check(check::Arguments),
     /// Write a procedure in one layout
@@ -50,6 +53,7 @@ enum Command {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match &arguments.command {
+        Command::New(arguments) => new::run(arguments, output),
         Command::Check(arguments) => check::run(arguments, output),
         Command::Format(arguments) => format::run(arguments, output),
         Command::Show(arguments) => show::run(arguments, output),

@@ -234,8 +234,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         (None, Some(simulation)) => Box::new(simulation.apis()),
         (None, None) => Box::new(no_apis),
     };
+    let users = simulation.iter().flat_map(|simulation| &simulation.users);
+    let users: Vec<&str> = users.map(|user| user.id.as_str()).collect();
     let record = with_user(arguments, script, &limits, |user| {
-        with_agent(arguments, script, &limits, |agent| {
+        with_agent(arguments, script, &users, &limits, |agent| {
             agent::run(&workflows, &binding, agent, user, &mut *environment, &RunOptions::default())
         })
     })?;
@@ -299,10 +301,11 @@ fn with_user<R>(
 }
 
 /// Runs a session with the agent of the arguments: a model that is asked by chat, a local model, or the reference
-/// agent.
+/// agent. `users` are the names of the simulation's users, for an error.
 fn with_agent<R>(
     arguments: &Arguments,
     script: Option<&UserScript>,
+    users: &[&str],
     limits: &Limits,
     session: impl FnOnce(&mut dyn Agent) -> Result<R>,
 ) -> Result<R> {
@@ -320,7 +323,7 @@ fn with_agent<R>(
         return Err(errors::no_onnx_runtime());
     }
     let _ = limits;
-    let script = script.ok_or_else(errors::needs_agent)?;
+    let script = script.ok_or_else(|| errors::needs_agent(users))?;
     session(&mut RuleAgent::new(script.slots.clone(), script.prose.clone()))
 }
 

@@ -2,7 +2,7 @@
 
 use super::sources::listed;
 use crate::args::source;
-use crate::cmd::tools::SetArgs;
+use crate::cmd::tools::{Loaded, SetArgs};
 use crate::io::errors;
 use crate::io::output::{Exit, Failure, Output};
 use grammata::error::Result;
@@ -49,33 +49,42 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> std::result::Re
     Ok(Exit::Done)
 }
 
-/// Returns the tools of all files. The id of a tool is the label of its file, `/` and its name.
+/// Returns the tools of all files, or of the MCP server. The id of a tool is the label of its file or server, `/` and its name.
 fn read(set: &SetArgs) -> Result<Catalogue> {
     let limits = set.limits.get();
     let mut tools: Vec<Tool> = Vec::new();
+    let mut add = |label: &str, of_file: Vec<Tool>| {
+        let tool = |tool: Tool| Tool { id: format!("{label}/{}", tool.name), tool: label.to_owned(), ..tool };
+        tools.extend(of_file.into_iter().map(tool));
+    };
     for (place, path) in set.files.iter().enumerate() {
         let label = set.label.get(place).cloned().unwrap_or_else(|| crate::cmd::tools::stem(path));
         let of_file = match listed(&source::text(path, &limits)?) {
             Some(listed) => listed,
             None => {
-                let loaded = SetArgs { files: vec![path.clone()], label: vec![label.clone()], ..set.clone() }
-                    .load()?;
-                let tool = |tool: &grammata_agents::tools::Tool| Tool {
-                    name: tool.name.clone(),
-                    description: tool.description.clone(),
-                    parameters: Some(tool.arguments.value()),
-                    ..Tool::default()
-                };
-                loaded.set.callable().map(tool).collect()
+                let label = vec![label.clone()];
+                callable(&SetArgs { files: vec![path.clone()], label, ..set.clone() }.load()?)
             }
         };
-        tools.extend(of_file.into_iter().map(|tool| Tool {
-            id: format!("{label}/{}", tool.name),
-            tool: label.clone(),
-            ..tool
-        }));
+        add(&label, of_file);
+    }
+    if set.files.is_empty() {
+        let loaded = set.load()?;
+        let label = loaded.set.tools().first().map_or("server", |tool| tool.label.as_str());
+        add(label, callable(&loaded));
     }
     Catalogue::new(tools, &limits)
+}
+
+/// Returns the tools of a set that can be called, without labels.
+fn callable(loaded: &Loaded) -> Vec<Tool> {
+    let tool = |tool: &grammata_agents::tools::Tool| Tool {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        parameters: Some(tool.arguments.value()),
+        ..Tool::default()
+    };
+    loaded.set.callable().map(tool).collect()
 }
 
 /// Returns the search tool as an item of `tools/list`. `servers` are the labels to which a search can be restricted.

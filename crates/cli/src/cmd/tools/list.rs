@@ -1,6 +1,7 @@
 //! `grammata tools list`: lists the tools that a model may call.
 
 use super::{Loaded, SetArgs};
+use crate::io::errors;
 use crate::io::output::{Exit, Failure, Output};
 use crate::io::report::DiagnosticReport;
 use crate::io::text::counted;
@@ -8,6 +9,7 @@ use grammata_agents::tools::{Binding, Tool};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
+use std::path::PathBuf;
 
 /// Writes one line for each tool: its name and arguments (`?`: may be left out), or why it cannot be called.
 #[derive(Debug, clap::Args)]
@@ -17,10 +19,16 @@ pub(super) struct Arguments {
     /// Write only the numbers of tools
     #[arg(long)]
     count: bool,
+    /// Also write the list of the MCP server to FILE, a document of tools
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    save: Option<PathBuf>,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
     let loaded = arguments.set.load()?;
+    if let (Some(path), [text]) = (&arguments.save, loaded.texts.as_slice()) {
+        std::fs::write(path, text).map_err(|cause| errors::io(path, &cause))?;
+    }
     if output.is_json() {
         let refused = loaded.set.tools().iter().filter(|tool| tool.refusal.is_some()).count();
         let callable = loaded.set.tools().len() - refused;

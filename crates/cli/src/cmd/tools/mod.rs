@@ -14,6 +14,7 @@ pub mod prompt;
 mod request;
 
 use crate::args::limits::LimitArgs;
+use crate::args::server::ServerArgs;
 use crate::args::source;
 use crate::io::output::{Exit, Failure, Output};
 use crate::io::{errors, messages};
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
 #[derive(Clone, Debug, clap::Args)]
 pub struct SetArgs {
     /// Documents of tools: files, or `-` for standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present_any = ["mcp", "http"], conflicts_with_all = ["mcp", "http"])]
     pub files: Vec<PathBuf>,
     /// Prefix for names of tools that occur in several files; give one for each file, in their order [default: the
     /// file's name without its ending]
@@ -85,6 +86,9 @@ pub struct SetArgs {
     #[arg(long)]
     pub strict: bool,
     #[command(flatten)]
+    /// An MCP server whose list of tools is the document.
+    pub of_server: ServerArgs,
+    #[command(flatten)]
     /// The limits of reading.
     pub limits: LimitArgs,
 }
@@ -100,33 +104,43 @@ pub struct Loaded {
 }
 
 impl SetArgs {
-    /// Reads the documents into one set of tools, and warns of names in `--hide` that no parameter has.
+    /// Reads the documents, or the list of the server, into one set of tools, and warns of names in `--hide` that no
+    /// parameter has.
     ///
     /// # Errors
-    /// There are more labels than files, or a document cannot be read or declares no tools.
+    /// There are more labels than documents, or a document cannot be read or declares no tools.
     pub fn load(&self) -> Result<Loaded> {
+        self.load_with(&read_options(self))
+    }
+
+    /// Reads the documents, or the list of the server, like [`load`](SetArgs::load), with other options.
+    ///
+    /// # Errors
+    /// Those of `load`.
+    pub fn load_with(&self, options: &ReadOptions) -> Result<Loaded> {
         let limits = self.limits.get();
-        let texts: Vec<String> =
-            self.files.iter().map(|file| source::text(file, &limits)).collect::<Result<_>>()?;
-        if self.label.len() > self.files.len() {
-            return Err(errors::too_many_labels(self.label.len(), self.files.len()));
+        let mut read = Vec::new();
+        if let Some((label, text)) = self.of_server()? {
+            read.push((self.of_server.name().unwrap_or_default(), label, text));
         }
-        let names: Vec<String> = self.files.iter().map(|file| source::name_of(file)).collect();
-        let labels: Vec<String> = self
-            .files
-            .iter()
-            .enumerate()
-            .map(|(at, file)| self.label.get(at).cloned().unwrap_or_else(|| stem(file)))
-            .collect();
-        let options = read_options(self);
+        for file in &self.files {
+            read.push((source::name_of(file), stem(file), source::text(file, &limits)?));
+        }
+        if self.label.len() > read.len() {
+            return Err(errors::too_many_labels(self.label.len(), read.len()));
+        }
+        let mut labels: Vec<String> = self.label.clone();
+        labels.extend(read.iter().skip(labels.len()).map(|(_, label, _)| label.clone()));
+        let (names, texts): (Vec<String>, Vec<String>) =
+            read.into_iter().map(|(name, _, text)| (name, text)).unzip();
         let documents = labels.iter().zip(&texts).map(|(label, text)| Document { label, text });
-        let mut set = tools::read(documents, &options).map_err(|error| match self.files.as_slice() {
-            [file] => error
+        let mut set = tools::read(documents, options).map_err(|error| match names.as_slice() {
+            [name] => error
                 .map(|mut diagnostic| {
                     locate(&texts[0], [&mut diagnostic]);
                     diagnostic
                 })
-                .in_file(&source::name_of(file)),
+                .in_file(name),
             _ => error,
         })?;
         set.check(&GrammarOptions::arguments(limits));
@@ -136,6 +150,15 @@ impl SetArgs {
 }
 
 impl SetArgs {
+    /// Returns the label and the text of the server's list of tools; `None` if no server is given.
+    ///
+    /// # Errors
+    /// Those of [`ServerArgs::read`].
+    pub fn of_server(&self) -> Result<Option<(String, String)>> {
+        let label = |server: String| if server.is_empty() { "server".to_owned() } else { server };
+        Ok(self.of_server.read()?.map(|found| (label(found.server.clone()), found.text())))
+    }
+
     /// Warns of names in `--hide` that no parameter has.
     fn warn_of_hidden<'d>(&self, documents: impl Iterator<Item = Document<'d>>) {
         if self.hide.is_empty() {
