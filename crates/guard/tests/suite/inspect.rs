@@ -94,7 +94,7 @@ fn a_review_says_what_the_guard_will_do() {
         guard.review(&read(&script(&json!({}), &[json!({ "tools": tools })])).unwrap())
     };
     let offer = json!({ "type": "object", "properties": { "offer_id": {}, "note": {} } });
-    let price = json!({ "type": "object", "properties": { "pickup": {}, "target": {} } });
+    let price = json!({ "type": "object", "properties": { "pickup": {}, "target": {}, "seats": {} } });
     let mut tools = json!([
         { "name": "price_ride", "inputSchema": price },
         { "name": "take_ride", "inputSchema": offer },
@@ -116,7 +116,7 @@ fn a_review_says_what_the_guard_will_do() {
             tool.ungoverned.join(" "),
         )
     };
-    assert_eq!(tool(0), ("price_ride", "price_ride", true, "pickup target".to_owned(), String::new()));
+    assert_eq!(tool(0), ("price_ride", "price_ride", true, "pickup target seats".to_owned(), String::new()));
     assert_eq!(tool(1), ("order_ride", "take_ride", false, "offer_id".to_owned(), "note".to_owned()));
     assert_eq!(review(tools.clone(), Options::default()).unwrap_err().code(), "guard/missing-tools");
     tools[1]["inputSchema"] = json!({ "additionalProperties": false });

@@ -171,8 +171,9 @@ fn refusals_are_short() {
         "Name: files\nAPIs:\n{apis}  - {{name: write_file, request: [path], precondition: [read_text_file]}}\n\
          Procedure: |\n  API.read_text_file()\n"
     );
-    let listed: Vec<Value> =
-        names.iter().chain(&["write_file"]).map(|name| json!({ "name": name })).collect();
+    let schema = json!({ "properties": { "path": {} } });
+    let tool = |name: &&str| json!({ "name": name, "inputSchema": schema });
+    let listed: Vec<Value> = names.iter().chain(&["write_file"]).map(tool).collect();
     bench(&text, listed.into(), Options::default(), |bench| {
         let text = bench.refused("write_file", json!({ "path": "a" }));
         assert!(
