@@ -74,17 +74,20 @@ APIs:
     optional: [head]
     response: {read_file_content: "content", a_b: "a b"}
     precondition: []  # names of APIs and ANSWERs that must come before
+    repeat: true
   - name: write_file
     tool: "write_file"
     desc: "Does: \"it\""
     request: {path: "path", content: "content", write_file_head: "head"}
     optional: [write_file_head]
     precondition: []  # names of APIs and ANSWERs that must come before
+    repeat: true
   - name: list
     tool: "list"
     desc: "Does: \"it\""
     request: []
     precondition: []  # names of APIs and ANSWERs that must come before
+    repeat: true
 Procedure: |
   while there is something to do:
     if it is time for this step:
@@ -168,18 +171,43 @@ fn odd_tools_make_procedures_that_allow_all() {
         for result in results.iter().take(if mode == Mode::Strict { 1 } else { 2 }) {
             for &api in &all {
                 assert_eq!(procedure.nodes()[api].kind, NodeKind::Api);
-                // calls that share a slot may have other values of it, each of the slot's type
                 let node = &procedure.nodes()[api];
-                let called = [json!(format!("{api} {result}")), json!(api)].into_iter().any(|value| {
-                    let required = node.request.iter().filter(|slot| !node.optional.contains(slot));
-                    let arguments = required.map(|slot| (slot.clone(), value.clone())).collect();
-                    session.call(api, arguments, true).is_none()
-                });
-                assert!(called, "{mode:?} {}", node.name);
-                session.result(result.as_object().unwrap());
-                assert_eq!(session.open(), all, "{mode:?} after {api} {result}");
+                // calls that share a slot may have other values of it, each of the slot's type; a call may be repeated
+                for _ in 0..2 {
+                    let called = [json!(format!("{api} {result}")), json!(api)].into_iter().any(|value| {
+                        let required = node.request.iter().filter(|slot| !node.optional.contains(slot));
+                        let arguments = required.map(|slot| (slot.clone(), value.clone())).collect();
+                        session.call(api, arguments, true).is_none()
+                    });
+                    assert!(called, "{mode:?} {}", node.name);
+                    session.result(result.as_object().unwrap());
+                    assert_eq!(session.open(), all, "{mode:?} after {api} {result}");
+                }
             }
         }
+    }
+}
+
+/// Without `repeat`, a call with the same arguments is not repeated.
+#[test]
+fn calls_are_repeated_only_if_the_api_says_so() {
+    for (repeat, expected) in
+        [("", Some("again")), (", repeat: false", Some("again")), (", repeat: true", None)]
+    {
+        let text = format!(
+            "Name: n\nAPIs:\n  - {{name: read, request: [path]{repeat}}}\nProcedure: |\n  while there is more:\n    API.read([path])\n"
+        );
+        let procedure = Procedure::read(&text, Format::Yaml, &Limits::default()).unwrap();
+        let mut session = Session::new(&procedure, Mode::Guarded);
+        let mut call = |path: &str| {
+            let arguments = json!({ "path": path }).as_object().unwrap().clone();
+            let obstacle = session.call(0, arguments, true).map(|obstacle| obstacle.to_string());
+            session.result(json!({}).as_object().unwrap());
+            obstacle
+        };
+        assert_eq!(call("a"), None);
+        assert_eq!(call("a").as_deref(), expected, "{repeat}");
+        assert_eq!(call("b"), None);
     }
 }
 

@@ -468,7 +468,9 @@ impl<'p> Session<'p> {
             let procedure = self.procedure;
             self.made.retain(|(made, _)| !procedure.depends_on(*made, api));
         }
-        self.made.push((api, arguments));
+        if !self.procedure.nodes[api].repeat {
+            self.made.push((api, arguments));
+        }
         if let Some(failed) = failed.filter(|_| is_error) {
             self.points = failed;
         }

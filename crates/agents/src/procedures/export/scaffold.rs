@@ -24,7 +24,7 @@ const STATEMENTS: [&str; 4] = ["return", "pass", "try", "is"];
 
 /// Returns the text of a procedure in YAML that allows the tools as a server lists them: an API for each tool, bound to
 /// it by `tool:`, slots with the schemas and descriptions of its arguments, no preconditions, and a text in which each
-/// call may come at any time (in the mode `strict` until a call fails). Names that are not words of letters, digits and `_` get other ones. Arguments with one
+/// call may come at any time, also repeatedly (in the mode `strict` until a call fails). Names that are not words of letters, digits and `_` get other ones. Arguments with one
 /// name share a slot if their schemas are equal. Read the tools with their
 /// [responses](crate::tools::ReadOptions::responses), and with [open
 /// objects](crate::tools::ReadOptions::open_objects), so that the schemas allow what the server allows.
@@ -112,6 +112,7 @@ impl<'t> Api<'t> {
             let _ = writeln!(declared, "    response: {}", exchange(&response));
         }
         let _ = writeln!(declared, "    precondition: []  # names of APIs and ANSWERs that must come before");
+        let _ = writeln!(declared, "    repeat: true");
         let given = given.join(", ");
         let _ = writeln!(steps, "    if it is time for this step:\n      API.{name}([{given}])");
     }

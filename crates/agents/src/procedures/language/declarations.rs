@@ -71,6 +71,8 @@ pub struct Node {
     pub max_calls: Option<u32>,
     /// Whether the node stays done if an API that it requires, directly or not, gives another answer.
     pub keep: bool,
+    /// Whether a call of an API may be repeated with the same arguments, because its answer may change by itself.
+    pub repeat: bool,
     /// Slots that a request asks for.
     pub asks: Vec<String>,
     /// Patterns of texts that only this answer may contain. `auto` means the words of its description that no other
@@ -93,7 +95,7 @@ pub(in crate::procedures) struct Declarations {
 }
 
 const FILE: [&str; 8] = ["name", "desc", "detailed_desc", "slots", "apis", "answers", "procedure", "pdl"];
-const API: [&str; 12] = [
+const API: [&str; 13] = [
     "name",
     "tool",
     "desc",
@@ -106,6 +108,7 @@ const API: [&str; 12] = [
     "effect",
     "max_calls",
     "keep",
+    "repeat",
 ];
 const ANSWER: [&str; 7] = ["name", "desc", "precondition", "pre", "kind", "asks", "claims"];
 
@@ -176,6 +179,7 @@ fn nodes(
                 tool: exchange.tool,
                 max_calls: fields.max_calls(findings),
                 keep: fields.flag("keep", findings),
+                repeat: fields.flag("repeat", findings),
                 asks: fields.names("asks", findings),
                 claims: fields.claims(findings),
                 name,
