@@ -38,7 +38,14 @@ pub struct ServerArgs {
     )]
     pub http_key_env: Option<String>,
     /// Seconds that the server may take until its whole list of tools is read
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = deadline, hide_short_help = true, help_heading = "MCP server")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "60",
+        value_parser = deadline,
+        hide_short_help = true,
+        help_heading = "MCP server"
+    )]
     pub deadline: Duration,
 }
 

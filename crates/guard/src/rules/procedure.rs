@@ -331,7 +331,8 @@ impl Rules for ProcedureRules<'_> {
         }
         text.push_str(
             " Only tools that may be called now are listed, with the values that are known; list them again after \
-             each call. A call that breaks the procedure is not carried out: its result says why, and which tools are open.",
+             each call. A call that breaks the procedure is not carried out: its result says why, and which tools are \
+             open.",
         );
         text
     }

@@ -22,15 +22,16 @@ const RESERVED: [&str; 24] = [
 /// Words that begin a statement of the text.
 const STATEMENTS: [&str; 4] = ["return", "pass", "try", "is"];
 
-/// Returns the text of a procedure in YAML that allows the tools as a server lists them: an API for each tool, bound to
-/// it by `tool:`, slots with the schemas and descriptions of its arguments, no preconditions, and a text in which each
-/// call may come at any time, also repeatedly (in the mode `strict` until a call fails). Names that are not words of letters, digits and `_` get other ones. Arguments with one
-/// name share a slot if their schemas are equal. Read the tools with their
-/// [responses](crate::tools::ReadOptions::responses), and with [open
+/// Returns the text of a procedure in YAML that allows the tools as a server lists them: an API for each tool, bound
+/// to it by `tool:`, slots with the schemas and descriptions of its arguments, no preconditions, and a text in which
+/// each call may come at any time, also repeatedly (in the mode `strict` until a call fails). Names that are not words
+/// of letters, digits and `_` get other ones. Arguments with one name share a slot if their schemas are equal. Read
+/// the tools with their [responses](crate::tools::ReadOptions::responses), and with [open
 /// objects](crate::tools::ReadOptions::open_objects), so that the schemas allow what the server allows.
 ///
-/// A tool whose name `tool:` would read as a document is left out. A tool whose arguments cannot be slots, for instance because a schema is recursive, is an API without slots; the text
-/// says why. A schema that cannot be compiled within the limits is left out.
+/// A tool whose name `tool:` would read as a document is left out. A tool whose arguments cannot be slots, for
+/// instance because a schema is recursive, is an API without slots; the text says why. A schema that cannot be
+/// compiled within the limits is left out.
 pub fn scaffold(name: &str, tools: &ToolSet, limits: &Limits) -> String {
     let (mut slots, mut names) = (Slots::default(), Words::default());
     let (named, left_out): (Vec<&Tool>, Vec<&Tool>) =

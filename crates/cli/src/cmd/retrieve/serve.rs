@@ -49,7 +49,8 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> std::result::Re
     Ok(Exit::Done)
 }
 
-/// Returns the tools of all files, or of the MCP server. The id of a tool is the label of its file or server, `/` and its name.
+/// Returns the tools of all files, or of the MCP server. The id of a tool is the label of its file or server, `/` and
+/// its name.
 fn read(set: &SetArgs) -> Result<Catalogue> {
     let limits = set.limits.get();
     let mut tools: Vec<Tool> = Vec::new();
