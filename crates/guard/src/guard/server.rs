@@ -5,7 +5,7 @@ use super::{Asked, Guard, MOST_WAITING, Sent};
 use crate::catalogue::{Catalogue, Names};
 use crate::errors;
 use crate::guard::Action;
-use crate::wire::{self, Id, Kind, Message, error};
+use crate::wire::{self, Id, Kind, Message, WITHOUT_SESSIONS, error};
 use grammata::diagnostic::excerpt;
 use grammata::error::Result;
 use serde_json::{Map, Value, json};
@@ -135,6 +135,12 @@ impl Guard<'_> {
         let page = message.value("result").ok_or_else(|| match message.value("error") {
             Some(error) => format!("the error {error}"),
             None => "a result that cannot be read".to_owned(),
+        });
+        // a server of an earlier version may answer all the same, with results that the client cannot read
+        let is_earlier = |page: &Value| self.envelope.is_some() && page.get("resultType").is_none();
+        let page = page.and_then(|page| match is_earlier(&page) {
+            true => Err(format!("no `resultType`: the server does not speak version {WITHOUT_SESSIONS}")),
+            false => Ok(page),
         });
         let next = page.and_then(|page| reading.pages.add(page, message.bytes("result")));
         match next {

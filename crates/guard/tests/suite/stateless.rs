@@ -114,8 +114,17 @@ fn sessions_may_begin_without_discovery_or_fall_back() {
         bench.client(enveloped(1, "tools/list", json!({})));
         let sent = bench.take_for_server();
         assert_eq!(sent[1]["params"]["_meta"], envelope(VERSION));
-        bench.server(response(&sent[1]["id"], json!({ "tools": tools })));
+        bench.server(response(&sent[1]["id"], json!({ "resultType": "complete", "tools": tools })));
         assert_eq!(bench.take_for_client()[0]["result"]["ttlMs"], 0);
+    });
+    // the server answers as in an earlier version: the client could not read the result of a call
+    taxi(Options::default(), |bench, tools| {
+        bench.client(call(1, "price_ride", PRICE()));
+        let sent = bench.take_for_server();
+        bench.server(response(&sent[1]["id"], json!({ "tools": tools })));
+        assert_eq!(bench.stopped.as_ref().map(grammata::Error::code), Some("guard/list"));
+        assert!(bench.take_for_server().is_empty());
+        assert!(bench.take_for_client()[0]["error"]["message"].as_str().unwrap().contains(VERSION));
     });
     taxi(Options::default(), |bench, tools| {
         bench.client(enveloped(1, "server/discover", json!({})));

@@ -26,7 +26,9 @@ fn respond(got: &Got) -> (u16, &'static str, String) {
     }
     let result = match method {
         "server/discover" => json!({ "supportedVersions": [VERSION], "capabilities": {} }),
-        "tools/list" => json!({ "tools": parts::tools(&parts::procedure("taxi_order")) }),
+        "tools/list" => {
+            json!({ "resultType": "complete", "tools": parts::tools(&parts::procedure("taxi_order")) })
+        }
         "tools/call" if params.get("requestState").is_none() => asked(Some("a")),
         "tools/call" => parts::structured(OFFER().as_object().unwrap()),
         "subscriptions/listen" => {
