@@ -73,20 +73,20 @@ APIs:
     request: [path, head]
     optional: [head]
     response: {read_file_content: "content", a_b: "a b"}
-    precondition: []  # names of APIs and ANSWERs that must come before
+    precondition: []  # what must have succeeded before: [NAME!ok]; been answered: [NAME]
     repeat: true
   - name: write_file
     tool: "write_file"
     desc: "Does: \"it\""
     request: {path: "path", content: "content", write_file_head: "head"}
     optional: [write_file_head]
-    precondition: []  # names of APIs and ANSWERs that must come before
+    precondition: []  # what must have succeeded before: [NAME!ok]; been answered: [NAME]
     repeat: true
   - name: list
     tool: "list"
     desc: "Does: \"it\""
     request: []
-    precondition: []  # names of APIs and ANSWERs that must come before
+    precondition: []  # what must have succeeded before: [NAME!ok]; been answered: [NAME]
     repeat: true
 Procedure: |
   while there is something to do:

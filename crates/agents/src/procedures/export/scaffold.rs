@@ -112,7 +112,10 @@ impl<'t> Api<'t> {
         if !response.is_empty() {
             let _ = writeln!(declared, "    response: {}", exchange(&response));
         }
-        let _ = writeln!(declared, "    precondition: []  # names of APIs and ANSWERs that must come before");
+        let _ = writeln!(
+            declared,
+            "    precondition: []  # what must have succeeded before: [NAME!ok]; been answered: [NAME]"
+        );
         let _ = writeln!(declared, "    repeat: true");
         let given = given.join(", ");
         let _ = writeln!(steps, "    if it is time for this step:\n      API.{name}([{given}])");
