@@ -265,7 +265,7 @@ pub(crate) fn wishes(found: &str) -> Error {
             .allowed("TOML with `rest`, and with `hide`, `ask`, `pass` and `limit`")
             .help(did_you_mean_field(
                 found,
-                "state what happens to other tools: `rest = \"pass\"`, \"ask\" or \"hide\"",
+                "begin with `rest = \"pass\"`, \"ask\" or \"hide\" for other tools; a limit has `calls` of 1 to 10,000 and `per`",
             )),
     )
 }
@@ -277,6 +277,10 @@ pub(crate) fn unused_wish(pattern: &str, tools: &[&str]) -> Error {
         Diagnostic::new("guard/unused-wish", "the server has no tool for a name in the file of wishes")
             .found(excerpt(pattern))
             .allowed(format!("the server's tools: {}", shown.join(", ")))
-            .help(did_you_mean(pattern, tools.iter().copied(), "correct the name, or delete it")),
+            .help(did_you_mean(
+                pattern,
+                tools.iter().copied(),
+                "correct the name, or delete it; another guard that hides the tool at times must stand before this one",
+            )),
     )
 }

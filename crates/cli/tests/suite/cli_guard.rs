@@ -241,11 +241,9 @@ fn wishes_are_checked() {
         "server: simulation 1, 3 tools, protocol 2025-11-25\n\
          read-note: open at the start\n  passed on unchecked: title\n\
          replace-note: open at the start\n  passed on unchecked: title, text\n\
-         search-notes: not open at the start\n  passed on unchecked: word, limit\n\
          hidden: search-notes\n\
          the user is asked before each call: replace-note\n\
-         at most 2 per hour for each tool: read-note, replace-note, search-notes\n\
-         other tools, hidden from the client: none\n"
+         at most 2 per hour for each tool: read-note, replace-note, search-notes\n"
     );
     let wrong = check(&text.replace("replace-note", "remove-note"));
     assert!(wrong.code == 2 && wrong.err.contains("guard/unused-wish"), "{}", wrong.err);

@@ -273,7 +273,7 @@ impl Guard<'_> {
             (Ok(_), _) if call.tool == Tool::Servers => return self.call(call, now),
             (Ok((_, text)), Some(done)) => format!("{done} {text}"),
             (Ok((_, text)), None) => text,
-            (Err(reason), None) => return self.refused(&call.id, &call.name, &reason),
+            (Err(reason), None) => return self.refused(&call, &reason),
             (Err(reason), Some(done)) => {
                 self.log(&json!(["guide", reason]));
                 format!("{done} {reason}")

@@ -6,13 +6,15 @@ use super::{Guard, Sent, stateless};
 use crate::guard::Action;
 use crate::outcome::{self, Outcome};
 use crate::rules::Values;
-use crate::wire::{self, Id, Message, error};
+use crate::wire::{self, Message, error};
 use grammata::diagnostic::excerpt;
 use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Maximum number of calls in the queue, which wait for the end of the running call, or for the server's list of tools.
 const MOST_CALLS: usize = 64;
+/// Maximum bytes of the parameters of a refused call whose arguments are logged.
+const MOST_LOGGED_BYTES: usize = 16 << 10;
 /// Maximum bytes of the parameters of all calls in the queue.
 const MOST_CALLS_BYTES: usize = 8 << 20;
 
@@ -35,7 +37,7 @@ impl Guard<'_> {
                 excerpt(one),
                 excerpt(other)
             );
-            return self.refused(&call.id, &call.name, &reason);
+            return self.refused(&call, &reason);
         }
         let is_passed = call.tool == Tool::Other && self.catalogue.is_some();
         match Retry::take(&mut call) {
@@ -88,13 +90,13 @@ impl Guard<'_> {
                 let text = format!("{told}\n{}", self.open_line());
                 self.answer(&call.id, &result(&text, false));
             }
-            Err(reason) => self.refused(&call.id, &call.name, &reason),
+            Err(reason) => self.refused(&call, &reason),
         }
     }
 
     pub(super) fn call(&mut self, call: Call, now: Instant) {
         if self.catalogue.as_ref().is_none_or(|catalogue| !catalogue.has(&call.name)) {
-            return self.refused(&call.id, &call.name, "the server does not have this tool at present");
+            return self.refused(&call, "the server does not have this tool at present");
         }
         let Some(tool) = self.names.in_rules(&call.name).map(str::to_owned) else { return };
         let listed =
@@ -106,7 +108,7 @@ impl Guard<'_> {
             let of_rules = wire::confused(argument, bound.clone());
             if let Some(alike) = of_rules.or_else(|| wire::confused(argument, known.iter().copied())) {
                 let reason = format!("argument {}: did you mean `{alike}`?", excerpt(argument));
-                return self.refused(&call.id, &call.name, &reason);
+                return self.refused(&call, &reason);
             }
         }
         let is_further = |argument: &str| !self.rules.governs(&tool, argument) && listed.has(argument);
@@ -121,7 +123,7 @@ impl Guard<'_> {
             Ok(governed) => governed,
             Err(reason) => match self.rules.question() {
                 Some(question) => return self.ask(question, call, None, now),
-                None => return self.refused(&call.id, &call.name, &reason),
+                None => return self.refused(&call, &reason),
             },
         };
         self.log(&match further.is_empty() {
@@ -146,18 +148,23 @@ impl Guard<'_> {
     pub(super) fn pass_call(&mut self, call: Call) {
         let is_known = self.catalogue.as_ref().is_some_and(|catalogue| catalogue.has(&call.name));
         if !self.options.allow_others || !is_known {
-            return self.refused(&call.id, &call.name, "unknown: the rules have no tool of this name");
+            return self.refused(&call, "unknown: the rules have no tool of this name");
         }
         let number = self.sent.add(Sent::Other(call.id.clone(), call.name.clone()));
         self.actions.push(Action::Server(wire::request(number, "tools/call", &call.params())));
     }
 
-    /// Answers a call with the reason why it is not carried out, and the tools that are open.
-    pub(super) fn refused(&mut self, id: &Id, name: &str, reason: &str) {
-        let text = format!("{}: {reason}", excerpt(name));
-        self.log(&json!(["guide", format!("refused: {text}")]));
+    /// Answers a call with the reason why it is not carried out, and the tools that are open. The log has the arguments
+    /// of the call, too, unless they are long.
+    pub(super) fn refused(&mut self, call: &Call, reason: &str) {
+        let text = format!("{}: {reason}", excerpt(&call.name));
+        let logged = format!("refused: {text}");
+        match call.bytes <= MOST_LOGGED_BYTES {
+            true => self.log(&json!(["guide", logged, call.arguments])),
+            false => self.log(&json!(["guide", logged])),
+        }
         let text = format!("Not carried out: {text}\n{}", self.open_line());
-        self.answer(id, &result(&text, true));
+        self.answer(&call.id, &result(&text, true));
     }
 
     /// Handles the server's answer to the request `number`, if that is the running call. Any other answer is ignored.

@@ -72,9 +72,9 @@ pub struct Options {
     pub deadline: Duration,
     /// How long the person may take for the answer to a question. 10 minutes by default.
     pub ask_deadline: Duration,
-    /// The time since 1970 at the first message of the session. Rules with limits by time need it to continue an earlier
-    /// session. Zero by default.
-    pub epoch: Duration,
+    /// An instant, and the time since 1970 at this instant. Rules with limits by time need it to continue an earlier
+    /// session. By default the time begins with zero at the first call.
+    pub epoch: Option<(Instant, Duration)>,
 }
 
 impl Default for Options {
@@ -89,7 +89,7 @@ impl Default for Options {
             allow_methods: Vec::new(),
             deadline: Duration::from_secs(60),
             ask_deadline: Duration::from_secs(600),
-            epoch: Duration::ZERO,
+            epoch: None,
         }
     }
 }
@@ -210,8 +210,6 @@ pub struct Guard<'r> {
     /// The client's list of tools, without those that the rules do not name, when it was last sent or announced.
     shown: Option<Vec<Value>>,
     notes: usize,
-    /// The time of the first call.
-    start: Option<Instant>,
     identity: identity::Identity,
     actions: Vec<Action>,
 }
@@ -261,7 +259,6 @@ impl<'r> Guard<'r> {
             streams: Streams::default(),
             shown: None,
             notes: 0,
-            start: None,
             identity: identity::Identity::default(),
             actions: Vec::new(),
         })
@@ -436,8 +433,8 @@ impl<'r> Guard<'r> {
 
     /// Tells the rules the time.
     fn tell_time(&mut self, now: Instant) {
-        let start = *self.start.get_or_insert(now);
-        self.rules.at(self.options.epoch + now.saturating_duration_since(start));
+        let (instant, time) = *self.options.epoch.get_or_insert((now, Duration::ZERO));
+        self.rules.at(time + now.saturating_duration_since(instant));
     }
 
     /// Returns the names of all own tools of the guard, with the prefix.

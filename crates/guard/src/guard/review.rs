@@ -23,7 +23,7 @@ pub struct ReviewedTool {
 /// What a guard will do with a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Review {
-    /// The tools of the rules, in the order of the rules.
+    /// The tools of the rules, in the order of the rules, without those that are never open.
     pub tools: Vec<ReviewedTool>,
     /// The names of the tools that the guard adds.
     pub own: Vec<String>,
@@ -59,7 +59,7 @@ impl Guard<'_> {
         };
         let others = catalogue.others(&self.names);
         Ok(Review {
-            tools: self.names.all().map(reviewed).collect(),
+            tools: self.names.all().filter(|(name, ..)| !self.rules.hides(name)).map(reviewed).collect(),
             own: self.own_names(),
             others: others.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect(),
             passes_others: self.options.allow_others,

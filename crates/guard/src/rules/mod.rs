@@ -96,6 +96,11 @@ pub trait Rules {
         true
     }
 
+    /// Returns whether a tool of the rules is never open. By default none is.
+    fn hides(&self, _tool: &str) -> bool {
+        false
+    }
+
     /// Returns lines for the person who sets a guard up, about what the tools alone do not show: what a person decides,
     /// and what is hidden or limited. By default there are none.
     fn remarks(&self) -> Vec<String> {

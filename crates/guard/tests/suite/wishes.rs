@@ -7,7 +7,7 @@ use grammata_guard::rules::{Ask, Reply, Rules, WishRules, Wishes};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const TOOLS: [&str; 5] = ["read_file", "write_file", "delete_file", "admin_reset", "send_mail"];
 const FILE: &str = r#"
@@ -35,8 +35,10 @@ fn tools() -> Value {
 }
 
 fn begin<'w>(rules: WishRules<'w>, epoch: u64) -> Bench<'w> {
-    let options = Options { epoch: Duration::from_secs(epoch), ..Options::default() };
+    let now = Instant::now();
+    let options = Options { epoch: Some((now, Duration::from_secs(epoch))), ..Options::default() };
     let mut bench = Bench::new(rules, options);
+    bench.now = now;
     bench.begin_with(json!({ "elicitation": {} }), tools());
     bench
 }
@@ -114,6 +116,12 @@ fn tools_are_asked_for_hidden_and_limited() {
         let refused = attempt(&mut bench, "send_mail", "accept").unwrap_err();
         assert!(refused.contains(&format!("call again in {wait} s")), "{refused}");
     }
+    // the time of a call is that of the clock, however long nothing was called before
+    let mut bench = begin(WishRules::new(&wishes, Ask::Elicit), 1_000);
+    bench.now += Duration::from_secs(62);
+    attempt(&mut bench, "read_file", "accept").unwrap();
+    assert_eq!(bench.log[0][3], json!({ "at": 1_062.0 }));
+
     let unfinished = log.lines().filter(|line| !line.contains("guide")).collect::<Vec<_>>();
     let unfinished = unfinished[..unfinished.len() - 1].join("\n");
     assert!(WishRules::new(&wishes, Ask::Elicit).resume(&unfinished).unwrap().is_some());

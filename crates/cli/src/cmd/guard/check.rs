@@ -29,22 +29,21 @@ pub(super) fn write(found: &Inspected, review: &Review, output: &mut Output) -> 
         };
         writeln!(output, "{name}: {} at the start", if tool.is_open { "open" } else { "not open" })?;
         if !tool.governed.is_empty() {
-            writeln!(output, "  arguments checked: {}", listed(&tool.governed))?;
+            writeln!(output, "  arguments checked: {}", tool.governed.join(", "))?;
         }
         if !tool.ungoverned.is_empty() {
-            writeln!(output, "  passed on unchecked: {}", listed(&tool.ungoverned))?;
+            writeln!(output, "  passed on unchecked: {}", tool.ungoverned.join(", "))?;
         }
     }
     if !review.own.is_empty() {
-        writeln!(output, "tools of the guard: {}", listed(&review.own))?;
+        writeln!(output, "tools of the guard: {}", review.own.join(", "))?;
     }
     for remark in &review.remarks {
         writeln!(output, "{remark}")?;
     }
+    if review.others.is_empty() {
+        return Ok(());
+    }
     let others = if review.passes_others { "passed on unchecked" } else { "hidden from the client" };
-    writeln!(output, "other tools, {others}: {}", listed(&review.others))
-}
-
-fn listed(names: &[String]) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    writeln!(output, "other tools, {others}: {}", review.others.join(", "))
 }

@@ -22,7 +22,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Serves the Model Context Protocol on standard input and output, with the tools of SERVER, of which the client sees
 /// and calls only those that RULES has open: a procedure, a domain of flows, a plan spec, a document of tools of which
@@ -224,6 +224,7 @@ impl Guarded<'_> {
 
     fn options(&self) -> Options {
         let arguments = self.arguments;
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Options {
             map: arguments.map.clone(),
             prefix: arguments.tool_prefix.clone(),
@@ -234,7 +235,7 @@ impl Guarded<'_> {
             allow_methods: arguments.allow_methods.clone(),
             deadline: arguments.deadline,
             ask_deadline: arguments.ask_deadline,
-            epoch: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+            epoch: Some((Instant::now(), since_1970)),
         }
     }
 

@@ -179,11 +179,15 @@ impl Rules for WishRules<'_> {
     fn open(&self) -> Vec<Open> {
         let open =
             |tool: &String| Open { tool: tool.clone(), properties: Values::new(), required: Vec::new() };
-        self.tools.iter().filter(|tool| self.wishes.of(tool) != Wish::Hide).map(open).collect()
+        self.tools.iter().filter(|tool| !self.hides(tool)).map(open).collect()
     }
 
     fn checks_arguments(&self) -> bool {
         false
+    }
+
+    fn hides(&self, tool: &str) -> bool {
+        self.wishes.of(tool) == Wish::Hide
     }
 
     fn remarks(&self) -> Vec<String> {
