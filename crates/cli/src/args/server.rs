@@ -10,8 +10,8 @@ use std::ffi::OsString;
 use std::process::Command;
 use std::time::Duration;
 
-/// Maximum bytes of a message of the server.
-const MESSAGE_BYTES: usize = 16 << 20;
+/// Maximum bytes of a message of a server, and of a client on standard input.
+pub(crate) const MESSAGE_BYTES: usize = 16 << 20;
 
 /// An MCP server: a command, or an address.
 #[derive(Clone, Debug, clap::Args)]
@@ -65,19 +65,28 @@ impl ServerArgs {
         if !self.mcp.is_empty() {
             grammata_guard::end_servers_on_signals()?;
         }
-        let remote = match &self.http {
-            Some(url) => Some(Remote::new(url, endpoint::key(self.http_key_env.as_deref())?)?),
-            None => None,
-        };
-        let mut command;
-        let server = match (&remote, self.mcp.as_slice()) {
-            (Some(remote), _) => Server::Http(remote),
-            (None, [program, rest @ ..]) => {
-                command = Command::new(program);
-                Server::Command(command.args(rest))
-            }
-            (None, []) => return Ok(None),
-        };
+        if self.http.is_none() && self.mcp.is_empty() {
+            return Ok(None);
+        }
+        let (remote, mut command) =
+            (remote(self.http.as_deref(), self.http_key_env.as_deref())?, command(&self.mcp));
+        let server = remote.as_ref().map_or(Server::Command(&mut command), Server::Http);
         inspect(server, self.deadline, MESSAGE_BYTES).map(Some)
     }
+}
+
+/// Returns the server at the address `--http`, with the key in an environment variable; `None` without an address.
+///
+/// # Errors
+/// Those of [`Remote::new`] and of the key's variable.
+pub(crate) fn remote(http: Option<&str>, key_env: Option<&str>) -> Result<Option<Remote>> {
+    http.map(|url| Remote::new(url, endpoint::key(key_env)?)).transpose()
+}
+
+/// Returns the command of a server, from its words; one that is not used if the server is reached by HTTP.
+pub(crate) fn command(words: &[OsString]) -> Command {
+    let mut words = words.iter();
+    let mut command = Command::new(words.next().cloned().unwrap_or_default());
+    command.args(words);
+    command
 }

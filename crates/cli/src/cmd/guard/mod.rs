@@ -7,7 +7,8 @@ mod rules;
 
 use crate::args::deadline::deadline;
 use crate::args::limits::LimitArgs;
-use crate::args::{endpoint, source};
+use crate::args::server::{self, MESSAGE_BYTES};
+use crate::args::source;
 use crate::cmd::procedure::ModeName;
 use crate::io::output::{Exit, Failure, Output};
 use crate::io::{errors, messages};
@@ -136,9 +137,6 @@ impl From<AskName> for Ask {
     }
 }
 
-/// Maximum bytes of a message. With `--listen`, messages of clients have the smaller bound of [`ListenOptions`].
-const MESSAGE_BYTES: usize = 16 << 20;
-
 fn pair(text: &str) -> Result<(String, String), String> {
     let (api, tool) = text.split_once('=').ok_or("it must be API=TOOL")?;
     Ok((api.to_owned(), tool.to_owned()))
@@ -172,10 +170,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     if matches!(held, Held::Procedure(_)) && held.supervisor(arguments, &limits)?.is_none() {
         messages::note("results or decisions can block the procedure: its rules alone bind the agent");
     }
-    let remote = match &arguments.http {
-        Some(url) => Some(Remote::new(url, endpoint::key(arguments.http_key_env.as_deref())?)?),
-        None => None,
-    };
+    let remote = server::remote(arguments.http.as_deref(), arguments.http_key_env.as_deref())?;
     #[cfg(unix)]
     grammata_guard::end_servers_on_signals()?;
     let session = Guarded { arguments, held: &held, remote };
@@ -218,7 +213,7 @@ impl Guarded<'_> {
         }
         let mut guard = Guard::new(rules, self.options())?;
         let journal = Journal { log: &mut write, note: &mut messages::note };
-        let mut command = self.command();
+        let mut command = server::command(&self.arguments.server);
         proxy::run(&mut guard, self.server(&mut command), client, journal, line_bytes)
     }
 
@@ -239,14 +234,6 @@ impl Guarded<'_> {
         }
     }
 
-    /// Returns the command of the server; one that is not used if the server is reached by HTTP.
-    fn command(&self) -> Command {
-        let mut words = self.arguments.server.iter();
-        let mut command = Command::new(words.next().cloned().unwrap_or_default());
-        command.args(words);
-        command
-    }
-
     fn server<'s>(&'s self, command: &'s mut Command) -> Server<'s> {
         self.remote.as_ref().map_or(Server::Command(command), Server::Http)
     }
@@ -257,7 +244,7 @@ impl Guarded<'_> {
         let supervisor = self.held.supervisor(arguments, &arguments.limits.get())?;
         let (rules, _) = self.held.rules(supervisor.as_ref(), "", arguments)?;
         let mut guard = Guard::new(rules, self.options())?;
-        let mut command = self.command();
+        let mut command = server::command(&self.arguments.server);
         let found = inspect(self.server(&mut command), arguments.deadline, MESSAGE_BYTES)?;
         check::write(&found, &guard.review(&found)?, output)?;
         Ok(Exit::Done)
