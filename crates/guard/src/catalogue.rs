@@ -119,7 +119,8 @@ impl Names {
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     tools: Vec<Value>,
-    names: FxHashSet<String>,
+    /// The arguments that each tool lists, by the tool's name.
+    listed: FxHashMap<String, Listed>,
 }
 
 fn name_of(tool: &Value) -> &str {
@@ -129,7 +130,11 @@ fn name_of(tool: &Value) -> &str {
 impl Catalogue {
     /// Creates the catalogue of a list that was read to its end.
     pub(crate) fn new(pages: Pages) -> Catalogue {
-        Catalogue { tools: pages.tools, names: pages.names }
+        let listed = |tool: &Value| {
+            (name_of(tool).to_owned(), Listed::of(tool.get("inputSchema").unwrap_or(&Value::Null)))
+        };
+        let listed = pages.tools.iter().map(listed).collect();
+        Catalogue { tools: pages.tools, listed }
     }
 
     /// Returns the names of all tools, in the server's order.
@@ -144,22 +149,23 @@ impl Catalogue {
 
     /// Returns whether the server has a tool of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.names.contains(name)
+        self.listed.contains_key(name)
     }
 
-    /// Returns the arguments that the schema of a tool lists; none for a tool that the server does not have.
-    pub(crate) fn listed(&self, tool: &str) -> Listed {
-        let tool = self.tools.iter().find(|known| name_of(known) == tool);
-        Listed::of(tool.and_then(|tool| tool.get("inputSchema")).unwrap_or(&Value::Null))
+    /// Returns the arguments that the schema of a tool lists; `None` if the server does not have the tool.
+    pub(crate) fn listed(&self, tool: &str) -> Option<&Listed> {
+        self.listed.get(tool)
     }
 
     /// Returns the arguments that the tools of the rules list and the rules do not govern, by the server's name of the
     /// tool. Tools without such arguments are left out.
     pub(crate) fn ungoverned(&self, names: &Names, rules: &dyn Rules) -> Vec<(String, Vec<String>)> {
         let tools = names.tools.iter().map(|(api, tool, _)| {
-            let mut listed = self.listed(tool).names;
-            listed.retain(|argument| !rules.governs(api, argument));
-            (tool.clone(), listed)
+            let listed = self.listed(tool).into_iter().flat_map(|listed| &listed.names);
+            (
+                tool.clone(),
+                listed.filter(|argument| !rules.governs(api, argument)).cloned().collect::<Vec<_>>(),
+            )
         });
         tools.filter(|(_, arguments)| !arguments.is_empty()).collect()
     }
@@ -185,7 +191,7 @@ impl Catalogue {
         for tool in &self.tools {
             let Some(&place) = names.index.get(name_of(tool)) else { continue };
             let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
-            let listed = Listed::of(schema);
+            let Some(listed) = self.listed(name_of(tool)) else { continue };
             let takes = |argument: &str| schema::takes(schema, argument);
             let has = |argument: &str| takes(argument) && (is_open || listed.has(argument));
             if let Some(argument) = names.tools[place].2.iter().find(|argument| !has(argument)) {

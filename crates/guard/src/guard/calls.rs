@@ -95,18 +95,16 @@ impl Guard<'_> {
     }
 
     pub(super) fn call(&mut self, call: Call, now: Instant) {
-        if self.catalogue.as_ref().is_none_or(|catalogue| !catalogue.has(&call.name)) {
+        let Some(listed) = self.catalogue.as_ref().and_then(|catalogue| catalogue.listed(&call.name)) else {
             return self.refused(&call, "the server does not have this tool at present");
-        }
+        };
         let Some(tool) = self.names.in_rules(&call.name).map(str::to_owned) else { return };
-        let listed =
-            self.catalogue.as_ref().map(|catalogue| catalogue.listed(&call.name)).unwrap_or_default();
-        let known: Vec<&str> = listed.names.iter().map(String::as_str).collect();
+        let known = listed.names.iter().map(String::as_str);
         let bound = self.names.arguments(&tool).iter().map(String::as_str);
         for argument in call.arguments.keys() {
             // a tool may list both names, but its server may read one as the other
             let of_rules = wire::confused(argument, bound.clone());
-            if let Some(alike) = of_rules.or_else(|| wire::confused(argument, known.iter().copied())) {
+            if let Some(alike) = of_rules.or_else(|| wire::confused(argument, known.clone())) {
                 let reason = format!("argument {}: did you mean `{alike}`?", excerpt(argument));
                 return self.refused(&call, &reason);
             }

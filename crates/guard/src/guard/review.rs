@@ -48,7 +48,7 @@ impl Guard<'_> {
         let reviewed = |(name, tool, required): (&str, &str, &[String])| {
             let is_checked =
                 |argument: &String| self.rules.checks_arguments() && self.rules.governs(name, argument);
-            let listed = catalogue.listed(tool).names;
+            let listed = catalogue.listed(tool).map(|listed| listed.names.clone()).unwrap_or_default();
             let unlisted: Vec<String> =
                 required.iter().filter(|name| !listed.contains(name)).cloned().collect();
             let (mut governed, ungoverned): (Vec<String>, Vec<String>) =

@@ -131,16 +131,22 @@ pub trait Rules {
     fn result(&mut self, outcome: Outcome) -> Result<Values, (Values, String)>;
 
     /// Returns the guard's own tools that may be called now, without the guard's prefix.
-    fn own(&self) -> Vec<OwnTool>;
+    fn own(&self) -> Vec<OwnTool> {
+        Vec::new()
+    }
 
     /// Returns the names of all tools that the guard may add during a session, without the guard's prefix.
-    fn own_names(&self) -> Vec<&'static str>;
+    fn own_names(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
 
     /// Carries out a call of one of the guard's own tools. Returns the events for the log and the text for the agent.
     ///
     /// # Errors
     /// The reason why the call is not allowed; the state is then unchanged.
-    fn act(&mut self, tool: &str, arguments: &Values) -> Result<(Vec<Value>, String), String>;
+    fn act(&mut self, _tool: &str, _arguments: &Values) -> Result<(Vec<Value>, String), String> {
+        Err("with these rules the guard has no tools of its own".to_owned())
+    }
 
     /// Removes and returns the question that the last [`call`](Rules::call) or [`act`](Rules::act) has raised. After a
     /// refused `call`, the call may be repeated when the person has accepted. If there is a question,

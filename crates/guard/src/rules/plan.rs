@@ -1,7 +1,7 @@
 //! A plan spec as the rules of an agent. Each action is a tool of the server.
 
 use super::observed::{failure, outcome, step_line};
-use super::{Open, OwnTool, Rules, Values};
+use super::{Open, Rules, Values};
 use crate::outcome::Outcome;
 use grammata::error::{Error, Result as Fallible};
 use grammata_agents::plan::{Observation, PlanAutomaton, Planner, Step};
@@ -155,18 +155,6 @@ impl Rules for PlanRules {
         }
         let line = self.planner.plan().steps.last().map(|step| step.line(self.planner.spec()));
         Ok(Values::from_iter([("step".to_owned(), line.unwrap_or_default().trim().into())]))
-    }
-
-    fn own(&self) -> Vec<OwnTool> {
-        Vec::new()
-    }
-
-    fn own_names(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    fn act(&mut self, _: &str, _: &Values) -> Result<(Vec<Value>, String), String> {
-        Err("a plan has no tools of its own".to_owned())
     }
 
     fn may_end(&self) -> bool {

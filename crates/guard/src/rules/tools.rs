@@ -2,7 +2,7 @@
 //! have succeeded. Tools that cannot be called are left out.
 
 use super::observed::logged;
-use super::{ClientNames, Open, OwnTool, Rules, Values};
+use super::{ClientNames, Open, Rules, Values};
 use crate::outcome::Outcome;
 use crate::schema::Checker;
 use grammata_agents::tools::ToolSet;
@@ -97,17 +97,5 @@ impl Rules for ToolRules<'_> {
         let Some(tool) = self.pending.take() else { return Ok(Values::new()) };
         self.has_succeeded[tool] |= matches!(outcome, Outcome::Data(_));
         Ok(logged(outcome))
-    }
-
-    fn own(&self) -> Vec<OwnTool> {
-        Vec::new()
-    }
-
-    fn own_names(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    fn act(&mut self, _: &str, _: &Values) -> Result<(Vec<Value>, String), String> {
-        Err("a set of tools has no further ones".to_owned())
     }
 }

@@ -7,7 +7,7 @@ pub use file::Wishes;
 
 use super::events::{self, LoggedEvent};
 use super::observed::{INTERRUPTED, failure, logged};
-use super::{Ask, Open, OwnTool, Question, Reply, Rules, Values};
+use super::{Ask, Open, Question, Reply, Rules, Values};
 use crate::errors;
 use crate::outcome::Outcome;
 use file::{Limit, Wish};
@@ -236,18 +236,6 @@ impl Rules for WishRules<'_> {
 
     fn result(&mut self, outcome: Outcome) -> Result<Values, (Values, String)> {
         Ok(logged(outcome))
-    }
-
-    fn own(&self) -> Vec<OwnTool> {
-        Vec::new()
-    }
-
-    fn own_names(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    fn act(&mut self, _: &str, _: &Values) -> Result<(Vec<Value>, String), String> {
-        Err("wishes have no tools of their own".to_owned())
     }
 
     fn question(&mut self) -> Option<Question> {
