@@ -17,7 +17,7 @@ struct Params {
 }
 
 /// The member of `_meta` that has the client's name and version, since protocol version 2026-07-28.
-const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+pub(super) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 
 /// The client of a session, as it names itself.
 #[derive(Debug, Default)]

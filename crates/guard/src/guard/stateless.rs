@@ -7,6 +7,7 @@
 
 use super::Guard;
 use super::asking::Way;
+use super::identity::CLIENT_INFO;
 use crate::guard::Action;
 use crate::rules::Values;
 use crate::wire::stateless::{VERSION, unsupported_version};
@@ -14,8 +15,7 @@ use crate::wire::{self, Id, Message, WITHOUT_SESSIONS};
 use serde_json::{Map, Value, json};
 
 /// Members of `_meta` that are an envelope: the version, the client's name and the client's capabilities.
-const ENVELOPE: [&str; 3] =
-    [VERSION, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"];
+const ENVELOPE: [&str; 3] = [VERSION, CLIENT_INFO, "io.modelcontextprotocol/clientCapabilities"];
 /// The extension of calls as tasks. Rules cannot follow a task, because the response to its call does not have the
 /// tool's result.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
