@@ -6,6 +6,9 @@
 //! are these disjunctions, without redundant terms, together with the facts about the prefix on which instructions
 //! depend: each look-behind is simulated from every position, so its result is known when an instruction asks for it.
 //! So the construction is exact, and no intersection remains.
+//!
+//! What an instruction becomes after a character depends on the facts about the prefix alone, which take few values. So
+//! it is computed once for each of them, not in each state that has the instruction.
 
 use super::errors;
 use super::leaf::Hook;
@@ -16,6 +19,8 @@ use crate::grammar::{CharClass, ExprId, GrammarBuilder};
 use crate::syntax::deterministic::Automaton;
 use crate::work::Budget;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
+use std::rc::Rc;
 
 /// Maximum number of states of the deterministic automaton.
 const MAX_STATES: usize = 20_000;
@@ -26,11 +31,13 @@ const MAX_TERMS: usize = 1_000;
 const CHEAP: usize = 16;
 /// Maximum depth of look-aheads inside each other.
 const MAX_DEPTH: usize = 32;
+/// Maximum number of terms that [`Closures`] keeps, 24 bytes each.
+const MAX_KEPT: usize = 1 << 18;
 
 /// Twice the place of an instruction that reads a character or requires the end, plus one if it must fail.
 type Literal = u32;
 /// A conjunction of literals, sorted and without duplicates.
-type Term = Vec<Literal>;
+type Term = SmallVec<[Literal; 4]>;
 /// A disjunction of terms, sorted by length and then by literals; no term contains all literals of another one.
 type State = Vec<Term>;
 
@@ -46,6 +53,20 @@ struct Before {
     /// For each look-behind, the instructions of its simulation that read the next character, and whether it matches
     /// here.
     behinds: Vec<(Vec<Place>, bool)>,
+}
+
+/// Index of [`Before`] in [`Closures`].
+type BeforeId = u32;
+
+/// Cache of the conditions on the following text.
+#[derive(Default)]
+struct Closures {
+    befores: Interner<Before>,
+    /// For the facts before a position, the condition under which the program accepts from a place; under which it does
+    /// not, if the literal is negated.
+    known: FxHashMap<(BeforeId, Literal), Rc<State>>,
+    /// Number of terms in `known`.
+    size: usize,
 }
 
 /// Lowers a program to the expression of the texts that it accepts. `hook`, if there is one, returns the expressions of
@@ -144,22 +165,33 @@ impl Maker<'_> {
         let behinds = vec![(Vec::new(), false); self.program.behinds.len()];
         let mut before = Before { starts: true, after_word: false, after_line: true, behinds };
         self.run_behinds(&mut before, None)?;
-        let start = self.close(self.program.start, &before, 0)?;
-        let mut states: Interner<(State, Before)> = Interner::default();
-        states.intern((start, before));
+        let mut closures = Closures::default();
+        let before = closures.befores.intern(before);
+        let start = self.closed(&mut closures, self.program.start * 2, before, 0)?;
+        let mut states: Interner<(State, BeforeId)> = Interner::default();
+        states.intern((State::clone(&start), before));
         let mut automaton = Automaton::new(self.alphabet.classes.len());
         while automaton.len() < states.len() {
             let (state, before) = states.get(automaton.len() as u32).clone();
-            // building the character classes of the transitions of a state takes work
-            self.spend(ranges / CHEAP)?;
+            let classes = self.classes_of(&state);
+            // building the character classes of the transitions of a state takes work, and so does comparing symbols
+            self.spend((ranges + classes.len() * self.alphabet.classes.len()) / CHEAP)?;
             let mut next = Vec::with_capacity(self.alphabet.classes.len());
+            // symbols in the same classes of the state, after which the facts are the same, have one successor
+            let mut known: FxHashMap<(Vec<bool>, BeforeId), Option<u32>> = FxHashMap::default();
             for symbol in 0..self.alphabet.classes.len() {
-                let (state, before) = self.step(&state, &before, symbol)?;
-                if state.is_empty() {
-                    next.push(None);
+                let after = self.after(closures.befores.get(before), symbol)?;
+                let after = closures.befores.intern(after);
+                let inside = classes.iter().map(|&class| self.alphabet.inside[class][symbol]).collect();
+                let key = (inside, after);
+                if let Some(&known) = known.get(&key) {
+                    next.push(known);
                     continue;
                 }
-                next.push(Some(states.intern((state, before))));
+                let (state, after) = self.step(&mut closures, &state, symbol, after)?;
+                let id = (!state.is_empty()).then(|| states.intern((state, after)));
+                known.insert(key, id);
+                next.push(id);
             }
             if states.len() > MAX_STATES {
                 return Err(self.too_complex("states", MAX_STATES));
@@ -171,6 +203,17 @@ impl Maker<'_> {
         Ok(automaton)
     }
 
+    /// The classes of the program that the literals of a state read, sorted.
+    fn classes_of(&self, state: &State) -> Vec<usize> {
+        let mut reads = vec![false; self.program.classes.len()];
+        for &literal in state.iter().flatten() {
+            if let Instruction::Char(class, _) = self.program.instructions[literal as usize / 2] {
+                reads[class as usize] = true;
+            }
+        }
+        (0..reads.len()).filter(|&class| reads[class]).collect()
+    }
+
     /// The instruction after `place` if it reads `symbol`; otherwise `None`.
     fn reads(&self, place: Place, symbol: usize) -> Option<Place> {
         match self.program.instructions[place as usize] {
@@ -179,37 +222,56 @@ impl Maker<'_> {
         }
     }
 
-    /// The state and the facts after `symbol` is read.
-    fn step(&self, state: &State, before: &Before, symbol: usize) -> Result<(State, Before)> {
+    /// The facts after `symbol` is read. Facts that no instruction needs are left out, so that there are fewer states.
+    fn after(&self, before: &Before, symbol: usize) -> Result<Before> {
         let is = |place: Place| self.reads(place, symbol).is_some();
         let mut after = Before {
             starts: false,
-            after_word: is(WORD_FOLLOWS),
-            after_line: is(LINE_ENDS),
+            after_word: self.asks_for_words && is(WORD_FOLLOWS),
+            after_line: self.asks_for_lines && is(LINE_ENDS),
             behinds: before.behinds.clone(),
         };
         self.run_behinds(&mut after, Some(symbol))?;
+        Ok(after)
+    }
+
+    /// The state after `symbol` is read, and the facts that matter there, given all facts `after` the symbol.
+    fn step(
+        &self,
+        closures: &mut Closures,
+        state: &State,
+        symbol: usize,
+        after: BeforeId,
+    ) -> Result<(State, BeforeId)> {
         let mut all = Vec::new();
         for term in state {
-            let mut product = vec![Term::new()];
+            let mut product: Option<Rc<State>> = None;
             for &literal in term {
                 let next = match self.reads(literal / 2, symbol) {
-                    Some(next) => self.close(next, &after, 0)?,
-                    None => Vec::new(),
+                    Some(next) => self.closed(closures, next * 2 + literal % 2, after, 0)?,
+                    None if literal % 2 == 1 => Rc::new(vec![Term::new()]),
+                    None => Rc::default(),
                 };
-                let next = if literal % 2 == 1 { self.negated(&next)? } else { next };
-                product = self.product(&product, &next)?;
+                product = Some(match product {
+                    Some(product) => Rc::new(self.product(&product, &next)?),
+                    None => next,
+                });
             }
-            all.extend(product);
+            match product {
+                Some(product) => {
+                    self.spend(product.len() / CHEAP)?;
+                    all.extend(product.iter().cloned());
+                }
+                None => all.push(Term::new()),
+            }
         }
-        // facts that no instruction needs are forgotten, so that there are fewer states
-        after.after_word &= self.asks_for_words;
-        after.after_line &= self.asks_for_lines;
         let state = self.simplified(all)?;
-        if state.iter().all(Vec::is_empty) && !state.is_empty() {
+        if state.iter().all(|term| term.is_empty()) && !state.is_empty() {
             // any text is accepted, so facts about the prefix do not matter any more
-            after = Before { starts: false, after_word: false, after_line: false, behinds: Vec::new() };
-            after.behinds = vec![(Vec::new(), false); self.program.behinds.len()];
+            let mut none =
+                Before { starts: false, after_word: false, after_line: false, behinds: Vec::new() };
+            none.behinds = vec![(Vec::new(), false); self.program.behinds.len()];
+            return Ok((state, closures.befores.intern(none)));
         }
         Ok((state, after))
     }
@@ -259,9 +321,35 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// The condition on the following text under which the program at `start` accepts, given the facts about the text
-    /// before. `depth` is the number of look-aheads that contain `start`.
-    fn close(&self, start: Place, before: &Before, depth: usize) -> Result<State> {
+    /// The condition on the following text under which the program accepts from the place of a literal, or does not if
+    /// the literal is negated, given the facts about the text before. `depth` is the number of look-aheads that contain
+    /// the place.
+    fn closed(
+        &self,
+        closures: &mut Closures,
+        literal: Literal,
+        before: BeforeId,
+        depth: usize,
+    ) -> Result<Rc<State>> {
+        if let Some(known) = closures.known.get(&(before, literal)) {
+            return Ok(Rc::clone(known));
+        }
+        let state = match literal % 2 {
+            0 => Rc::new(self.close(closures, literal / 2, before, depth)?),
+            _ => {
+                let holds = self.closed(closures, literal - 1, before, depth)?;
+                Rc::new(self.negated(&holds)?)
+            }
+        };
+        if closures.size + state.len() <= MAX_KEPT {
+            closures.size += 1 + state.len();
+            closures.known.insert((before, literal), Rc::clone(&state));
+        }
+        Ok(state)
+    }
+
+    /// The condition of [`closed`](Maker::closed) for a place.
+    fn close(&self, closures: &mut Closures, start: Place, before: BeforeId, depth: usize) -> Result<State> {
         if depth > MAX_DEPTH {
             return Err(self.too_complex("look-aheads inside each other", MAX_DEPTH));
         }
@@ -275,41 +363,43 @@ impl Maker<'_> {
             if seen.len() > 8 * MAX_TERMS + 2 * self.program.instructions.len() {
                 return Err(self.too_complex("alternatives", MAX_TERMS));
             }
-            let mut also = |next: Place, more: State| {
+            let mut also = |next: Place, more: &State| {
                 for more in more {
-                    if let Some(term) = joined(&term, &more) {
+                    if let Some(term) = joined(&term, more) {
                         work.push((next, term));
                     }
                 }
             };
-            let (yes, no) = (|place: Place| vec![vec![place * 2]], |place: Place| vec![vec![place * 2 + 1]]);
+            let (yes, no) =
+                (|place: Place| vec![smallvec![place * 2]], |place: Place| vec![smallvec![place * 2 + 1]]);
             match &self.program.instructions[place as usize] {
                 Instruction::Yes => all.push(term),
                 Instruction::End | Instruction::Char(..) => all.extend(joined(&term, &[place * 2])),
                 Instruction::AnyOf(ways) => work.extend(ways.iter().map(|&way| (way, term.clone()))),
                 Instruction::Ahead(body, negated, next) => {
-                    let body = self.close(*body, before, depth + 1)?;
-                    also(*next, if *negated { self.negated(&body)? } else { body });
+                    let literal = body * 2 + u32::from(*negated);
+                    also(*next, &*self.closed(closures, literal, before, depth + 1)?);
                 }
                 Instruction::Behind(index, negated, next) => {
-                    if before.behinds[*index].1 != *negated {
+                    if closures.befores.get(before).behinds[*index].1 != *negated {
                         work.push((*next, term));
                     }
                 }
                 Instruction::Start { line, next } => {
+                    let before = closures.befores.get(before);
                     if before.starts || *line && before.after_line {
                         work.push((*next, term));
                     }
                 }
                 Instruction::Finish { line, next } => {
-                    also(*next, yes(END));
+                    also(*next, &yes(END));
                     if *line {
-                        also(*next, yes(LINE_ENDS));
+                        also(*next, &yes(LINE_ENDS));
                     }
                 }
                 Instruction::Boundary(is, next) => {
-                    let word_follows = before.after_word != *is;
-                    also(*next, if word_follows { yes(WORD_FOLLOWS) } else { no(WORD_FOLLOWS) });
+                    let word_follows = closures.befores.get(before).after_word != *is;
+                    also(*next, &if word_follows { yes(WORD_FOLLOWS) } else { no(WORD_FOLLOWS) });
                 }
             }
         }
@@ -321,7 +411,7 @@ impl Maker<'_> {
     fn negated(&self, state: &State) -> Result<State> {
         let mut all = vec![Term::new()];
         for term in state {
-            let one_fails: State = term.iter().map(|literal| vec![literal ^ 1]).collect();
+            let one_fails: State = term.iter().map(|literal| smallvec![literal ^ 1]).collect();
             all = self.product(&all, &one_fails)?;
         }
         Ok(all)
@@ -371,7 +461,7 @@ impl Maker<'_> {
 
 /// The conjunction of two terms; `None` if it can never hold.
 fn joined(a: &[Literal], b: &[Literal]) -> Option<Term> {
-    let mut term = [a, b].concat();
+    let mut term: Term = a.iter().chain(b).copied().collect();
     term.sort_unstable();
     term.dedup();
     let opposed = term.windows(2).any(|pair| pair[0] / 2 == pair[1] / 2);
