@@ -8,9 +8,11 @@ use super::numbers;
 use super::schema::{Schema, Schemas};
 use super::schema_id::SchemaId;
 use super::string_test::StringTest;
+use crate::collections::interner::SliceInterner;
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 
 /// Greatest depth of members, items and alternatives that a check visits.
 const DEPTH: u32 = 5;
@@ -24,6 +26,63 @@ const MAX_DIVISORS: usize = 64;
 const MAX_EXCLUDED: usize = 1 << 18;
 /// Steps of work for each visited conjunction, in addition to one for each of its schemas and alternatives.
 const VISIT: usize = 8;
+
+/// Greatest number of conjunctions whose answers are cached.
+const MAX_ANSWERS: usize = 1 << 16;
+
+/// Cache of answers to [`Question`]s about conjunctions. Combinations of alternatives and the members of objects in
+/// them ask the same questions many times. An answer from the cache uses as much fuel as the first one, so the cache
+/// changes no verdict.
+#[derive(Debug, Default)]
+pub(super) struct EmptyAnswers(RefCell<Answers>);
+
+#[derive(Debug, Default)]
+struct Answers {
+    /// The parts in the order in which they were asked about, with the depth.
+    asked: SliceInterner<Part, u32>,
+    /// By id in `asked`; `None` for a question that the fuel did not suffice for.
+    known: Vec<Option<Answer>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    is_empty: bool,
+    /// The fuel that the question used, with some left.
+    fuel: u32,
+}
+
+impl EmptyAnswers {
+    /// Drops all answers, because the schemas of the table have changed.
+    pub(super) fn clear(&mut self) {
+        let answers = self.0.get_mut();
+        if !answers.known.is_empty() {
+            *answers = Answers::default();
+        }
+    }
+
+    fn get(&self, parts: &[Part], depth: u32, fuel: u32) -> (u32, Option<Answer>) {
+        let mut answers = self.0.borrow_mut();
+        if answers.known.len() >= MAX_ANSWERS {
+            *answers = Answers::default();
+        }
+        let id = answers.asked.intern_with(depth, parts);
+        if id as usize == answers.known.len() {
+            answers.known.push(None);
+        }
+        (id, answers.known[id as usize].filter(|answer| answer.fuel < fuel))
+    }
+
+    fn insert(&self, id: u32, parts: &[Part], depth: u32, answer: Answer) {
+        let mut answers = self.0.borrow_mut();
+        // questions inside this one may have filled the table, which was then emptied
+        let is_same = (id as usize) < answers.known.len()
+            && answers.asked.get(id) == parts
+            && answers.asked.head(id) == depth;
+        if is_same {
+            answers.known[id as usize] = Some(answer);
+        }
+    }
+}
 
 /// Whether surely no value satisfies all parts. False if this is not known.
 ///
@@ -62,6 +121,23 @@ impl<'a> Question<'_, 'a> {
         if depth == 0 || self.fuel == 0 || parts.is_empty() {
             return false;
         }
+        self.steps += parts.len();
+        let (id, known) = self.schemas.empty_answers.get(parts, depth, self.fuel);
+        if let Some(Answer { is_empty, fuel }) = known {
+            self.fuel -= fuel;
+            return is_empty;
+        }
+        let before = self.fuel;
+        let is_empty = self.examine(parts, depth);
+        if self.fuel > 0 {
+            let answer = Answer { is_empty, fuel: before - self.fuel };
+            self.schemas.empty_answers.insert(id, parts, depth, answer);
+        }
+        is_empty
+    }
+
+    /// Answers [`is_empty`](Question::is_empty) for several parts, without the cache.
+    fn examine(&mut self, parts: &[Part], depth: u32) -> bool {
         self.fuel -= 1;
         let schemas = self.schemas;
         let whole: FxHashSet<SchemaId> =
@@ -71,7 +147,7 @@ impl<'a> Question<'_, 'a> {
         }
         let Unfolded { bases, choices, steps } = unfold(schemas, parts);
         let alternatives = choices.iter().map(Vec::len).sum::<usize>();
-        self.steps += VISIT + parts.len() + steps + alternatives;
+        self.steps += VISIT + steps + alternatives;
         let assertions: Vec<&Schema<'a>> = bases.iter().map(|&id| &**schemas.get(id)).collect();
         if self.types(&assertions, depth) == TypeSet::NONE {
             return true;

@@ -5,6 +5,7 @@
 //! later passes know only conjunctions, `anyOf` and assertions on values.
 
 use super::assertion::{ArrayPart, ObjectPart, StringPart, TypeSet, ValueList};
+use super::empty::EmptyAnswers;
 use super::errors;
 use super::listed::Listed;
 use super::numbers::NumberRange;
@@ -160,6 +161,8 @@ pub(super) struct Schemas<'a> {
     pub(super) listed: Listed<'a>,
     /// Cache of the outcomes of tests of names and listed strings.
     pub(super) outcomes: TestOutcomes<'a>,
+    /// Cache of the conjunctions that surely no value satisfies.
+    pub(super) empty_answers: EmptyAnswers,
     /// Remaining work of the compilation.
     pub(super) work: Rc<Budget>,
     limits: Limits,
@@ -177,6 +180,7 @@ impl<'a> Schemas<'a> {
             negations: FxHashMap::default(),
             listed: Listed::default(),
             outcomes: TestOutcomes::new(limits.clone()),
+            empty_answers: EmptyAnswers::default(),
             work: Rc::clone(work),
             limits: limits.clone(),
             always: None,
@@ -219,6 +223,7 @@ impl<'a> Schemas<'a> {
 
     /// Returns the schema of an id for modification.
     pub(super) fn change(&mut self, id: SchemaId) -> &mut Schema<'a> {
+        self.empty_answers.clear();
         Rc::make_mut(&mut self.list[id.0 as usize])
     }
 
@@ -281,6 +286,7 @@ impl<'a> Schemas<'a> {
 
     /// Fills in the meanings, following each reference once. There must be no cycles.
     pub(super) fn find_meanings(&mut self) {
+        self.empty_answers.clear();
         let mut done = vec![false; self.list.len()];
         for start in self.ids() {
             let mut chain = Vec::new();
