@@ -119,6 +119,7 @@ fn expression(
     }
     // `divisor` handles `multiple_of`
     let NumberRange { lower, upper, multiple_of: _, not_multiple_of, notation } = range;
+    let not_multiple_of = &range::without_multiples(not_multiple_of);
     let numbers = if *notation == Notation::Digits { Numbers::Plain } else { numbers };
     if *notation == Notation::Marked {
         let all = expression(g, &NumberRange { notation: Notation::Any, ..range.clone() }, numbers, asker)?;
@@ -185,13 +186,14 @@ fn one_by_one(
         let free = Part { lower, upper: None, integer: false };
         // `signed` handles the bounds, the caller handles the notation
         let NumberRange { lower: _, upper: _, multiple_of, not_multiple_of, notation: _ } = range;
+        let not_multiple_of = range::without_multiples(not_multiple_of);
         let mut all = vec![magnitude::plain(g, part)];
         for divisor in multiple_of {
             let divided = Divided::new(Some(divisor.clone()), &[], numbers, asker)?;
             all.push(divided.expression(g, &free)?);
         }
         for divisor in not_multiple_of {
-            let divided = Divided::new(Some(divisor.clone()), &[], Numbers::Any, asker)?;
+            let divided = Divided::new(Some(divisor), &[], Numbers::Any, asker)?;
             let multiples = divided.expression(g, &free)?;
             all.push(g.complement(multiples));
         }
@@ -233,9 +235,16 @@ fn signed(
 ) -> Result<ExprId> {
     let (positive, negative) = by_sign(range, integer);
     let mut alternatives = Vec::new();
+    // without bounds, the magnitudes of both signs are the same
+    let mut last: Option<(Part, ExprId)> = None;
     for (sign, part) in [("", positive), ("-", negative)] {
         let Some(part) = part else { continue };
-        let (sign, magnitude) = (g.text(sign), make(g, &part)?);
+        let magnitude = match last {
+            Some((other, magnitude)) if other == part => magnitude,
+            _ => make(g, &part)?,
+        };
+        last = Some((part, magnitude));
+        let sign = g.text(sign);
         alternatives.push(g.sequence([sign, magnitude]));
     }
     Ok(g.choice(alternatives))
@@ -273,6 +282,7 @@ fn unbounded(g: &mut GrammarBuilder, integer: bool, numbers: Numbers) -> ExprId 
 }
 
 /// A range of magnitudes. The lower bound is at least zero.
+#[derive(PartialEq, Eq)]
 struct Part {
     lower: Bound,
     upper: Option<Bound>,

@@ -190,7 +190,8 @@ struct Emitter<'e, 'a> {
     character: Option<ExprId>,
     /// A string that its schema does not restrict.
     plain_string: Option<ExprId>,
-    numbers: FxHashMap<NumberRange, ExprId>,
+    /// For each normal range and the numbers excluded from it, its expression.
+    numbers: FxHashMap<(NumberRange, Vec<Decimal>), ExprId>,
     /// For each conjunction, the reference to its rule, or its expression once it is built.
     made: Vec<Option<ExprId>>,
     /// Contents of strings that pass a test (`true`), or fail it.
@@ -296,18 +297,19 @@ impl<'a> Emitter<'_, 'a> {
         let Typed { types: _, number, length: _, tests: _, excluded, array: _, object: _ } = typed;
         let excluded = excluded.iter().filter(|value| value.is_number());
         let excluded: Vec<Decimal> = excluded.map(|value| Decimal::parse(&value.to_string())).collect();
-        if let Some(&known) = self.numbers.get(&**number).filter(|_| excluded.is_empty()) {
+        self.spend(number.divisors(), pointer)?;
+        let key = (number.normal(), excluded);
+        if let Some(&known) = self.numbers.get(&key) {
             return Ok(known);
         }
+        let excluded = &key.1;
         let numbers = self.options.numbers;
         let asker = numbers::Asker { pointer, work: &self.all.work };
-        let mut all = numbers::expression_excluding(&mut self.g, number, &excluded, numbers, asker)?;
+        let mut all = numbers::expression_excluding(&mut self.g, number, excluded, numbers, asker)?;
         if let Some(most) = self.options.max_digits {
             all = digits::bounded(&mut self.g, all, most);
         }
-        if excluded.is_empty() {
-            self.numbers.insert(NumberRange::clone(number), all);
-        }
+        self.numbers.insert(key, all);
         Ok(all)
     }
 

@@ -93,10 +93,27 @@ impl NumberRange {
         Ok(self.multiple_of.iter().cloned().reduce(|a, b| a.least_common_multiple(&b)))
     }
 
+    /// Returns the same set of numbers with one divisor, if there are few, and without needless non-divisors. Equal
+    /// sets of multiples that overlapping schemas put together differently become equal.
+    pub(in super::super) fn normal(&self) -> NumberRange {
+        let multiple_of = self.divisor().map_or_else(|_| self.multiple_of.clone(), Vec::from_iter);
+        let not_multiple_of = without_multiples(&self.not_multiple_of);
+        NumberRange { multiple_of, not_multiple_of, ..self.clone() }
+    }
+
     /// Returns the number of divisors and non-divisors.
     pub(in super::super) fn divisors(&self) -> usize {
         self.multiple_of.len() + self.not_multiple_of.len()
     }
+}
+
+/// Returns non-divisors without those that are multiples of another one: what is no multiple of 2 is no multiple of 4.
+/// More than [`MAX_DIVISORS`] are returned as they are.
+pub(super) fn without_multiples(non_divisors: &[Decimal]) -> Vec<Decimal> {
+    let is_few = non_divisors.len() <= MAX_DIVISORS;
+    let is_needless =
+        |one: &Decimal| non_divisors.iter().any(|other| other != one && one.is_multiple_of(other));
+    non_divisors.iter().filter(|one| !(is_few && is_needless(one))).cloned().collect()
 }
 
 /// Returns ranges whose union is the complement of this one. Its notation is not [`Notation::None`].
