@@ -8,11 +8,12 @@ use std::time::Duration;
 
 /// The usage of the runner, and the source of its data.
 pub(crate) const USAGE: &str = "\
-usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|special --tokenizer tokenizer.json [OPTIONS]
+usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|special|overlap --tokenizer tokenizer.json
+       [OPTIONS]
 
   --data PATH        a folder of MaskBench files (one JSON file a schema), or a file with one schema a line
                      (.jsonl, .jsonl.gz); `special` stands for built-in schemas that grow: maxLength, pattern, enum,
-                     tools, members, depth
+                     tools, members, depth; `overlap` for random schemas whose keywords overlap, without instances
   --tokenizer FILE   the tokenizer.json of the model
   --eos ID           its end-of-sequence token; may be given several times (default: those with known names)
   --each             a line for each schema in the report

@@ -24,6 +24,7 @@ mod grammata_engine;
 #[cfg(feature = "peers")]
 mod llguidance_engine;
 mod meter;
+mod overlap;
 mod page;
 mod plot;
 mod record;
@@ -185,6 +186,7 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
 fn schemas_of(arguments: &Arguments) -> Result<impl Iterator<Item = Result<Schema, String>> + '_, String> {
     let all: Box<dyn Iterator<Item = _>> = match arguments.data.to_str() {
         Some("special") => Box::new(special::all().into_iter().map(Ok)),
+        Some("overlap") => Box::new(overlap::all().map(Ok)),
         _ => data::read(&arguments.data)?,
     };
     let some = all.skip(arguments.offset).step_by(arguments.every);
