@@ -7,6 +7,7 @@ mod bounds;
 mod budget_bounds;
 mod budget_names;
 mod budget_walks;
+mod compile_work;
 mod control_characters;
 mod counters;
 mod debug_lines;
