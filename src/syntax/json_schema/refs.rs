@@ -23,9 +23,25 @@ pub(super) fn target<'a>(
     reference: &str,
 ) -> Result<SchemaId> {
     let place = join(from.pointer, keyword);
+    // the resource that the draft of the document knows, before one that a later draft would know
+    if let Some(outer) = reader.resources.get(from.resource).outer
+        && let Ok(found) = found(reader, from, outer, (&place, keyword, reference))
+    {
+        return Ok(found);
+    }
+    found(reader, from, from.resource, (&place, keyword, reference))
+}
+
+/// Returns the schema that a reference names if it is resolved against a resource.
+fn found<'a>(
+    reader: &mut Reader<'a, '_>,
+    from: &Location<'a>,
+    base: ResourceId,
+    (place, keyword, reference): (&str, &str, &str),
+) -> Result<SchemaId> {
     let (uri, fragment) = uri::split(reference);
-    let resource = resource(reader, from, &place, uri)?;
-    let dangling = || errors::dangling_reference(&place, keyword, reference);
+    let resource = resource(reader, base, place, uri)?;
+    let dangling = || errors::dangling_reference(place, keyword, reference);
     let fragment = percent_decode(fragment).ok_or_else(dangling)?;
     let found = if fragment.is_empty() {
         Some(reader.resources.root_of(resource))
@@ -42,22 +58,22 @@ pub(super) fn target<'a>(
     };
     let found = name.and_then(|name| outermost(reader, from, &found, name)).unwrap_or(found);
     // the pointer was copied
-    reader.spend(found.pointer.len() / 64, &place)?;
+    reader.spend(found.pointer.len() / 64, place)?;
     Ok(reader.enter(from, found))
 }
 
-/// Returns the resource that a reference names before its `#`.
-fn resource<'a>(
-    reader: &mut Reader<'a, '_>,
-    from: &Location<'a>,
+/// Returns the resource that a reference names before its `#`, resolved against the resource `base`.
+fn resource(
+    reader: &mut Reader<'_, '_>,
+    base: ResourceId,
     place: &str,
     reference: &str,
 ) -> Result<ResourceId> {
     if reference.is_empty() {
-        return Ok(from.resource);
+        return Ok(base);
     }
-    reader.spend((reader.resources.get(from.resource).uri.len() + reference.len()) / 64, place)?;
-    let uri = uri::resolve(&reader.resources.get(from.resource).uri, reference);
+    reader.spend((reader.resources.get(base).uri.len() + reference.len()) / 64, place)?;
+    let uri = uri::resolve(&reader.resources.get(base).uri, reference);
     match reader.resources.named(&uri) {
         Some(known) => Ok(known),
         None => reader.fetch(place, &uri),

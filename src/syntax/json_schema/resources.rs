@@ -34,6 +34,9 @@ pub(super) struct Resource<'a> {
     /// The URI without fragment; `""` for the schema's own document if its root has no identifier.
     pub(super) uri: String,
     pub(super) draft: Draft,
+    /// The resource to which the schema belongs in the draft of its document, if that draft does not know the
+    /// identifier: `$id` below the root of a document of draft 3 or 4.
+    pub(super) outer: Option<ResourceId>,
     anchors: FxHashMap<&'a str, (&'a Value<'a>, String)>,
     pub(super) dynamic_anchors: Vec<&'a str>,
 }
@@ -97,8 +100,8 @@ impl<'a> Resources<'a> {
 
     fn push(&mut self, root: &'a Value<'a>, pointer: String, uri: String, draft: Draft) -> ResourceId {
         let id = ResourceId(self.list.len() as u32);
-        let (anchors, dynamic_anchors) = Default::default();
-        self.list.push(Resource { root, pointer, uri, draft, anchors, dynamic_anchors });
+        let (outer, anchors, dynamic_anchors) = Default::default();
+        self.list.push(Resource { root, pointer, uri, draft, outer, anchors, dynamic_anchors });
         self.roots.insert(std::ptr::from_ref(root), id);
         id
     }
@@ -180,7 +183,11 @@ impl<'a> Resources<'a> {
         let draft = self.get(outer).draft;
         // without `$schema` the draft may be an old one, but `id` is a common word
         let plain = || text("id").filter(|id| draft.has_plain_id(path.is_none() || id.starts_with('#')));
-        if let Some(id) = text("$id").or_else(plain) {
+        let is_old = path.is_some() && draft.has_plain_id(false);
+        let own = if is_old { plain() } else { text("$id").or_else(plain) };
+        // `$id` is not a keyword of drafts 3 and 4
+        let is_unknown = is_old && own.is_none();
+        if let Some(id) = own.or_else(|| text("$id")) {
             let (own, fragment) = uri::split(id);
             if !own.is_empty() {
                 let uri = uri::resolve(&self.get(outer).uri, own);
@@ -191,7 +198,11 @@ impl<'a> Resources<'a> {
                     }
                     Some(_) => {
                         let draft = map.get("$schema").map_or(draft, |_| Draft::of(value));
-                        self.push(value, paths.pointer(path), uri.clone(), draft)
+                        let id = self.push(value, paths.pointer(path), uri.clone(), draft);
+                        if is_unknown {
+                            self.list[id.0 as usize].outer = Some(self.get(outer).outer.unwrap_or(outer));
+                        }
+                        id
                     }
                 };
                 let known = *self.by_uri.entry(uri).or_insert(resource);
