@@ -66,7 +66,7 @@ const PASSES: &[(&str, &str, &[&str])] = &[
     ("numbers/range.rs", "contains", &["NumberRange"]),
     // parts to shapes
     ("merge.rs", "typed", &["Schema", "StringPart", "Typed"]),
-    ("merge.rs", "array", &["ArrayPart"]),
+    ("items.rs", "array", &["ArrayPart"]),
     ("merge.rs", "object", &["ObjectPart"]),
     ("merge.rs", "schemas_of_member", &["ObjectPart"]),
     ("merge.rs", "cubes", &["ObjectPart"]),

@@ -130,11 +130,13 @@ pub(super) fn negated_unique_items(pointer: &str) -> Error {
     )
 }
 
-pub(super) fn too_many_contains(pointer: &str, limit: usize) -> Error {
+pub(super) fn too_many_contains(pointer: &str, few: usize, classes: usize) -> Error {
     error(
         combination(pointer, "too many different `contains` apply to one array")
-            .allowed(format!("at most {limit}"))
-            .help("join those with the same counts, or leave some out"),
+            .allowed(format!(
+                "at most {few}, or more if an item can satisfy at most {classes} different sets of them"
+            ))
+            .help("let them exclude each other, join those with the same counts, or leave some out"),
     )
 }
 

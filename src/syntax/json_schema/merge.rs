@@ -1,25 +1,20 @@
 //! Merges the assertions of several schemas, type by type.
 
-use super::assertion::{
-    ArrayPart, Contains, NameClass, NameSet, ObjectPart, SomeMember, StringPart, TypeSet,
-};
+use super::assertion::{NameClass, NameSet, ObjectPart, SomeMember, StringPart, TypeSet};
 use super::conjunction::{Bases, ConjunctionId, Conjunctions, Part, unfold};
 use super::counts::Counts;
 use super::cubes::{self, Cube, Outcomes};
 use super::numbers;
 use super::schema::Schema;
 use super::schema_id::SchemaId;
-use super::shape::{ArrayShape, ItemClass, ItemRun, MemberShape, ObjectShape, RestShape, Test, Typed};
+use super::shape::{MemberShape, ObjectShape, RestShape, Test, Typed};
 use super::string_test::StringTest;
 use super::{errors, exclusive, listed, validate};
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// Greatest number of different `contains` of one array.
-const MAX_CONTAINS: usize = 4;
 /// Greatest number of patterns whose strings are listed as names.
 const MAX_LISTED: usize = 256;
 /// Greatest number of schemas that are all examined for each member; with more, an index is used.
@@ -82,71 +77,6 @@ impl<'a> Conjunctions<'a> {
             }));
         }
         Ok(joined)
-    }
-
-    fn array(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<ArrayShape> {
-        let pointer = || bases.first().map_or("", |base| base.pointer);
-        // the indices at which the schemas of items may change
-        let (mut starts, mut longest) = (Vec::new(), 0);
-        let (mut count, mut is_repeated, mut unique) = (Counts::default(), false, None);
-        let mut contains: SmallVec<[Contains; MAX_CONTAINS]> = SmallVec::new();
-        for (&id, base) in ids.iter().zip(bases) {
-            let ArrayPart {
-                prefix,
-                // handled below with the prefix, by index
-                items: _,
-                at,
-                count: own_count,
-                contains: own_contains,
-                unique: own_unique,
-                repeated,
-            } = &*base.array;
-            longest = longest.max(prefix.len());
-            starts.extend(at.iter().flat_map(|(place, _)| [*place, place + 1]));
-            count = count.intersection(own_count);
-            contains.extend(own_contains.iter().filter(|contains| !contains.count.is_free()).copied());
-            unique = unique.or(own_unique.then_some(id));
-            is_repeated |= repeated;
-        }
-        if is_repeated {
-            return Err(errors::negated_unique_items(pointer()));
-        }
-        if contains.len() > MAX_CONTAINS {
-            return Err(errors::too_many_contains(pointer(), MAX_CONTAINS));
-        }
-        starts.extend(contains.iter().map(|contains| contains.from));
-        self.work.spend(starts.len() + longest)?;
-        starts.extend(0..=longest);
-        starts.sort_unstable();
-        starts.dedup();
-        self.work.spend(starts.len().saturating_mul(bases.len() << contains.len()))?;
-        let mut items = Vec::with_capacity(starts.len());
-        for index in starts {
-            let mut classes = SmallVec::new();
-            for hits in 0..1u32 << contains.len() {
-                let applies = |place: usize| contains[place].from <= index;
-                if (0..contains.len()).any(|place| hits >> place & 1 == 1 && !applies(place)) {
-                    continue;
-                }
-                let counted = (0..contains.len()).filter(|&place| applies(place)).filter_map(|place| {
-                    let schema = contains[place].schema;
-                    if hits >> place & 1 == 1 {
-                        Some(schema)
-                    } else {
-                        self.schemas.negations.get(&schema).copied()
-                    }
-                });
-                let schemas: Vec<SchemaId> =
-                    bases.iter().flat_map(|base| base.array.item(index)).chain(counted).collect();
-                let value = self.whole(schemas);
-                if !self.is_never(value) || contains.is_empty() {
-                    classes.push(ItemClass { value, hits });
-                }
-            }
-            items.push(ItemRun { from: index, classes });
-        }
-        let contains = contains.iter().map(|contains| contains.count).collect();
-        Ok(ArrayShape { items, count, contains, unique })
     }
 
     fn object(&mut self, ids: &[SchemaId], bases: &[Rc<Schema<'a>>]) -> Result<ObjectShape<'a>> {

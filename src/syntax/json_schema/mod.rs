@@ -61,6 +61,7 @@ mod empty;
 mod errors;
 mod exclusive;
 mod formats;
+mod items;
 mod json;
 mod keywords;
 mod listed;
