@@ -52,11 +52,19 @@ fn objects() {
         let patterns = list(n, |n| format!(r#""^p{n}":{{}}"#));
         format!(r#"{{"properties":{{{}}},"patternProperties":{{{patterns}}}}}"#, members(n, "{}"))
     });
+    grows("patternProperties of long patterns", Linear, |n| {
+        let patterns = list(9, |at| format!(r#""{}{at}$":{{}}"#, "[ab]".repeat(n)));
+        format!(r#"{{"patternProperties":{{{patterns}}}}}"#)
+    });
     grows("propertyNames", Linear, |n| format!(r#"{{"propertyNames":{{"enum":[{}]}}}}"#, names(n)));
 }
 
 #[test]
 fn arrays() {
+    grows("prefixItems and contains", Linear, |n| {
+        let contains = list(6, |at| format!(r#"{{"contains":{{"const":{at}}}}}"#));
+        format!(r#"{{"prefixItems":[{}],"allOf":[{contains}]}}"#, constants(n))
+    });
     grows("prefixItems", Linear, |n| format!(r#"{{"prefixItems":[{}]}}"#, constants(n)));
     for keyword in ["not", "if", "contains", "oneOf", "dependentSchemas"] {
         grows(&format!("{keyword} prefixItems"), Linear, |n| {

@@ -9,7 +9,7 @@ use super::schema::Schema;
 use super::schema_id::SchemaId;
 use super::shape::{MemberShape, ObjectShape, RestShape, Test, Typed};
 use super::string_test::StringTest;
-use super::{errors, exclusive, listed, validate};
+use super::{errors, exclusive, listed, matching, validate};
 use crate::error::Result;
 use crate::syntax::json_schema::json::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -240,7 +240,11 @@ impl<'a> Conjunctions<'a> {
     /// Returns what the values of undeclared members must satisfy, by the outcomes of the tests that make a difference.
     fn cubes(&mut self, bases: &[Rc<Schema<'a>>], tests: &[Test<'a>]) -> Result<Vec<(Cube, ConjunctionId)>> {
         let patterns: Vec<&'a str> = tests.iter().map(|test| test.test.value()).collect();
-        let Some(combinations) = self.beginnings.combinations(&patterns, &self.schemas.listed) else {
+        let combinations = match self.beginnings.combinations(&patterns, &self.schemas.listed) {
+            Some(combinations) => Some(combinations),
+            None => matching::sets(&patterns, &self.work)?,
+        };
+        let Some(combinations) = combinations else {
             let pointer = bases.first().map_or("", |base| base.pointer);
             return Err(errors::too_many_patterns(pointer, exclusive::MOST));
         };

@@ -65,6 +65,7 @@ mod items;
 mod json;
 mod keywords;
 mod listed;
+mod matching;
 mod merge;
 mod numbers;
 mod options;
