@@ -35,6 +35,7 @@ mod json_schema_numbers;
 mod json_schema_passes;
 mod json_schema_policies;
 mod json_schema_properties;
+mod json_schema_sets;
 mod json_schema_spellings;
 mod json_schema_test_suite;
 mod json_schema_unevaluated;

@@ -1,6 +1,6 @@
 //! Arrays.
 
-use super::{Emitter, Layout, elements, value};
+use super::{Emitter, Layout, contained, elements, value};
 use crate::error::Result;
 use crate::grammar::{Distinct, ExprId, Member, Members, Order};
 use crate::syntax::json_schema::assertion::TypeSet;
@@ -165,48 +165,66 @@ impl<'a> Emitter<'_, 'a> {
 
     /// Returns pairwise different items. Listed items become members that occur at most once.
     fn different_items(&mut self, array: &ArrayShape, count: Counts, schema: SchemaId) -> Result<ExprId> {
-        if !array.contains.is_empty() {
-            return Err(errors::unique_items(
-                self.all.schemas.get(schema).pointer,
-                "together with `contains`",
-            ));
-        }
+        let pointer = self.all.schemas.get(schema).pointer;
+        let unsupported = |reason: &str| Err(errors::unique_items(pointer, reason));
+        let style = self.options.spelling.style().filter(|style| style.item.is_some());
         let listed = match &array.items[..] {
-            [run] => {
-                let values =
-                    run.classes.iter().map(|class| self.listed(class.value)).collect::<Option<Vec<_>>>();
-                values.map(|lists| lists.into_iter().flatten().collect::<Vec<Value<'a>>>())
-            }
+            [run] => self.listed_items(&run.classes),
             _ => None,
         };
-        let style = self.options.spelling.style().filter(|style| style.item.is_some());
         let Some(listed) = listed else {
+            if !array.contains.is_empty() {
+                return unsupported("together with `contains` if items are not listed");
+            }
             if style.is_some() {
-                let reason = "of items that are not listed, in this style";
-                return Err(errors::unique_items(self.all.schemas.get(schema).pointer, reason));
+                return unsupported("of items that are not listed, in this style");
             }
             return self.distinct(array, count, schema);
         };
-        let listed = listed.into_iter().filter(|value| !self.is_excluded(value, style)).collect::<Vec<_>>();
-        let mut seen = rustc_hash::FxHashSet::default();
-        let members = listed.into_iter().map(|value| match style {
-            Some(style) => elements::listed_item(style, &value),
-            None => value::canonical(&value),
-        });
-        let members: Vec<Member> = members
-            .filter(|text| seen.insert(text.clone()))
-            .map(|text| Member { key: text.into_bytes().into(), value: self.layout.space, required: false })
-            .collect();
-        Ok(self.g.member_list(Members {
+        let listed = listed.into_iter().filter(|(_, value)| !self.is_excluded(value, style));
+        // for each text, in which entries of `contains` it counts
+        let mut seen: FxHashMap<String, u32> = FxHashMap::default();
+        let (mut members, mut counted) = (Vec::new(), Vec::new());
+        for (hits, value) in listed {
+            let text = match style {
+                Some(style) => elements::listed_item(style, &value),
+                None => value::canonical(&value),
+            };
+            match seen.get(&text) {
+                Some(known) if *known == hits => continue,
+                Some(_) => {
+                    return unsupported("together with `contains` that depends on how an item is written");
+                }
+                None => _ = seen.insert(text.clone(), hits),
+            }
+            counted.push(hits);
+            members.push(Member { key: text.into_bytes().into(), value: self.layout.space, required: false });
+        }
+        let Some(conditions) = contained::conditions(&array.contains, &counted) else {
+            return unsupported("together with `contains` that too many sets of items satisfy");
+        };
+        let list = Members {
             order: Order::Any,
             members: members.into(),
             rest: None,
             ones: Box::default(),
-            conditions: Box::default(),
+            conditions: conditions.into(),
             separator: self.layout.comma,
             min: count.min,
             max: count.max,
-        }))
+        };
+        list.check_conditions(self.g.limits()).map_err(|error| errors::placed(error, pointer))?;
+        Ok(self.g.member_list(list))
+    }
+
+    /// Returns the values of some classes, each with the hits of its class, if they are listed scalars.
+    fn listed_items(&self, classes: &[ItemClass]) -> Option<Vec<(u32, Value<'a>)>> {
+        let mut values = Vec::new();
+        let possible = classes.iter().filter(|class| self.satisfiable.contains(class.value));
+        for &ItemClass { value, hits } in possible {
+            values.extend(self.listed(value)?.into_iter().map(|value| (hits, value)));
+        }
+        Some(values)
     }
 
     fn distinct(&mut self, array: &ArrayShape, count: Counts, schema: SchemaId) -> Result<ExprId> {

@@ -99,7 +99,7 @@ impl<'e, 'a> Emitter<'e, 'a> {
     /// Whether there may be no array of a shape, even if items are possible.
     fn may_be_no_array(&self, array: &ArrayShape) -> bool {
         let ArrayShape { items: _, count: length, contains, unique } = array;
-        if unique.is_some() && length.min > 1 {
+        if unique.is_some() && (length.min > 1 || !contains.is_empty()) {
             return true;
         }
         let further = array.further();

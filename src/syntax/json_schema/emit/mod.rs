@@ -5,6 +5,7 @@
 
 mod array;
 mod completing;
+mod contained;
 mod elements;
 mod endless;
 mod excluded;
