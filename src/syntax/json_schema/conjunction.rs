@@ -7,6 +7,7 @@
 
 use super::assertion::TypeSet;
 use super::combine;
+use super::empty::surely_empty;
 use super::errors;
 use super::exclusive::Beginnings;
 use super::numbers::Notation;
@@ -218,6 +219,15 @@ impl<'a> Conjunctions<'a> {
     ) -> ConjunctionId {
         let parts = Parts::from_slice(self.parts.get(id.0));
         self.intern(parts.into_iter().chain(schemas.into_iter().map(Part::whole)))
+    }
+
+    /// Whether surely no value of a conjunction satisfies another schema.
+    ///
+    /// # Errors
+    /// No work left.
+    pub(super) fn excludes(&self, id: ConjunctionId, schema: SchemaId) -> Result<bool> {
+        let parts = self.parts.get(id.0).iter().copied().chain([Part::whole(schema)]);
+        surely_empty(&self.schemas, &parts.collect::<Vec<_>>())
     }
 
     /// Returns the conjunction of some schemas with all their keywords.

@@ -4,6 +4,7 @@
 use super::cubes::Outcomes;
 use super::formats::Side;
 use super::listed::Listed;
+use super::shape::Test;
 use super::string_test::{self, StringTest};
 use crate::grammar::{CharClass, ExprId, Expression, GrammarBuilder};
 use rustc_hash::FxHashMap;
@@ -41,6 +42,20 @@ impl<'a> Beginnings<'a> {
             }
         }
         Some(all)
+    }
+
+    /// Whether surely no string passes some tests: a test must hold and fail, or patterns that must match exclude each
+    /// other.
+    pub(super) fn exclude_each_other(&mut self, tests: &[Test<'a>], listed: &Listed<'a>) -> bool {
+        tests.iter().enumerate().any(|(at, one)| {
+            tests[..at].iter().any(|other| match (one.test, other.test) {
+                (test, known) if test == known => one.holds != other.holds,
+                (StringTest::Pattern(pattern), StringTest::Pattern(known)) => {
+                    one.holds && other.holds && !self.agree(pattern, known, listed)
+                }
+                _ => false,
+            })
+        })
     }
 
     /// Whether a string may match both patterns, judging by the strings that they list or by their prefixes.

@@ -298,8 +298,10 @@ impl<'a> Conjunctions<'a> {
         let mut ones = vec![rest.to_vec()];
         for (id, some) in some {
             for before in 0..ones.len() {
-                let classes = ones[before].clone();
-                let classes = classes.into_iter().map(|class| self.with_some(class, (*id, some))).collect();
+                let mut classes = Vec::with_capacity(ones[before].len());
+                for class in ones[before].clone() {
+                    classes.extend(self.with_some(class, (*id, some))?);
+                }
                 ones.push(classes);
             }
         }
@@ -313,15 +315,21 @@ impl<'a> Conjunctions<'a> {
         Ok((ones, entries))
     }
 
-    /// Restricts a class to the members that satisfy a requirement.
+    /// Restricts a class to the members that satisfy a requirement; `None` if there is surely no such member.
+    ///
+    /// # Errors
+    /// No work left.
     fn with_some(
         &mut self,
         mut class: RestShape<'a>,
         (id, some): (SchemaId, &SomeMember<'a>),
-    ) -> RestShape<'a> {
+    ) -> Result<Option<RestShape<'a>>> {
         let SomeMember { names, value: own_value, other_than } = some;
         let RestShape { tests, others, strings, value } = &mut class;
-        *value = self.with(*value, [*own_value]);
+        // the shape of a conjunction is computed once it has an id, even if no member needs it
+        if self.excludes(*value, *own_value)? {
+            return Ok(None);
+        }
         others.extend(other_than);
         match *names {
             NameClass::Matching(pattern) => {
@@ -343,9 +351,14 @@ impl<'a> Conjunctions<'a> {
             }
         }
         tests.dedup();
+        self.work.spend(tests.len().saturating_mul(tests.len()))?;
+        if self.beginnings.exclude_each_other(tests, &self.schemas.listed) {
+            return Ok(None);
+        }
         others.sort_unstable();
         others.dedup();
-        class
+        *value = self.with(*value, [*own_value]);
+        Ok(Some(class))
     }
 
     /// For each "there is such a member" among the schemas, returns the declared members that satisfy it, as
