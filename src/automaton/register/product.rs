@@ -27,8 +27,8 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 impl Cache {
-    /// How often the completion radius of any product has increased. After an increase, residuals must be computed
-    /// again.
+    /// How often the completion radius of a product has increased after a product state of it was widened. After an
+    /// increase, residuals must be computed again.
     pub(crate) fn radius_epoch(&self) -> usize {
         self.products.radius_epoch
     }

@@ -2,9 +2,9 @@
 
 use crate::automaton::run::configuration::{ConfigurationId, Item};
 use crate::automaton::run::frame_value::ProductStateId;
-use crate::collections::heap::map_bytes;
+use crate::collections::heap::{map_bytes, table_bytes};
 use crate::collections::interner::SliceInterner;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
@@ -28,7 +28,9 @@ pub(in crate::automaton) struct ProductStates {
     /// Per product, the completion radius: the greatest length in `co_accessible` so far, or a greater length that was
     /// found in another grammar.
     completion_radius: FxHashMap<u32, u32>,
-    /// How often the completion radius of a product has increased.
+    /// The products of which a product state was widened with the completion radius known then.
+    widened: FxHashSet<u32>,
+    /// How often the completion radius of a product in `widened` has increased.
     pub(in crate::automaton) radius_epoch: usize,
     /// Per product, the last [`COMPLETIONS`] words found that complete a product state and have at most
     /// [`LONGEST_TRIED`] bytes, the most recent first.
@@ -68,12 +70,18 @@ impl ProductStates {
         self.raise_completion_radius(l, bytes);
     }
 
+    /// Records that a product state of a product was widened with the current completion radius.
+    pub(in crate::automaton) fn record_widening(&mut self, l: u32) {
+        self.widened.insert(l);
+    }
+
     /// Raises the completion radius of a product to at least `bytes`.
     pub(in crate::automaton) fn raise_completion_radius(&mut self, l: u32, bytes: u32) {
         let completion_radius = self.completion_radius.entry(l).or_insert(0);
         if *completion_radius < bytes {
             *completion_radius = bytes;
-            self.radius_epoch += 1;
+            // nothing else depends on the radius
+            self.radius_epoch += usize::from(self.widened.contains(&l));
         }
     }
 
@@ -81,6 +89,7 @@ impl ProductStates {
         self.states.memory_usage()
             + map_bytes(&self.co_accessible)
             + map_bytes(&self.completion_radius)
+            + table_bytes::<u32>(self.widened.capacity())
             + self.completions.len() * COMPLETIONS * (size_of::<Word>() + LONGEST_TRIED)
             + map_bytes(&self.least)
     }

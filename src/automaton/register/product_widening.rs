@@ -44,7 +44,11 @@ impl Lazy<'_> {
             *operand = near;
             depends_on_count |= here;
         }
-        (self.products.intern(&operands), depends_on_count)
+        let near = self.products.intern(&operands);
+        if near != tuple {
+            self.products.record_widening(l);
+        }
+        (near, depends_on_count)
     }
 
     fn widened_configuration(&mut self, id: ConfigurationId, horizon: u32) -> (ConfigurationId, bool) {
