@@ -18,7 +18,9 @@ use super::walk::collected::{Limit, NodeBudget, TrieScope};
 use crate::attribution::{self, Cause};
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
+use crate::grammar::ByteSet;
 use crate::mask::tuning::NODES_PER_BUDGET;
+use crate::token_index::loops::LoopLanguage;
 use std::ops::Range;
 use task::{InLoop, Needs, Outcome, Strategy, Task};
 
@@ -133,7 +135,8 @@ pub(in crate::mask) fn compute(
 }
 
 /// The outcome of the first strategy of a group that applies, trying one loop language after the other; `None` if none
-/// applies to any language.
+/// applies to any language. Each of these strategies needs every character of the loop to be possible, so languages
+/// with an impossible first byte are skipped.
 fn first_of_loops(
     walk: &mut Walk<'_>,
     task: &Task<'_>,
@@ -143,8 +146,9 @@ fn first_of_loops(
     if !group.clone().any(|at| strategies.contains(StrategyId(at))) {
         return Ok(None);
     }
+    let possible = possible_bytes(walk, task)?;
     for language in &walk.index.loops().languages {
-        if budget.is_spent() || !task.candidates.contains(language.probe) {
+        if budget.is_spent() || !possible.contains(language.probe) || !is_possible(language, &possible) {
             continue;
         }
         let after = walk.step(task.configuration, language.probe)?;
@@ -158,6 +162,30 @@ fn first_of_loops(
         }
     }
     Ok(None)
+}
+
+/// Whether each byte that begins a character of a loop is possible.
+fn is_possible(language: &LoopLanguage, possible: &ByteSet) -> bool {
+    let mut first = language.transitions.iter().filter(|transition| transition.from == 0);
+    first.all(|transition| ByteSet::range(transition.low, transition.high).is_subset(possible))
+}
+
+/// The bytes that are possible next, without ASCII characters that a product forbids. Candidates are exact for most
+/// configurations, but those of a product are all bytes.
+fn possible_bytes(walk: &mut Walk<'_>, task: &Task<'_>) -> Result<ByteSet> {
+    if task.candidates != ByteSet::FULL || walk.lazy.is_history_dependent(task.configuration) {
+        return Ok(task.candidates);
+    }
+    let mut possible = ByteSet::range(0x80, u8::MAX);
+    let mut byte = Some(0);
+    while let Some(low) = byte.filter(u8::is_ascii) {
+        let (next, high) = walk.lazy.step_run(task.configuration, low)?;
+        if next != ConfigurationId::DEAD {
+            possible.insert_range(low, high);
+        }
+        byte = high.checked_add(1);
+    }
+    Ok(possible)
 }
 
 /// The outcome of the first strategy of a group that applies within the budget; `None` if none does.
