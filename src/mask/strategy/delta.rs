@@ -34,11 +34,14 @@ pub(in crate::mask) fn base(
     }
     // the configurations that bytes lead to, each with the number of these bytes and one of them
     let mut counts: SmallVec<[(ConfigurationId, usize, u8); 8]> = SmallVec::new();
-    for byte in (b' '..=b'~').filter(|&byte| candidates.contains(byte)) {
-        let next = walk.step(configuration, byte)?;
+    let mut first = b' ';
+    while let Some(byte) = (first..=b'~').find(|&byte| candidates.contains(byte)) {
+        let (next, last) = walk.lazy.step_run(configuration, byte)?;
+        first = last.min(b'~') + 1;
+        let run = usize::from(first - byte);
         match counts.iter_mut().rev().find(|(known, ..)| *known == next) {
-            Some((_, count, _)) => *count += 1,
-            None => counts.push((next, 1, byte)),
+            Some((_, count, _)) => *count += run,
+            None => counts.push((next, run, byte)),
         }
     }
     let most =
