@@ -4,9 +4,9 @@
 //! decided are skipped, and combinations that others contain are dropped. The rest is searched depth first up to a
 //! bound, with the most likely alternatives first.
 
-use super::conjunction::Part;
 use super::empty::surely_empty_within;
 use super::schema::{Schema, Schemas};
+use super::schema_id::Part;
 use super::schema_id::SchemaId;
 use crate::error::Result;
 use rustc_hash::FxHashSet;

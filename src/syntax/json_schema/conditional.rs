@@ -7,11 +7,12 @@
 
 use super::assertion::{NameClass, NameSet, ObjectPart, SomeMember, TypeSet, ValueList};
 use super::combine;
-use super::conjunction::{Conjunctions, Part, Unfolded, unfold};
+use super::conjunction::{Conjunctions, Unfolded, unfold};
 use super::counts::Counts;
 use super::empty::surely_empty;
 use super::merge::declared_names;
 use super::schema::Schema;
+use super::schema_id::Part;
 use super::schema_id::SchemaId;
 use super::shape::{MemberShape, ObjectShape, Shape, Typed};
 use super::{errors, validate};

@@ -13,7 +13,7 @@ use super::exclusive::Beginnings;
 use super::numbers::Notation;
 use super::pointer::shown;
 use super::schema::{Schema, Schemas};
-use super::schema_id::SchemaId;
+use super::schema_id::{Part, SchemaId};
 use super::shape::Shape;
 use super::string_test::StringTest;
 use super::validate;
@@ -26,20 +26,6 @@ use bumpalo::Bump;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
-
-/// A schema in a conjunction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Part {
-    pub(super) schema: SchemaId,
-    /// Whether only its own assertions are meant, without `$ref`, `allOf` and `anyOf`, which are handled elsewhere.
-    pub(super) own: bool,
-}
-
-impl Part {
-    pub(super) fn whole(schema: SchemaId) -> Part {
-        Part { schema, own: false }
-    }
-}
 
 /// The schemas of a conjunction; usually one.
 type Parts = SmallVec<[Part; 2]>;

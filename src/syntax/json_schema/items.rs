@@ -2,11 +2,12 @@
 //! `contains`.
 
 use super::assertion::{ArrayPart, Contains};
-use super::conjunction::{Conjunctions, Part};
+use super::conjunction::Conjunctions;
 use super::counts::Counts;
 use super::empty::surely_empty;
 use super::errors;
 use super::schema::Schema;
+use super::schema_id::Part;
 use super::schema_id::SchemaId;
 use super::shape::{ArrayShape, ItemClass, ItemRun};
 use crate::error::Result;

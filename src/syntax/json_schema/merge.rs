@@ -1,11 +1,12 @@
 //! Merges the assertions of several schemas, type by type.
 
 use super::assertion::{NameClass, NameSet, ObjectPart, SomeMember, StringPart, TypeSet};
-use super::conjunction::{Bases, ConjunctionId, Conjunctions, Part, unfold};
+use super::conjunction::{Bases, ConjunctionId, Conjunctions, unfold};
 use super::counts::Counts;
 use super::cubes::{self, Cube, Outcomes};
 use super::numbers;
 use super::schema::Schema;
+use super::schema_id::Part;
 use super::schema_id::SchemaId;
 use super::shape::{MemberShape, ObjectShape, RestShape, Test, Typed};
 use super::string_test::StringTest;

@@ -58,6 +58,7 @@ mod draft;
 mod elements;
 mod emit;
 mod empty;
+mod empty_answers;
 mod errors;
 mod exclusive;
 mod formats;

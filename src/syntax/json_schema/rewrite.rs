@@ -9,10 +9,10 @@
 use super::assertion::{
     ArrayPart, Contains, NameClass, ObjectPart, SomeMember, StringPart, TypeSet, ValueList, equality_key,
 };
-use super::conjunction::Part;
 use super::counts::Counts;
 use super::empty::surely_empty_within;
 use super::schema::{Applied, Schema, Schemas};
+use super::schema_id::Part;
 use super::schema_id::SchemaId;
 use super::{errors, numbers};
 use crate::error::Result;

@@ -5,7 +5,7 @@
 //! later passes know only conjunctions, `anyOf` and assertions on values.
 
 use super::assertion::{ArrayPart, ObjectPart, StringPart, TypeSet, ValueList};
-use super::empty::EmptyAnswers;
+use super::empty_answers::EmptyAnswers;
 use super::errors;
 use super::listed::Listed;
 use super::numbers::NumberRange;

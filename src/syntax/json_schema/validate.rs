@@ -3,9 +3,9 @@
 use super::assertion::{
     ArrayPart, Contains, NameClass, ObjectPart, SomeMember, StringPart, TypeSet, equality_key,
 };
-use super::conjunction::Part;
 use super::decimal::Decimal;
 use super::schema::{Schema, Schemas};
+use super::schema_id::Part;
 use super::schema_id::SchemaId;
 use super::string_test::StringTest;
 use super::{errors, numbers};
