@@ -4,18 +4,20 @@
 //! schemas are those of `tests/data/maskbench-sample.jsonl`, the tokenizer is SmolLM2's. For each schema, N walks (3 by
 //! default) go to the end within budgets of up to `--room` tokens more than the least (60 by default). With
 //! `--documents yes` the walks follow the valid documents of the schema instead, within a budget of `--room` tokens
-//! more than the document takes. At each step the mask is computed without a budget ("plain") and within the rest of it
+//! more than the document takes; `--report FILE` then writes, for each mask of the first pass, the numbers of tokens that
+//! it and the mask without a budget allow, and at every eighth place the least budget that is granted. At each step the mask is computed without a budget ("plain") and within the rest of it
 //! ("within"); and without one with the question whether the next token fits the budget ("asked"), as decoders do. Each
 //! is computed by a compiled grammar of its own, so that none finds what another has made. Printed are the first visits
 //! (the grammar is new) and a second walk along the same tokens: means, medians and p99 of the masks, the ratio of the
-//! means, and the median over the schemas of each schema's ratio.
+//! means, and the median and p99 over the schemas of each schema's ratio.
 
 #![allow(clippy::print_stdout)]
 
 use grammata::grammar::Grammar;
 use grammata::syntax::json_schema;
-use grammata::{CompiledGrammar, Compiler, Result, TokenId, Vocabulary};
+use grammata::{CompiledGrammar, Compiler, Result, TokenId, TokenMask, Vocabulary};
 use std::hint::black_box;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,8 +63,9 @@ impl Sums {
         let mean = |times: &[f64]| times.iter().sum::<f64>() / masks.max(1) as f64;
         let ratio = mean(&self.within) / mean(&self.plain);
         println!(
-            "{name}: {masks} masks, ratio of means {ratio:.2}, median of schemas' {:.2}",
-            at(&mut self.ratios, 0.5)
+            "{name}: {masks} masks, ratio of means {ratio:.2}, of schemas' median {:.2} and p99 {:.2}",
+            at(&mut self.ratios, 0.5),
+            at(&mut self.ratios, 0.99)
         );
         self.worst.sort_by(|one, other| other.0.total_cmp(&one.0));
         for (time, name) in self.worst.iter().take(WORST) {
@@ -89,7 +92,7 @@ fn at(values: &mut [f64], share: f64) -> f64 {
 fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut schemas: PathBuf = root.join("tests/data/maskbench-sample.jsonl");
-    let (mut walks, mut room, mut along_documents) = (3, 60, false);
+    let (mut walks, mut room, mut along_documents, mut report) = (3, 60, false, None);
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(name) = arguments.next() {
         let value = arguments.next().unwrap_or_default();
@@ -98,6 +101,7 @@ fn main() -> Result<()> {
             "--walks" => walks = value.parse().expect("a number"),
             "--room" => room = value.parse().expect("a number"),
             "--documents" => along_documents = value == "yes",
+            "--report" => report = Some(std::fs::File::create(value).expect("the report can be written")),
             _ => panic!("unknown argument {name}"),
         }
     }
@@ -106,7 +110,9 @@ fn main() -> Result<()> {
     let compiler = Compiler::new(vocabulary);
     compiler.prepare()?;
     let (mut first, mut again) = (Sums::default(), Sums::default());
-    let (mut distances, mut at_most, mut unknown, mut left_out) = (0, 0, 0, 0);
+    let mut report = report.map(std::io::BufWriter::new);
+    let (mut distances, mut at_most, mut unknown) = (0, 0, 0);
+    let mut missed = Missed::default();
     let mut random = 26u64;
     let mut below = |limit: usize| {
         random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -125,8 +131,32 @@ fn main() -> Result<()> {
                 let text = text["text"].as_str().unwrap_or_default();
                 let Some(tokens) = compiler.vocabulary().encode_greedy(text.as_bytes()) else { continue };
                 let arms = Arms::new(&compiler, &schema.grammar)?;
-                for sums in [&mut first, &mut again] {
-                    left_out += follow(&arms, &tokens, tokens.len() + room, sums)?;
+                follow(
+                    &arms,
+                    &tokens,
+                    tokens.len() + room,
+                    &mut first,
+                    &mut missed,
+                    |place, within, plain| {
+                        let Some(report) = &mut report else { return };
+                        let (within, plain) = (within.len(), plain.len());
+                        writeln!(report, "{name}\t{place}\t{within}\t{plain}")
+                            .expect("the report can be written");
+                    },
+                )?;
+                follow(
+                    &arms,
+                    &tokens,
+                    tokens.len() + room,
+                    &mut again,
+                    &mut Missed::default(),
+                    |_, _, _| (),
+                )?;
+                if let Some(report) = &mut report {
+                    for (place, least) in least_budgets(&arms.within, &tokens)? {
+                        writeln!(report, "{name}\t{place}\tleast\t{least}")
+                            .expect("the report can be written");
+                    }
                 }
             }
             first.end_schema(name);
@@ -151,7 +181,7 @@ fn main() -> Result<()> {
     first.show("first");
     again.show("again");
     match along_documents {
-        true => println!("{left_out} tokens of documents that the plain mask allows and the budget does not"),
+        true => println!("{missed:?}"),
         false => println!("{distances} distances, {at_most} at most, {unknown} unknown"),
     }
     Ok(())
@@ -201,29 +231,76 @@ fn walk(
     Ok(tokens)
 }
 
-/// Follows a document while its tokens are allowed, and returns 1 if the budget forbids a token that the plain mask
-/// allows.
-fn follow(arms: &Arms, tokens: &[TokenId], budget: usize, sums: &mut Sums) -> Result<usize> {
+/// How often documents were not followed to their end.
+#[derive(Debug, Default)]
+struct Missed {
+    /// The budget forbids a token that the plain mask allows.
+    tokens: usize,
+    /// No completion within the budget is known at the beginning.
+    budgets: usize,
+    /// No completion within the budget is known after tokens that were allowed: a broken promise.
+    dead_ends: usize,
+}
+
+/// The least budgets that are granted along a document, at every eighth place.
+fn least_budgets(compiled: &CompiledGrammar, tokens: &[TokenId]) -> Result<Vec<(usize, usize)>> {
+    let (mut matcher, mut all) = (compiled.matcher(), Vec::new());
+    for (place, &token) in tokens.iter().enumerate() {
+        if place % 8 == 0 {
+            let (mut low, mut high) = (0, 4096);
+            while low < high {
+                let middle = usize::midpoint(low, high);
+                match matcher.fork().check_budget(middle) {
+                    Ok(()) => high = middle,
+                    Err(_) => low = middle + 1,
+                }
+            }
+            all.push((place, low));
+        }
+        if !matcher.is_token_allowed(token)? {
+            break;
+        }
+        matcher.accept_token(token)?;
+    }
+    Ok(all)
+}
+
+/// Follows a document while its tokens are allowed, and counts in `missed` what the budget forbids. `each` gets each
+/// place, the mask there within the budget, and the one without.
+fn follow(
+    arms: &Arms,
+    tokens: &[TokenId],
+    budget: usize,
+    sums: &mut Sums,
+    missed: &mut Missed,
+    mut each: impl FnMut(usize, &TokenMask, &TokenMask),
+) -> Result<()> {
     let (mut plain, mut within, mut asked) =
         (arms.plain.matcher(), arms.within.matcher(), arms.asked.matcher());
     for (place, &token) in tokens.iter().enumerate() {
         let start = Instant::now();
         let allowed = plain.mask()?;
         let middle = Instant::now();
-        let Ok(mask) = within.mask_within(budget - place) else { return Ok(0) };
+        let Ok(mask) = within.mask_within(budget - place) else {
+            missed.budgets += usize::from(place == 0);
+            missed.dead_ends += usize::from(place > 0);
+            return Ok(());
+        };
         let end = Instant::now();
         black_box(asked.mask()?);
         black_box(asked.is_token_allowed_within(token, budget - place)?);
         sums.add([middle - start, end - middle, end.elapsed()]);
+        each(place, &mask, &allowed);
         if !allowed.contains(token) {
-            return Ok(0);
+            return Ok(());
         }
         if !mask.contains(token) {
-            return Ok(1);
+            missed.tokens += 1;
+            return Ok(());
         }
         for matcher in [&mut plain, &mut within, &mut asked] {
             matcher.accept_token(token)?;
         }
     }
-    Ok(0)
+    Ok(())
 }
