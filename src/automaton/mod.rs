@@ -45,6 +45,7 @@ pub(crate) use residual::char_partition::CharPartition;
 pub(crate) use residual::decompose::{Decomposition, Residual};
 pub use run::cache::Cache;
 pub use run::configuration::ConfigurationId;
+pub(crate) use run::configuration::StackSetId;
 pub use run::lazy::Lazy;
 pub(crate) use run::parts::{OpenPart, Reading, WithoutParts};
 pub(crate) use run::transitions::{Dense, Facts, Transitions};

@@ -3,7 +3,7 @@
 //! A length counts letters: a byte that is also a token counts one, and so does a token terminal. So a bound in letters
 //! is also a bound in tokens. The bound is [`UNBOUNDED`] where a needed byte or terminal is not a letter, where the
 //! lengths of rules are not found within [`PASSES`] passes, and where the shortest completion depends on the text read
-//! so far: in intersections and complements, in parts bounded in tokens, in members with conditions or with a `min`
+//! so far: within intersections and complements, in parts bounded in tokens, in members with conditions or with a `min`
 //! above 1 and above the number of required keys, where several names of members may have to differ, and in lists of
 //! different items (words of lists with a `min` of 0 or 1 have a bound, completions from within such lists do not).
 
@@ -11,6 +11,7 @@ use super::components::components;
 use super::endless_names::{EndlessNames, endless_names};
 use super::letters::{Letters, UNBOUNDED, of_graph, times};
 use super::{ExprId, Expression, Grammar, Members};
+use rustc_hash::FxHashMap;
 
 /// How often the lengths of rules are improved, at most. Lengths start at [`UNBOUNDED`], only fall, and are upper
 /// bounds after each pass.
@@ -30,10 +31,16 @@ pub(crate) struct CompletionBounds {
 }
 
 impl CompletionBounds {
+    /// `products` has the lengths in bytes of some words of intersections and complements.
+    ///
     /// Takes at most [`PASSES`] passes over the grammar for `words`. For `inside`, visits each expression once, or
     /// three times if it is in a cycle of rules.
-    pub(crate) fn new(grammar: &Grammar, letters: &Letters) -> CompletionBounds {
-        let words = |unnamed: Option<&[u32]>| words(grammar, letters, unnamed);
+    pub(crate) fn new(
+        grammar: &Grammar,
+        letters: &Letters,
+        products: &FxHashMap<ExprId, u32>,
+    ) -> CompletionBounds {
+        let words = |unnamed: Option<&[u32]>| words((grammar, products), letters, unnamed);
         let unnamed = words(None);
         let words = words(Some(&unnamed));
         let root = grammar.rule(grammar.root()).body;
@@ -50,11 +57,15 @@ impl CompletionBounds {
 
 /// The bounds of the shortest words of all expressions: without names that must differ, or if these bounds are given as
 /// `unnamed`, with at most one such name.
-fn words(grammar: &Grammar, letters: &Letters, unnamed: Option<&[u32]>) -> Vec<u32> {
+fn words(
+    (grammar, products): (&Grammar, &FxHashMap<ExprId, u32>),
+    letters: &Letters,
+    unnamed: Option<&[u32]>,
+) -> Vec<u32> {
     let mut rules = vec![UNBOUNDED; grammar.rules().len()];
     let mut words = Vec::new();
     for _ in 0..PASSES {
-        words = pass(grammar, &rules, letters, unnamed);
+        words = pass((grammar, products), &rules, letters, unnamed);
         let after: Vec<u32> = grammar.rules().iter().map(|rule| words[rule.body.index()]).collect();
         if after == rules {
             break;
@@ -66,17 +77,23 @@ fn words(grammar: &Grammar, letters: &Letters, unnamed: Option<&[u32]>) -> Vec<u
 
 /// Computes the lengths of all expressions, given the lengths of the rules. One loop suffices, since operands have
 /// smaller ids than the expressions that contain them.
-fn pass(grammar: &Grammar, rules: &[u32], letters: &Letters, unnamed: Option<&[u32]>) -> Vec<u32> {
+fn pass(
+    (grammar, products): (&Grammar, &FxHashMap<ExprId, u32>),
+    rules: &[u32],
+    letters: &Letters,
+    unnamed: Option<&[u32]>,
+) -> Vec<u32> {
     let needs_name = |id: &ExprId| unnamed.is_some_and(|unnamed| unnamed[id.index()] == UNBOUNDED);
     let mut words: Vec<u32> = Vec::with_capacity(grammar.expressions().len());
     for (place, expression) in grammar.expressions().iter().enumerate() {
         let of = |id: &ExprId| words[id.index()];
         words.push(match expression {
             Expression::Empty => 0,
-            Expression::Never
-            | Expression::Complement(_)
-            | Expression::Intersection(_)
-            | Expression::MaxTokens { .. } => UNBOUNDED,
+            Expression::Never | Expression::MaxTokens { .. } => UNBOUNDED,
+            Expression::Complement(_) | Expression::Intersection(_) => {
+                let id = ExprId::new(place);
+                id.and_then(|id| products.get(&id)).copied().unwrap_or(UNBOUNDED)
+            }
             Expression::Token(_) => ExprId::new(place).map_or(UNBOUNDED, |id| letters.of_terminal(id)),
             Expression::Bytes(bytes) => letters.of_bytes(bytes),
             Expression::ByteSet(set) => {

@@ -2,7 +2,7 @@
 
 use super::base::Base;
 use super::cache::mask_cache::{Located, MaskCache, Snapshot};
-use super::cache::shape_cache::ShapeCache;
+use super::cache::shared::Shared;
 use super::memory_bound::{MemoryBound, Share, Tenant};
 use super::part_bounds;
 use super::spelling;
@@ -13,7 +13,7 @@ use crate::attribution::{self, Cause};
 use crate::automaton::{Automaton, KeyExhaustion, Sufficient};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
-use crate::grammar::{CompletionBounds, EndlessNames, Grammar, Letters};
+use crate::grammar::{EndlessNames, Grammar, Letters};
 use crate::limits::Limits;
 use crate::mask_file::{MaskFile, errors};
 use crate::token_index::TokenIndex;
@@ -53,7 +53,7 @@ pub struct Compiler {
     /// The token index, once it is computed; shared by clones.
     index: Arc<OnceLock<Arc<TokenIndex>>>,
     limits: Limits,
-    shared: Arc<ShapeCache>,
+    shared: Arc<Shared>,
     strategies: StrategySet,
     bound: Option<MemoryBound>,
     /// Whether bounds of parts in tokens are ignored.
@@ -418,8 +418,8 @@ impl CompiledGrammar {
                 terminals: self.inner.terminals.usable(vocabulary),
                 longest: vocabulary.longest(),
             };
-            let bounds = CompletionBounds::new(&self.inner.grammar, &letters);
-            Arc::new(Sufficient { letters, bounds })
+            let of_products = self.automaton().product_words();
+            Arc::new(Sufficient::new(&self.inner.grammar, letters, of_products))
         })
     }
 
@@ -434,7 +434,7 @@ impl CompiledGrammar {
         self.endless_names().is_some()
     }
 
-    /// As [`CompletionBounds::names`], for the other names; `None` if they are not endless, or not known to be.
+    /// As [`EndlessNames`], for the other names; `None` if they are not endless, or not known to be.
     pub(crate) fn endless_names(&self) -> Option<EndlessNames> {
         self.inner.names.are_endless.get().copied().flatten()
     }

@@ -45,6 +45,14 @@ impl TokenMask {
         TokenMask { width, repr: Repr::Near { words, removed: removed.into(), added: added.into() } }
     }
 
+    /// The mask with a bit for each token.
+    pub(crate) fn of_bits(bits: BitVec<u32>) -> TokenMask {
+        let width = bits.len();
+        let mut words = bits.into_vec();
+        words.truncate(width.div_ceil(32));
+        TokenMask::near(words.into(), Vec::new(), Vec::new(), width)
+    }
+
     /// A mask of the given tokens, all below the width; duplicates are allowed.
     pub(crate) fn of<'t>(tokens: impl IntoIterator<Item = &'t TokenId>, width: usize) -> TokenMask {
         let mut words = vec![0u32; width.div_ceil(32)];

@@ -24,6 +24,7 @@ mod promises;
 mod steps;
 mod sufficient;
 mod token_groups;
+mod weighing;
 mod within;
 mod within_parts;
 

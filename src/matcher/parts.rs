@@ -14,7 +14,7 @@ use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
 use super::open_parts::{BoundedPart, BoundedReading, Parts, StepReadings};
 use super::token_groups::Alike;
-use super::within::SEARCHES;
+use super::weighing::SEARCHES;
 use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{ConfigurationId, OpenPart, PartId};
 use crate::error::{Error, Result};

@@ -4,6 +4,7 @@
 //! would not find one. So a matcher carries the completion along while its tokens are accepted, and restores it on
 //! rollback.
 
+use crate::mask::TokenMask;
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ pub(super) struct Promises {
     /// The number of steps before the next token, and possible next tokens with a completion after each, sorted by
     /// token.
     leads: Option<(usize, Arc<Leads>)>,
+    /// The number of steps, a budget, and the mask within it there, for queries of single tokens.
+    masked: Option<Arc<(usize, usize, Arc<TokenMask>)>>,
     /// The nodes of a draft with the completions known there, and the index of the node where the matcher is.
     drafted: Option<(Arc<[Drafted]>, usize)>,
 }
@@ -64,10 +67,10 @@ impl Promises {
 
     /// Adds a completion that begins after `steps` steps.
     pub(super) fn add(&mut self, steps: usize, tokens: Arc<[TokenId]>) {
-        let Promises { last, followed_until, leads: _, drafted } = std::mem::take(self);
+        let Promises { last, followed_until, leads: _, masked: _, drafted } = std::mem::take(self);
         let before = Promises { last, followed_until, ..Promises::default() };
         let last = Some(Arc::new(Promise { from: steps, tokens, before }));
-        *self = Promises { last, followed_until: usize::MAX, leads: None, drafted };
+        *self = Promises { last, followed_until: usize::MAX, leads: None, masked: None, drafted };
     }
 
     /// Keeps tokens that may come after `steps` steps, each with a completion after it, in addition to those already
@@ -86,6 +89,17 @@ impl Promises {
         let (_, leads) = self.leads.as_ref().filter(|(at, _)| *at == steps)?;
         let place = leads.binary_search_by_key(&token, |lead| lead.0).ok()?;
         Some(&leads[place].1)
+    }
+
+    /// Keeps the mask within a budget after `steps` steps.
+    pub(super) fn masked(&mut self, steps: usize, budget: usize, mask: &Arc<TokenMask>) {
+        self.masked = Some(Arc::new((steps, budget, Arc::clone(mask))));
+    }
+
+    /// The mask within a budget after `steps` steps, if it is the one kept last.
+    pub(super) fn mask(&self, steps: usize, budget: usize) -> Option<&Arc<TokenMask>> {
+        let (at, within, mask) = &**self.masked.as_ref()?;
+        (*at == steps && *within == budget).then_some(mask)
     }
 
     /// Takes over the promises at the nodes of a draft. The first node is where the matcher is, and each node comes
@@ -124,12 +138,12 @@ impl Promises {
         {
             self.add(steps + 1, Arc::clone(&leads[place].1));
         }
-        self.leads = None;
+        (self.leads, self.masked) = (None, None);
     }
 
     /// Records a rollback to `steps` steps.
     pub(super) fn rolled_back(&mut self, steps: usize) {
-        (self.leads, self.drafted) = (None, None);
+        (self.leads, self.masked, self.drafted) = (None, None, None);
         while let Some(last) = self.last.take_if(|last| last.from > steps) {
             *self = last.before.clone();
         }

@@ -1,19 +1,17 @@
-//! Upper bounds on the letters of completions. A letter is a byte that is a token, or a token terminal, so a bound is
-//! also one in tokens.
+//! Upper bounds on the tokens of completions.
 //!
-//! The bound of a place is a potential: unless it is 0, some letter leads to a place with a lower bound. So a budget
-//! that is at least the bound is kept by following the bounds, without a completion that is carried along. The bound of
-//! a configuration ([`Estimates`](crate::automaton::Estimates)) has this property, but ignores the names that were
-//! read: a name that equals one of them cannot end. So before a name, and within a prefix of a name that was read, the
-//! letters are counted that lead to a prefix of no such name, and then the bound there. Elsewhere the bound of a
-//! configuration counts no further names: if a completion needs one, there is no bound.
+//! The bound of a place is a potential: unless it is 0, some token leads to a place with a lower bound. So a budget that
+//! is at least the bound is kept by following the bounds, without a completion that is carried along. The bound of a
+//! configuration is that of its way to a word, which ignores the names that were read: a name that equals one of them
+//! cannot end. So before a name, and within a prefix of a name that was read, the bound counts the letters that lead to
+//! where the way has no such name. Elsewhere the way has no further names: if a completion needs one, there is no bound.
 
 use super::keys::Cursor;
 use super::matcher::Locked;
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::NamePrefix;
 use crate::error::Result;
-use crate::mask::unless_limited;
+use crate::mask::{KeptMask, unless_limited};
 use crate::vocabulary::TokenId;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
@@ -37,28 +35,24 @@ impl Locked<'_> {
         Ok(self.sufficient(at)?.is_some_and(|letters| letters <= most))
     }
 
-    /// An upper bound on the letters of a completion, if known. See the [module](self). `None` if the grammar has parts
-    /// bounded in tokens.
+    /// An upper bound on the tokens of a completion, if known: see the [module](self). Bounds of parts are ignored.
     pub(super) fn sufficient(&mut self, at: Cursor) -> Result<Option<usize>> {
-        if self.compiled.has_parts() {
-            return Ok(None);
-        }
         match self.names.to_differ(at.key_state) {
-            Some(name) => Ok(unless_limited(self.letters_to_new_name(at.configuration, name))?.flatten()),
-            None => self.letters(at.configuration),
+            Some(name) => Ok(unless_limited(self.tokens_to_new_name(at.configuration, name))?.flatten()),
+            None => self.potential(at.configuration),
         }
     }
 
-    /// An upper bound on the letters of a completion, regardless of the names read.
-    fn letters(&mut self, at: ConfigurationId) -> Result<Option<usize>> {
-        let sufficient = Arc::clone(self.compiled.sufficient());
-        self.cache.sufficient(self.compiled.automaton(), &sufficient, at)
+    /// An upper bound on the tokens of a completion, regardless of the names read.
+    pub(super) fn potential(&mut self, at: ConfigurationId) -> Result<Option<usize>> {
+        let compiled = self.compiled;
+        self.cache.potential(compiled.automaton(), compiled.sufficient(), compiled.vocabulary(), at)
     }
 
-    /// An upper bound on the letters of a completion from before a name (the flag is false) or within it, with the
-    /// names that it must not equal: breadth first over the places up to those from which none of these names can be
-    /// reached.
-    fn letters_to_new_name(
+    /// An upper bound on the tokens of a completion from before a name (the flag is false) or within it, with the names
+    /// that it must not equal: that of the configuration if its way leads to another name. Otherwise breadth first over
+    /// letters, up to places from which that is so, or from which none of these names can be reached.
+    fn tokens_to_new_name(
         &mut self,
         from: ConfigurationId,
         name: (bool, NamePrefix),
@@ -67,46 +61,76 @@ impl Locked<'_> {
         let usable = self.compiled.sufficient().letters.bytes;
         let mut best: Option<usize> = None;
         let mut seen = FxHashSet::from_iter([(from, name)]);
-        let mut open = VecDeque::from([(from, name, 1)]);
-        while let Some((at, (has_begun, name), read)) = open.pop_front() {
-            let improves = |letters: usize| best.is_none_or(|best| letters < best);
-            if !improves(read) {
+        let mut open = VecDeque::from([(from, name, 0)]);
+        while let Some((at, name, read)) = open.pop_front() {
+            if best.is_some_and(|best| best <= read) {
                 break;
+            }
+            let tokens = self.potential(at)?;
+            if let Some(tokens) = tokens.filter(|_| self.leads_to_new_name(at, name)) {
+                best = best.into_iter().chain([read.saturating_add(tokens)]).min();
+                continue;
             }
             let mut known: Option<ConfigurationId> = None;
             for byte in self.cache.lazy(automaton).candidate_bytes(at).intersection(&usable).iter() {
                 self.cache.tables.work.spend(1)?;
                 let next = self.cache.lazy(automaton).step(at, byte)?;
-                let after = match (has_begun, byte) {
-                    _ if next == ConfigurationId::DEAD => None,
-                    (true, _) => self.names.left_after(name, byte).map(|name| (true, name)),
-                    (false, b'"') => Some((true, name)),
-                    (false, b' ' | b'\t' | b'\n' | b'\r') => Some((false, name)),
-                    (false, _) => None,
-                };
+                let after = if next == ConfigurationId::DEAD { None } else { self.name_after(name, byte) };
                 let Some(after) = after else { continue };
                 if self.names.is_left(after.1) {
-                    let least = self.cache.least_bytes(automaton, next)?;
-                    let is_near = best.is_none_or(|best| read + least < best);
-                    if is_near && seen.len() < PLACES_IN_NAME && seen.insert((next, after)) {
+                    if seen.len() < PLACES_IN_NAME && seen.insert((next, after)) {
                         open.push_back((next, after, read + 1));
                     }
                 } else if known != Some(next) {
                     known = Some(next);
-                    let letters = self.letters(next)?.map(|letters| read.saturating_add(letters));
-                    best = [best, letters].into_iter().flatten().min();
+                    let tokens = self.potential(next)?.map(|tokens| tokens.saturating_add(read + 1));
+                    best = best.into_iter().chain(tokens).min();
                 }
             }
         }
         Ok(best)
     }
 
-    /// The letters after which a completion of at most `rest` letters is known: tokens of one byte, and one token of
-    /// each token terminal.
+    /// The prefix of a name after one more byte, before the name (the flag is false) or within it; `None` if the byte
+    /// ends a name already read or does not belong to a name.
+    pub(super) fn name_after(
+        &self,
+        (has_begun, name): (bool, NamePrefix),
+        byte: u8,
+    ) -> Option<(bool, NamePrefix)> {
+        match (has_begun, byte) {
+            (true, _) => self.names.left_after(name, byte).map(|name| (true, name)),
+            (false, b'"') => Some((true, name)),
+            (false, b' ' | b'\t' | b'\n' | b'\r') => Some((false, name)),
+            (false, _) => None,
+        }
+    }
+
+    /// Whether the way of a configuration to a word has a name that was not read.
+    fn leads_to_new_name(&self, at: ConfigurationId, mut name: (bool, NamePrefix)) -> bool {
+        for byte in self.cache.letters_of_way(at).take(PLACES_IN_NAME) {
+            match self.name_after(name, byte) {
+                None => return false,
+                Some(after) if !self.names.is_left(after.1) => return true,
+                Some(after) => name = after,
+            }
+        }
+        false
+    }
+
+    /// Some tokens after which a completion of at most `rest` tokens is known: the first token of the way to a word,
+    /// tokens of one byte, and one token of each token terminal.
     pub(super) fn letters_within(&mut self, at: Cursor, rest: usize) -> Result<Vec<TokenId>> {
         let (automaton, vocabulary) = (self.compiled.automaton(), Arc::clone(self.compiled.vocabulary()));
         let usable = self.compiled.sufficient().letters.bytes;
         let mut letters = Vec::new();
+        let way = self.cache.way(at.configuration, &vocabulary);
+        if let Some(&first) = way.as_ref().and_then(|way| way.first())
+            && let Some(next) = unless_limited(self.after_token(at, first))?.flatten()
+            && self.is_sufficient(next, rest)?
+        {
+            letters.push(first);
+        }
         for byte in self.cache.lazy(automaton).candidate_bytes(at.configuration).intersection(&usable).iter()
         {
             let next = unless_limited(self.step(at, &[], byte))?.flatten();
@@ -128,11 +152,11 @@ impl Locked<'_> {
         Ok(letters)
     }
 
-    /// An upper bound on the tokens needed after any token that may come, if the grammar shows one. It is cached if it
-    /// does not depend on names.
+    /// An upper bound on the tokens needed after any token that may come, if the grammar shows one. It is kept if it does
+    /// not depend on names.
     pub(super) fn find_ceiling(&mut self, at: Cursor) -> Result<Option<usize>> {
         let (compiled, outside) = (self.compiled, at.key_state.is_outside());
-        if let Some(known) = self.cache.completion_ceiling(at.configuration).filter(|_| outside) {
+        if let Some(known) = self.cache.ceiling(at.configuration).filter(|_| outside) {
             return Ok(Some(known));
         }
         let in_token = match compiled.index().quote_tokens().has_two_key_tokens {
@@ -144,17 +168,15 @@ impl Locked<'_> {
         let ceiling = self.cache.sufficient_after_any(compiled.automaton(), &sufficient, at.configuration)?;
         let ceiling = ceiling.map(|ceiling| ceiling.saturating_add(names));
         if let Some(ceiling) = ceiling.filter(|_| outside) {
-            self.cache.keep_completion_ceiling(at.configuration, ceiling);
+            let kept = KeptMask { holds: (ceiling, usize::MAX), mask: None };
+            self.cache.keep_within(at.configuration, ceiling.saturating_add(1), kept);
         }
         Ok(ceiling)
     }
 
     /// An upper bound on the letters that complete any name which must differ from those already read and from `more`
-    /// others; 0 in grammars without names. `None` if unknown, or if the grammar has parts bounded in tokens.
+    /// others; 0 in grammars without names. `None` if unknown.
     fn letters_of_names(&self, at: Cursor, more: u32) -> Option<usize> {
-        if self.compiled.has_parts() {
-            return None;
-        }
         if !self.compiled.automaton().has_names() {
             return Some(0);
         }

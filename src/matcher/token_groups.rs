@@ -1,21 +1,21 @@
 //! The tokens that may come next, grouped by the configurations that they lead to.
-//!
-//! The trie is walked once per configuration, ignoring names read so far, and the result is kept. If names may matter,
-//! only tokens with a quote or a backslash, and tokens that continue a name to a prefix of one already read, are walked
-//! again. All other tokens leave the names as they are, or continue to an unused name.
 
 use super::keys::Cursor;
 use super::matcher::Locked;
-use super::within::FAR;
 use crate::automaton::ConfigurationId;
-use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
-use crate::json::string::JsonStringDecoder;
-use crate::mask::{Groups, KeptGroups, TokenMask, unless_limited};
+use crate::mask::unless_limited;
 use crate::vocabulary::{TokenId, TokenTrie};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::Arc;
+
+/// If the remaining tokens may have at least this many bytes, it is not checked whether their bytes suffice to reach
+/// the end.
+pub(super) const FAR: usize = 1 << 13;
+
+/// The children of a node are tried one by one if they are at most this many.
+const MANY_CHILDREN: usize = 8;
 
 /// Tokens that lead to the same cursor, apart from the characters of a name that equals no prefix of one already read.
 pub(super) struct Alike {
@@ -24,133 +24,22 @@ pub(super) struct Alike {
     pub(super) tokens: Vec<TokenId>,
 }
 
-/// The result of a step, or `None` if it has reached a limit; then `limited` is set.
-fn noted<T>(result: Result<T>, limited: &Cell<bool>) -> Result<Option<T>> {
-    let result = unless_limited(result)?;
-    limited.set(limited.get() || result.is_none());
-    Ok(result)
-}
-
 /// Steps with the names read. Where a step reaches a limit, nothing is known about the tokens, and `limited` is set.
-fn steps<'l>(
+pub(super) fn steps<'l>(
     limited: &'l Cell<bool>,
 ) -> impl Fn(&mut Locked<'_>, Cursor, &[u8], u8) -> Result<Option<Cursor>> + 'l {
-    |locked, at, read, byte| Ok(noted(locked.step(at, read, byte), limited)?.flatten())
+    |locked, at, read, byte| {
+        let next = unless_limited(locked.step(at, read, byte))?;
+        limited.set(limited.get() || next.is_none());
+        Ok(next.flatten())
+    }
 }
 
 impl Locked<'_> {
-    /// The tokens of a mask, grouped by the configurations that they lead to; the key states there, empty if all equal
-    /// the key state of `from`; and whether the groups are complete. Tokens that clearly need more than `rest` tokens
-    /// after them, and tokens whose steps reach a limit, may be missing.
-    pub(super) fn kept_or_new_groups(
-        &mut self,
-        from: Cursor,
-        plain: &TokenMask,
-        rest: usize,
-    ) -> Result<(Arc<Groups>, Vec<KeyState>, bool)> {
-        let kept = self.cache.kept_groups(from.configuration);
-        if let Some(kept) = kept.as_ref().filter(|kept| kept.names_stay && from.key_state.is_outside()) {
-            return Ok((Arc::clone(&kept.groups), Vec::new(), true));
-        }
-        let plain = plain.to_bits();
-        let wanted = |token: TokenId| plain[token.index()];
-        let trie = self.compiled.vocabulary().trie();
-        let limited = Cell::new(false);
-        let (found, whole) = match self.as_if_no_name_came(from, kept, &limited)? {
-            Some(kept) => (self.groups_by_breaks(from, &kept, wanted, &limited)?, true),
-            None => self.groups(trie, from, steps(&limited), wanted, rest)?,
-        };
-        let whole = whole && !limited.get();
-        let key_states: Vec<KeyState> = found.iter().map(|alike| alike.at.key_state).collect();
-        let groups: Arc<Groups> =
-            found.into_iter().map(|Alike { at, tokens }| (at.configuration, tokens)).collect();
-        let names_stay = key_states.iter().all(|&state| state == from.key_state);
-        if from.key_state.is_outside() && whole {
-            let kept = KeptGroups { groups: Arc::clone(&groups), names_stay };
-            self.cache.keep_groups(self.compiled.automaton(), from.configuration, kept);
-        }
-        Ok((groups, if names_stay { Vec::new() } else { key_states }, whole))
-    }
-
-    /// The groups of a configuration ignoring names, if they can be reused; otherwise `None`. Only tokens with a quote
-    /// or a backslash, and tokens that continue as a name already read, must then be walked again. `kept` are the
-    /// groups kept for the configuration.
-    fn as_if_no_name_came(
-        &mut self,
-        from: Cursor,
-        kept: Option<KeptGroups>,
-        limited: &Cell<bool>,
-    ) -> Result<Option<Arc<Groups>>> {
-        let state = from.key_state;
-        let in_string =
-            state.is_in_text() || state.in_name().is_some_and(|name| name.0 == JsonStringDecoder::Plain);
-        if !(in_string || state.is_outside() && kept.is_some())
-            || !self.tokens_by_id(from.configuration)?.is_empty()
-        {
-            return Ok(None);
-        }
-        if let Some(kept) = kept {
-            return Ok(Some(kept.groups));
-        }
-        let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| {
-            Ok(noted(locked.step_without_names(at, byte), limited)?.flatten())
-        };
-        let anywhere = Cursor { key_state: KeyState::OUTSIDE, ..from };
-        let trie = self.compiled.vocabulary().trie();
-        let (found, _) = self.groups(trie, anywhere, step, |_| true, usize::MAX)?;
-        let groups: Arc<Groups> =
-            found.into_iter().map(|Alike { at, tokens }| (at.configuration, tokens)).collect();
-        if !limited.get() {
-            let kept = KeptGroups { groups: Arc::clone(&groups), names_stay: false };
-            self.cache.keep_groups(self.compiled.automaton(), from.configuration, kept);
-        }
-        Ok(Some(groups))
-    }
-
     /// The cursor after one more byte, with an unchanged key state; `None` if the byte is not allowed.
     pub(super) fn step_without_names(&mut self, at: Cursor, byte: u8) -> Result<Option<Cursor>> {
         let configuration = self.cache.lazy(self.compiled.automaton()).step(at.configuration, byte)?;
         Ok((configuration != ConfigurationId::DEAD).then_some(Cursor { configuration, ..at }))
-    }
-
-    /// The wanted tokens, grouped by the cursors that they lead to. `known` are the groups of the configuration
-    /// ignoring names; their tokens with a quote or a backslash are walked again.
-    fn groups_by_breaks(
-        &mut self,
-        from: Cursor,
-        known: &Groups,
-        wanted: impl Fn(TokenId) -> bool,
-        limited: &Cell<bool>,
-    ) -> Result<Vec<Alike>> {
-        let compiled = self.compiled;
-        let (vocabulary, breaks) = (compiled.vocabulary(), compiled.index().string_breaks());
-        let (mut groups, _) = self.groups(&breaks.trie, from, steps(limited), &wanted, usize::MAX)?;
-        let name = from.key_state.in_name();
-        let came = name.filter(|&name| self.names.is_left(name));
-        let mut places: FxHashMap<Cursor, usize> = FxHashMap::default();
-        for (configuration, tokens) in known {
-            let mut fresh = Vec::with_capacity(tokens.len());
-            for &token in tokens.iter().filter(|&&token| !breaks.has(token) && wanted(token)) {
-                let bytes = vocabulary.bytes(token).unwrap_or_default();
-                if came.is_none_or(|name| self.names.is_none_left(name, bytes)) {
-                    fresh.push(token);
-                } else if let Some(at) = noted(self.after_token(from, token), limited)?.flatten() {
-                    let place = *places.entry(at).or_insert(groups.len());
-                    match groups.get_mut(place) {
-                        Some(group) => group.tokens.push(token),
-                        None => groups.push(Alike { at, tokens: vec![token] }),
-                    }
-                }
-            }
-            let Some(&first) = fresh.first() else { continue };
-            let at = match name {
-                // each token extends the name differently, so any of them may represent the group
-                Some(_) => noted(self.after_token(from, first), limited)?.flatten(),
-                None => Some(Cursor { configuration: *configuration, ..from }),
-            };
-            groups.extend(at.map(|at| Alike { at, tokens: fresh }));
-        }
-        Ok(groups)
     }
 
     /// The wanted tokens of a trie, grouped by the cursors that they lead to; `step` returns the cursor after a byte
@@ -182,7 +71,17 @@ impl Locked<'_> {
             if let Some(last) = read.last_mut() {
                 *last = trie.byte(node);
             }
-            for child in trie.steps(node) {
+            let children = trie.steps(node);
+            // the possible bytes, if they are few
+            let few = match children.len() > MANY_CHILDREN {
+                true => Some(self.cache.lazy(automaton).candidate_bytes(at.configuration)),
+                false => None,
+            };
+            let few = few.filter(|few| few.len() * 4 < children.len());
+            let place = |byte| children.binary_search_by_key(&byte, |child| child.byte).ok();
+            let known = few.iter().flat_map(|few| few.iter()).filter_map(place);
+            let all = children.iter().filter(|_| few.is_none());
+            for child in known.map(|place| &children[place]).chain(all) {
                 self.cache.tables.work.spend(1)?;
                 let Some(next) = step(self, at, &read, child.byte)? else { continue };
                 if looks_ahead {

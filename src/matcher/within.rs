@@ -1,8 +1,7 @@
 //! Masks within a budget of tokens, and queries about single tokens.
 //!
 //! A token is allowed if a completion of few enough tokens is known after it. If the budget is at least what any
-//! allowed token may need, the result is the mask without a budget. Otherwise the trie is walked once, and the tokens
-//! are grouped by the configurations that they lead to, so that most groups need only one query.
+//! allowed token may need, the result is the mask without a budget. Otherwise the tokens are weighed (`weighing.rs`).
 
 use super::errors;
 use super::keys::Cursor;
@@ -10,41 +9,19 @@ use super::matcher::{Locked, Matcher};
 use super::promises::Lead;
 use super::steps::known_run;
 use super::sufficient::unless_too_large;
+use super::weighing::WithinBudget;
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
-use crate::mask::{Distance, Effort, TokenMask, unless_limited};
+use crate::mask::{Distance, Effort, KeptMask, TokenMask, unless_limited};
 use crate::vocabulary::TokenId;
 use std::sync::Arc;
-
-/// Once the searches of one mask have examined more places than `Limits::completion_search` times this factor, no other
-/// search begins, and tokens that would need one are forbidden. After a quarter of that number, searches look
-/// for shorter completions only along completions that are short in bytes.
-pub(super) const SEARCHES: usize = 256;
 
 /// How many times [`Matcher::ample_budget`] continues the exploration of the key supply.
 const LOOKS_AT_NAMES: usize = 16;
 
-/// If the remaining tokens may have at least this many bytes, it is not checked whether their bytes suffice to reach
-/// the end.
-pub(super) const FAR: usize = 1 << 13;
-
-/// Maximum number of searches per mask for completions of single tokens, in groups whose tokens may have begun
-/// different names.
-const SEARCHES_BY_NAMES: usize = 64;
-
-/// The allowed tokens after which a completion within the budget is known.
-struct WithinBudget {
-    tokens: Vec<TokenId>,
-    /// The value of `rest` from which on all tokens of the mask without a budget are allowed; `None` if unknown.
-    ceiling: Option<usize>,
-    /// Tokens, each with a completion after it that a later search may not find: it was found with intermediate results
-    /// of this mask.
-    leads: Vec<(TokenId, Arc<[TokenId]>)>,
-    /// Whether the tokens depend only on the configuration and on `rest`, not on names read so far, and no search was
-    /// cut short.
-    is_general: bool,
-}
+/// A completion, if one was found; its distance; and a lower bound on the tokens of any completion.
+type Searched = (Option<Arc<[TokenId]>>, Distance, usize);
 
 impl Matcher {
     /// The mask of the tokens that may come next if at most `budget` tokens are still to come, including the next one
@@ -61,15 +38,22 @@ impl Matcher {
     /// budget exceeds a limit such as `mask_work` or `cache_bytes`.
     pub fn mask_within(&mut self, budget: usize) -> Result<Arc<TokenMask>> {
         let plain = self.mask()?;
-        if self.path.has_ended() || self.is_above_ceiling(budget) {
+        if self.path.has_ended() {
             return Ok(plain);
+        }
+        let is_bounded = self.is_bounded();
+        if self.path.key_state().is_outside()
+            && !is_bounded
+            && let Some(kept) = self.compiled.snapshot().mask_within(self.path.at(), budget)
+        {
+            return kept.map_or(Ok(plain), |mask| self.with_given_ends_within(mask));
         }
         if unless_too_large(self.ample_budget())?.flatten().is_some_and(|ample| ample <= budget) {
             return Ok(plain);
         }
         self.promise(budget)?;
         let Some(rest) = budget.checked_sub(1) else { return self.ends_here() };
-        let found = match self.is_bounded() {
+        let found = match is_bounded {
             true => self.bounded_mask_within(&plain, rest),
             false => self.unbounded_mask_within(&plain, rest),
         };
@@ -78,8 +62,10 @@ impl Matcher {
             None => (self.ends_here()?, Vec::new()),
         };
         self.promises.lead(self.steps(), leads);
-        let mask = if self.is_bounded() { mask } else { self.with_given_ends_within(mask)? };
-        self.with_next(mask, budget)
+        let mask = if is_bounded { mask } else { self.with_given_ends_within(mask)? };
+        let mask = self.with_next(mask, budget)?;
+        self.promises.masked(self.steps(), budget, &mask);
+        Ok(mask)
     }
 
     /// The end tokens that end the text here.
@@ -98,37 +84,17 @@ impl Matcher {
         plain: &Arc<TokenMask>,
         rest: usize,
     ) -> Result<(Arc<TokenMask>, Vec<Lead>)> {
-        let width = self.compiled.vocabulary().width();
-        // stored results are per configuration, without a key state
-        let outside = self.path.key_state().is_outside();
-        let is_accepting = self.is_accepting();
+        // masks are kept per configuration, without a key state and without given end tokens
+        let is_shared = self.path.key_state().is_outside() && !self.exchanges_ends();
         self.with_lock(|locked, at| {
-            if locked.cache.completion_ceiling(at).filter(|_| outside).is_some_and(|ceiling| ceiling <= rest)
-            {
-                return Ok((Arc::clone(plain), Vec::new()));
+            let from = locked.cursor(at);
+            let WithinBudget { mask, holds, leads, is_general } = locked.within(from, plain, rest)?;
+            let mask = mask.map(Arc::new);
+            if is_general && is_shared {
+                let needed = unless_limited(locked.sufficient(from))?.flatten().unwrap_or(usize::MAX);
+                locked.cache.keep_within(at, needed, KeptMask { holds, mask: mask.clone() });
             }
-            if let Some(kept) = locked.cache.kept_mask(at, rest).filter(|_| outside) {
-                return Ok((kept, Vec::new()));
-            }
-            let WithinBudget { mut tokens, ceiling, leads, is_general } =
-                locked.within(locked.cursor(at), plain, rest)?;
-            if let Some(ceiling) = ceiling.filter(|_| outside) {
-                locked.cache.keep_completion_ceiling(at, ceiling);
-            }
-            if ceiling.is_some_and(|ceiling| ceiling <= rest) {
-                return Ok((Arc::clone(plain), Vec::new()));
-            }
-            if is_accepting {
-                // an end token that token edges take need not end the text, and was examined like any other token
-                let by_id = locked.tokens_by_id(at)?;
-                tokens
-                    .extend(locked.compiled.vocabulary().eos().iter().filter(|end| !by_id.contains_key(end)));
-            }
-            let mask = Arc::new(TokenMask::of(&tokens, width));
-            if is_general && outside {
-                locked.cache.keep_mask(locked.compiled.automaton(), (at, rest), Arc::clone(&mask));
-            }
-            Ok((mask, leads))
+            Ok((mask.unwrap_or_else(|| Arc::clone(plain)), leads))
         })
     }
 
@@ -168,22 +134,21 @@ impl Matcher {
                 let rest = budget.saturating_sub(1);
                 let letters = self.with_lock(|locked, at| locked.letters_within(locked.cursor(at), rest));
                 let letters = unless_too_large(letters)?.unwrap_or_default();
-                match letters.is_empty() {
-                    true => Err(errors::budget(budget, Distance::Unknown, 0, self.byte_count())),
-                    false => Ok(Arc::new(TokenMask::of(&letters, width))),
+                if !letters.is_empty() {
+                    return Ok(Arc::new(TokenMask::of(&letters, width)));
+                }
+                let (completion, tokens, _) = self.searched(budget)?;
+                match completion.filter(|completion| (1..=budget).contains(&completion.len())) {
+                    Some(completion) => {
+                        let mask = TokenMask::of([&completion[0]], width);
+                        self.promises.add(self.steps(), completion);
+                        Ok(Arc::new(mask))
+                    }
+                    None => Err(errors::budget(budget, tokens, 0, self.byte_count())),
                 }
             }
             _ => Ok(mask),
         }
-    }
-
-    /// Whether a budget is known to exceed what is needed after any allowed token. Then no completion needs to be
-    /// carried along, because a completion within the budget will be found again after each of the tokens.
-    fn is_above_ceiling(&self, budget: usize) -> bool {
-        if budget == 0 || !self.path.key_state().is_outside() || self.is_bounded() {
-            return false;
-        }
-        self.compiled.snapshot().completion_ceiling(self.path.at()).is_some_and(|ceiling| ceiling < budget)
     }
 
     /// Writes the [mask within a budget](Matcher::mask_within) as [`fill_mask`](Matcher::fill_mask) does. After an
@@ -244,6 +209,9 @@ impl Matcher {
     /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub fn is_token_allowed_within(&mut self, token: TokenId, budget: usize) -> Result<bool> {
         let steps = self.steps();
+        if let Some(mask) = self.promises.mask(steps, budget) {
+            return Ok(mask.contains(token));
+        }
         let is_next = |ahead: &[TokenId]| ahead.len() <= budget && ahead.first() == Some(&token);
         if self.promises.ahead(steps).is_some_and(is_next)
             || self.promises.lead_after(steps, token).is_some_and(|lead| lead.len() < budget)
@@ -271,8 +239,10 @@ impl Matcher {
         }
         let bytes = vocabulary.bytes(token).unwrap_or_default();
         let found = self.with_lock(|locked, at| match locked.after_token(locked.cursor(at), token)? {
-            Some(next) if locked.is_sufficient(next, rest)? => Ok((true, None)),
             Some(next) => {
+                if let Some(needed) = locked.sufficient(next)? {
+                    return Ok((needed <= rest, None));
+                }
                 let ahead = locked.ahead_within(next, bytes, rest, Effort::All)?.completion;
                 let ahead = ahead.filter(|completion| completion.len() <= rest);
                 Ok((ahead.is_some(), ahead))
@@ -285,6 +255,17 @@ impl Matcher {
             self.promises.lead(steps, vec![(token, completion)]);
         }
         Ok(may_come)
+    }
+
+    /// The upper bound on the tokens of a completion by which masks within budgets decide, for tests that compare it with
+    /// exhaustive search. `None` if none is known.
+    ///
+    /// # Errors
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn potential(&mut self) -> Result<Option<usize>> {
+        self.with_lock(|locked, at| locked.sufficient(locked.cursor(at)))
     }
 
     /// Whether a token is an end-of-sequence token that ends the text here. If token edges take the token, the text may
@@ -308,23 +289,12 @@ impl Matcher {
                 (completion, tokens.unwrap_or(Distance::Unknown), 0)
             }
             false => {
-                let found = self.with_lock(|locked, at| {
-                    let at = locked.cursor(at);
-                    if locked.is_sufficient(at, budget)? {
-                        return Ok(None);
-                    }
-                    let least = locked.least_tokens(at)?;
-                    // if `least` exceeds the budget, a search serves only to name a budget that suffices in the error
-                    let effort = if least > budget { Effort::Quick } else { Effort::All };
-                    let ahead = locked.ahead_within(at, &[], budget, effort)?;
-                    Ok(Some((ahead.completion, ahead.tokens, least)))
-                });
-                match unless_too_large(found)? {
-                    Some(Some(found)) => found,
-                    // the configuration itself guarantees the bound
-                    Some(None) => return Ok(()),
-                    None => (None, Distance::Unknown, 0),
+                // in tables too small for the bound, a search may still find a completion
+                let known = self.with_lock(|locked, at| locked.is_sufficient(locked.cursor(at), budget));
+                if unless_too_large(known)?.unwrap_or_default() {
+                    return Ok(());
                 }
+                self.searched(budget)?
             }
         };
         match completion.filter(|completion| completion.len() <= budget) {
@@ -337,9 +307,24 @@ impl Matcher {
     }
 }
 
+impl Matcher {
+    /// Searches for a completion of at most `budget` tokens.
+    fn searched(&mut self, budget: usize) -> Result<Searched> {
+        let found = self.with_lock(|locked, at| {
+            let at = locked.cursor(at);
+            let least = locked.least_tokens(at)?;
+            // if `least` exceeds the budget, a search serves only to name a budget that suffices in the error
+            let effort = if least > budget { Effort::Quick } else { Effort::All };
+            let ahead = locked.ahead_within(at, &[], budget, effort)?;
+            Ok((ahead.completion, ahead.tokens, least))
+        });
+        Ok(unless_too_large(found)?.unwrap_or((None, Distance::Unknown, 0)))
+    }
+}
+
 impl Locked<'_> {
     /// The cursor after bytes that follow the path; `None` if they are not allowed or repeat a name in an object.
-    fn run(&mut self, mut at: Cursor, bytes: &[u8]) -> Result<Option<Cursor>> {
+    pub(super) fn run(&mut self, mut at: Cursor, bytes: &[u8]) -> Result<Option<Cursor>> {
         for (read, &byte) in bytes.iter().enumerate() {
             match self.step(at, &bytes[..read], byte)? {
                 Some(next) => at = next,
@@ -377,87 +362,6 @@ impl Locked<'_> {
     fn least_tokens(&mut self, at: Cursor) -> Result<usize> {
         let least = self.cache.least_bytes(self.compiled.automaton(), at.configuration)?;
         Ok(least.div_ceil((self.compiled.vocabulary().longest() as usize).max(1)))
-    }
-
-    /// The tokens of the mask `plain` after which a completion of at most `rest` tokens is known. End-of-sequence
-    /// tokens are included only if token edges take them.
-    fn within(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<WithinBudget> {
-        let vocabulary = Arc::clone(self.compiled.vocabulary());
-        let (groups, key_states, whole) = self.kept_or_new_groups(from, plain, rest)?;
-        let reach = self.reach(rest);
-        let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
-        let before = self.cache.places_searched();
-        let ceiling = whole.then_some(0);
-        let mut within = WithinBudget { tokens: Vec::new(), ceiling, leads: Vec::new(), is_general: whole };
-        let mut names = 0;
-        for (group, (configuration, tokens)) in groups.iter().enumerate() {
-            let key_state = key_states.get(group).copied().unwrap_or(from.key_state);
-            let at = Cursor { configuration: *configuration, key_state };
-            let least = unless_limited(self.cache.least_bytes(self.compiled.automaton(), *configuration))?;
-            if reach < FAR && least.is_none_or(|least| least > reach) {
-                within.ceiling = None;
-                within.is_general &= least.is_some();
-                continue;
-            }
-            let is_text = |token: &TokenId| !vocabulary.is_eos(*token);
-            let since = |token: TokenId| {
-                Some(token).filter(is_text).and_then(|token| vocabulary.bytes(token)).unwrap_or_default()
-            };
-            let Some((&first, others)) = tokens.split_first() else { continue };
-            let sufficient = unless_limited(self.sufficient(at))?.flatten();
-            if let Some(letters) = sufficient.filter(|&letters| letters <= rest) {
-                within.tokens.extend_from_slice(tokens);
-                within.ceiling = within.ceiling.map(|most| most.max(letters));
-                continue;
-            }
-            let searched = self.cache.places_searched() - before;
-            if searched > most {
-                (within.ceiling, within.is_general) = (None, false);
-                continue;
-            }
-            let effort = if searched <= most / 4 { Effort::All } else { Effort::Short };
-            within.is_general &= effort == Effort::All;
-            let ahead = self.ahead_within(at, since(first), rest, effort)?;
-            let needed = ahead.tokens.known();
-            let is_within = |needed: Option<usize>| needed.is_some_and(|needed| needed <= rest);
-            within.tokens.extend(is_within(needed).then_some(first));
-            // a second name may equal the unfinished name at this place
-            let alike = ahead.names <= 1;
-            within.ceiling = match alike && (at.key_state.is_outside() || ahead.names == 0) {
-                true => within.ceiling.zip(needed).map(|(most, needed)| most.max(needed)),
-                false => {
-                    within.is_general = false;
-                    None
-                }
-            };
-            if alike {
-                within.tokens.extend(others.iter().filter(|_| is_within(needed)));
-                continue;
-            }
-            let mut found: Vec<Arc<[TokenId]>> = ahead.completion.into_iter().collect();
-            for &token in others {
-                // tokens of a group may have begun different names
-                let Some(at) = unless_limited(self.after_token(from, token))?.flatten() else { continue };
-                let mut lead = None;
-                for completion in found.iter().filter(|completion| completion.len() <= rest) {
-                    let read = unless_limited(self.read_completion(at, since(token), completion))?;
-                    if read.flatten().is_some() {
-                        lead = Some(Arc::clone(completion));
-                        break;
-                    }
-                }
-                if lead.is_none() && names < SEARCHES_BY_NAMES {
-                    names += 1;
-                    lead = self.ahead_within(at, since(token), rest, Effort::Short)?.completion;
-                    found.extend(lead.clone());
-                }
-                if let Some(lead) = lead.filter(|lead| lead.len() <= rest) {
-                    within.tokens.push(token);
-                    within.leads.push((token, lead));
-                }
-            }
-        }
-        Ok(within)
     }
 
     /// The maximum number of bytes of `tokens` tokens.

@@ -1,11 +1,10 @@
 //! Data about a vocabulary that its masks share: loop languages, summaries of subtrees and tokens by kinds of
-//! characters, which are computed first; tokens with quotes, string breaks and heights, computed on first use.
+//! characters, which are computed first; tokens with quotes, incomplete tokens and heights, computed on first use.
 
 pub(crate) mod alphabet;
 pub(crate) mod class_trie;
 pub(crate) mod loops;
 pub(crate) mod quote_tokens;
-pub(crate) mod string_breaks;
 pub(crate) mod subtree_summary;
 pub(crate) mod tuning;
 pub(crate) mod utf8;
@@ -13,12 +12,11 @@ pub(crate) mod utf8;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::vocabulary::trie::check_nodes;
-use crate::vocabulary::{TokenTrie, Vocabulary};
+use crate::vocabulary::{TokenId, TokenTrie, Vocabulary};
 use loops::{Loops, TrieId};
 use quote_tokens::QuoteTokens;
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
-use string_breaks::StringBreaks;
 
 /// The version of the serialised index. The version changes with the set of loops and with the data stored for loops.
 const VERSION: u32 = 1;
@@ -32,6 +30,20 @@ fn digest(vocabulary: &Vocabulary, content: &[u8]) -> [u8; DIGEST] {
     Sha256::new().chain_update(vocabulary.fingerprint()).chain_update(content).finalize().into()
 }
 
+/// The tokens with commas: only these lead from within a member of an object to the name of another member.
+#[derive(Debug)]
+pub(crate) struct WithCommas {
+    pub(crate) all: Box<[TokenId]>,
+    /// Those with a comma after a quote.
+    pub(crate) after_quotes: Box<[TokenId]>,
+}
+
+impl WithCommas {
+    fn memory_usage(&self) -> usize {
+        size_of_val(&*self.all) + size_of_val(&*self.after_quotes)
+    }
+}
+
 /// The index of one vocabulary.
 #[derive(Debug)]
 pub(crate) struct TokenIndex {
@@ -40,8 +52,10 @@ pub(crate) struct TokenIndex {
     /// Computed on the first call of `quote_tokens`, when a grammar is compiled in which names of objects must be
     /// compared.
     quotes: OnceLock<QuoteTokens>,
-    /// Computed for the first mask within a budget that is computed inside a string while names are tracked.
-    breaks: OnceLock<StringBreaks>,
+    /// Computed on the first call of `incomplete`, by masks within a budget.
+    incomplete: OnceLock<Box<[TokenId]>>,
+    /// Computed on the first call of `with_commas`, by masks within a budget.
+    commas: OnceLock<WithCommas>,
     /// Computed on the first call of `trie_heights`, by searches in tokens.
     heights: OnceLock<Box<[u32]>>,
 }
@@ -61,7 +75,8 @@ impl TokenIndex {
             vocabulary,
             loops,
             quotes: OnceLock::new(),
-            breaks: OnceLock::new(),
+            incomplete: OnceLock::new(),
+            commas: OnceLock::new(),
             heights: OnceLock::new(),
         })
     }
@@ -103,7 +118,8 @@ impl TokenIndex {
             vocabulary,
             loops,
             quotes: OnceLock::new(),
-            breaks: OnceLock::new(),
+            incomplete: OnceLock::new(),
+            commas: OnceLock::new(),
             heights: OnceLock::new(),
         }))
     }
@@ -121,9 +137,28 @@ impl TokenIndex {
         self.quotes.get_or_init(|| QuoteTokens::new(&self.vocabulary))
     }
 
-    /// The tokens with a quote or a backslash, computed on the first call.
-    pub(crate) fn string_breaks(&self) -> &StringBreaks {
-        self.breaks.get_or_init(|| StringBreaks::new(&self.vocabulary))
+    /// The tokens that end inside a character of UTF-8.
+    pub(crate) fn incomplete(&self) -> &[TokenId] {
+        self.incomplete.get_or_init(|| {
+            let tokens = self.vocabulary.tokens();
+            tokens.filter(|(_, bytes)| utf8::ends_inside(bytes)).map(|(token, _)| token).collect()
+        })
+    }
+
+    /// The tokens with commas.
+    pub(crate) fn with_commas(&self) -> &WithCommas {
+        self.commas.get_or_init(|| {
+            let tokens = || self.vocabulary.tokens().filter(|(_, bytes)| bytes.contains(&b','));
+            let after_quote = |bytes: &[u8]| {
+                let quote = bytes.iter().position(|&byte| byte == b'"');
+                quote.is_some_and(|quote| bytes[quote..].contains(&b','))
+            };
+            let quoted = tokens().filter(|(_, bytes)| after_quote(bytes));
+            WithCommas {
+                all: tokens().map(|(token, _)| token).collect(),
+                after_quotes: quoted.map(|(token, _)| token).collect(),
+            }
+        })
     }
 
     /// Per node of the trie of all tokens, the length in bytes of the longest path below it.
@@ -151,7 +186,8 @@ impl TokenIndex {
     pub(crate) fn memory_usage(&self) -> usize {
         self.loops.memory_usage()
             + self.quotes.get().map_or(0, QuoteTokens::memory_usage)
-            + self.breaks.get().map_or(0, StringBreaks::memory_usage)
+            + self.incomplete.get().map_or(0, |tokens| size_of_val(&**tokens))
+            + self.commas.get().map_or(0, WithCommas::memory_usage)
             + self.heights.get().map_or(0, |heights| size_of_val(&**heights))
     }
 }

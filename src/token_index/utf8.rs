@@ -35,3 +35,15 @@ pub(crate) const BEYOND_ASCII: [Transition; 15] = {
         t(7, 0x80, 0x8F, 2),
     ]
 };
+
+/// Whether bytes end with the first bytes of a longer character.
+pub(super) fn ends_inside(bytes: &[u8]) -> bool {
+    let Some(place) = bytes.iter().rposition(|byte| !(0x80..=0xBF).contains(byte)) else { return false };
+    let length = match bytes[place] {
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => 1,
+    };
+    bytes.len() - place < length
+}

@@ -29,6 +29,15 @@ impl Estimates {
         Ok(bound)
     }
 
+    /// The bound on the length of the shortest completion from the return to a set of stacks.
+    ///
+    /// # Errors
+    /// A limit, if the budget of work is spent.
+    pub(crate) fn of_stacks(&mut self, lazy: &Lazy<'_>, stacks: StackSetId) -> Result<u32> {
+        self.learn_stack(lazy, stacks)?;
+        Ok(self.stack(stacks).0)
+    }
+
     fn learn_items(&mut self, lazy: &Lazy<'_>, id: ConfigurationId) -> Result<()> {
         for place in 0..lazy.items(id).len() {
             let Item { state, stack } = lazy.items(id)[place];

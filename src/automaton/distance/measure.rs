@@ -1,7 +1,8 @@
 //! The units of bounds on completions: bytes or characters for lower bounds, letters for upper bounds.
 
 use crate::automaton::program::ids::TerminalId;
-use crate::grammar::{CompletionBounds, ExprId, Letters, Unit};
+use crate::grammar::{CompletionBounds, ExprId, Grammar, Letters, Unit};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The length of something that never returns, and in upper bounds any unknown length.
@@ -22,6 +23,18 @@ pub(crate) enum Measure {
 pub(crate) struct Sufficient {
     pub(crate) letters: Letters,
     pub(crate) bounds: CompletionBounds,
+}
+
+impl Sufficient {
+    /// The data of a grammar. `of_products` has the lengths in bytes of some words of intersections and complements.
+    pub(crate) fn new(
+        grammar: &Grammar,
+        letters: Letters,
+        of_products: &FxHashMap<ExprId, u32>,
+    ) -> Sufficient {
+        let bounds = CompletionBounds::new(grammar, &letters, of_products);
+        Sufficient { letters, bounds }
+    }
 }
 
 impl Measure {

@@ -48,9 +48,9 @@ impl KeyState {
         }
     }
 
-    /// Whether the position is in a string value, outside of an escape sequence.
+    /// Whether the position is in a string value.
     pub(crate) fn is_in_text(self) -> bool {
-        self.at == Position::Text { escaped: false }
+        matches!(self.at, Position::Text { .. })
     }
 
     /// Within a name: the state of the decoder, and the remaining suffixes of recorded names that begin with the name
@@ -162,16 +162,6 @@ impl KeyTracker {
     /// Whether some recorded name begins with the text read.
     pub(crate) fn is_left(&self, (_, left): (JsonStringDecoder, SetId)) -> bool {
         left != SetId::EMPTY
-    }
-
-    /// Whether no recorded name begins with the text read followed by `bytes`. `bytes` must not be empty and must
-    /// contain no quotes and no backslashes, and no escape sequence may be open.
-    pub(crate) fn is_none_left(&self, (_, left): (JsonStringDecoder, SetId), bytes: &[u8]) -> bool {
-        let mut left = left;
-        bytes.iter().any(|&byte| {
-            left = self.sets.after(left, &[byte]);
-            left == SetId::EMPTY
-        })
     }
 
     /// If the name that is being read, or the next string, must differ from recorded names: whether the name has begun,

@@ -85,6 +85,8 @@ pub(super) struct LoweringState {
     pub(super) class_tails: FxHashMap<ExprId, StateId>,
     pub(super) rule_starts: Vec<Option<StateId>>,
     operands: FxHashMap<ExprId, Vec<Operand>>,
+    /// For intersections and complements, the length in bytes of some word other than the empty one.
+    product_words: FxHashMap<ExprId, u32>,
     pub(super) costs: Costs,
     pub(super) shared_starts: FxHashMap<ExprId, StateId>,
     classes: ClassBuilder,
@@ -148,6 +150,7 @@ impl<'g> Lowering<'g> {
             class_tails: FxHashMap::default(),
             rule_starts: vec![None; grammar.rules().len()],
             operands: FxHashMap::default(),
+            product_words: FxHashMap::default(),
             costs: Costs::of(grammar),
             shared_starts: FxHashMap::default(),
             classes: ClassBuilder::new(grammar),
@@ -448,21 +451,24 @@ impl<'g> Lowering<'g> {
         let nullable = operands.iter().all(|o| o.nullable) != complement;
         let hopeless = !complement && operands.iter().any(|o| o.start.is_none());
         self.kept.operands.insert(id, operands);
-        let has_words = !hopeless && {
+        let word = if hopeless {
+            None
+        } else {
             let index = self.product(id, StateId::ACCEPT);
             self.kept.classes.reach(self.grammar, id);
             let block = std::mem::take(&mut self.block);
             let automaton = Automaton::of(block, self.kept.classes.build(), self.limits.clone());
-            let has_words = Lazy::within(&automaton, budget, |lazy| lazy.product_has_words(index))?;
+            let word = Lazy::within(&automaton, budget, |lazy| lazy.word_of_product(index))?;
             self.block = automaton.ahead;
-            has_words
+            word
         };
         if nullable {
             self.kept.nullable.set(self.grammar, id);
         }
-        if nullable || has_words {
+        if nullable || word.is_some() {
             self.kept.productive.set(self.grammar, id);
         }
+        self.kept.product_words.extend(word.map(|word| (id, word)));
         Ok(())
     }
 
@@ -472,7 +478,8 @@ impl<'g> Lowering<'g> {
         let operands = self.kept.operands.get(&id).cloned().unwrap_or_default();
         let complement = matches!(self.grammar.expression(id), Expression::Complement(_));
         let bound = bound::bound_of(self.grammar, id);
-        self.block.records.products.push(Product { operands, complement, bound, exit, state });
+        let word = self.kept.product_words.get(&id).copied();
+        self.block.records.products.push(Product { operands, complement, bound, word, exit, state });
         index
     }
 
@@ -502,6 +509,7 @@ impl<'g> Lowering<'g> {
         let has_more = self.begun.len() < self.kept.parts.len();
         let expected = self.kept.costs.all() as usize;
         let deferred = has_more.then(|| Box::new(DeferredBlocks::new(&self.block, expected)));
+        let product_words = self.kept.product_words.clone();
         let later: Option<Box<dyn LowersParts>> = match has_more {
             true => Some(Box::new(Deferred::new(&self.block, self.grammar, self.kept))),
             false => None,
@@ -518,6 +526,7 @@ impl<'g> Lowering<'g> {
             json_items,
             name_starts,
             terminals,
+            product_words,
             parts,
             ..automaton
         };

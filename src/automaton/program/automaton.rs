@@ -10,6 +10,7 @@ use crate::automaton::errors;
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Grammar, Unit, least_lengths};
 use crate::limits::Limits;
+use rustc_hash::FxHashMap;
 use std::fmt;
 
 /// A lowered grammar. Parts that are entered only after a byte may be lowered when they are first needed; otherwise an
@@ -28,6 +29,8 @@ pub struct Automaton {
     pub(in crate::automaton) json_items: bool,
     /// Whether the grammar has token terminals, whether or not its root reaches them.
     pub(in crate::automaton) terminals: bool,
+    /// For intersections and complements, the length in bytes of some word other than the empty one.
+    pub(in crate::automaton) product_words: FxHashMap<ExprId, u32>,
     /// Per expression, whether it contains a part bounded in tokens; `None` if the root does not.
     pub(in crate::automaton) parts: Option<Box<[bool]>>,
     /// The starts of names with prefixes that few names may extend.
@@ -85,12 +88,18 @@ impl Automaton {
             names,
             json_items,
             terminals,
+            product_words: FxHashMap::default(),
             parts,
             name_starts,
             start,
             nullable,
             limits,
         }
+    }
+
+    /// For intersections and complements, the length in bytes of some word other than the empty one.
+    pub(crate) fn product_words(&self) -> &FxHashMap<ExprId, u32> {
+        &self.product_words
     }
 
     /// The number of states lowered so far.

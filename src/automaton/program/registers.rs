@@ -270,6 +270,8 @@ pub(crate) struct Product {
     pub(crate) complement: bool,
     /// Set if the product is an intersection of two operands, one of which only bounds the length of the other.
     pub(crate) bound: Option<Bound>,
+    /// The length in bytes of some word other than the empty one, if it is known.
+    pub(crate) word: Option<u32>,
     /// The state after a word of the product.
     pub(crate) exit: StateId,
     /// The state with the role `Inside`, which is also the return address of the frames.

@@ -90,11 +90,12 @@ impl Lazy<'_> {
         Ok(self.products.intern(&tuple))
     }
 
-    /// Whether a product has a word other than the empty one.
-    pub(in crate::automaton) fn product_has_words(&mut self, l: u32) -> Result<bool> {
+    /// The length in bytes of some word of a product other than the empty one; `None` if it has none.
+    pub(in crate::automaton) fn word_of_product(&mut self, l: u32) -> Result<Option<u32>> {
         let automaton = self.automaton;
         let tuple = self.first_product_state(automaton.product(l))?;
-        self.is_co_accessible(l, tuple)
+        self.is_co_accessible(l, tuple)?;
+        Ok(self.products.co_accessible.get(&(l, tuple)).copied().flatten())
     }
 
     /// Adds to a closure the continuations of a product that reaches a product state: the exit if the product state
@@ -258,7 +259,7 @@ impl Register for Product {
         let exit = (rules.at(self.exit), 1);
         let not_empty = rules.measure.not_empty();
         if rules.measure.is_upper() {
-            return;
+            return self.word.into_iter().for_each(|word| rules.add(target, word, &[exit]));
         }
         if self.complement {
             return rules.add(target, not_empty, &[exit]);
@@ -290,13 +291,15 @@ impl Register for Product {
 
     fn least_after(
         &self,
-        _: RegisterState,
+        at: RegisterState,
         estimates: &Estimates,
         lazy: &Lazy<'_>,
         frame: &Frame,
     ) -> Result<u32> {
         if estimates.measure.is_upper() {
-            return Ok(ENDLESS);
+            let known = lazy.products.co_accessible.get(&(at.record, frame.value.product_state()));
+            let word = known.copied().flatten().unwrap_or(ENDLESS);
+            return Ok(word.saturating_add(estimates.state(lazy, self.exit)));
         }
         let not_empty = estimates.measure.not_empty();
         let operands = lazy.products.get(frame.value.product_state()).iter();

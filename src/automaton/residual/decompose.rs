@@ -70,6 +70,16 @@ impl Lazy<'_> {
     /// the residuals are equivalent to the configuration over the next `horizon` bytes, but not necessarily beyond
     /// them.
     pub(crate) fn decompose(&mut self, id: ConfigurationId, horizon: u32) -> Decomposition {
+        self.decomposed(id, horizon, false)
+    }
+
+    /// As [`decompose`](Lazy::decompose), with one residual for all states that return to the same stacks, whatever
+    /// frames they keep: the characters of a counted string and the quote that ends it.
+    pub(crate) fn decompose_jointly(&mut self, id: ConfigurationId, horizon: u32) -> Decomposition {
+        self.decomposed(id, horizon, true)
+    }
+
+    fn decomposed(&mut self, id: ConfigurationId, horizon: u32, jointly: bool) -> Decomposition {
         let whole = SmallVec::from_elem(Residual { configuration: id, returns_to: None }, 1);
         let whole = Decomposition { parts: whole, depends_on_count: false };
         let mut depends_on_count = false;
@@ -86,6 +96,9 @@ impl Lazy<'_> {
             return whole;
         }
         self.join(&mut splits);
+        if jointly {
+            splits.iter_mut().for_each(|split| split.part = 0);
+        }
         splits.sort_unstable();
         // rounds that were distinguished may be equal after widening
         splits.dedup();

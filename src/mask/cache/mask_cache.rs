@@ -6,17 +6,18 @@
 //! "unknown".
 
 use super::reentry::{Ground, Reentry};
-use super::shape_cache::ShapeCache;
+use super::shared::Shared;
 use crate::automaton::{
     Automaton, Cache, ConfigurationId, Facts, Lazy, Letter, Sufficient, TerminalId, Transitions,
 };
 use crate::collections::append_vec::AppendVec;
 use crate::error::Result;
 use crate::mask::base::{Base, BaseState, NameEnds};
-use crate::mask::completion::{Completions, Effort, KeptGroups, Known, With, spelled};
+use crate::mask::completion::{Completions, Effort, KeptMask, KeptMasks, Known, Levels, With, spelled};
 use crate::mask::compute;
 use crate::mask::compute::Resources;
 use crate::mask::compute::records::ResidualMasks;
+use crate::mask::partition::{PartitionAt, of_configuration};
 use crate::mask::parts::Parts;
 use crate::mask::strategy::{StrategyCounts, StrategySet};
 use crate::mask::terminals::Terminals;
@@ -92,8 +93,8 @@ pub(crate) struct Snapshot {
     masks: AppendVec<OnceLock<Arc<TokenMask>>>,
     /// Per configuration: its place in a mask file plus one, or 0 if unknown.
     base_states: AppendVec<AtomicU32>,
-    /// Per configuration: its [ceiling](MaskCache::completion_ceiling) plus one, or 0 if unknown.
-    ceilings: AppendVec<AtomicU32>,
+    /// Per configuration: its masks within budgets.
+    within: AppendVec<OnceLock<ArcSwap<KeptMasks>>>,
     /// Bytes of everything computed for the grammar, when this was last [published](MaskCache::publish_size).
     bytes: AtomicUsize,
     /// Whether the snapshot was read since the last [`take_read`](Snapshot::take_read).
@@ -165,11 +166,12 @@ impl Snapshot {
         place.map_or(BaseState::NONE, BaseState::of)
     }
 
-    /// The [ceiling](MaskCache::completion_ceiling) of a configuration; `None` if unknown.
+    /// The kept mask of a configuration within a budget: see [`KeptMasks::get`]. `None` also if the configuration
+    /// belongs to another generation.
     #[inline]
-    pub(crate) fn completion_ceiling(&self, at: Located) -> Option<usize> {
-        let ceiling = self.ceilings.get(self.id(at)?.index())?.load(Ordering::Acquire);
-        ceiling.checked_sub(1).map(|ceiling| ceiling as usize)
+    pub(crate) fn mask_within(&self, at: Located, budget: usize) -> Option<Option<Arc<TokenMask>>> {
+        let kept = self.within.get(self.id(at)?.index())?.get()?.load();
+        kept.get(budget).map(Option::<&_>::cloned)
     }
 
     /// Bytes of tables and masks, when this was last [published](MaskCache::publish_size).
@@ -214,7 +216,7 @@ pub(crate) struct MaskCache {
     completions: Completions,
     pub(in crate::mask) parts: Parts,
     /// Records shared between grammars for the vocabulary.
-    shared: Arc<ShapeCache>,
+    shared: Arc<Shared>,
     terminals: Arc<Terminals>,
     marks: ScratchBits,
     mask_bytes: usize,
@@ -231,7 +233,7 @@ fn snapshot(generation: u64, tables: &Cache) -> Arc<Snapshot> {
         transitions: Arc::clone(tables.transitions()),
         masks: AppendVec::default(),
         base_states: AppendVec::default(),
-        ceilings: AppendVec::default(),
+        within: AppendVec::default(),
         bytes: AtomicUsize::new(0),
         is_read: AtomicBool::new(false),
     })
@@ -239,7 +241,7 @@ fn snapshot(generation: u64, tables: &Cache) -> Arc<Snapshot> {
 
 impl MaskCache {
     pub(in crate::mask) fn new(
-        shared: Arc<ShapeCache>,
+        shared: Arc<Shared>,
         terminals: Arc<Terminals>,
         strategies: StrategySet,
     ) -> MaskCache {
@@ -405,7 +407,7 @@ impl MaskCache {
             + self.marks.memory_usage()
             + self.snapshot.masks.memory_usage()
             + self.snapshot.base_states.memory_usage()
-            + self.snapshot.ceilings.memory_usage()
+            + self.snapshot.within.memory_usage()
             + self.reentry.memory_usage()
     }
 
@@ -424,21 +426,21 @@ impl MaskCache {
         self.completions.of((automaton, &mut self.tables), with, configuration, effort)
     }
 
-    /// An upper bound on the letters that lead from a configuration to a word, regardless of the names read, if a bound
-    /// is known. Each letter is a token of its own, and from a configuration with a bound above 0 some letter leads to
-    /// one with a lower bound.
+    /// An upper bound on the tokens that lead from a configuration to a word, regardless of the names read, if a bound
+    /// is known. From a configuration with a bound above 0 some token leads to one with a lower bound.
     ///
     /// # Errors
     /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
-    pub(crate) fn sufficient(
+    pub(crate) fn potential(
         &mut self,
         automaton: &Automaton,
         with: &Arc<Sufficient>,
+        vocabulary: &Vocabulary,
         configuration: ConfigurationId,
     ) -> Result<Option<usize>> {
-        let bound =
-            self.completions.sufficient(with).of(&Lazy::new(automaton, &mut self.tables), configuration)?;
-        Ok(Some(bound as usize).filter(|_| bound < u32::MAX))
+        let lazy = &mut Lazy::new(automaton, &mut self.tables);
+        let bound = self.completions.potential(lazy, with, vocabulary, configuration)?;
+        Ok(bound.map(|bound| bound as usize))
     }
 
     /// An upper bound on the letters that complete a text after any one more token from a configuration, if a bound is
@@ -505,44 +507,58 @@ impl MaskCache {
         self.completions.searched += places;
     }
 
-    /// An upper bound on the tokens that complete a text after any token that a configuration allows, regardless of the
-    /// names read; `None` if unknown.
-    pub(crate) fn completion_ceiling(&self, configuration: ConfigurationId) -> Option<usize> {
-        self.snapshot.completion_ceiling(self.located(configuration))
+    /// Keeps a mask within budgets of a configuration, of which no names matter. `needed` tokens suffice to complete the
+    /// text.
+    pub(crate) fn keep_within(&mut self, configuration: ConfigurationId, needed: usize, kept: KeptMask) {
+        let new = || ArcSwap::from_pointee(KeptMasks::new(usize::MAX));
+        let slot = self.snapshot.within.entry(configuration.index()).get_or_init(new);
+        self.mask_bytes += size_of::<KeptMasks>() + size_of::<KeptMask>();
+        self.mask_bytes += kept.mask.as_ref().map_or(0, |mask| mask.memory_usage());
+        slot.store(Arc::new(slot.load().with(needed, kept)));
     }
 
-    /// Stores a [ceiling](MaskCache::completion_ceiling).
-    pub(crate) fn keep_completion_ceiling(&mut self, configuration: ConfigurationId, ceiling: usize) {
-        // a ceiling that does not fit is computed again each time
-        if let Some(kept) = u32::try_from(ceiling).ok().and_then(|ceiling| ceiling.checked_add(1)) {
-            self.snapshot.ceilings.entry(configuration.index()).store(kept, Ordering::Release);
-        }
+    /// A number of tokens that suffices after any token that a configuration allows, if one is kept.
+    pub(crate) fn ceiling(&self, configuration: ConfigurationId) -> Option<usize> {
+        self.snapshot.within.get(configuration.index())?.get()?.load().ceiling()
     }
 
-    /// The tokens that a configuration allows, grouped by the configuration that they lead to, if stored.
-    pub(crate) fn kept_groups(&self, configuration: ConfigurationId) -> Option<KeptGroups> {
-        self.completions.kept.groups(configuration).cloned()
+    /// As [`Completions::take_levels`].
+    pub(crate) fn take_levels(&mut self, configuration: ConfigurationId) -> Option<Option<Box<Levels>>> {
+        self.completions.take_levels(configuration)
     }
 
-    /// Stores the groups of tokens of a configuration.
-    pub(crate) fn keep_groups(&mut self, automaton: &Automaton, id: ConfigurationId, kept: KeptGroups) {
-        self.completions.kept.keep_groups(id, kept, automaton.cache_bytes());
+    /// As [`Completions::keep_levels`].
+    pub(crate) fn keep_levels(&mut self, configuration: ConfigurationId, levels: Option<Box<Levels>>) {
+        self.completions.keep_levels(configuration, levels);
     }
 
-    /// The mask of a configuration within a budget that leaves `rest` tokens after the next one, if stored.
-    pub(crate) fn kept_mask(&self, configuration: ConfigurationId, rest: usize) -> Option<Arc<TokenMask>> {
-        self.completions.kept.mask(configuration, rest).cloned()
-    }
-
-    /// Stores the mask of a configuration within a budget. `at` is the configuration, and the number of tokens that the
-    /// budget leaves after the next one.
-    pub(crate) fn keep_mask(
+    /// The partition of a configuration: see [`of_configuration::at`].
+    ///
+    /// # Errors
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
+    pub(crate) fn partition(
         &mut self,
-        automaton: &Automaton,
-        at: (ConfigurationId, usize),
-        mask: Arc<TokenMask>,
-    ) {
-        self.completions.kept.keep_mask(at, mask, automaton.cache_bytes());
+        on: (&Automaton, &TokenIndex),
+        with: &Arc<Sufficient>,
+        configuration: ConfigurationId,
+    ) -> Result<Option<PartitionAt>> {
+        let MaskCache { tables, records, completions, shared, .. } = self;
+        let tables = of_configuration::Tables { tables, records, completions, shared: &shared.partitions };
+        of_configuration::at(on, tables, with, configuration)
+    }
+
+    /// The letters of the way from a configuration to a word, as far as it was followed.
+    pub(crate) fn letters_of_way(&self, configuration: ConfigurationId) -> impl Iterator<Item = u8> + '_ {
+        self.completions.letters_of_way(configuration)
+    }
+
+    /// The tokens of the way from a configuration to a word, if it was followed.
+    pub(crate) fn way(
+        &self,
+        configuration: ConfigurationId,
+        vocabulary: &Vocabulary,
+    ) -> Option<Vec<TokenId>> {
+        self.completions.way(configuration, vocabulary)
     }
 
     /// The mask of a configuration, computed at the first visit in this generation of tables.

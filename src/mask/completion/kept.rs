@@ -1,75 +1,57 @@
-//! The data that masks within budgets store per configuration: groups of tokens, and masks.
+//! The masks within budgets that are kept with a configuration.
 
-use crate::automaton::ConfigurationId;
 use crate::mask::token_mask::TokenMask;
-use crate::vocabulary::TokenId;
-use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Tokens, grouped by the configuration that they lead to.
-pub(crate) type Groups = [(ConfigurationId, Vec<TokenId>)];
+/// The most masks kept for one configuration.
+const MOST: usize = 4;
 
-/// The groups of the tokens that a configuration allows.
+/// The masks within budgets of one configuration, for texts of which no names matter.
 #[derive(Clone, Debug)]
-pub(crate) struct KeptGroups {
-    pub(crate) groups: Arc<Groups>,
-    /// Whether it is known that none of the tokens ends a name that must be remembered.
-    pub(crate) names_stay: bool,
+pub(in crate::mask) struct KeptMasks {
+    /// A number of tokens that suffices to complete the text.
+    needed: usize,
+    masks: SmallVec<[KeptMask; 1]>,
 }
 
-/// All stored data is dropped when it would exceed this many bytes, or one [`PART`]th of the bound of all tables.
-const MOST_BYTES: usize = 16 << 20;
-const PART: usize = 8;
-
-/// The stored data of one generation of tables.
-#[derive(Debug, Default)]
-pub(in crate::mask) struct Kept {
-    groups: FxHashMap<ConfigurationId, KeptGroups>,
-    /// Masks by configuration and number of tokens allowed after the next one.
-    masks: FxHashMap<(ConfigurationId, usize), Arc<TokenMask>>,
-    bytes: usize,
+/// A mask, and the numbers of tokens after the next one for which it holds.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptMask {
+    /// The least number, and the one from which on more tokens are allowed; [`usize::MAX`] if there is none.
+    pub(crate) holds: (usize, usize),
+    /// `None` for the mask without a budget.
+    pub(crate) mask: Option<Arc<TokenMask>>,
 }
 
-impl Kept {
-    pub(in crate::mask) fn groups(&self, id: ConfigurationId) -> Option<&KeptGroups> {
-        self.groups.get(&id)
+impl KeptMasks {
+    pub(in crate::mask) fn new(needed: usize) -> KeptMasks {
+        KeptMasks { needed, masks: SmallVec::new() }
     }
 
-    pub(in crate::mask) fn keep_groups(&mut self, id: ConfigurationId, kept: KeptGroups, all: usize) {
-        let bytes = kept.groups.iter().map(|(_, tokens)| 40 + tokens.capacity() * 4).sum::<usize>() + 32;
-        if self.has_room(bytes, all) {
-            self.groups.insert(id, kept);
+    /// The mask within a budget; the inner `None` is the mask without one. `None` if it is not kept, or if another
+    /// completion may have to be carried along.
+    #[inline]
+    pub(in crate::mask) fn get(&self, budget: usize) -> Option<Option<&Arc<TokenMask>>> {
+        let rest = budget.checked_sub(1).filter(|_| self.needed <= budget)?;
+        let kept = self.masks.iter().find(|kept| (kept.holds.0..kept.holds.1).contains(&rest))?;
+        Some(kept.mask.as_ref())
+    }
+
+    /// A number of tokens that suffices after any token that the configuration allows, if one is kept.
+    pub(in crate::mask) fn ceiling(&self) -> Option<usize> {
+        let of =
+            |kept: &KeptMask| (kept.mask.is_none() && kept.holds.1 == usize::MAX).then_some(kept.holds.0);
+        self.masks.iter().filter_map(of).min()
+    }
+
+    /// The masks with one more. The oldest is dropped if there are too many.
+    pub(in crate::mask) fn with(&self, needed: usize, kept: KeptMask) -> KeptMasks {
+        let mut all = KeptMasks { needed: self.needed.min(needed), masks: self.masks.clone() };
+        if all.masks.len() >= MOST {
+            all.masks.remove(0);
         }
-    }
-
-    pub(in crate::mask) fn mask(&self, id: ConfigurationId, rest: usize) -> Option<&Arc<TokenMask>> {
-        self.masks.get(&(id, rest))
-    }
-
-    pub(in crate::mask) fn keep_mask(
-        &mut self,
-        (id, rest): (ConfigurationId, usize),
-        mask: Arc<TokenMask>,
-        all: usize,
-    ) {
-        if self.has_room(mask.memory_usage() + size_of::<TokenMask>() + 40, all) {
-            self.masks.insert((id, rest), mask);
-        }
-    }
-
-    /// Makes room for `bytes` more, by dropping everything if necessary, and counts them. `all` is the bound of all
-    /// tables in bytes. Returns false if the bytes can never fit.
-    fn has_room(&mut self, bytes: usize, all: usize) -> bool {
-        let most = MOST_BYTES.min(all / PART);
-        if self.bytes + bytes > most {
-            *self = Kept::default();
-        }
-        let fits = bytes <= most;
-        self.bytes += if fits { bytes } else { 0 };
-        fits
-    }
-
-    pub(in crate::mask) fn memory_usage(&self) -> usize {
-        self.bytes
+        all.masks.push(kept);
+        all
     }
 }

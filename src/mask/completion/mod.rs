@@ -9,26 +9,30 @@
 
 mod fewer;
 mod kept;
+mod levels;
 mod spell;
+pub(in crate::mask) mod ways;
 
 use super::distance::Distance;
 use super::terminals::Terminals;
 use crate::automaton::{
-    Automaton, Cache, Completion, ConfigurationId, Estimates, Found, Lazy, Measure, Sufficient,
+    Automaton, Cache, Completion, ConfigurationId, Estimates, Found, Lazy, Measure, StackSetId, Sufficient,
 };
 use crate::collections::heap::map_bytes;
 use crate::error::Result;
 use crate::grammar::ByteSet;
 use crate::limits::{LimitKind, Limits};
 use crate::token_index::TokenIndex;
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{TokenId, Vocabulary};
 use crate::work::Budget;
 use fewer::Fewer;
-use kept::Kept;
-pub(crate) use kept::{Groups, KeptGroups};
+pub(crate) use kept::KeptMask;
+pub(in crate::mask) use kept::KeptMasks;
+pub(crate) use levels::{Level, Levels};
 use rustc_hash::FxHashMap;
 pub(in crate::mask) use spell::spelled;
 use std::sync::Arc;
+use ways::{Along, Ways};
 
 /// The result of a computation that only serves a budget: `None` if it has reached a limit. The limit `cache_bytes`
 /// stays an error, because the tables are then dropped and the computation is repeated.
@@ -119,8 +123,10 @@ pub(crate) struct Completions {
     estimates: Estimates,
     /// Upper bounds on the letters of completions, from the grammar's [`Sufficient`]; `None` until first needed.
     sufficient: Option<Estimates>,
+    ways: Ways,
+    /// The levels of configurations; `None` where they are not known for all tokens.
+    levels: FxHashMap<ConfigurationId, Option<Box<Levels>>>,
     known: FxHashMap<ConfigurationId, Known>,
-    pub(in crate::mask) kept: Kept,
     /// The number of places that searches examined, including searches whose results were cached: it depends only on
     /// the queries.
     pub(in crate::mask) searched: usize,
@@ -134,8 +140,9 @@ impl Completions {
     pub(in crate::mask) fn forget_tables(&mut self) {
         self.estimates.forget_tables();
         self.sufficient.iter_mut().for_each(Estimates::forget_tables);
+        self.ways = Ways::default();
+        self.levels = FxHashMap::default();
         self.known = FxHashMap::default();
-        self.kept = Kept::default();
         self.bytes = 0;
     }
 
@@ -144,8 +151,9 @@ impl Completions {
         self.bytes
             + self.estimates.memory_usage()
             + self.sufficient.as_ref().map_or(0, Estimates::memory_usage)
+            + self.ways.memory_usage()
+            + map_bytes(&self.levels)
             + map_bytes(&self.known)
-            + self.kept.memory_usage()
     }
 
     /// The number of configurations searched, and, among those searched with [`Effort::All`], the numbers of those with
@@ -339,6 +347,97 @@ impl Completions {
     /// The upper bounds on completions, created at the first call.
     pub(in crate::mask) fn sufficient(&mut self, with: &Arc<Sufficient>) -> &mut Estimates {
         self.sufficient.get_or_insert_with(|| Estimates::new(Measure::AtMost(Arc::clone(with))))
+    }
+
+    /// Takes the levels of a configuration out, to be used and [put back](Completions::keep_levels). The inner `None`
+    /// means that they are not known for all tokens.
+    pub(in crate::mask) fn take_levels(&mut self, id: ConfigurationId) -> Option<Option<Box<Levels>>> {
+        let levels = self.levels.remove(&id)?;
+        self.bytes -= levels.as_ref().map_or(0, |levels| levels.memory_usage());
+        Some(levels)
+    }
+
+    pub(in crate::mask) fn keep_levels(&mut self, id: ConfigurationId, levels: Option<Box<Levels>>) {
+        self.bytes += levels.as_ref().map_or(0, |levels| levels.memory_usage());
+        self.levels.insert(id, levels);
+    }
+
+    /// The upper bounds on the letters of completions, and the ways along them.
+    fn along<'a>(
+        &'a mut self,
+        with: &'a Arc<Sufficient>,
+        vocabulary: &'a Vocabulary,
+    ) -> (&'a mut Ways, Along<'a>) {
+        let new = || Estimates::new(Measure::AtMost(Arc::clone(with)));
+        let bounds = self.sufficient.get_or_insert_with(new);
+        (&mut self.ways, Along { bounds, letters: &with.letters.bytes, vocabulary })
+    }
+
+    /// An upper bound on the tokens that lead from a configuration to a word: see [`Ways::tokens`].
+    ///
+    /// # Errors
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
+    pub(in crate::mask) fn potential(
+        &mut self,
+        lazy: &mut Lazy<'_>,
+        with: &Arc<Sufficient>,
+        vocabulary: &Vocabulary,
+        id: ConfigurationId,
+    ) -> Result<Option<u32>> {
+        let (ways, along) = self.along(with, vocabulary);
+        ways.tokens(lazy, along, id)
+    }
+
+    /// An upper bound on the tokens that lead from a configuration of a residual to its return, if the way leads to
+    /// nothing but the return: see [`Ways::ends`].
+    ///
+    /// # Errors
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
+    pub(in crate::mask) fn bound_of_residual(
+        &mut self,
+        lazy: &mut Lazy<'_>,
+        with: &Arc<Sufficient>,
+        vocabulary: &Vocabulary,
+        id: ConfigurationId,
+    ) -> Result<Option<u32>> {
+        let bound = self.potential(lazy, with, vocabulary, id)?;
+        Ok(bound.filter(|_| self.ways.ends(lazy, id)))
+    }
+
+    /// The tokens of the way of a configuration, if it was followed: see [`Ways::spelled`].
+    pub(in crate::mask) fn way(&self, id: ConfigurationId, vocabulary: &Vocabulary) -> Option<Vec<TokenId>> {
+        self.ways.spelled(id, vocabulary)
+    }
+
+    /// The letters of the way of a configuration, as far as it was followed.
+    pub(in crate::mask) fn letters_of_way(&self, id: ConfigurationId) -> impl Iterator<Item = u8> + '_ {
+        self.ways.letters(id)
+    }
+
+    /// An upper bound on the letters that lead from a configuration to a word; `None` if none is known.
+    ///
+    /// # Errors
+    /// A limit, if the budget of work is spent.
+    pub(in crate::mask) fn letters(
+        &mut self,
+        lazy: &Lazy<'_>,
+        with: &Arc<Sufficient>,
+        id: ConfigurationId,
+    ) -> Result<Option<u32>> {
+        Ok(Some(self.sufficient(with).of(lazy, id)?).filter(|&letters| letters < u32::MAX))
+    }
+
+    /// As [`letters`](Completions::letters), from the return to a set of stacks.
+    ///
+    /// # Errors
+    /// A limit, if the budget of work is spent.
+    pub(in crate::mask) fn letters_of_stacks(
+        &mut self,
+        lazy: &Lazy<'_>,
+        with: &Arc<Sufficient>,
+        stacks: StackSetId,
+    ) -> Result<Option<u32>> {
+        Ok(Some(self.sufficient(with).of_stacks(lazy, stacks)?).filter(|&letters| letters < u32::MAX))
     }
 
     /// A lower bound on the bytes that lead from a configuration to a word.

@@ -15,7 +15,7 @@ pub(in crate::mask) mod record;
 pub(in crate::mask) mod records;
 pub(in crate::mask) mod unique;
 
-use super::cache::shape_cache::ShapeCache;
+use super::cache::shared::Shared;
 use super::strategy::task::{Outcome, Task};
 use super::strategy::{self, StrategyCounts, StrategyId, StrategySet, class_trie, full_walk};
 use super::terminals::Terminals;
@@ -35,7 +35,7 @@ use std::sync::Arc;
 /// The data, in addition to the automaton, that the masks of one grammar are computed from.
 pub(super) struct Resources<'a> {
     pub(super) records: &'a mut ResidualMasks,
-    pub(super) shared: &'a ShapeCache,
+    pub(super) shared: &'a Shared,
     pub(super) terminals: &'a Terminals,
     pub(super) marks: &'a mut ScratchBits,
     pub(super) strategies: StrategySet,
@@ -72,7 +72,7 @@ pub(super) fn mask(
 pub(super) struct Work<'a> {
     pub(super) walk: Walk<'a>,
     pub(super) records: &'a mut ResidualMasks,
-    shared: &'a ShapeCache,
+    shared: &'a Shared,
     pub(super) marks: &'a mut ScratchBits,
     strategies: StrategySet,
     counts: &'a mut StrategyCounts,

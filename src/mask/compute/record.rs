@@ -1,5 +1,6 @@
 //! The tokens and continuations of a residual, in the form that grammars share.
 
+use crate::mask::cache::shape_cache::OfShape;
 use crate::mask::token_set::{Removed, TokenSet};
 use crate::mask::walk::collected::Continuation;
 
@@ -17,9 +18,8 @@ pub(in crate::mask) struct ResidualTokens {
     pub(super) completion_radius: u32,
 }
 
-impl ResidualTokens {
-    /// Bytes, including the struct itself.
-    pub(in crate::mask) fn memory_usage(&self) -> usize {
+impl OfShape for ResidualTokens {
+    fn memory_usage(&self) -> usize {
         size_of::<ResidualTokens>()
             + self.tokens.memory_usage()
             + self.removed.as_ref().map_or(0, Removed::memory_usage)

@@ -8,6 +8,8 @@ use crate::attribution::{self, Cause};
 use crate::automaton::ConfigurationId;
 use crate::collections::heap::{map_bytes, table_bytes};
 use crate::error::Result;
+use crate::mask::cache::shape_cache::OfShape;
+use crate::mask::partition::TokenPartition;
 use crate::mask::strategy::task::{Outcome, Task};
 use crate::mask::strategy::{self, StrategySet, delta};
 use crate::mask::token_set::TokenSet;
@@ -47,6 +49,8 @@ pub(in crate::mask) struct ResidualMasks {
     forgetful: FxHashMap<ConfigurationId, Arc<ForgetfulMask>>,
     /// Subtrees of the trie whose tokens do not depend on the items read.
     indifferent: FxHashSet<Indifferent>,
+    /// The partitions of residuals, for masks within budgets; `None` for residuals without one.
+    partitions: FxHashMap<ConfigurationId, Option<Arc<TokenPartition>>>,
     bytes: usize,
 }
 
@@ -56,6 +60,7 @@ impl ResidualMasks {
         self.bytes
             + map_bytes(&self.of)
             + map_bytes(&self.forgetful)
+            + map_bytes(&self.partitions)
             + table_bytes::<Indifferent>(self.indifferent.capacity())
     }
 
@@ -65,6 +70,20 @@ impl ResidualMasks {
 
     pub(super) fn keep_indifferent(&mut self, subtrees: impl Iterator<Item = Indifferent>) {
         self.indifferent.extend(subtrees);
+    }
+
+    /// The partition of a residual, if it is known in this grammar. The inner `None` means that the residual has none.
+    pub(in crate::mask) fn partition(&self, of: ConfigurationId) -> Option<Option<Arc<TokenPartition>>> {
+        self.partitions.get(&of).cloned()
+    }
+
+    pub(in crate::mask) fn keep_partition(
+        &mut self,
+        of: ConfigurationId,
+        found: Option<Arc<TokenPartition>>,
+    ) {
+        self.bytes += found.as_ref().map_or(0, |found| found.memory_usage());
+        self.partitions.insert(of, found);
     }
 
     pub(super) fn forgetful(&self, configuration: ConfigurationId) -> Option<Arc<ForgetfulMask>> {
@@ -92,8 +111,9 @@ impl Work<'_> {
         let (configuration, scope) = of;
         let scope_of_lookup = attribution::enter(Cause::ShapeCache);
         let canonical = self.walk.lazy.canonical_form(configuration);
-        let shared =
-            canonical.as_ref().and_then(|canonical| self.shared.get(&(canonical.form.clone(), scope)));
+        let shared = canonical
+            .as_ref()
+            .and_then(|canonical| self.shared.records.get(&(canonical.form.clone(), scope)));
         drop(scope_of_lookup);
         let record = match (shared, canonical) {
             (Some(None), _) => None,
@@ -116,7 +136,7 @@ impl Work<'_> {
                 if let Some(canonical) = canonical {
                     let _scope = attribution::enter(Cause::ShapeCache);
                     let facts = record.as_ref().map(|record| Arc::clone(&record.facts));
-                    self.shared.insert((canonical.form, scope), facts);
+                    self.shared.records.insert((canonical.form, scope), facts);
                 }
                 record
             }

@@ -28,7 +28,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
 };
 
 /// The configuration in each state of a loop.
-type Simulation = [ConfigurationId; STATES];
+pub(in crate::mask) type Simulation = [ConfigurationId; STATES];
 
 /// The tokens of a configuration that returns to itself on a loop; not applicable if it does not.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, budget: NodeBudget) -> Result<Outcome> {
@@ -144,16 +144,16 @@ fn leave(
 }
 
 /// One character of a loop.
-struct Round {
+pub(in crate::mask) struct Round {
     /// The configuration in each state of the loop.
-    at: Simulation,
+    pub(in crate::mask) at: Simulation,
     /// The configuration after any one character; dead if no character is allowed.
-    next: ConfigurationId,
+    pub(in crate::mask) next: ConfigurationId,
 }
 
 /// Runs one character of a loop and a configuration in lockstep; `None` if characters lead to different configurations,
 /// if only some are allowed, or if a configuration is unknown or depends on the history.
-fn round(
+pub(in crate::mask) fn round(
     walk: &mut Walk<'_>,
     language: &LoopLanguage,
     configuration: ConfigurationId,

@@ -9,7 +9,7 @@ mod closed_set;
 pub(in crate::mask) mod delta;
 pub(in crate::mask) mod full_walk;
 mod invariant_core;
-mod loop_language;
+pub(in crate::mask) mod loop_language;
 mod short_walk;
 pub(in crate::mask) mod task;
 
