@@ -6,7 +6,7 @@ use grammata::mask::Distance;
 use grammata::syntax::{json_schema, regex};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{CompiledGrammar, Compiler, Limits, TokenMask};
-use grammata_testing::distances::{budgets_agree, distances_agree};
+use grammata_testing::distances::{budgets_agree, distances_agree, potentials_agree};
 use grammata_testing::generate::GrammarShape;
 use std::sync::Arc;
 
@@ -28,6 +28,26 @@ fn distances_are_those_of_exhaustive_search_with_locksteps() {
 #[test]
 fn distances_are_those_of_exhaustive_search_with_parts_of_bounded_length() {
     hold_on_part(distances_agree, &GrammarShape { bounds: true, depth: 3, ..few_letters() }, 40, 5);
+}
+
+#[test]
+fn potentials_are_bounds_that_fall() {
+    hold_on_part(potentials_agree, &GrammarShape::default(), 40, 5);
+}
+
+#[test]
+fn potentials_are_bounds_that_fall_on_few_letters() {
+    hold_on_part(potentials_agree, &few_letters(), 40, 5);
+}
+
+#[test]
+fn potentials_are_bounds_that_fall_with_locksteps() {
+    hold_on_part(potentials_agree, &with_locks(), 60, 5);
+}
+
+#[test]
+fn potentials_are_bounds_that_fall_with_token_terminals() {
+    hold_on_part(potentials_agree, &with_tokens(), 60, 5);
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn a_call_that_fails_leaves_no_token_allowed() {
         let filled = &rows[..rows.len().min(row_words.saturating_mul(3))];
         assert!(filled.iter().all(|&word| word == 0), "{rows:?}");
     }
-    let tight = Limits::default().mask_work(40);
+    let tight = Limits::default().mask_work(10);
     let mut matcher = self::matcher("[ab]{3}(a|b){4,9}(ab)+", tight);
     let mut rows = [u32::MAX; 3];
     let error = matcher.fill_draft_masks(&draft, &mut rows, 1).unwrap_err();

@@ -75,8 +75,52 @@ fn agree(what: &str, known: Distance, truth: Option<usize>) -> Step {
     }
 }
 
+/// Draws a grammar, a vocabulary and a walk. At each place the upper bound on the tokens of a completion must be a
+/// potential: at least the distance found by trying all tokens, 0 only where the text is a word, and otherwise lower
+/// after some token. A case without a bound at any place is undecided.
+///
+/// # Errors
+/// A description of the first disagreement and of the case.
+pub fn potentials_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, String> {
+    let mut choices = Choices::new(bytes);
+    let grammar = random_grammar(&mut choices, shape);
+    run_case(&grammar, shape, &mut choices, |case, choices| {
+        let (mut matcher, mut state) = (case.compiled.matcher(), case.recogniser.start());
+        let mut bounds = 0;
+        for _ in 0..=choices.below(6) {
+            let allowed: Vec<TokenId> = matcher.mask()?.iter().collect();
+            if let Some(bound) = matcher.potential()? {
+                bounds += 1;
+                let fewest = decided(case.fewest_tokens(&state))?;
+                let is_bound = fewest.is_some_and(|fewest| fewest <= bound);
+                same(&format!("that {bound} tokens suffice, where {fewest:?} do"), is_bound, true)?;
+                same("a bound of 0", bound == 0, matcher.is_accepting())?;
+                let mut falls = bound == 0;
+                for &token in &allowed {
+                    let mut ahead = matcher.fork();
+                    if !falls && ahead.accept_token(token).is_ok() && !ahead.is_finished() {
+                        falls = ahead.potential()?.is_some_and(|after| after < bound);
+                    }
+                    falls |= bound == 1 && ahead.is_accepting();
+                }
+                same(&format!("that some token lowers the bound {bound}"), falls, true)?;
+            }
+            let token = *choices.pick(&allowed);
+            let (after, by_id) = case.after_token(&state, token.get());
+            let is_end = case.vocabulary.eos.contains(&token.get());
+            if is_end && (!by_id || case.is_end(&after, token.get())) {
+                break;
+            }
+            matcher.accept_token(token)?;
+            state = after;
+        }
+        decided(Some(()).filter(|()| bounds > 0))
+    })
+}
+
 /// Draws a grammar, a vocabulary, a sufficient budget, and a walk under masks within it. At one position the mask must
-/// be that found by trying all tokens; some steps are undone and others taken; the walk must end with a word in time.
+/// have no token but those found by trying all tokens, and queries of single tokens must agree with it; the case is
+/// undecided if the mask lacks some of them. Some steps are undone and others taken; the walk must end with a word in time.
 ///
 /// # Errors
 /// A description of the first disagreement and of the case.
@@ -93,6 +137,7 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
         let budget = least + [0, 0, 1, 2, 3, 5, 1 << 40][choices.below(7)];
         let compared = choices.below(4);
         let mut states = vec![case.recogniser.start()];
+        let mut is_least = true;
         for step in 0..40 {
             let left = budget - matcher.steps();
             let mask = matcher.mask_within(left)?;
@@ -101,21 +146,14 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
                 let (known, truth) = (mask.iter().collect::<Vec<_>>(), tokens_within(case, state, left)?);
                 let plain: Vec<TokenId> = matcher.mask()?.iter().collect();
                 for token in plain {
-                    let may_come = matcher.is_token_allowed_within(token, left)?;
-                    let what = || format!("whether {token:?} may come within {left} tokens");
-                    if known.contains(&token) {
-                        same(&what(), may_come, true)?;
-                    } else if may_come {
-                        same(&what(), may_come, truth.contains(&token))?;
-                    }
+                    let what = format!("whether {token:?} may come within {left} tokens");
+                    same(&what, matcher.is_token_allowed_within(token, left)?, known.contains(&token))?;
                 }
-                let counts = case.compiled.statistics();
-                if known != truth && known.iter().all(|token| truth.contains(token)) {
-                    // tokens whose distance is not exact may be allowed too
-                    let inexact = counts.distances_at_most + counts.distances_unknown > 0;
-                    decided(Some(()).filter(|()| !inexact))?;
-                }
-                same(&format!("the mask within {left} tokens"), known, truth)?;
+                // the bound after a token need not be the least one, so that tokens may be missing
+                let wrong: Vec<TokenId> =
+                    known.iter().copied().filter(|token| !truth.contains(token)).collect();
+                same(&format!("wrong tokens within {left} tokens"), wrong, Vec::new())?;
+                is_least = known == truth;
             }
             let allowed: Vec<TokenId> = mask.iter().collect();
             if allowed.is_empty() && left == 0 {
@@ -134,7 +172,8 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
             let (after, by_id) = case.after_token(state, token.get());
             if case.vocabulary.eos.contains(&token.get()) && (!by_id || case.is_end(&after, token.get())) {
                 let is_word = if by_id { &after } else { state };
-                return same("the text is a word", true, case.recogniser.is_accepting(is_word));
+                same("the text is a word", true, case.recogniser.is_accepting(is_word))?;
+                break;
             }
             states.push(after);
             matcher.accept_token(token)?;
@@ -144,10 +183,10 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
                 if case.sets.is_empty() {
                     same("the mask at the end of the budget", ends, case.vocabulary.eos.clone())?;
                 }
-                return Ok(());
+                break;
             }
         }
-        Ok(())
+        decided(Some(()).filter(|()| is_least))
     })
 }
 
