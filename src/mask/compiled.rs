@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError, Weak};
 
 /// Compiles grammars for one vocabulary. The grammars compiled by a compiler and its clones share records about the
-/// strings, numbers and patterns that they have in common, up to 32 MiB.
+/// strings, numbers and patterns that they have in common, up to 32 MiB, and as much for masks within budgets.
 ///
 /// ```
 /// use grammata::{Compiler, grammar::GrammarBuilder, vocabulary::{TokenId, VocabularyBuilder}};

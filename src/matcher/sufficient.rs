@@ -30,9 +30,9 @@ pub(super) fn unless_too_large<T>(result: Result<T>) -> Result<Option<T>> {
 }
 
 impl Locked<'_> {
-    /// Whether an upper bound on the letters of a completion is known and at most `most`.
+    /// Whether an upper bound on the tokens of a completion is known and at most `most`.
     pub(super) fn is_sufficient(&mut self, at: Cursor, most: usize) -> Result<bool> {
-        Ok(self.sufficient(at)?.is_some_and(|letters| letters <= most))
+        Ok(self.sufficient(at)?.is_some_and(|tokens| tokens <= most))
     }
 
     /// An upper bound on the tokens of a completion, if known: see the [module](self). Bounds of parts are ignored.

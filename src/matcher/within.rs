@@ -27,7 +27,7 @@ impl Matcher {
     /// The mask of the tokens that may come next if at most `budget` tokens are still to come, including the next one
     /// and without the end-of-sequence token: the tokens after which a completion of at most `budget - 1` tokens is
     /// known, and the end-of-sequence tokens if the text may end here. With a budget of 0 only the latter are allowed.
-    /// If all [distances](Matcher::distance) are exact, no other token could be completed within the budget.
+    /// A token is missing if only a completion other than the known one is short enough.
     ///
     /// If a mask is returned, then after each of its tokens there is a mask for a budget smaller by one, so the text
     /// can always be completed within the budget. After the end the mask is empty, and nowhere else. A completion is
