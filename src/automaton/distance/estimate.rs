@@ -9,6 +9,9 @@ use crate::automaton::run::lazy::Lazy;
 use crate::error::Result;
 use crate::grammar::Unit;
 
+/// No completion is this long.
+const FAR: u32 = ENDLESS / 2;
+
 impl Estimates {
     /// The bound on the length of the shortest completion of a configuration; 0 if it accepts. [`Measure`] says whether
     /// it is a lower or an upper bound, and its unit. [`ENDLESS`] means that there is no completion, or for upper
@@ -73,7 +76,9 @@ impl Estimates {
         if lazy.is_accepting(id) {
             return 0;
         }
-        lazy.items(id).iter().map(|&item| self.of_item(lazy, item)).min().unwrap_or(ENDLESS)
+        let bound = lazy.items(id).iter().map(|&item| self.of_item(lazy, item)).min().unwrap_or(ENDLESS);
+        // differences of bounds that are not known are not known either
+        if bound >= FAR { ENDLESS } else { bound }
     }
 
     fn of_item(&self, lazy: &Lazy<'_>, Item { state, stack }: Item) -> u32 {

@@ -173,24 +173,21 @@ impl Ways {
 }
 
 impl Along<'_> {
-    /// The letter that leads from a configuration to the least bound, the first such byte, and the configuration after
-    /// it. `None` if the bound falls with no letter.
+    /// The first byte by which the bound of a configuration falls, and the configuration after it; `None` if it falls
+    /// with no letter. A bound in letters hardly falls by more than 1, so other letters are not tried.
     fn falling(&mut self, lazy: &mut Lazy<'_>, at: ConfigurationId) -> Result<Option<(u8, ConfigurationId)>> {
-        let (mut least, mut found, mut known) = (self.bounds.of(lazy, at)?, None, None);
+        let (bound, mut tried) = (self.bounds.of(lazy, at)?, None);
         for byte in lazy.candidate_bytes(at).intersection(self.letters).iter() {
-            if known.is_some_and(|last| byte <= last) {
+            if tried.is_some_and(|last| byte <= last) {
                 continue;
             }
             lazy.work.spend(1)?;
             let (next, last) = lazy.step_run(at, byte)?;
-            known = Some(last);
-            if next.is_ordinary() {
-                let bound = self.bounds.of(lazy, next)?;
-                if bound < least {
-                    (least, found) = (bound, Some((byte, next)));
-                }
+            tried = Some(last);
+            if next.is_ordinary() && self.bounds.of(lazy, next)? < bound {
+                return Ok(Some((byte, next)));
             }
         }
-        Ok(found)
+        Ok(None)
     }
 }
