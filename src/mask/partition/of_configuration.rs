@@ -71,36 +71,53 @@ pub(in crate::mask) fn at(
             after = completions.potential(lazy, with, vocabulary, returned)?;
         }
     }
-    let partition = match records.partition(residual.configuration) {
-        Some(known) => known,
-        None => {
-            // in a grammar with token terminals bounds are those of letters
-            let form = lazy.canonical_form(residual.configuration).filter(|_| !automaton.has_terminals());
-            let key = form.map(|canonical| (canonical.form, TrieScope::ALL));
-            let found = match key.as_ref().and_then(|key| shared.get(key)) {
-                Some(known) => known,
-                None => {
-                    let transitions = Arc::clone(lazy.transitions());
-                    let mut walk = Walk::new(Lazy::new(automaton, &mut *lazy.cache), &transitions, index);
-                    let bound =
-                        |lazy: &mut Lazy<'_>, id| completions.bound_of_residual(lazy, with, vocabulary, id);
-                    let found = partition(&mut walk, residual.configuration, bound)?.map(Arc::new);
-                    if let Some(key) = key {
-                        shared.insert(key, found.clone());
-                    }
-                    found
-                }
-            };
-            records.keep_partition(residual.configuration, found.clone());
-            found
-        }
+    let mut tables = Tables { tables: &mut *lazy.cache, records, completions, shared };
+    let Some(partition) = of_residual((automaton, index), &mut tables, with, residual.configuration)? else {
+        return Ok(None);
     };
-    let Some(partition) = partition else { return Ok(None) };
+    let lazy = &mut Lazy::new(automaton, tables.tables);
     let mut is_exact = || {
         let whole = lazy.decompose_jointly(configuration, UNBOUNDED);
         whole.len() == 1 && whole[0].configuration == residual.configuration
     };
     let is_exact =
         residual.returns_to.is_none() || partition.all().any(|group| group.bound.is_none()) && is_exact();
+    if !is_exact && partition.all().any(|group| group.bound.is_none()) {
+        // only the configuration itself tells what tokens of such a group lead to
+        let whole = of_residual((automaton, index), &mut tables, with, configuration)?;
+        return Ok(whole.map(|partition| PartitionAt { partition, after: None, is_exact: true }));
+    }
     Ok(Some(PartitionAt { partition, after: after.map(|after| after as usize), is_exact }))
+}
+
+/// The partition of a residual, or of a whole configuration.
+fn of_residual(
+    (automaton, index): (&Automaton, &TokenIndex),
+    Tables { tables, records, completions, shared }: &mut Tables<'_>,
+    with: &Arc<Sufficient>,
+    residual: ConfigurationId,
+) -> Result<Option<Arc<TokenPartition>>> {
+    if let Some(known) = records.partition(residual) {
+        return Ok(known);
+    }
+    let lazy = &mut Lazy::new(automaton, tables);
+    let vocabulary = index.vocabulary();
+    // in a grammar with token terminals bounds are those of letters
+    let form = lazy.canonical_form(residual).filter(|_| !automaton.has_terminals());
+    let key = form.map(|canonical| (canonical.form, TrieScope::ALL));
+    let found = match key.as_ref().and_then(|key| shared.get(key)) {
+        Some(known) => known,
+        None => {
+            let transitions = Arc::clone(lazy.transitions());
+            let mut walk = Walk::new(Lazy::new(automaton, &mut *lazy.cache), &transitions, index);
+            let bound = |lazy: &mut Lazy<'_>, id| completions.bound_of_residual(lazy, with, vocabulary, id);
+            let found = partition(&mut walk, residual, bound)?.map(Arc::new);
+            if let Some(key) = key {
+                shared.insert(key, found.clone());
+            }
+            found
+        }
+    };
+    records.keep_partition(residual, found.clone());
+    Ok(found)
 }
