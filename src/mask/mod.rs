@@ -46,6 +46,7 @@ pub use distance::Distance;
 pub use memory_bound::MemoryBound;
 pub(crate) use part_exits::PartContext;
 pub(crate) use partition::TokenGroup;
+pub(crate) use parts::{PartCeiling, PartGroups};
 pub use statistics::Statistics;
 pub use strategy::StrategyCounts;
 pub use token_mask::TokenMask;

@@ -4,6 +4,7 @@ use super::cache::mask_cache::MaskCache;
 use super::completion::Effort;
 use super::distance::Distance;
 use super::errors;
+use super::parts::{PartCeiling, PartGroups};
 use crate::automaton::{Automaton, ConfigurationId, Reading};
 use crate::error::Result;
 use crate::grammar::{Expression, Grammar};
@@ -36,6 +37,27 @@ impl MaskCache {
     /// Stores a [ceiling](MaskCache::part_ceiling).
     pub(crate) fn keep_part_ceiling(&mut self, reading: ConfigurationId, ceiling: usize) {
         self.parts.ceilings.insert(reading, ceiling);
+    }
+
+    /// What is needed to complete the text after any token that may come next in a reading. The outer `None` means that
+    /// it was not computed, the inner one that it is unknown.
+    pub(crate) fn part_total(&self, reading: ConfigurationId) -> Option<Option<PartCeiling>> {
+        self.parts.totals.get(&reading).copied()
+    }
+
+    /// Stores what [is needed](MaskCache::part_total).
+    pub(crate) fn keep_part_total(&mut self, reading: ConfigurationId, total: Option<PartCeiling>) {
+        self.parts.totals.insert(reading, total);
+    }
+
+    /// The groups of the tokens that may come next in a reading, if they were stored.
+    pub(crate) fn part_groups(&self, reading: ConfigurationId) -> Option<Arc<PartGroups>> {
+        self.parts.groups(reading)
+    }
+
+    /// Stores [groups](MaskCache::part_groups).
+    pub(crate) fn keep_part_groups(&mut self, reading: ConfigurationId, groups: &Arc<PartGroups>) {
+        self.parts.keep_groups(reading, Arc::clone(groups));
     }
 }
 

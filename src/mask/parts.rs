@@ -4,8 +4,22 @@ use super::way_out::WayOut;
 use crate::automaton::{Automaton, Cache, ConfigurationId, Lazy, Reading, WithoutParts};
 use crate::collections::heap::map_bytes;
 use crate::error::Result;
+use crate::vocabulary::TokenId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+
+/// The tokens that may come next in a reading, grouped by the configurations that they lead to. Names are ignored.
+/// `None` stands for the tokens of the reading's mask that are in no other group; it is the largest group.
+pub(crate) type PartGroups = [(ConfigurationId, Option<Vec<TokenId>>)];
+
+/// What is needed after any token that may come next in a reading.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartCeiling {
+    /// If at least so many tokens are left for the open part, the way out of it that is known is used.
+    pub(crate) inside: usize,
+    /// The number of tokens that then suffices to complete the text.
+    pub(crate) total: usize,
+}
 
 /// Data about configurations in which a part is open or may follow, of one generation of tables.
 #[derive(Debug, Default)]
@@ -16,6 +30,9 @@ pub(in crate::mask) struct Parts {
     /// Per reading, an upper bound on the tokens that its open part needs after any token that is allowed; see
     /// `matcher/parts.rs`.
     pub(in crate::mask) ceilings: FxHashMap<ConfigurationId, usize>,
+    /// Per reading, what is needed to complete the text after any token that is allowed; `None` if that is unknown.
+    pub(in crate::mask) totals: FxHashMap<ConfigurationId, Option<PartCeiling>>,
+    groups: FxHashMap<ConfigurationId, Arc<PartGroups>>,
     ways_beyond: FxHashMap<(ConfigurationId, usize, bool), (Option<WayOut>, usize)>,
     bytes: usize,
 }
@@ -27,6 +44,8 @@ impl Parts {
             + map_bytes(&self.readings)
             + map_bytes(&self.ahead)
             + map_bytes(&self.ceilings)
+            + map_bytes(&self.totals)
+            + map_bytes(&self.groups)
             + map_bytes(&self.ways_beyond)
     }
 
@@ -45,6 +64,18 @@ impl Parts {
         self.bytes += 16 + size_of_val(&*readings);
         self.readings.insert(id, Arc::clone(&readings));
         Ok(readings)
+    }
+
+    /// The stored groups of a reading's tokens.
+    pub(in crate::mask) fn groups(&self, reading: ConfigurationId) -> Option<Arc<PartGroups>> {
+        self.groups.get(&reading).cloned()
+    }
+
+    /// Stores the groups of a reading's tokens.
+    pub(in crate::mask) fn keep_groups(&mut self, reading: ConfigurationId, groups: Arc<PartGroups>) {
+        let listed = groups.iter().flat_map(|(_, tokens)| tokens).map(|tokens| tokens.capacity() * 4);
+        self.bytes += 16 + size_of_val(&*groups) + listed.sum::<usize>();
+        self.groups.insert(reading, groups);
     }
 
     /// The stored result of a search for a way out whose last token may end after the part, with the number of places

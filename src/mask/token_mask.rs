@@ -60,6 +60,11 @@ impl TokenMask {
         TokenMask::near(words.into(), Vec::new(), Vec::new(), width)
     }
 
+    /// The tokens that both masks, of the same width, have.
+    pub(crate) fn and(&self, other: &TokenMask) -> TokenMask {
+        TokenMask::of_bits(self.to_bits() & other.to_bits())
+    }
+
     /// The number of ids that the mask covers, from 0 on: the width of the vocabulary.
     pub fn width(&self) -> usize {
         self.width

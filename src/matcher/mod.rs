@@ -18,6 +18,7 @@ mod forced;
 mod keys;
 mod matcher;
 mod open_parts;
+mod part_potential;
 mod parts;
 mod path;
 mod promises;

@@ -10,18 +10,16 @@
 //! Once no part is open and none can follow, the mask is the one without bounds, at the same cost.
 
 use super::errors;
-use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
 use super::open_parts::{BoundedPart, BoundedReading, Parts, StepReadings};
-use super::token_groups::Alike;
 use super::weighing::SEARCHES;
-use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{ConfigurationId, OpenPart, PartId};
 use crate::error::{Error, Result};
 use crate::grammar::Expression;
 use crate::mask::{CompiledGrammar, Effort, PartContext, TokenMask, WayOut};
 use crate::vocabulary::TokenId;
 use crate::work::Budget;
+use bitvec::vec::BitVec;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -231,7 +229,7 @@ impl Locked<'_> {
     }
 
     /// The configuration after bytes, ignoring names; [`ConfigurationId::DEAD`] if the bytes are not allowed.
-    fn run_bytes(&mut self, mut at: ConfigurationId, bytes: &[u8]) -> Result<ConfigurationId> {
+    pub(super) fn run_bytes(&mut self, mut at: ConfigurationId, bytes: &[u8]) -> Result<ConfigurationId> {
         let automaton = self.compiled.automaton();
         for &byte in bytes {
             at = self.cache.lazy(automaton).step(at, byte)?;
@@ -352,11 +350,10 @@ impl Locked<'_> {
                     continue;
                 }
             }
-            tokens.extend(reading.open.as_ref().and_then(|open| open.way_left().first()).copied());
-            if reading.at.is_accepting() {
-                tokens.extend(index.vocabulary().eos());
-            }
-            masks.push(Arc::new(TokenMask::of(&tokens, index.vocabulary().width())));
+            let next = reading.open.as_ref().and_then(|open| open.way_left().first());
+            let ends = index.vocabulary().eos().iter().filter(|_| reading.at.is_accepting());
+            next.into_iter().chain(ends).for_each(|token| tokens.set(token.index(), true));
+            masks.push(Arc::new(TokenMask::of_bits(tokens)));
         }
         if let [only] = &masks[..] {
             return Ok(Arc::clone(only));
@@ -372,24 +369,24 @@ impl Locked<'_> {
 
     /// The tokens that may come next in a reading and after which a way to continue is known if `rest` tokens are then
     /// left for the open part. Also returns the smallest `rest` known to allow all tokens that may come next; `None` if
-    /// unknown.
-    fn tokens_within(&mut self, from: ConfigurationId, rest: usize) -> Result<(Vec<TokenId>, Option<usize>)> {
+    /// unknown. Names are excluded later, from the mask of all readings.
+    fn tokens_within(&mut self, from: ConfigurationId, rest: usize) -> Result<(BitVec<u32>, Option<usize>)> {
         let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
         let before = self.cache.places_searched();
-        let (mut allowed, mut ceiling) = (Vec::new(), Some(0));
-        // names are excluded later, from the mask of all readings
-        let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| locked.step_without_names(at, byte);
-        let from = Cursor { configuration: from, key_state: KeyState::OUTSIDE };
-        let (groups, _) = self.groups(self.compiled.vocabulary().trie(), from, step, |_| true, usize::MAX)?;
-        for Alike { at, tokens } in groups {
+        let mut allowed = BitVec::repeat(false, self.compiled.vocabulary().width());
+        let mut ceiling = Some(0);
+        let groups = self.part_groups(from)?;
+        for (to, tokens) in groups.iter() {
             let searched = self.cache.places_searched() - before;
             if searched > most {
                 return Ok((allowed, None));
             }
             let effort = if searched <= most / 4 { Effort::All } else { Effort::Short };
-            let needed = self.needed(at.configuration, rest, effort)?;
-            if needed.is_some_and(|needed| needed <= rest) {
-                allowed.extend(tokens);
+            let needed = self.needed(*to, rest, effort)?;
+            match tokens {
+                _ if needed.is_none_or(|needed| needed > rest) => {}
+                Some(tokens) => tokens.iter().for_each(|token| allowed.set(token.index(), true)),
+                None => allowed |= self.other_bits(from, &groups)?,
             }
             ceiling = ceiling.zip(needed).map(|(most, needed)| most.max(needed));
         }
@@ -449,7 +446,7 @@ impl Locked<'_> {
 }
 
 /// The maximum number of tokens that may begin in a part.
-fn bound(compiled: &CompiledGrammar, part: PartId) -> usize {
+pub(super) fn bound(compiled: &CompiledGrammar, part: PartId) -> usize {
     match compiled.grammar().expression(part.expression()) {
         Expression::MaxTokens { most, .. } => *most as usize,
         _ => usize::MAX,

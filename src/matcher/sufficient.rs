@@ -9,9 +9,9 @@
 use super::keys::Cursor;
 use super::matcher::Locked;
 use crate::automaton::ConfigurationId;
-use crate::automaton::keys::tracker::NamePrefix;
+use crate::automaton::keys::tracker::{KeyState, KeyTracker, NamePrefix};
 use crate::error::Result;
-use crate::mask::{KeptMask, unless_limited};
+use crate::mask::{CompiledGrammar, KeptMask, unless_limited};
 use crate::vocabulary::TokenId;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
@@ -159,11 +159,8 @@ impl Locked<'_> {
         if let Some(known) = self.cache.ceiling(at.configuration).filter(|_| outside) {
             return Ok(Some(known));
         }
-        let in_token = match compiled.index().quote_tokens().has_two_key_tokens {
-            true => compiled.vocabulary().longest(),
-            false => 1,
-        };
-        let Some(names) = self.letters_of_names(at, in_token) else { return Ok(None) };
+        let names = letters_of_names(compiled, self.names, at.key_state);
+        let Some(names) = names else { return Ok(None) };
         let sufficient = Arc::clone(compiled.sufficient());
         let ceiling = self.cache.sufficient_after_any(compiled.automaton(), &sufficient, at.configuration)?;
         let ceiling = ceiling.map(|ceiling| ceiling.saturating_add(names));
@@ -173,15 +170,23 @@ impl Locked<'_> {
         }
         Ok(ceiling)
     }
+}
 
-    /// An upper bound on the letters that complete any name which must differ from those already read and from `more`
-    /// others; 0 in grammars without names. `None` if unknown.
-    fn letters_of_names(&self, at: Cursor, more: u32) -> Option<usize> {
-        if !self.compiled.automaton().has_names() {
-            return Some(0);
-        }
-        let names = self.compiled.endless_names()?.max(self.compiled.sufficient().bounds.names);
-        let others = self.names.most_names(at.key_state).saturating_add(more);
-        names.letters(others).map(|letters| letters as usize)
+/// An upper bound on the letters that complete a name which must differ from all names read so far and within the next
+/// token: that many tokens more suffice than [`Locked::potential`] says. 0 in grammars without names; `None` if unknown.
+pub(super) fn letters_of_names(
+    compiled: &CompiledGrammar,
+    names: &KeyTracker,
+    key_state: KeyState,
+) -> Option<usize> {
+    if !compiled.automaton().has_names() {
+        return Some(0);
     }
+    let in_token = match compiled.index().quote_tokens().has_two_key_tokens {
+        true => compiled.vocabulary().longest(),
+        false => 1,
+    };
+    let others = names.most_names(key_state).saturating_add(in_token);
+    let endless = compiled.endless_names()?.max(compiled.sufficient().bounds.names);
+    endless.letters(others).map(|letters| letters as usize)
 }

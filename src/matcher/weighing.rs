@@ -12,7 +12,7 @@ use super::token_groups::{Alike, FAR, steps};
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
-use crate::mask::{Effort, Level, Levels, TokenGroup, TokenMask, unless_limited};
+use crate::mask::{Effort, KeptMask, Level, Levels, TokenGroup, TokenMask, unless_limited};
 use crate::vocabulary::TokenId;
 use bitvec::vec::BitVec;
 use std::cell::Cell;
@@ -77,12 +77,40 @@ impl Locked<'_> {
             self.cache.keep_levels(id, None);
             return self.by_groups(from, plain, rest);
         };
-        let found = self.by_levels(from, plain, &mut levels, rest);
+        let found = self.tokens_to_names(from, plain);
+        let found = found.and_then(|named| self.by_levels(from, plain, &mut levels, (&named, rest)));
         self.cache.keep_levels(id, Some(levels));
         match found? {
             Some(within) => Ok(within),
             None => self.by_groups(from, plain, rest),
         }
+    }
+
+    /// The mask within a budget of a configuration, regardless of the names read: by the bounds of configurations alone.
+    /// It is kept. `None` if no bound is known after some token.
+    pub(super) fn regardless_of_names(
+        &mut self,
+        id: ConfigurationId,
+        rest: usize,
+    ) -> Result<Option<KeptMask>> {
+        let Some(needed) = unless_limited(self.potential(id))?.flatten() else { return Ok(None) };
+        let levels = match self.cache.take_levels(id) {
+            Some(known) => known,
+            None => unless_limited(self.new_levels(id))?.flatten().map(Box::new),
+        };
+        let Some(mut levels) = levels else {
+            self.cache.keep_levels(id, None);
+            return Ok(None);
+        };
+        let compiled = self.compiled;
+        let plain = self.cache.mask(compiled.automaton(), compiled.index(), id)?;
+        let from = Cursor { configuration: id, key_state: KeyState::OUTSIDE };
+        let found = self.by_levels(from, &plain, &mut levels, (&[], rest));
+        self.cache.keep_levels(id, Some(levels));
+        let Some(WithinBudget { mask, holds, .. }) = found? else { return Ok(None) };
+        let kept = KeptMask { holds, mask: mask.map(Arc::new) };
+        self.cache.keep_within(id, needed, kept.clone());
+        Ok(Some(kept))
     }
 
     /// The levels of a configuration; `None` if no bound is known after some token.
@@ -138,17 +166,18 @@ impl Locked<'_> {
         if next == ConfigurationId::DEAD { Ok(None) } else { self.potential(next) }
     }
 
-    /// The mask from the levels of the configuration; `None` if no bound is known after some token.
+    /// The mask from the levels of the configuration; `None` if no bound is known after some token. The tokens `names`
+    /// are weighed with the names read.
     fn by_levels(
         &mut self,
         from: Cursor,
         plain: &TokenMask,
         levels: &mut Levels,
-        rest: usize,
+        (names, rest): (&[TokenId], usize),
     ) -> Result<Option<WithinBudget>> {
         let mut weighing = Weighing::new(rest);
         let (mut named, mut is_general) = (Vec::new(), true);
-        for token in self.tokens_to_names(from, plain)? {
+        for &token in names {
             let Some(next) = unless_limited(self.after_token(from, token))?.flatten() else {
                 return Ok(None);
             };

@@ -6,10 +6,12 @@
 use super::errors;
 use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
+use super::path;
 use super::promises::Lead;
 use super::steps::known_run;
-use super::sufficient::unless_too_large;
+use super::sufficient::{letters_of_names, unless_too_large};
 use super::weighing::WithinBudget;
+use super::within_parts::AfterToken;
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
@@ -30,8 +32,9 @@ impl Matcher {
     /// A token is missing if only a completion other than the known one is short enough.
     ///
     /// If a mask is returned, then after each of its tokens there is a mask for a budget smaller by one, so the text
-    /// can always be completed within the budget. After the end the mask is empty, and nowhere else. A completion is
-    /// not known if the search for it reaches a limit.
+    /// can always be completed within the budget. The mask is empty after the end, and after a word within whose budget
+    /// no more tokens fit if token terminals take every end-of-sequence token, and nowhere else. A completion is not
+    /// known if the search for it reaches a limit.
     ///
     /// # Errors
     /// `matcher/budget` if no completion of at most `budget` tokens is known; `limit/exceeded` if the mask without a
@@ -42,13 +45,14 @@ impl Matcher {
             return Ok(plain);
         }
         let is_bounded = self.is_bounded();
-        if self.path.key_state().is_outside()
-            && !is_bounded
-            && let Some(kept) = self.compiled.snapshot().mask_within(self.path.at(), budget)
-        {
-            return kept.map_or(Ok(plain), |mask| self.with_given_ends_within(mask));
+        if !is_bounded && let Some(kept) = self.kept_within(&plain, budget)? {
+            return Ok(kept);
         }
-        if unless_too_large(self.ample_budget())?.flatten().is_some_and(|ample| ample <= budget) {
+        let is_ample = match is_bounded {
+            true => self.is_ample_beside_parts(budget)?,
+            false => unless_too_large(self.ample_budget())?.flatten().is_some_and(|ample| ample <= budget),
+        };
+        if is_ample {
             return Ok(plain);
         }
         self.promise(budget)?;
@@ -68,6 +72,25 @@ impl Matcher {
         Ok(mask)
     }
 
+    /// The mask within a budget, if it is kept with the configuration, and the names read do not matter. `plain` is the
+    /// mask without the budget.
+    fn kept_within(&mut self, plain: &Arc<TokenMask>, budget: usize) -> Result<Option<Arc<TokenMask>>> {
+        let key_state = self.path.key_state();
+        let letters = match key_state.is_outside() {
+            true => Some(0),
+            false if self.exchanges_ends() => None,
+            false => letters_of_names(&self.compiled, &path::lock(&self.path.names()), key_state),
+        };
+        let Some(letters) = letters else { return Ok(None) };
+        match self.compiled.snapshot().mask_within(self.path.at(), budget, letters) {
+            None => Ok(None),
+            Some(None) => Ok(Some(Arc::clone(plain))),
+            Some(Some(mask)) if key_state.is_outside() => self.with_given_ends_within(mask).map(Some),
+            // if names have none of its tokens, the names decide
+            Some(Some(mask)) => Ok(Some(Arc::new(mask.and(plain))).filter(|mask| !mask.is_empty())),
+        }
+    }
+
     /// The end tokens that end the text here.
     fn ends_here(&mut self) -> Result<Arc<TokenMask>> {
         let mut ends = Vec::new();
@@ -84,13 +107,27 @@ impl Matcher {
         plain: &Arc<TokenMask>,
         rest: usize,
     ) -> Result<(Arc<TokenMask>, Vec<Lead>)> {
-        // masks are kept per configuration, without a key state and without given end tokens
-        let is_shared = self.path.key_state().is_outside() && !self.exchanges_ends();
+        // masks are kept per configuration, without given end tokens
+        let exchanges_ends = self.exchanges_ends();
         self.with_lock(|locked, at| {
             let from = locked.cursor(at);
+            let outside = from.key_state.is_outside();
+            if !outside
+                && !exchanges_ends
+                && !locked.cache.has_within(at, rest.saturating_add(1))
+                && let Some(kept) = locked.regardless_of_names(at, rest)?
+            {
+                let letters = letters_of_names(locked.compiled, locked.names, from.key_state);
+                let least = letters.and_then(|letters| rest.checked_sub(letters));
+                let mask =
+                    kept.mask.as_ref().map_or_else(|| Arc::clone(plain), |mask| Arc::new(mask.and(plain)));
+                if least.is_some_and(|least| kept.holds_from(least, rest)) && !mask.is_empty() {
+                    return Ok((mask, Vec::new()));
+                }
+            }
             let WithinBudget { mask, holds, leads, is_general } = locked.within(from, plain, rest)?;
             let mask = mask.map(Arc::new);
-            if is_general && is_shared {
+            if is_general && outside && !exchanges_ends {
                 let needed = unless_limited(locked.sufficient(from))?.flatten().unwrap_or(usize::MAX);
                 locked.cache.keep_within(at, needed, KeptMask { holds, mask: mask.clone() });
             }
@@ -144,6 +181,8 @@ impl Matcher {
                         self.promises.add(self.steps(), completion);
                         Ok(Arc::new(mask))
                     }
+                    // a word that no end token ends, because each is part of the text
+                    None if self.is_accepting() => Ok(mask),
                     None => Err(errors::budget(budget, tokens, 0, self.byte_count())),
                 }
             }
@@ -232,10 +271,14 @@ impl Matcher {
             return Ok(self.is_accepting() && self.ends_text(token)?);
         };
         if self.is_bounded() {
-            let completion = self.bounded_completion_after(token, rest)?.flatten();
-            let may_come = completion.is_some();
-            self.promises.lead(steps, completion.into_iter().map(|completion| (token, completion)).collect());
-            return Ok(may_come);
+            return Ok(match self.after_bounded(token, rest)? {
+                AfterToken::Refused | AfterToken::Unknown => false,
+                AfterToken::Bound => true,
+                AfterToken::Completion(completion) => {
+                    self.promises.lead(steps, vec![(token, completion)]);
+                    true
+                }
+            });
         }
         let bytes = vocabulary.bytes(token).unwrap_or_default();
         let found = self.with_lock(|locked, at| match locked.after_token(locked.cursor(at), token)? {
@@ -265,7 +308,7 @@ impl Matcher {
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn potential(&mut self) -> Result<Option<usize>> {
-        self.with_lock(|locked, at| locked.sufficient(locked.cursor(at)))
+        self.tokens_to_end()
     }
 
     /// Whether a token is an end-of-sequence token that ends the text here. If token edges take the token, the text may
@@ -279,7 +322,9 @@ impl Matcher {
     /// guarantees one. Fails with `matcher/budget` if none is known.
     fn promise(&mut self, budget: usize) -> Result<()> {
         let steps = self.steps();
-        if self.promises.ahead(steps).is_some_and(|ahead| ahead.len() <= budget) {
+        if self.promises.ahead(steps).is_some_and(|ahead| ahead.len() <= budget)
+            || self.ends_within(budget)?
+        {
             return Ok(());
         }
         let (completion, tokens, least) = match self.is_bounded() {
@@ -288,14 +333,8 @@ impl Matcher {
                 let tokens = completion.as_ref().map(|completion| Distance::AtMost(completion.len()));
                 (completion, tokens.unwrap_or(Distance::Unknown), 0)
             }
-            false => {
-                // in tables too small for the bound, a search may still find a completion
-                let known = self.with_lock(|locked, at| locked.is_sufficient(locked.cursor(at), budget));
-                if unless_too_large(known)?.unwrap_or_default() {
-                    return Ok(());
-                }
-                self.searched(budget)?
-            }
+            // in tables too small for the bound, a search may still find a completion
+            false => self.searched(budget)?,
         };
         match completion.filter(|completion| completion.len() <= budget) {
             Some(completion) => {

@@ -4,13 +4,11 @@
 //! completions and from ways out of parts, and a fork of the matcher accepts each of its tokens: the result keeps all
 //! bounds, though it need not be the shortest.
 
-use super::keys::Cursor;
 use super::matcher::{Locked, Matcher};
 use super::open_parts::BoundedReading;
 use super::promises::Lead;
 use super::sufficient::unless_too_large;
 use super::token_groups::Alike;
-use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
 use crate::mask::{Distance, Effort, TokenMask};
 use crate::vocabulary::TokenId;
@@ -42,6 +40,18 @@ enum Piece {
     WayOut(Arc<[TokenId]>),
     /// Tokens to the end, which bounds of parts may interrupt.
     Rest(Arc<[TokenId]>),
+}
+
+/// What is known after a token.
+pub(super) enum AfterToken {
+    /// The token is not allowed, or a limit was reached.
+    Refused,
+    /// No completion is known that is short enough.
+    Unknown,
+    /// A bound shows that there is one, and that it need not be carried along.
+    Bound,
+    /// A completion that is short enough.
+    Completion(Arc<[TokenId]>),
 }
 
 impl Matcher {
@@ -126,60 +136,126 @@ impl Matcher {
         }
     }
 
-    /// A completion after a token that keeps the bounds of parts and has at most `most` tokens. The inner `None` means
-    /// that the token is allowed but no such completion is known, the outer one that the token is not allowed, or that
-    /// this is not known because a limit was reached.
-    pub(super) fn bounded_completion_after(
-        &self,
-        token: TokenId,
-        most: usize,
-    ) -> Result<Option<Option<Arc<[TokenId]>>>> {
+    /// Whether a completion after a token that keeps the bounds of parts and has at most `most` tokens is known.
+    pub(super) fn after_bounded(&mut self, token: TokenId, most: usize) -> Result<AfterToken> {
         let mut ahead = self.fork();
         if !unless_too_large(ahead.try_accept(token))?.unwrap_or_default() {
-            return Ok(None);
+            return Ok(AfterToken::Refused);
+        }
+        if ahead.ends_within(most)? {
+            return Ok(AfterToken::Bound);
         }
         let completion = unless_too_large(ahead.bounded_completion(most))?.flatten();
-        Ok(Some(completion.filter(|completion| completion.len() <= most)))
+        let completion = completion.filter(|completion| completion.len() <= most);
+        Ok(completion.map_or(AfterToken::Unknown, AfterToken::Completion))
     }
 
     /// The [mask within a budget](Matcher::mask_within) where bounds of parts matter, if `rest` tokens may come after
-    /// the next one. `plain` is the mask without the budget. Also returns tokens with a completion after each, for all
-    /// allowed tokens but those that end the text.
+    /// the next one. `plain` is the mask without the budget. Also returns tokens with a completion after each, for the
+    /// allowed tokens after which no bound shows that there is one.
     pub(super) fn bounded_mask_within(
         &mut self,
-        plain: &TokenMask,
+        plain: &Arc<TokenMask>,
         rest: usize,
     ) -> Result<(Arc<TokenMask>, Vec<Lead>)> {
+        if let Some(found) = self.mask_of_only_reading(plain, rest)? {
+            return Ok(found);
+        }
         let classes = self.with_readings(|locked, readings| locked.classes(readings, plain))?;
         let (mut allowed, mut leads) = (Vec::new(), Vec::new());
         let mut looked_for = 0;
         for Class { tokens, is_in_name } in classes.unwrap_or_default() {
-            let mut known: Option<Arc<[TokenId]>> = None;
+            let mut known = AfterToken::Refused;
             for token in tokens {
                 // different prefixes of names may require different ends
-                if known.is_none() || is_in_name {
+                if is_in_name || matches!(known, AfterToken::Refused) {
                     looked_for += 1;
                     if looked_for > COMPLETIONS {
                         break;
                     }
-                    let Some(completion) = self.bounded_completion_after(token, rest)? else { continue };
-                    known = completion;
-                    if known.is_none() && !is_in_name {
-                        break;
-                    }
+                    known = self.after_bounded(token, rest)?;
                 }
-                if let Some(known) = &known {
-                    allowed.push(token);
-                    leads.push((token, Arc::clone(known)));
+                match &known {
+                    AfterToken::Refused => continue,
+                    AfterToken::Unknown if is_in_name => continue,
+                    AfterToken::Unknown => break,
+                    AfterToken::Bound => {}
+                    AfterToken::Completion(completion) => leads.push((token, Arc::clone(completion))),
                 }
+                allowed.push(token);
             }
         }
+        allowed.extend(self.ends()?);
+        Ok((Arc::new(TokenMask::of(&allowed, self.compiled.vocabulary().width())), leads))
+    }
+
+    /// The end tokens that end the text here.
+    fn ends(&mut self) -> Result<Vec<TokenId>> {
+        let mut ends = Vec::new();
         if self.is_accepting() {
             for end in self.compiled.end_tokens().to_vec() {
-                allowed.extend(self.ends_text(end)?.then_some(end));
+                ends.extend(self.ends_text(end)?.then_some(end));
             }
         }
-        Ok((Arc::new(TokenMask::of(&allowed, self.compiled.vocabulary().width())), leads))
+        Ok(ends)
+    }
+
+    /// As [`bounded_mask_within`](Matcher::bounded_mask_within), if the text has only one reading and no names need
+    /// be tracked: then the kept groups of the reading's tokens are the classes.
+    fn mask_of_only_reading(
+        &mut self,
+        plain: &Arc<TokenMask>,
+        rest: usize,
+    ) -> Result<Option<(Arc<TokenMask>, Vec<Lead>)>> {
+        let found = self.with_readings(|locked, readings| match readings {
+            [only] if !locked.compiled.automaton().has_names() => {
+                let from = locked.cache.id(only.at)?;
+                let groups = locked.part_groups(from)?;
+                let others = locked.other_bits(from, &groups)?;
+                let next = only.open.as_ref().and_then(|open| open.way_left().first()).copied();
+                Ok(Some((groups, others, next)))
+            }
+            _ => Ok(None),
+        })?;
+        let Some((groups, others, next)) = found.flatten() else { return Ok(None) };
+        let bits = plain.to_bits();
+        let listed = groups.iter().map(|(_, tokens)| match tokens {
+            Some(tokens) => tokens.clone(),
+            None => others.iter_ones().map(|token| TokenId::new(token as u32)).collect(),
+        });
+        // only the next token of the way out is known to follow it
+        let only_next = next.into_iter().collect();
+        let classes = listed.map(|mut tokens: Vec<TokenId>| {
+            tokens.retain(|&token| Some(token) != next);
+            tokens
+        });
+        let (mut allowed, mut leads, mut are_all) = (Vec::new(), Vec::new(), true);
+        for mut tokens in classes.chain([only_next]) {
+            tokens.retain(|token| bits[token.index()]);
+            let (mut known, mut refused) = (AfterToken::Refused, 0);
+            for &token in tokens.iter().take(COMPLETIONS) {
+                known = self.after_bounded(token, rest)?;
+                if !matches!(known, AfterToken::Refused) {
+                    break;
+                }
+                refused += 1;
+            }
+            tokens.drain(..refused);
+            are_all &= refused == 0;
+            match known {
+                AfterToken::Refused | AfterToken::Unknown => are_all &= tokens.is_empty(),
+                AfterToken::Bound => allowed.extend(tokens),
+                AfterToken::Completion(completion) => {
+                    leads.extend(tokens.iter().map(|&token| (token, Arc::clone(&completion))));
+                    allowed.extend(tokens);
+                }
+            }
+        }
+        if are_all {
+            return Ok(Some((Arc::clone(plain), leads)));
+        }
+        allowed.extend(self.ends()?);
+        Ok(Some((Arc::new(TokenMask::of(&allowed, self.compiled.vocabulary().width())), leads)))
     }
 
     /// The distances to the end, first in tokens, then in bytes, where bounds of parts matter.
@@ -245,12 +321,14 @@ impl Locked<'_> {
         let mut in_names: FxHashSet<usize> = FxHashSet::default();
         let mut places: FxHashMap<TokenId, Vec<(usize, usize)>> = FxHashMap::default();
         for (number, reading) in readings.iter().enumerate() {
-            let configuration = self.cache.id(reading.at)?;
-            let from = Cursor { configuration, key_state: KeyState::OUTSIDE };
-            let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| locked.step_without_names(at, byte);
-            let (groups, _) = self.groups(trie, from, step, |token| plain[token.index()], usize::MAX)?;
-            for (group, Alike { tokens, .. }) in groups.into_iter().enumerate() {
-                for token in tokens {
+            let from = self.cache.id(reading.at)?;
+            let groups = self.part_groups(from)?;
+            for (group, (_, tokens)) in groups.iter().enumerate() {
+                let others = match tokens {
+                    None => self.other_tokens(from, &groups)?,
+                    Some(_) => Vec::new(),
+                };
+                for &token in tokens.as_ref().unwrap_or(&others).iter().filter(|token| plain[token.index()]) {
                     places.entry(token).or_default().push((number, group));
                 }
             }

@@ -480,6 +480,20 @@ fn walk(
 /// The most tokens of a completion that the oracle searches for.
 const FARTHEST: u32 = 12;
 
+/// Checks that a bound on the tokens of a completion is 0 only where the text may end, and otherwise lower after some
+/// token.
+fn potential_holds(matcher: &Matcher, bound: usize) -> Step<()> {
+    let mut falls = matcher.is_accepting();
+    let tokens: Vec<TokenId> = matcher.fork().mask()?.iter().collect();
+    for token in tokens {
+        let mut ahead = matcher.fork();
+        if !falls && ahead.accept_token(token).is_ok() {
+            falls = ahead.is_accepting() || ahead.potential()?.is_some_and(|after| after < bound);
+        }
+    }
+    same(&format!("that some token lowers the bound {bound}"), falls, true)
+}
+
 fn walk_within(
     oracle: &mut Oracle<'_>,
     compiled: &CompiledGrammar,
@@ -507,7 +521,8 @@ fn walk_within(
             }
         }
     }
-    let budget = known + [0, 0, 1, 2, 4][choices.below(5)];
+    // the largest are ample in most cases
+    let budget = known + [0, 0, 1, 2, 4, 9, 30][choices.below(7)];
     let (compared, mut is_complete) = (choices.below(3), true);
     loop {
         let left = budget - matcher.steps();
@@ -515,6 +530,13 @@ fn walk_within(
         let mask: Vec<u32> = matcher.mask_within(left)?.iter().map(TokenId::get).collect();
         if mask.is_empty() {
             return Err(Stop::Disagreement(format!("no token within {left} tokens")));
+        }
+        if let Some(bound) = matcher.potential()? {
+            potential_holds(&matcher, bound)?;
+            if bound <= FARTHEST as usize {
+                let fewest = oracle.fewest_to_end(&state, bound as u32)?;
+                same(&format!("that {bound} tokens suffice"), fewest.is_some(), true)?;
+            }
         }
         if matcher.steps() == compared {
             let mut truth = Vec::new();

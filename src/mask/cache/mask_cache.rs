@@ -169,9 +169,14 @@ impl Snapshot {
     /// The kept mask of a configuration within a budget: see [`KeptMasks::get`]. `None` also if the configuration
     /// belongs to another generation.
     #[inline]
-    pub(crate) fn mask_within(&self, at: Located, budget: usize) -> Option<Option<Arc<TokenMask>>> {
+    pub(crate) fn mask_within(
+        &self,
+        at: Located,
+        budget: usize,
+        letters: usize,
+    ) -> Option<Option<Arc<TokenMask>>> {
         let kept = self.within.get(self.id(at)?.index())?.get()?.load();
-        kept.get(budget).map(Option::<&_>::cloned)
+        kept.get(budget, letters).map(Option::<&_>::cloned)
     }
 
     /// Bytes of tables and masks, when this was last [published](MaskCache::publish_size).
@@ -512,9 +517,18 @@ impl MaskCache {
     pub(crate) fn keep_within(&mut self, configuration: ConfigurationId, needed: usize, kept: KeptMask) {
         let new = || ArcSwap::from_pointee(KeptMasks::new(usize::MAX));
         let slot = self.snapshot.within.entry(configuration.index()).get_or_init(new);
+        if slot.load().has(&kept) {
+            return;
+        }
         self.mask_bytes += size_of::<KeptMasks>() + size_of::<KeptMask>();
         self.mask_bytes += kept.mask.as_ref().map_or(0, |mask| mask.memory_usage());
         slot.store(Arc::new(slot.load().with(needed, kept)));
+    }
+
+    /// Whether a mask within a budget is kept, regardless of the names read: see [`KeptMasks::get`].
+    pub(crate) fn has_within(&self, configuration: ConfigurationId, budget: usize) -> bool {
+        let slot = self.snapshot.within.get(configuration.index()).and_then(|slot| slot.get());
+        slot.is_some_and(|slot| slot.load().get(budget, 0).is_some())
     }
 
     /// A number of tokens that suffices after any token that a configuration allows, if one is kept.

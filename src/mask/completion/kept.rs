@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The most masks kept for one configuration.
 const MOST: usize = 4;
 
-/// The masks within budgets of one configuration, for texts of which no names matter.
+/// The masks within budgets of one configuration, regardless of the names read.
 #[derive(Clone, Debug)]
 pub(in crate::mask) struct KeptMasks {
     /// A number of tokens that suffices to complete the text.
@@ -24,18 +24,32 @@ pub(crate) struct KeptMask {
     pub(crate) mask: Option<Arc<TokenMask>>,
 }
 
+impl KeptMask {
+    /// Whether the mask holds for all numbers of tokens after the next one from `least` to `most`.
+    pub(crate) fn holds_from(&self, least: usize, most: usize) -> bool {
+        self.holds.0 <= least && most < self.holds.1
+    }
+}
+
 impl KeptMasks {
     pub(in crate::mask) fn new(needed: usize) -> KeptMasks {
         KeptMasks { needed, masks: SmallVec::new() }
     }
 
     /// The mask within a budget; the inner `None` is the mask without one. `None` if it is not kept, or if another
-    /// completion may have to be carried along.
+    /// completion may have to be carried along. `letters` is how many tokens more may be needed for names that must
+    /// differ from those read: the mask must be the same with so many tokens less.
     #[inline]
-    pub(in crate::mask) fn get(&self, budget: usize) -> Option<Option<&Arc<TokenMask>>> {
-        let rest = budget.checked_sub(1).filter(|_| self.needed <= budget)?;
-        let kept = self.masks.iter().find(|kept| (kept.holds.0..kept.holds.1).contains(&rest))?;
+    pub(in crate::mask) fn get(&self, budget: usize, letters: usize) -> Option<Option<&Arc<TokenMask>>> {
+        let least = budget.checked_sub(letters).filter(|least| self.needed <= *least)?;
+        let rest = (least.checked_sub(1)?, budget - 1);
+        let kept = self.masks.iter().find(|kept| kept.holds_from(rest.0, rest.1))?;
         Some(kept.mask.as_ref())
+    }
+
+    /// Whether a mask for the same numbers of tokens is kept.
+    pub(in crate::mask) fn has(&self, kept: &KeptMask) -> bool {
+        self.masks.iter().any(|known| known.holds == kept.holds)
     }
 
     /// A number of tokens that suffices after any token that the configuration allows, if one is kept.
