@@ -4,17 +4,20 @@
 //! schemas are those of `tests/data/maskbench-sample.jsonl`, the tokenizer is SmolLM2's. For each schema, N walks (3 by
 //! default) go to the end within budgets of up to `--room` tokens more than the least (60 by default). With
 //! `--documents yes` the walks follow the valid documents of the schema instead, within a budget of `--room` tokens
-//! more than the document takes; `--report FILE` then writes, for each mask of the first pass, the numbers of tokens that
-//! it and the mask without a budget allow, and at every eighth place the least budget that is granted. At each step the mask is computed without a budget ("plain") and within the rest of it
-//! ("within"); and without one with the question whether the next token fits the budget ("asked"), as decoders do. Each
-//! is computed by a compiled grammar of its own, so that none finds what another has made. Printed are the first visits
-//! (the grammar is new) and a second walk along the same tokens: means, medians and p99 of the masks, the ratio of the
-//! means, and the median and p99 over the schemas of each schema's ratio.
+//! more than the document takes; `--report FILE` then writes, for each mask of the first pass, the numbers of tokens
+//! that it and the mask without a budget allow, and at every eighth place the least budget that is granted. With
+//! `--thought N` there is one grammar in place of the schemas: a thought of at most N tokens before an answer.
+//!
+//! At each step the mask is computed without a budget ("plain") and within the rest of it ("within"); and without one
+//! with the question whether the next token fits the budget ("asked"), as decoders do. Each is computed by a compiled
+//! grammar of its own, so that none finds what another has made. Printed are the first visits (the grammar is new) and
+//! a second walk along the same tokens: means, medians and p99 of the masks, the ratio of the means, and the median and
+//! p99 over the schemas of each schema's ratio.
 
 #![allow(clippy::print_stdout)]
 
 use grammata::grammar::Grammar;
-use grammata::syntax::json_schema;
+use grammata::syntax::{gbnf, json_schema};
 use grammata::{CompiledGrammar, Compiler, Result, TokenId, TokenMask, Vocabulary};
 use std::hint::black_box;
 use std::io::Write;
@@ -93,6 +96,7 @@ fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut schemas: PathBuf = root.join("tests/data/maskbench-sample.jsonl");
     let (mut walks, mut room, mut along_documents, mut report) = (3, 60, false, None);
+    let mut thought: Option<usize> = None;
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(name) = arguments.next() {
         let value = arguments.next().unwrap_or_default();
@@ -101,6 +105,7 @@ fn main() -> Result<()> {
             "--walks" => walks = value.parse().expect("a number"),
             "--room" => room = value.parse().expect("a number"),
             "--documents" => along_documents = value == "yes",
+            "--thought" => thought = Some(value.parse().expect("a number")),
             "--report" => report = Some(std::fs::File::create(value).expect("the report can be written")),
             _ => panic!("unknown argument {name}"),
         }
@@ -118,6 +123,21 @@ fn main() -> Result<()> {
         random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((random >> 33) as usize) % limit.max(1)
     };
+    if let Some(most) = thought {
+        let grammar = format!(
+            "root ::= @max_tokens({most}, @text(\"</think>\")) \"{{\\\"answer\\\": \" (\"true\" | \"false\") \"}}\""
+        );
+        let grammar = gbnf::compile(&grammar, &gbnf::Options::default())?.grammar;
+        let arms = Arms::new(&compiler, &grammar)?;
+        // the budget is ample until the thought must end
+        let tokens = walk(&arms, most + 100, &mut first, |allowed, _| allowed[below(allowed.len())])?;
+        walk(&arms, most + 100, &mut again, |_, place| tokens[place])?;
+        first.end_schema("thought");
+        again.end_schema("thought");
+        first.show("first");
+        again.show("again");
+        return Ok(());
+    }
     for line in std::fs::read_to_string(schemas).expect("the file of schemas can be read").lines() {
         let line: serde_json::Value = serde_json::from_str(line).expect("a line is a JSON object");
         let name = line["id"].as_str().unwrap_or("?");
