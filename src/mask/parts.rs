@@ -15,9 +15,9 @@ pub(crate) type PartGroups = [(ConfigurationId, Option<Vec<TokenId>>)];
 /// What is needed after any token that may come next in a reading.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PartCeiling {
-    /// If at least so many tokens are left for the open part, the way out of it that is known is used.
+    /// The tokens that must be left for the open part, for the known way out of it.
     pub(crate) inside: usize,
-    /// The number of tokens that then suffices to complete the text.
+    /// The tokens that then suffice to complete the text.
     pub(crate) total: usize,
 }
 

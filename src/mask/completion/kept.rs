@@ -38,7 +38,7 @@ impl KeptMasks {
 
     /// The mask within a budget; the inner `None` is the mask without one. `None` if it is not kept, or if another
     /// completion may have to be carried along. `letters` is how many tokens more may be needed for names that must
-    /// differ from those read: the mask must be the same with so many tokens less.
+    /// differ from those read: the mask must be the same with that many fewer.
     #[inline]
     pub(in crate::mask) fn get(&self, budget: usize, letters: usize) -> Option<Option<&Arc<TokenMask>>> {
         let least = budget.checked_sub(letters).filter(|least| self.needed <= *least)?;
