@@ -1,6 +1,6 @@
 """Compares what structural tags of many tools cost in each style of arguments, with JSON as the measure.
 
-    cargo build --release --workspace --features ort,hnsw,qdrant --bin grammata
+    cargo build --release --workspace --features ort --bin grammata
     python benches/tag_styles.py target/release/grammata
 
 Each row is a set of tools. A figure is CPU time of the program, the median of RUNS runs of `grammata check` with a tag

@@ -1,39 +1,26 @@
-//! Indexes of many vectors: `cargo run --profile quick --features hnsw --example retrieval_scale -- COUNT [M,C,E...]
-//! INDEX...`
+//! Exact search over many vectors: `RAYON_NUM_THREADS=1 cargo run --profile quick --example retrieval_scale`.
 //!
-//! Makes COUNT unit vectors, each a row of the INDEX files (`grammata retrieve index`) with Gaussian noise of norm 0.3.
-//! Measures the exact index, the index of words and approximate indexes: time to build, memory and time of a query, and
-//! for approximate ones recall@11. M,C,E describe an approximate index: the neighbours of a node in its graph, the
-//! candidates while it is built, and those of a search; the default is 24,200,64.
+//! Fills a [`DenseIndex`] with random unit vectors of 384 coordinates, searches it with one query after the other, and
+//! prints a row of a table for each number of tools: 1,000 to 1,000,000, or the numbers in the arguments. The times do
+//! not depend on the values of the vectors.
 #![allow(clippy::print_stdout)] // an example prints its results
 
-use grammata::Limits;
-use grammata_agents::retrieval::index::{
-    DenseIndex, HnswOptions, HnswToolIndex, IndexedTool, LexicalIndex, Query, ToolIndex,
-};
-use grammata_agents::retrieval::store::Store;
+use grammata_agents::retrieval::index::{DenseIndex, IndexedTool, Query, ToolIndex};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::time::{Duration, Instant};
 
-const QUERIES: usize = 500;
-const NOISE: f32 = 0.3;
+/// The dimension of all-MiniLM-L6-v2.
+const DIMENSION: usize = 384;
+const COUNTS: [usize; 6] = [1_000, 10_000, 50_000, 100_000, 500_000, 1_000_000];
+const QUERIES: usize = 200;
+/// The most tools of one call of `upsert`, so that the vectors are not in memory twice.
+const CHUNK: usize = 1_000;
 
-/// Returns a row with Gaussian noise (Box and Muller 1958) of norm 0.3, scaled to unit length again.
-fn noisy(row: &[f32], random: &mut ChaCha8Rng) -> Vec<f32> {
-    let mut normal = || {
-        let (u, v): (f32, f32) = (random.random_range(f32::MIN_POSITIVE..1.0), random.random());
-        (-2.0 * u.ln()).sqrt() * (std::f32::consts::TAU * v).cos()
-    };
-    let noise: Vec<f32> = row.iter().map(|_| normal()).collect();
-    let length = norm(&noise);
-    let moved: Vec<f32> = row.iter().zip(&noise).map(|(x, n)| x + NOISE * n / length).collect();
-    let length = norm(&moved);
-    moved.iter().map(|x| x / length).collect()
-}
-
-fn norm(row: &[f32]) -> f32 {
-    row.iter().map(|x| x * x).sum::<f32>().sqrt()
+fn unit(random: &mut ChaCha8Rng) -> Vec<f32> {
+    let row: Vec<f32> = (0..DIMENSION).map(|_| random.random_range(-1.0..1.0)).collect();
+    let norm = row.iter().map(|x| x * x).sum::<f32>().sqrt();
+    row.iter().map(|x| x / norm).collect()
 }
 
 /// Returns the resident memory in megabytes (Linux; 0 elsewhere).
@@ -43,85 +30,42 @@ fn resident() -> usize {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let count: usize = arguments.next().ok_or("a number of tools is needed")?.parse()?;
-    let (mut rows, mut texts): (Vec<Vec<f32>>, Vec<String>) = Default::default();
-    let mut graphs: Vec<HnswOptions> = Vec::new();
-    for file in arguments {
-        if let [neighbours, ef_construction, ef] = file.split(',').collect::<Vec<_>>()[..] {
-            let (neighbours, ef_construction) = (neighbours.parse()?, ef_construction.parse()?);
-            graphs.push(
-                HnswOptions::default()
-                    .neighbours(neighbours)
-                    .ef_construction(ef_construction)
-                    .ef(ef.parse()?),
-            );
-            continue;
-        }
-        let store = Store::read(file.as_ref(), &Limits::default())?;
-        rows.extend(store.vectors().rows().map(<[f32]>::to_vec));
-        texts.extend(store.catalogue().documents(store.template()));
-    }
-    let dimension = rows.first().ok_or("an index is needed")?.len();
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    let vectors: Vec<Vec<f32>> = (0..count).map(|i| noisy(&rows[i % rows.len()], &mut random)).collect();
-    let queries: Vec<Vec<f32>> =
-        (0..QUERIES).map(|i| noisy(&rows[i * 7 % rows.len()], &mut random)).collect();
-    let ids: Vec<String> = (0..count).map(|i| i.to_string()).collect();
-    let tools: Vec<IndexedTool<'_>> = (0..count)
-        .map(|i| IndexedTool {
-            id: &ids[i],
-            category: "",
-            document: &texts[i % texts.len()],
-            vector: Some(&vectors[i]),
-        })
-        .collect();
-    let queries: Vec<Query<'_>> = queries
-        .iter()
-        .enumerate()
-        .map(|(i, vector)| Query { text: &texts[i * 7 % texts.len()], vector: Some(vector) })
-        .collect();
-    println!("{count} tools of {dimension} dimensions, from {} rows; {QUERIES} queries, k = 11", rows.len());
-    let exact = measure("exact", &mut DenseIndex::new(dimension), &tools, &queries)?;
-    measure("bm25", &mut LexicalIndex::new(), &tools, &queries)?;
-    if graphs.is_empty() {
-        graphs.push(HnswOptions::default());
-    }
-    for options in graphs {
-        let name = format!("{options:?}");
-        let found = measure(&name, &mut HnswToolIndex::new(dimension, options), &tools, &queries)?;
-        let hits: usize = exact
-            .iter()
-            .zip(&found)
-            .map(|(right, found)| found.iter().filter(|id| right.contains(id)).count())
-            .sum();
-        let all: usize = exact.iter().map(Vec::len).sum();
-        println!("recall@11 {:.4}", hits as f64 / all as f64);
+    let counts = std::env::args().skip(1).map(|count| count.parse()).collect::<Result<Vec<usize>, _>>()?;
+    let counts = if counts.is_empty() { COUNTS.to_vec() } else { counts };
+    println!("| tools | filled in | memory | query p50 | p99 |\n|--:|--:|--:|--:|--:|");
+    for count in counts {
+        measure(count)?;
     }
     Ok(())
 }
 
-/// Builds the index, searches it with one query after the other, and prints times and memory. Returns the ids that each
-/// query found.
-fn measure(
-    name: &str,
-    index: &mut dyn ToolIndex,
-    tools: &[IndexedTool<'_>],
-    queries: &[Query<'_>],
-) -> grammata::Result<Vec<Vec<String>>> {
-    let (memory, start) = (resident(), Instant::now());
-    index.upsert(tools)?;
-    let built = start.elapsed();
-    let memory = resident().saturating_sub(memory);
-    let (mut times, mut lists): (Vec<Duration>, Vec<Vec<String>>) = Default::default();
-    for query in queries {
+fn measure(count: usize) -> grammata::Result<()> {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let before = resident();
+    let mut index = DenseIndex::new(DIMENSION);
+    let mut filling = Duration::ZERO;
+    for first in (0..count).step_by(CHUNK) {
+        let rows: Vec<(String, Vec<f32>)> = (first..count.min(first + CHUNK))
+            .map(|number| (format!("tool-{number}"), unit(&mut random)))
+            .collect();
+        let tools: Vec<IndexedTool<'_>> = rows
+            .iter()
+            .map(|(id, vector)| IndexedTool { id, category: "", document: "", vector: Some(vector) })
+            .collect();
         let start = Instant::now();
-        let mut found = index.search(std::slice::from_ref(query), 11, None)?;
+        index.upsert(&tools)?;
+        filling += start.elapsed();
+    }
+    let memory = resident().saturating_sub(before);
+    let mut times: Vec<Duration> = Vec::new();
+    for _ in 0..QUERIES {
+        let vector = unit(&mut random);
+        let start = Instant::now();
+        index.search(&[Query { text: "", vector: Some(&vector) }], 11, None)?;
         times.push(start.elapsed());
-        lists.push(found.pop().unwrap_or_default().into_iter().map(|hit| hit.id).collect());
     }
     times.sort_unstable();
-    let at = |share: usize| times[(times.len() * share / 100).min(times.len() - 1)];
-    println!("{name}: built in {built:.1?}, {memory} MB; query p50 {:.2?}, p99 {:.2?}", at(50), at(99));
-    Ok(lists)
+    let at = |share: usize| times[QUERIES * share / 100];
+    println!("| {count} | {filling:.2?} | {memory} MB | {:.2?} | {:.2?} |", at(50), at(99));
+    Ok(())
 }

@@ -26,7 +26,7 @@ const STEPS: [Step; 11] = [
 
 /// The features of lints and documentation: all that compile on every machine. Tests are built without CUDA, so both
 /// ways compile.
-const FEATURES: &str = "ort,hnsw,qdrant,cuda";
+const FEATURES: &str = "ort,cuda";
 
 /// Runs the named steps, or all.
 pub fn run(names: &[String]) -> Result {

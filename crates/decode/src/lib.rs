@@ -57,7 +57,7 @@ pub use drivers::{
     BeamOptions, Ended, Hypothesis, Request, RequestId, Scheduler, SchedulerOptions, SchedulerStatistics,
     beam_search, best_of, exact_samples, generate, generate_with, run_together, speculative,
 };
-pub use embedder::{Embedder, EmbedderFolder, Embeddings, TableEmbedder, Truncation};
+pub use embedder::{Embedder, EmbedderFolder, Embeddings, Truncation};
 pub use event::{ChosenToken, Event, Poll};
 pub use exact::{ExactSampling, ExactStatistics, Exhaustion};
 pub use finish::{FinishReason, OutputStatus};

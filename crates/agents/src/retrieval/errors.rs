@@ -3,7 +3,6 @@
 use grammata::diagnostic::{Diagnostic, Place, excerpt};
 use grammata::error::{Error, ErrorKind};
 use grammata::limits::{LimitKind, Limits};
-use std::path::Path;
 
 fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
@@ -161,77 +160,4 @@ pub(super) fn user_message() -> Error {
         .allowed("a template that writes the message's content as it is")
         .help("use the model without its chat template"),
     )
-}
-
-/// Returns the error for an index that another writer has open.
-pub(super) fn locked(path: &Path) -> Error {
-    let diagnostic = Diagnostic::new("retrieval/locked", "another writer has the index open")
-        .in_file(path.display().to_string())
-        .allowed("one writer at a time")
-        .help("wait till it is done; readers need no lock");
-    Error::new(ErrorKind::Io, diagnostic)
-}
-
-/// Returns the error for an invalid name of a collection.
-pub(super) fn collection_name(name: &str) -> Error {
-    usage(
-        Diagnostic::new("retrieval/collection-name", "invalid name of a collection")
-            .found(excerpt(name))
-            .allowed("1 to 255 of the letters A to Z and a to z, digits, `_` and `-`")
-            .help("name one collection for each embedder, as in `tools-minilm`"),
-    )
-}
-
-/// Returns the error for a collection that is not the requested index.
-pub(super) fn other_collection(name: &str, found: &str) -> Error {
-    usage(
-        Diagnostic::new("retrieval/other-collection", "a collection of a server is not the index wanted")
-            .found(format!("`{}`: {found}", excerpt(name)))
-            .allowed("a collection that this index has made, for vectors of the same dimension")
-            .help("name another collection, which is then made"),
-    )
-}
-
-pub(super) fn server_refused(status: u16, message: &str) -> Error {
-    let diagnostic = Diagnostic::new("retrieval/server-refused", "the server of the index refused a request")
-        .found(format!("status {status}: {}", excerpt(message)))
-        .help(
-            "see the server's log; of some earlier requests of the same change it may have kept the result",
-        );
-    Error::new(ErrorKind::Io, diagnostic)
-}
-
-/// Returns the error for a response that cannot be parsed.
-pub(super) fn server_answer(allowed: &str, cause: Option<&serde_json::Error>) -> Error {
-    let diagnostic =
-        Diagnostic::new("retrieval/server-answer", "the server of the index gave an unexpected answer");
-    let diagnostic = match cause {
-        Some(cause) => diagnostic.cause(cause),
-        None => diagnostic,
-    };
-    let diagnostic =
-        diagnostic.allowed(allowed).help("name the address of a Qdrant server, version 1.16 or later");
-    Error::new(ErrorKind::Io, diagnostic)
-}
-
-/// Returns the error for an invalid URL, or a URL of another protocol than `http`.
-#[cfg(feature = "qdrant")]
-pub(super) fn server_url(url: &str) -> Error {
-    usage(
-        Diagnostic::new("retrieval/server-url", "the address of a server cannot be used")
-            .found(excerpt(url))
-            .allowed("http://HOST:PORT")
-            .help(
-                "for TLS put a proxy before the server, or implement `Transport` with a client of your own",
-            ),
-    )
-}
-
-#[cfg(feature = "qdrant")]
-pub(super) fn no_answer(url: &str, cause: &ureq::Error) -> Error {
-    let diagnostic = Diagnostic::new("retrieval/no-answer", "the server of the index did not answer")
-        .found(excerpt(url))
-        .cause(cause)
-        .help("start the server, or name its address");
-    Error::new(ErrorKind::Io, diagnostic)
 }

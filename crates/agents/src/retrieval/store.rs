@@ -160,14 +160,11 @@ impl Store {
     /// The vectors are from another embedder or have another dimension, or the fingerprint of `embedder` cannot be
     /// computed.
     pub fn check_embedder(&self, embedder: &mut dyn Embedder) -> Result<()> {
-        self.check_fingerprint(embedder.dimension(), embedder.fingerprint()?)
-    }
-
-    pub(super) fn check_fingerprint(&self, dimension: usize, fingerprint: [u8; 32]) -> Result<()> {
+        let dimension = embedder.dimension();
         if dimension != self.vectors.dimension() {
             return Err(errors::query_dimension(dimension, self.vectors.dimension()));
         }
-        if fingerprint != self.fingerprint {
+        if embedder.fingerprint()? != self.fingerprint {
             return Err(errors::other_embedder());
         }
         Ok(())

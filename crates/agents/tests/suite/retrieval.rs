@@ -1,6 +1,8 @@
 //! Retrieval of tools: the hard cases under `tests/cases/retrieval`, and each part compared with a naive
 //! implementation.
 
+use grammata::diagnostic::Diagnostic;
+use grammata::error::{Error, ErrorKind};
 use grammata::{Limits, Place};
 use grammata_agents::retrieval::fuse::{Duplicates, interleave, reciprocal_rank_fusion};
 use grammata_agents::retrieval::requests::Request;
@@ -8,7 +10,7 @@ use grammata_agents::retrieval::retriever::Utterance;
 use grammata_agents::retrieval::{
     Bm25, Catalogue, FlatIndex, Ranker, RetrievalOptions, Retriever, Template, Tool,
 };
-use grammata_decode::{Embedder, Embeddings, TableEmbedder, Truncation};
+use grammata_decode::{Embedder, Embeddings, Truncation};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -347,12 +349,12 @@ fn wrong_lines_are_refused_with_their_place() {
     assert!(requests[2].needed(&catalogue).unwrap().is_empty());
 }
 
-/// An embedder that truncates texts to eight bytes, and reports that it did.
-struct Cutting(TableEmbedder);
+/// An embedder that truncates texts to eight bytes, reports that it did, and looks up the vectors of what is left.
+struct Cutting(Vec<(&'static str, [f32; 2])>);
 
 impl Embedder for Cutting {
     fn dimension(&self) -> usize {
-        self.0.dimension()
+        2
     }
 
     fn max_tokens(&self) -> Option<usize> {
@@ -360,12 +362,17 @@ impl Embedder for Cutting {
     }
 
     fn fingerprint(&mut self) -> grammata::Result<[u8; 32]> {
-        self.0.fingerprint()
+        Ok([0; 32])
     }
 
     fn embed(&mut self, texts: &[&str]) -> grammata::Result<Embeddings> {
-        let cut: Vec<&str> = texts.iter().map(|text| &text[..text.len().min(8)]).collect();
-        let mut found = self.0.embed(&cut)?;
+        let unknown = || Error::new(ErrorKind::Usage, Diagnostic::new("test/unknown-text", "no vector"));
+        let vector = |text: &&str| {
+            let cut = &text[..text.len().min(8)];
+            self.0.iter().find(|(known, _)| *known == cut).map(|(_, vector)| *vector).ok_or_else(unknown)
+        };
+        let vectors = texts.iter().map(vector).collect::<grammata::Result<Vec<_>>>()?;
+        let mut found = Embeddings::from_rows(2, vectors)?;
         for (text, whole) in texts.iter().enumerate().filter(|(_, text)| text.len() > 8) {
             found.mark_truncated(Truncation { text, tokens: whole.len(), kept: 8 });
         }
@@ -391,7 +398,7 @@ fn queries_are_searched_once_and_their_lists_interleaved() {
         .into_iter()
         .chain(["rain", "search a"])
         .zip(vectors.into_iter().chain([[1.0, 0.02], [0.02, 1.0]]));
-    let mut embedder = Cutting(TableEmbedder::new(2, texts, &Limits::default()).unwrap());
+    let mut embedder = Cutting(texts.collect());
     let rows = Embeddings::from_rows(2, vectors).unwrap();
     let described =
         |documents: &[&str]| Retriever::new(&described(documents), Template::Description).unwrap();
@@ -420,10 +427,7 @@ fn queries_are_searched_once_and_their_lists_interleaved() {
             described(&documents).retrieve(&queries, Some(&mut embedder), &options(Ranker::Hybrid)),
             "retrieval/no-vectors",
         ),
-        (
-            retriever.retrieve(&["unknown"], Some(&mut embedder), &options(Ranker::Dense)),
-            "decode/unknown-text",
-        ),
+        (retriever.retrieve(&["unknown"], Some(&mut embedder), &options(Ranker::Dense)), "test/unknown-text"),
         (retriever.retrieve(&queries, None, &RetrievalOptions::default().k(0)), "retrieval/k"),
     ];
     for (result, code) in wrong {

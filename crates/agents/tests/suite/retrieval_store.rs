@@ -4,7 +4,7 @@
 use grammata::{Error, Limits};
 use grammata_agents::retrieval::store::{Built, Store};
 use grammata_agents::retrieval::{Catalogue, Template};
-use grammata_decode::{Embedder, Embeddings, TableEmbedder};
+use grammata_decode::{Embedder, Embeddings};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -32,6 +32,27 @@ impl Embedder for Counting {
         self.texts += texts.len();
         let row = |text: &&str| [text.len() as f32, f32::from(text.bytes().next().unwrap_or(0)), 1.0];
         Embeddings::from_rows(3, texts.iter().map(row))
+    }
+}
+
+/// An embedder of another dimension.
+struct Flat;
+
+impl Embedder for Flat {
+    fn dimension(&self) -> usize {
+        2
+    }
+
+    fn max_tokens(&self) -> Option<usize> {
+        None
+    }
+
+    fn fingerprint(&mut self) -> grammata::Result<[u8; 32]> {
+        Ok([7; 32])
+    }
+
+    fn embed(&mut self, texts: &[&str]) -> grammata::Result<Embeddings> {
+        Embeddings::from_rows(2, vec![[1.0, 0.0]; texts.len()])
     }
 }
 
@@ -79,11 +100,14 @@ fn what_is_written_is_read_back() {
         let read = Store::read(&path, &Limits::default()).unwrap();
         assert_eq!(read, store);
         assert_eq!(read.template(), Template::Description);
+        let of = |vectors| Store::of(store.catalogue().clone(), Template::Description, [7; 32], vectors);
+        assert_eq!(of(store.vectors().clone()).unwrap(), store);
+        let more = Embeddings::from_rows(3, vec![[1.0, 0.0, 0.0]; descriptions.len() + 1]).unwrap();
+        assert_eq!(of(more).unwrap_err().code(), "retrieval/row-count");
         assert!(read.check_embedder(&mut Counting { texts: 0, salt: 7 }).is_ok());
         let error = read.check_embedder(&mut Counting { texts: 0, salt: 8 }).unwrap_err();
         assert_eq!(error.code(), "retrieval/other-embedder");
-        let mut flat = TableEmbedder::new(2, [("a", [1.0, 0.0])], &Limits::default()).unwrap();
-        assert_eq!(read.check_embedder(&mut flat).unwrap_err().code(), "retrieval/dimension");
+        assert_eq!(read.check_embedder(&mut Flat).unwrap_err().code(), "retrieval/dimension");
     }
     let names: Vec<_> =
         std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -1,7 +1,8 @@
 //! The errors of embedders.
 
-use grammata::diagnostic::{Diagnostic, Place, excerpt};
+use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::{Error, ErrorKind};
+#[cfg(feature = "ort")]
 use grammata::limits::{LimitKind, Limits};
 use std::path::Path;
 
@@ -47,22 +48,11 @@ pub(super) fn not_unit(text: usize, norm: f64) -> Error {
     )
 }
 
-/// A text that is not in a table.
-pub(super) fn unknown_text(text: usize, found: &str) -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        Diagnostic::new("decode/unknown-text", "the table of embeddings has no such text")
-            .at(text_place(text))
-            .found(excerpt(found))
-            .allowed("the texts that the table was made with")
-            .help("add the text and its vector to the table"),
-    )
-}
-
 /// Checks the number of texts and the size of each text against the limits.
 ///
 /// # Errors
 /// `limit/exceeded`: there are more texts than `embedding_texts`, or a text has more than `embedding_text_bytes` bytes.
+#[cfg(feature = "ort")]
 pub(crate) fn check_texts(texts: &[&str], limits: &Limits) -> Result<(), Error> {
     if texts.len() > limits.embedding_texts {
         let found = format!("{} texts", texts.len());

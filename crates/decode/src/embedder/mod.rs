@@ -2,14 +2,12 @@
 //!
 //! An [`Embedder`] maps texts to vectors in the sense of Sentence-BERT (Reimers and Gurevych 2019, arXiv 1908.10084): a
 //! transformer encoder, the mean of its last layer over the tokens, division by the Euclidean norm. `ort::OrtEmbedder`
-//! (features `ort` and `huggingface`) runs such an encoder; a [`TableEmbedder`] looks up stored vectors.
+//! (features `ort` and `huggingface`) runs such an encoder.
 
 pub(crate) mod errors;
 mod folder;
-mod table;
 
 pub use folder::EmbedderFolder;
-pub use table::TableEmbedder;
 
 use grammata::error::Result;
 

@@ -1,9 +1,9 @@
-//! Embedders: the ONNX Runtime driver on tiny sentence encoders (`tests/data/tiny-embedder`), tables, folders, and
+//! Embedders: the ONNX Runtime driver on tiny sentence encoders (`tests/data/tiny-embedder`), folders, and
 //! all-MiniLM-L6-v2, compared with the vectors of another implementation (`tests/data/minilm`). The tests need ONNX
 //! Runtime and the model: `cargo xtask setup`.
 
 use grammata::{Limits, Place};
-use grammata_decode::{Embedder, EmbedderFolder, Embeddings, TableEmbedder};
+use grammata_decode::{EmbedderFolder, Embeddings};
 use std::path::{Path, PathBuf};
 
 fn data(name: &str) -> PathBuf {
@@ -41,33 +41,6 @@ fn vectors_without_a_direction_are_refused() {
         assert_eq!(error.diagnostic().place(), &Place::Pointer("/1".to_owned()));
         assert_eq!(embeddings.len(), 1, "{vector:?}");
     }
-}
-
-#[test]
-fn a_table_gives_what_it_holds() {
-    let limits = Limits::default().embedding_texts(3).embedding_text_bytes(4);
-    let entries = [("a", [1.0, 0.0]), ("b", [0.0, 2.0]), ("a", [0.0, -3.0])];
-    let mut table = TableEmbedder::new(2, entries, &limits).unwrap();
-    assert_eq!((table.dimension(), table.max_tokens()), (2, None));
-    let found = table.embed(&["b", "a", "b"]).unwrap();
-    assert_eq!(found.values(), [0.0, 1.0, 0.0, -1.0, 0.0, 1.0]);
-    assert!(table.embed(&[]).unwrap().is_empty());
-    let wrong: [(&[&str], &str, Place); 3] = [
-        (&["a", "c"], "decode/unknown-text", Place::Pointer("/1".to_owned())),
-        (&["a", "abcde"], "limit/exceeded", Place::Pointer("/1".to_owned())),
-        (&["a"; 4], "limit/exceeded", Place::Whole),
-    ];
-    for (texts, code, place) in wrong {
-        let error = table.embed(texts).unwrap_err();
-        assert_eq!((error.code(), error.diagnostic().place()), (code, &place), "{texts:?}");
-        assert!(error.diagnostic().help_text().is_some());
-    }
-    // the fingerprint depends on the vectors of the texts, not on how the entries are written
-    let same = [("a", [0.0, -1.0]), ("b", [0.0, 1.0])];
-    let other = [("a", [0.0, 1.0]), ("b", [0.0, 1.0])];
-    let fingerprint = |entries| TableEmbedder::new(2, entries, &limits).unwrap().fingerprint().unwrap();
-    assert_eq!(table.fingerprint().unwrap(), fingerprint(same));
-    assert_ne!(table.fingerprint().unwrap(), fingerprint(other));
 }
 
 /// Returns a folder with an empty model, an empty tokenizer and the given files.

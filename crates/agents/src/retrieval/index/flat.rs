@@ -55,7 +55,7 @@ impl FlatIndex {
         if found == dimension { Ok(()) } else { Err(errors::query_dimension(found, dimension)) }
     }
 
-    pub(super) fn vectors_of<'q>(&self, queries: &[Query<'q>]) -> Result<Vec<&'q [f32]>> {
+    fn vectors_of<'q>(&self, queries: &[Query<'q>]) -> Result<Vec<&'q [f32]>> {
         let vector = |query: &Query<'q>| {
             let vector = query.vector.ok_or_else(|| errors::no_vectors("a vector of each query"))?;
             self.check_dimension(vector.len())?;
@@ -66,7 +66,7 @@ impl FlatIndex {
 
     /// Returns, for each query, the `k` allowed rows with the greatest cosine, best first; fewer if fewer rows are
     /// allowed. The caller checks the dimension of the queries.
-    pub(super) fn nearest(&self, queries: &[&[f32]], k: usize, allows: Allowed<'_>) -> Vec<Vec<Hit>> {
+    fn nearest(&self, queries: &[&[f32]], k: usize, allows: Allowed<'_>) -> Vec<Vec<Hit>> {
         let dimension = self.vectors.dimension();
         if queries.is_empty() || self.is_empty() {
             return vec![Vec::new(); queries.len()];
@@ -83,12 +83,6 @@ impl FlatIndex {
             best(hits.collect(), k)
         });
         merged.collect()
-    }
-
-    /// Returns the slot with the cosine of its row to a query; `None` if there is no such row.
-    #[cfg(feature = "hnsw")]
-    pub(super) fn hit(&self, slot: usize, query: &[f32]) -> Option<Hit> {
-        self.vectors.row(slot).map(|row| hit(slot, row, query))
     }
 }
 
@@ -113,10 +107,6 @@ impl Engine for FlatIndex {
         self.vectors.keep(slots);
     }
 
-    fn is_exact(&self) -> bool {
-        true
-    }
-
     fn rank(&self, queries: &[Query<'_>], k: usize, allows: Allowed<'_>) -> Result<Vec<Vec<Hit>>> {
         Ok(self.nearest(&self.vectors_of(queries)?, k, allows))
     }
@@ -126,16 +116,12 @@ impl Engine for FlatIndex {
 fn compare(block: &[f32], first: usize, query: &[f32], allows: Allowed<'_>) -> Vec<Hit> {
     let rows = (first..).zip(block.chunks_exact(query.len().max(1)));
     rows.filter(|&(tool, _)| allows.is_none_or(|allows| allows(tool)))
-        .map(|(tool, row)| hit(tool, row, query))
+        .map(|(tool, row)| Hit { tool, score: f64::from(dot(row, query)).clamp(-1.0, 1.0) })
         .collect()
 }
 
-fn hit(tool: usize, row: &[f32], query: &[f32]) -> Hit {
-    Hit { tool, score: f64::from(dot(row, query)).clamp(-1.0, 1.0) }
-}
-
 /// Computes the dot product in eight partial sums, a fixed order that suits vector instructions.
-pub(super) fn dot(first: &[f32], second: &[f32]) -> f32 {
+fn dot(first: &[f32], second: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 8];
     let (pairs, rest) = (first.chunks_exact(8).zip(second.chunks_exact(8)), first.len() / 8 * 8);
     for (x, y) in pairs {

@@ -163,10 +163,6 @@ impl Engine for Bm25 {
         self.documents = documents;
     }
 
-    fn is_exact(&self) -> bool {
-        true
-    }
-
     fn rank(&self, queries: &[Query<'_>], k: usize, allows: Allowed<'_>) -> Result<Vec<Vec<Hit>>> {
         Ok(queries.iter().map(|query| self.search(query.text, k, allows)).collect())
     }

@@ -1,23 +1,14 @@
 //! Indexes of tools behind one trait.
 //!
-//! A [`ToolIndex`] identifies tools by id and can be changed at any time. An index is in memory ([`LexicalIndex`],
-//! [`DenseIndex`], and with the feature `hnsw` also `HnswToolIndex`), in a file ([`DiskIndex`]), or on other machines
-//! ([`QdrantIndex`]). Indexes in memory consist of an [`Engine`], which ranks numbered slots, and a table of ids, which
-//! [`Indexed`] manages.
+//! A [`ToolIndex`] identifies tools by id and can be changed at any time. The indexes of this crate ([`LexicalIndex`],
+//! [`DenseIndex`]) are in memory and exact: a search compares all allowed tools. They consist of an [`Engine`], which
+//! ranks numbered slots, and a table of ids, which [`Indexed`] manages.
 
-mod disk;
 mod flat;
-#[cfg(feature = "hnsw")]
-mod hnsw;
 mod lexical;
-pub mod qdrant;
 
-pub use disk::DiskIndex;
 pub use flat::FlatIndex;
-#[cfg(feature = "hnsw")]
-pub use hnsw::{HnswIndex, HnswOptions, HnswToolIndex};
 pub use lexical::Bm25;
-pub use qdrant::{QdrantIndex, QdrantOptions};
 
 use super::{Allowed, Hit};
 use grammata::error::Result;
@@ -81,7 +72,7 @@ impl Filter {
 ///
 /// - `upsert` replaces a tool with the same id, which keeps its place in the order;
 /// - `remove` ignores unknown ids;
-/// - a change is applied completely or, on an error, not at all (on a server, a change of many tools may be partial);
+/// - a change is applied completely or, on an error, not at all;
 /// - among equal scores, the tool inserted first comes first;
 /// - a search returns one list per query, of at most `k` tools, best first, and the same lists on any thread.
 pub trait ToolIndex: Send + Sync + std::fmt::Debug {
@@ -89,8 +80,7 @@ pub trait ToolIndex: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// A dense index: a vector is missing, has a different dimension, or is not of unit length. An index that is stored
-    /// elsewhere: a failure of its file or server. An index in a file: an empty id, or more tools than its limits
-    /// allow.
+    /// elsewhere: a failure of its file or server.
     fn upsert(&mut self, tools: &[IndexedTool<'_>]) -> Result<()>;
 
     /// Removes the tools with the given ids. Unknown ids are ignored.
@@ -106,10 +96,6 @@ pub trait ToolIndex: Send + Sync + std::fmt::Debug {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Returns whether the lists of a search are exact: the best of all allowed tools. An approximate index may miss
-    /// some of them.
-    fn is_exact(&self) -> bool;
 
     /// Returns, for each query, the `k` best tools that `filter` allows, or fewer if the index finds no more. Without a
     /// filter all tools are allowed.
@@ -140,10 +126,6 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
 
     /// Drops all slots except `slots`, which are in increasing order, and renumbers those slots from 0.
     fn keep(&mut self, slots: &[usize]);
-
-    /// Returns whether the lists of a search are exact: the best of all allowed slots. An approximate engine may miss
-    /// some of them.
-    fn is_exact(&self) -> bool;
 
     /// Returns, for each query, the `k` best allowed slots, or fewer if the engine finds no more. Among equal scores,
     /// the lower slot comes first.
@@ -247,10 +229,6 @@ impl<E: Engine> ToolIndex for Indexed<E> {
 
     fn len(&self) -> usize {
         self.by_id.len()
-    }
-
-    fn is_exact(&self) -> bool {
-        self.engine.is_exact()
     }
 
     fn search(&self, queries: &[Query<'_>], k: usize, filter: Option<&Filter>) -> Result<Vec<Vec<Match>>> {
