@@ -11,7 +11,7 @@ use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Compiler, Result};
 use grammata_decode::ort::{
-    ChoiceCases, Device, ModelOptions, OrtModel, check_choices, check_sequences, library_info, time_choices,
+    ChoiceCases, Device, ModelOptions, OrtModel, check_choices, library_info, time_choices,
 };
 use grammata_decode::{
     Choice, Constraint, Decoder, Feed, GenerationOptions, Logits, Model, ModelFolder, NgramDraft,
@@ -22,8 +22,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[path = "support/sequences.rs"]
+mod sequences;
 mod support;
 
+use sequences::check_sequences;
 use support::{PROMPTS, SCHEMAS};
 
 const BATCHES: [usize; 4] = [1, 4, 16, 32];

@@ -62,6 +62,7 @@ impl Chooser {
 
     /// Returns the logits after mask and penalty, as the graph for these choices computes them: one row after the
     /// other.
+    #[cfg(feature = "testing")]
     pub(super) fn masked(&mut self, tensor: &DynTensor, placed: &[Placed<'_>]) -> Result<Vec<f32>> {
         let kind = Kind { shows: true, ..kind_of(placed) };
         Ok(self.run(tensor, placed, kind)?.2)

@@ -4,8 +4,8 @@
 //! model is an ONNX file in the format of Hugging Face's exporters: see [`ModelSignature`] and `OrtEmbedder`.
 
 mod cache;
+#[cfg(feature = "testing")]
 mod check;
-mod check_sequences;
 mod chooser;
 mod copied;
 mod copier;
@@ -20,8 +20,8 @@ mod network;
 mod session;
 mod signature;
 
+#[cfg(feature = "testing")]
 pub use check::{BOUNDARY, ChoiceCases, ChoiceReport, check_choices, time_choices};
-pub use check_sequences::{SequenceReport, check_sequences};
 pub use copied::Copied;
 #[cfg(feature = "huggingface")]
 pub use embedder::{EmbedderOptions, OrtEmbedder};

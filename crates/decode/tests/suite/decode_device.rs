@@ -5,13 +5,18 @@
 use grammata::syntax::regex;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Compiler, Result};
-use grammata_decode::ort::{Copied, Device, ModelOptions, OrtModel, check_sequences};
+use grammata_decode::ort::{Copied, Device, ModelOptions, OrtModel};
 use grammata_decode::{
     Choice, Decoder, Event, Feed, Generation, GenerationOptions, Logits, Model, NgramDraft, Rows,
     SamplingParams, run_together, speculative,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
+
+#[path = "../../benches/support/sequences.rs"]
+mod sequences;
+
+use sequences::check_sequences;
 
 const END: u32 = 2;
 
@@ -104,7 +109,7 @@ fn sequences_on_a_device_are_those_fed_from_scratch() {
     {
         for seed in 0..3 {
             let report = check_sequences(Device::Cpu, &data(name), seed).unwrap();
-            assert!(report.rows > 200, "{report:?}");
+            assert!(report.rows > 200 && report.notices.is_empty(), "{report:?}");
             assert!(report.difference < tolerance, "{name}: {report:?}");
         }
     }

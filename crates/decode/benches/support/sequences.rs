@@ -1,13 +1,10 @@
 //! A check of a device: compares sequences that are forked, truncated and fed in batches with new sequences that are
-//! fed from their beginning.
+//! fed from their beginning. The bench `device` and the test `decode_device` include this file.
 
-use super::model::{ModelOptions, OrtModel};
-use super::session::Device;
-use crate::logits::Logits;
-use crate::model::{Feed, Model, Rows};
-use crate::sequences::SequenceId;
 use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
+use grammata_decode::ort::{Device, ModelOptions, OrtModel};
+use grammata_decode::{Feed, Logits, Model, Rows, SequenceId};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
@@ -19,14 +16,13 @@ const TOKENS: usize = 60;
 
 /// The result of comparing sequences on a device with new sequences that are fed from their beginning.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct SequenceReport {
+pub(crate) struct SequenceReport {
     /// Notices from loading the model, for instance that the device cannot be used.
-    pub notices: Vec<Diagnostic>,
+    pub(crate) notices: Vec<Diagnostic>,
     /// Number of rows of logits that were compared.
-    pub rows: usize,
+    pub(crate) rows: usize,
     /// The greatest absolute difference of two logits; infinite if a difference is NaN.
-    pub difference: f32,
+    pub(crate) difference: f32,
 }
 
 /// Forks, truncates and feeds sequences of the model at `path` at random on `device`, in batches of different lengths,
@@ -35,7 +31,7 @@ pub struct SequenceReport {
 ///
 /// # Errors
 /// Errors of [`OrtModel::load`] and of the model.
-pub fn check_sequences(device: Device, path: &Path, seed: u64) -> Result<SequenceReport> {
+pub(crate) fn check_sequences(device: Device, path: &Path, seed: u64) -> Result<SequenceReport> {
     let options = ModelOptions::default().device(device).on_device(Some(true));
     let mut model = OrtModel::load(path, &options)?;
     let mut report = SequenceReport { notices: model.notices().to_vec(), ..SequenceReport::default() };
