@@ -1,9 +1,6 @@
 //! Drafts: proposals of the next tokens that a model then verifies in one run.
 
-use super::cached::CachedSequence;
 use super::constraint::Constraint;
-use super::mask::top;
-use super::model::Model;
 use grammata::error::Result;
 
 /// Proposes the tokens that follow a sequence.
@@ -84,78 +81,4 @@ fn allowed<'a>(tokens: &'a [u32], constraint: Option<&mut dyn Constraint>) -> &'
     // a draft is optional, so an exceeded limit is not an error here
     let count = constraint.accept_tokens(tokens).unwrap_or(0);
     &tokens[..count]
-}
-
-/// Proposes what a smaller model with the same tokenizer would choose greedily under the constraint.
-pub struct ModelDraft<'m> {
-    model: &'m mut dyn Model,
-    sequence: CachedSequence,
-    /// number of tokens of the tokenizer, which is the number of bits of a mask
-    tokens: usize,
-}
-
-impl std::fmt::Debug for ModelDraft<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ModelDraft").field("sequence", &self.sequence).finish_non_exhaustive()
-    }
-}
-
-impl<'m> ModelDraft<'m> {
-    /// Creates a draft on `model`, under masks of `tokens` bits. Opens a sequence of the model, which is closed when
-    /// the draft is dropped.
-    ///
-    /// # Errors
-    /// Errors of [`Model::open`].
-    pub fn new(model: &'m mut dyn Model, tokens: usize) -> Result<ModelDraft<'m>> {
-        let sequence = CachedSequence::open(model)?;
-        Ok(ModelDraft { model, sequence, tokens })
-    }
-
-    /// Returns the token with the greatest logit after `tokens` among those that `mask` allows, the one with the lowest
-    /// id if several are equal.
-    fn choose(&mut self, tokens: &[u32], mask: Option<&[u32]>) -> Result<u32> {
-        let (logits, _) = self.sequence.feed(self.model, tokens)?;
-        let mut buffer = Vec::new();
-        let best = top(logits.row(0, &mut buffer)?, mask, 1)?;
-        Ok(best.first().map_or(0, |&(token, _)| token))
-    }
-}
-
-impl Drop for ModelDraft<'_> {
-    fn drop(&mut self) {
-        self.sequence.close(self.model);
-    }
-}
-
-impl Draft for ModelDraft<'_> {
-    fn propose(
-        &mut self,
-        tokens: &[u32],
-        mut constraint: Option<&mut dyn Constraint>,
-        most: usize,
-    ) -> Result<Vec<u32>> {
-        let mut all = tokens.to_vec();
-        let mut mask = vec![0; self.tokens.div_ceil(32)];
-        let fits = self.model.context_length().unwrap_or(usize::MAX);
-        let known = self.model.vocabulary_size();
-        // the smaller model cannot be fed tokens that it does not have
-        if tokens.iter().any(|&token| token as usize >= known) {
-            return Ok(Vec::new());
-        }
-        while all.len() < tokens.len() + most && all.len() <= fits {
-            if let Some(constraint) = &mut constraint {
-                if constraint.is_finished()? {
-                    break;
-                }
-                mask.fill(0);
-                constraint.fill_mask(&mut mask)?;
-            }
-            let chosen = self.choose(&all, constraint.is_some().then_some(&mask[..]))?;
-            if let Some(constraint) = &mut constraint {
-                constraint.accept_token(chosen)?;
-            }
-            all.push(chosen);
-        }
-        Ok(all.split_off(tokens.len()))
-    }
 }

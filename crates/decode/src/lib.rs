@@ -52,7 +52,7 @@ pub use chat::{ChatTemplate, Message};
 pub use choice::{Choice, Chosen};
 pub use constraint::Constraint;
 pub use decoder::Decoder;
-pub use draft::{Draft, ForcedDraft, ModelDraft, NgramDraft};
+pub use draft::{Draft, ForcedDraft, NgramDraft};
 pub use drivers::{
     BeamOptions, Ended, Hypothesis, Request, RequestId, Scheduler, SchedulerOptions, SchedulerStatistics,
     beam_search, best_of, exact_samples, generate, generate_with, run_together, speculative,

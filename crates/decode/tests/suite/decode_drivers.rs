@@ -4,8 +4,7 @@
 use crate::models::{Bytes, END, Function, TOKENS, Words};
 use grammata_decode::{
     BeamOptions, Constraint, Decoder, Draft, Event, FinishReason, ForcedDraft, Generation, GenerationOptions,
-    ModelDraft, NgramDraft, OutputStatus, SamplingParams, beam_search, best_of, generate, run_together,
-    speculative,
+    NgramDraft, OutputStatus, SamplingParams, beam_search, best_of, generate, run_together, speculative,
 };
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -486,18 +485,6 @@ fn drafts_of_each_kind() {
     assert_eq!(propose(ngram, &[x, a, b, a, x], Some(&words), 3), [a, b]);
     // a constraint that does not report forced tokens
     assert!(propose(&mut ForcedDraft, &[x], Some(&words), 3).is_empty());
-    let mut small = model(4, 8);
-    {
-        let mut draft = ModelDraft::new(&mut small, TOKENS).unwrap();
-        for text in [&[x][..], &[x, x, x], &[x, x], &[a, a, a, a]] {
-            let expected = reference(4, &["ab", "ac"], 8).sample(text, 0, 0.0, 50).tokens;
-            assert_eq!(propose(&mut draft, text, Some(&words), 50), expected);
-        }
-        assert_eq!(propose(&mut draft, &[x; 7], None, 50).len(), 2, "the context is full");
-        assert!(propose(&mut draft, &[x; 9], None, 50).is_empty());
-        assert!(propose(&mut draft, &[999], None, 50).is_empty());
-    }
-    assert!(small.sequences.is_empty());
 }
 
 #[test]
