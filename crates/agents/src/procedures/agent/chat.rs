@@ -8,7 +8,8 @@ use crate::procedures::conversation::Turns;
 use crate::procedures::conversation::fill::one_line;
 use crate::procedures::conversation::object::{object_act, object_schema, step_text};
 use crate::procedures::conversation::step::{StepFormat, StepOptions, step_grammar};
-use crate::tools::{Call, CallFormat, Turn, restricted_names};
+use crate::tools::session::OfferedTools;
+use crate::tools::{CallFormat, Turn};
 use grammata::error::{ErrorKind, Result};
 use grammata::limits::Limits;
 use serde_json::Value;
@@ -16,8 +17,6 @@ use std::time::Instant;
 
 /// The maximum number of tokens of one step.
 const MOST_TOKENS: u32 = 1_024;
-/// The maximum number of characters of a tool's name in a request, because servers reject longer names.
-const MOST_NAME: usize = 64;
 
 /// An agent whose steps a chat model writes. Without a call format the model writes a step as a JSON object, with a
 /// schema that is built from the offered steps. With a call format it calls one of the offered tools or answers with a
@@ -83,29 +82,18 @@ impl<'m> ChatAgent<'m> {
         let turns = Turns::new(procedure, situation.offers, calls, &binding.step_options(&self.limits))?;
         let grammar = turns.grammar()?;
         self.usage.grammars += 1;
-        let names: Vec<&str> = turns.tools().tools().iter().map(|tool| tool.name.as_str()).collect();
-        let sent = restricted_names(names.iter().copied(), MOST_NAME);
-        let tools = turns.tools().tools().iter().zip(&sent).map(|(tool, sent)| chat::Tool {
-            name: sent.clone(),
-            description: tool.description.clone(),
-            parameters: tool.arguments.value(),
-        });
-        let form = match names.as_slice() {
-            [] => Form::Text,
-            _ => Form::Tools { tools: tools.collect(), is_required: false, is_several: false },
+        let offered = OfferedTools::new(turns.tools().tools());
+        let tools = offered.requested();
+        let form = match tools.is_empty() {
+            true => Form::Text,
+            false => Form::Tools { tools, is_required: false, is_several: false },
         };
         let limits = &self.limits;
         chat::ask(self.model, Request::new(prompt, form, MOST_TOKENS), |answer| {
-            let mut turn = Turn::default();
-            for call in &answer.calls {
-                let Some(place) = sent.iter().position(|name| *name == call.name) else {
-                    return Ok(Err(format!("`{}` may not be called now", call.name)));
-                };
-                let Value::Object(arguments) = &call.arguments else {
-                    return Ok(Err(format!("the arguments of `{}` are no JSON object", call.name)));
-                };
-                turn.calls.push(Call { tool: names[place].to_owned(), arguments: arguments.clone() });
-            }
+            let mut turn = match offered.calls(answer) {
+                Ok(calls) => Turn { calls, ..Turn::default() },
+                Err(wrong) => return Ok(Err(wrong)),
+            };
             if turn.calls.is_empty() {
                 turn.text = one_line(&answer.text);
             }

@@ -4,6 +4,7 @@ use super::compiled::{CompiledTools, TurnOptions};
 use crate::chat::{self, Answer, Chat, Form, Message, Request};
 use crate::tools::format::{Call, Choice, Turn};
 use crate::tools::name::restricted;
+use crate::tools::set::Tool;
 use grammata::error::{ErrorKind, Result};
 use serde_json::Value;
 
@@ -27,26 +28,23 @@ impl CompiledTools {
         max_tokens: u32,
     ) -> Result<(Turn, String)> {
         let subset = options.subset.as_ref().unwrap_or(self.all());
-        let names: Vec<&str> = self.names(subset).collect();
-        let sent = restricted(names.iter().copied(), MOST_NAME);
-        let tools = names.iter().zip(&sent).filter_map(|(name, sent)| {
-            let tool = self.set().tool(name)?;
-            let (name, description) = (sent.clone(), tool.description.clone());
-            Some(chat::Tool { name, description, parameters: tool.arguments.value() })
-        });
+        let offered = OfferedTools::new(self.names(subset).filter_map(|name| self.set().tool(name)));
         let form = match options.choice {
             Choice::None => Form::Text,
             choice => Form::Tools {
-                tools: tools.collect(),
+                tools: offered.requested(),
                 is_required: choice == Choice::Required,
                 is_several: options.max_calls.is_none_or(|most| most > 1),
             },
         };
         chat::ask(model, Request { messages, form, max_tokens }, |answer| {
-            let turn = match turn(answer, &names, &sent, self.format().lead()) {
-                Ok(turn) => turn,
+            let mut turn = match offered.calls(answer) {
+                Ok(calls) => Turn { calls, ..Turn::default() },
                 Err(wrong) => return Ok(Err(wrong)),
             };
+            if turn.calls.is_empty() {
+                turn.text = without_lead(&answer.text, self.format().lead()).to_owned();
+            }
             let judged = self.format().render(&turn, self.set()).and_then(|text| {
                 let mut matcher = self.turn(options)?;
                 matcher.accept_bytes(text.as_bytes())?;
@@ -67,25 +65,44 @@ impl CompiledTools {
     }
 }
 
-/// Converts an answer to a turn with the names of the set; text is dropped if there are calls. An error says why that
-/// is not possible: an unknown tool, or arguments that are not an object. `lead` is the text with which the format
-/// begins each turn; a model that writes it does not mean it twice.
-fn turn(answer: &Answer, names: &[&str], sent: &[String], lead: &str) -> std::result::Result<Turn, String> {
-    let mut turn = Turn::default();
-    for call in &answer.calls {
-        let name = sent.iter().position(|name| *name == call.name).and_then(|place| names.get(place));
-        let name = name.ok_or_else(|| format!("unknown tool `{}`", call.name))?;
-        let Value::Object(arguments) = &call.arguments else {
-            return Err(format!("the arguments of `{name}` are not a JSON object"));
+/// Tools that are offered to a chat model, each with its name in the request, which servers accept.
+pub(crate) struct OfferedTools<'t>(Vec<(&'t Tool, String)>);
+
+impl<'t> OfferedTools<'t> {
+    pub(crate) fn new(tools: impl IntoIterator<Item = &'t Tool>) -> OfferedTools<'t> {
+        let tools: Vec<&Tool> = tools.into_iter().collect();
+        let names = restricted(tools.iter().map(|tool| tool.name.as_str()), MOST_NAME);
+        OfferedTools(tools.into_iter().zip(names).collect())
+    }
+
+    /// Returns the tools as a request has them.
+    pub(crate) fn requested(&self) -> Vec<chat::Tool> {
+        let requested = |(tool, name): &(&Tool, String)| chat::Tool {
+            name: name.clone(),
+            description: tool.description.clone(),
+            parameters: tool.arguments.value(),
         };
-        turn.calls.push(Call { tool: (*name).to_owned(), arguments: arguments.clone() });
+        self.0.iter().map(requested).collect()
     }
-    if turn.calls.is_empty() {
-        let text = answer.text.as_str();
-        let bare = text.trim_start().strip_prefix(lead).filter(|_| !lead.is_empty());
-        turn.text = bare.unwrap_or(text).to_owned();
+
+    /// Returns the calls of an answer with the names of the set. An error says why that is not possible: a tool that
+    /// was not offered, or arguments that are not an object.
+    pub(crate) fn calls(&self, answer: &Answer) -> std::result::Result<Vec<Call>, String> {
+        let call = |call: &chat::Call| {
+            let offered = self.0.iter().find(|(_, name)| *name == call.name);
+            let (tool, _) = offered.ok_or_else(|| format!("the tool `{}` is not offered", call.name))?;
+            let Value::Object(arguments) = &call.arguments else {
+                return Err(format!("the arguments of `{}` are not a JSON object", tool.name));
+            };
+            Ok(Call { tool: tool.name.clone(), arguments: arguments.clone() })
+        };
+        answer.calls.iter().map(call).collect()
     }
-    Ok(turn)
+}
+
+/// Returns `text` without `lead`, which the format writes itself at the start of each turn.
+fn without_lead<'t>(text: &'t str, lead: &str) -> &'t str {
+    text.trim_start().strip_prefix(lead).filter(|_| !lead.is_empty()).unwrap_or(text)
 }
 
 #[cfg(test)]
@@ -94,13 +111,9 @@ mod tests {
 
     #[test]
     fn the_lead_of_a_format_is_not_written_twice() {
-        let of = |text: &str, lead: &str| {
-            let answer = Answer { text: text.to_owned(), ..Answer::default() };
-            turn(&answer, &[], &[], lead).unwrap().text
-        };
-        assert_eq!(of("Thought: save", "Thought:"), " save");
-        assert_eq!(of("\nThought: save", "Thought:"), " save");
-        assert_eq!(of("save Thought:", "Thought:"), "save Thought:");
-        assert_eq!(of(" save", ""), " save");
+        assert_eq!(without_lead("Thought: save", "Thought:"), " save");
+        assert_eq!(without_lead("\nThought: save", "Thought:"), " save");
+        assert_eq!(without_lead("save Thought:", "Thought:"), "save Thought:");
+        assert_eq!(without_lead(" save", ""), " save");
     }
 }

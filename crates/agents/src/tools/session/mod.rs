@@ -26,6 +26,7 @@ mod turn;
 mod values;
 mod walk;
 
+pub(crate) use chat::OfferedTools;
 pub use choice::ToolChoice;
 pub use compiled::{CompiledTools, TurnOptions};
 pub use conversation::{Grounding, Session};
