@@ -58,8 +58,6 @@
 // docs.rs shows for each item which feature it needs
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[doc(hidden)]
-pub mod attribution;
 pub mod automaton;
 mod collections;
 pub mod explore;

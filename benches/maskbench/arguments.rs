@@ -47,8 +47,6 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
                      and DIR/half, and then mapped by a process that has not written them
   --random N         random documents a schema for `--arms` (default 2)
   --write            write the mask files of `--arms` and stop
-  --attribution FILE write what the time of masks is spent on, as Markdown (needs `--features attribution`)
-  --again N          with it, run the schemas of the slowest masks N times more, each alone
   --order ORDER      the order of an object's members: declared (default) or any
   --time-limit S     seconds a schema (default 60)
 
@@ -121,10 +119,6 @@ pub(crate) struct Arguments {
     pub(crate) random: usize,
     /// Whether to stop after mask files were written.
     pub(crate) write: bool,
-    /// The page that shows what the time of masks is spent on.
-    pub(crate) attribution: Option<PathBuf>,
-    /// How many more times the schemas with the slowest masks run.
-    pub(crate) again: usize,
     pub(crate) order: PropertyOrder,
     pub(crate) time_limit: Duration,
 }
@@ -167,8 +161,6 @@ impl Arguments {
             arms: Vec::new(),
             random: 2,
             write: false,
-            attribution: None,
-            again: 0,
             order: PropertyOrder::Declared,
             time_limit: Duration::from_secs(60),
         };
@@ -209,8 +201,6 @@ impl Arguments {
                 }
                 "--random" => read.random = number(&name, &value()?)?,
                 "--write" => read.write = true,
-                "--attribution" => read.attribution = Some(value()?.into()),
-                "--again" => read.again = number(&name, &value()?)?,
                 "--order" => read.order = choose(&name, &value()?, ORDERS)?,
                 "--time-limit" => read.time_limit = Duration::from_secs(number(&name, &value()?)?),
                 _ => return Err(format!("unknown argument `{name}`\n\n{USAGE}")),
@@ -218,12 +208,6 @@ impl Arguments {
         }
         read.data = data.ok_or(format!("`--data` is missing: the schemas to run\n\n{USAGE}"))?;
         read.tokenizer = tokenizer.ok_or(format!("`--tokenizer` is missing\n\n{USAGE}"))?;
-        if read.attribution.is_some() && cfg!(not(feature = "attribution")) {
-            return Err(
-                "`--attribution` needs its clocks: cargo bench --bench maskbench --features attribution"
-                    .to_owned(),
-            );
-        }
         Ok(Some(read))
     }
 

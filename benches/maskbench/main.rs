@@ -16,14 +16,11 @@
 mod archive;
 mod arguments;
 mod arms;
-mod attribution;
-mod attribution_page;
 mod data;
 mod engine;
 mod grammata_engine;
 #[cfg(feature = "peers")]
 mod llguidance_engine;
-mod meter;
 mod overlap;
 mod page;
 mod plot;
@@ -35,7 +32,6 @@ mod summary;
 
 use arguments::{Arguments, Given, ORDERS, USAGE};
 use arms::{Arms, Plan};
-use attribution::Attribution;
 use data::Schema;
 use engine::{Engine, Written};
 use grammata::syntax::json_schema::{self, PropertyOrder};
@@ -49,11 +45,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use summary::Tally;
-
-/// The allocator, which counts what each thread allocates.
-#[cfg(feature = "attribution")]
-#[global_allocator]
-static ALLOCATOR: meter::counting::Counting = meter::counting::Counting;
 
 fn main() {
     match Arguments::read(std::env::args().skip(1)) {
@@ -84,18 +75,15 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         digest: arguments.digest.is_some(),
         warm: arguments.warm,
         sweep: arguments.sweep,
-        attribution: arguments.attribution.is_some(),
         time_limit: arguments.time_limit,
     };
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
-    let mut alone = None;
     if !arguments.peer_alone {
         let vocabulary = Vocabulary::from_file(&arguments.tokenizer, &load).map_err(|e| e.to_string())?;
         let engine = Grammata::new(Arc::new(vocabulary), options);
         if !arguments.arms.is_empty() {
             return compare(arguments, &engine, settings, &tokenizer);
         }
-        alone = Some(engine.detached());
         engines.push(Box::new(match &arguments.mask_files {
             Some(folder) => {
                 std::fs::create_dir_all(folder).map_err(|e| format!("`{}`: {e}", folder.display()))?;
@@ -115,7 +103,6 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
         settings,
         out: create(&arguments.out)?,
         digests: create(&arguments.digest)?,
-        attribution: Attribution::new(meter::fault_cost()),
         order: arguments.order,
         given: arguments.given,
         written: Vec::new(),
@@ -145,11 +132,6 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
     }
     if arguments.each {
         println!("{each}\n");
-    }
-    if let (Some(path), Some(alone)) = (&arguments.attribution, &alone) {
-        bench.run_again(arguments, alone)?;
-        let page = attribution_page::page(&bench.attribution);
-        std::fs::write(path, page).map_err(|e| format!("`{}`: {e}", path.display()))?;
     }
     println!("{}", summary::show(&bench.tallies));
     if !bench.written.is_empty() {
@@ -291,8 +273,6 @@ struct Bench {
     settings: Settings,
     out: Option<BufWriter<File>>,
     digests: Option<BufWriter<File>>,
-    /// The attribution of this crate's masks.
-    attribution: Attribution,
     order: PropertyOrder,
     given: Given,
     /// The times and sizes of the mask files that were written.
@@ -320,23 +300,6 @@ fn written(all: &[Written]) -> String {
 }
 
 impl Bench {
-    /// Runs the schemas with the slowest masks again, each in an engine that has seen no other schema.
-    fn run_again(&mut self, arguments: &Arguments, alone: &Grammata) -> Result<(), String> {
-        let worst = self.attribution.worst_schemas();
-        for (number, schema) in
-            schemas_of(arguments)?.enumerate().filter(|(number, _)| worst.contains(number))
-        {
-            let schema = schema?;
-            let tests = tokens_of(&self.tokenizer, &schema)?;
-            for _ in 0..arguments.again {
-                let mut words = vec![0; alone.mask_words()];
-                let outcome = run::run(&alone.detached(), &schema.text, &tests, self.settings, &mut words);
-                self.attribution.add_again(number, outcome.attributed);
-            }
-        }
-        Ok(())
-    }
-
     /// Runs one schema on all engines. Each engine runs first in turn.
     fn schema(&mut self, schema: &Schema, number: usize) -> std::io::Result<Vec<Outcome>> {
         let mut tests = tokens_of(&self.tokenizer, schema).map_err(std::io::Error::other)?;
@@ -359,14 +322,8 @@ impl Bench {
             let words = &mut self.words[place];
             outcomes[place] = Some(run::run(engine, &schema.text, &tests, self.settings, words));
         }
-        let mut outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
+        let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
         let common = outcomes.iter().all(Outcome::compiled);
-        for (engine, outcome) in self.engines.iter().zip(&mut outcomes) {
-            let attributed = std::mem::take(&mut outcome.attributed);
-            if engine.name() == "grammata" {
-                self.attribution.add(&schema.id, attributed);
-            }
-        }
         let decode = |tokens: &[u32]| self.tokenizer.decode(tokens, false).unwrap_or_default();
         for ((engine, tally), outcome) in self.engines.iter().zip(&mut self.tallies).zip(&outcomes) {
             if let Some(out) = &mut self.out {

@@ -1,8 +1,6 @@
 //! The protocol of MaskBench, for one schema and one engine, on one thread.
 
-use super::attribution::{Measured, Work};
 use super::engine::{Compiled, Engine, Refusal, Session};
-use super::meter::Meter;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -74,8 +72,6 @@ pub(crate) struct Settings {
     pub(crate) warm: Option<Duration>,
     /// MiB of memory that are read before each mask, not timed.
     pub(crate) sweep: usize,
-    /// Whether the time of the first pass is attributed to causes.
-    pub(crate) attribution: bool,
     /// The longest time that a schema may take; it is checked between masks.
     pub(crate) time_limit: Duration,
 }
@@ -127,8 +123,6 @@ pub(crate) struct Outcome {
     pub(crate) statistics: Value,
     /// The digest of the masks of the first pass in the order of the tests, if requested.
     pub(crate) digest: Option<Sha256>,
-    /// The attribution of compiling, of the first mask and of each mask of the first pass, if requested.
-    pub(crate) attributed: Vec<(Work, Measured)>,
 }
 
 impl Outcome {
@@ -149,7 +143,6 @@ impl Outcome {
             first_mask_error: None,
             statistics: Value::Null,
             digest: settings.digest.then(Sha256::new),
-            attributed: Vec::new(),
         }
     }
 
@@ -161,10 +154,6 @@ impl Outcome {
     /// Returns the time to the first mask: compiling and computing the mask.
     pub(crate) fn ttfm(&self) -> Duration {
         self.compile + self.first_mask
-    }
-
-    fn attribute(&mut self, work: Work, meter: Option<Meter>) {
-        self.attributed.extend(meter.map(|meter| (work, meter.stop())));
     }
 
     fn fail(&mut self, test: usize, status: Status, at: usize, message: String) {
@@ -199,12 +188,10 @@ fn protocol(
     words: &mut [u32],
     outcome: &mut Outcome,
 ) {
-    let meter = settings.attribution.then(Meter::start);
     let begin = Instant::now();
     let deadline = begin + settings.time_limit;
     let compilation = engine.compile(schema);
     outcome.compile = begin.elapsed();
-    outcome.attribute(Work::Compile, meter);
     let mut compiled = match compilation {
         Ok(compilation) => {
             outcome.first_part = Some(compilation.first_part);
@@ -223,11 +210,9 @@ fn protocol(
         compiled.warm(time);
     }
     let mut session = compiled.session();
-    let meter = settings.attribution.then(Meter::start);
     let begin = Instant::now();
     let filled = session.fill_mask(words);
     outcome.first_mask = begin.elapsed();
-    outcome.attribute(Work::FirstMask, meter);
     drop(session);
     outcome.first_mask_error = filled.err();
     for pass in 0..settings.repeat {
@@ -286,7 +271,7 @@ impl Walk<'_> {
                 self.outcome.fail(test, Status::Timeout, at, "the time is up".to_owned());
                 return false;
             }
-            let stepped = self.step(&mut *session, token, (pass, test, at));
+            let stepped = self.step(&mut *session, token, pass);
             if stepped == Ok(true) {
                 continue;
             }
@@ -307,15 +292,9 @@ impl Walk<'_> {
 
     /// Computes the mask before one token, and accepts the token if the mask allows it. Returns whether the mask allows
     /// it.
-    fn step(
-        &mut self,
-        session: &mut dyn Session,
-        token: u32,
-        (pass, test, at): (usize, usize, usize),
-    ) -> Result<bool, String> {
+    fn step(&mut self, session: &mut dyn Session, token: u32, pass: usize) -> Result<bool, String> {
         let explored = session.is_explored();
         sweep(self.settings.sweep);
-        let meter = (self.settings.attribution && pass == 0).then(Meter::start);
         let begin = Instant::now();
         let filled = session.fill_mask(self.words);
         let masked = Instant::now();
@@ -323,7 +302,6 @@ impl Walk<'_> {
         let allowed = filled.is_ok() && word >> (token % 32) & 1 == 1;
         let accepted = if allowed { session.accept(token) } else { Ok(()) };
         let commit = masked.elapsed();
-        self.outcome.attribute(Work::Mask { test, at }, meter);
         let times = Times { mask: nanoseconds(masked - begin), commit: nanoseconds(commit), explored };
         let all = if pass == 0 { &mut self.outcome.times } else { &mut self.outcome.warm };
         all.push(times);

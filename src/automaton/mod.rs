@@ -42,7 +42,7 @@ pub(crate) use program::letter::Letter;
 pub(crate) use register::unique::{WatchedItem, Watches};
 pub(crate) use residual::canonical_form::CanonicalForm;
 pub(crate) use residual::char_partition::CharPartition;
-pub(crate) use residual::decompose::{Decomposition, Residual};
+pub(crate) use residual::decompose::Residual;
 pub use run::cache::Cache;
 pub use run::configuration::ConfigurationId;
 pub(crate) use run::configuration::StackSetId;

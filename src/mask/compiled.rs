@@ -9,7 +9,6 @@ use super::spelling;
 use super::statistics::Statistics;
 use super::strategy::StrategySet;
 use super::terminals::Terminals;
-use crate::attribution::{self, Cause};
 use crate::automaton::{Automaton, KeyExhaustion, Sufficient};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -511,7 +510,6 @@ impl CompiledGrammar {
     pub(crate) fn cache(&self) -> MutexGuard<'_, MaskCache> {
         let locked = match self.inner.cache.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                let _scope = attribution::enter(Cause::LockWait);
                 self.inner.waiting.fetch_add(1, Ordering::Relaxed);
                 let soon = self.soon();
                 let locked = soon.map_or_else(|| self.inner.cache.lock(), Ok);
@@ -562,7 +560,6 @@ impl CompiledGrammar {
     /// Empties the tables, and frees the old ones while other threads may take the lock. Keeps the remaining budget of
     /// work.
     pub(crate) fn emptied<'a>(&'a self, mut cache: MutexGuard<'a, MaskCache>) -> MutexGuard<'a, MaskCache> {
-        let _scope = attribution::enter(Cause::Reset);
         let old = cache.reset();
         let work = cache.tables.work.clone();
         self.publish_size(&cache);

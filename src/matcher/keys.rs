@@ -9,7 +9,6 @@
 use super::matcher::{Locked, Matcher};
 use super::path;
 use super::path::{Path, Way};
-use crate::attribution::{self, Cause};
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::error::Result;
@@ -105,7 +104,6 @@ impl Locked<'_> {
     /// Accepts bytes as one step if some completion begins with them and repeats no name in an object. Returns whether
     /// the bytes were accepted.
     pub(super) fn accept(&mut self, configuration: ConfigurationId, bytes: &[u8]) -> Result<bool> {
-        let _scope = attribution::enter(Cause::Steps);
         let Some(Cursor { configuration, key_state }) = self.read(configuration, bytes)? else {
             return Ok(false);
         };
@@ -117,7 +115,6 @@ impl Locked<'_> {
     /// Accepts a token as one step: by its bytes, if it has any, and along token edges. Returns whether it was
     /// accepted. No object that is open after a token edge has names to remember, so names are tracked along the bytes.
     pub(super) fn accept_token(&mut self, configuration: ConfigurationId, token: TokenId) -> Result<bool> {
-        let _scope = attribution::enter(Cause::Steps);
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         let bytes = vocabulary.bytes(token);
         let by_bytes = bytes.map_or(Ok(None), |bytes| self.read(configuration, bytes))?;
@@ -172,7 +169,6 @@ impl Locked<'_> {
 
     /// Rebuilds the sets of names, without the names that were only examined.
     fn rebuild_key_tracker(&mut self) -> Result<()> {
-        let _scope = attribution::enter(Cause::Keys);
         let work = Budget::of_steps(self.compiled.automaton().limits(), self.path.step_count());
         let work = std::mem::replace(&mut self.cache.tables.work, work);
         let rebuilt = self.rebuilt_key_tracker();
@@ -219,7 +215,6 @@ impl Locked<'_> {
     /// Tokens that complete a name already read, or after which no unused name is possible. The grammar itself may
     /// forbid some of them.
     fn tokens_repeating_a_key(&mut self, at: Cursor) -> Result<FxHashSet<u32>> {
-        let _scope = attribution::enter(Cause::Keys);
         let mut repeated = self.without_another(at)?;
         let quoted = self.compiled.index().quote_tokens();
         let trie = &quoted.trie;
@@ -321,7 +316,6 @@ pub(super) fn place_after(
     bytes: &[u8],
     ends: &NameEnds,
 ) -> Option<KeyState> {
-    let _scope = attribution::enter(Cause::Keys);
     let quoted = compiled.index().quote_tokens();
     let names = path.names();
     let mut names = path::lock(&names);
@@ -345,7 +339,6 @@ impl Matcher {
         if self.path.key_state().is_outside() && !holds_two_names(&self.compiled) {
             return Ok(mask);
         }
-        let _scope = attribution::enter(Cause::Keys);
         let size = path::lock(&self.path.names()).memory_usage();
         if size > ROOM + ROOM_PER_BYTE * self.path.byte_count() {
             self.with_lock(|locked, _| locked.rebuild_key_tracker())?;

@@ -3,7 +3,6 @@
 use super::open_parts::Parts;
 use super::path::{self, Path};
 use super::promises::Promises;
-use crate::attribution::{self, Cause};
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::KeyTracker;
 use crate::diagnostic::Place;
@@ -74,7 +73,6 @@ impl Matcher {
         &mut self,
         mut work: impl FnMut(&mut Locked<'_>, ConfigurationId) -> Result<R>,
     ) -> Result<R> {
-        let _scope = attribution::enter(Cause::Locked);
         let (compiled, path) = (&self.compiled, &mut self.path);
         let names = path.names();
         let mut cache = compiled.cache();
@@ -101,15 +99,11 @@ impl Matcher {
         // `emptied` released the lock, so other threads may have filled the tables again; this reset keeps the lock
         let mut old = None;
         if !was_fresh && is_full(&result) {
-            let _scope = attribution::enter(Cause::Reset);
             old = Some(cache.reset());
             result = attempt(&mut cache);
         }
         compiled.release(cache);
-        if old.is_some() {
-            let _scope = attribution::enter(Cause::Reset);
-            drop(old);
-        }
+        drop(old);
         result.map_err(|error| error.or_at(&Place::Byte(path.byte_count())))
     }
 }

@@ -3,7 +3,6 @@
 //! The steps are stored in chunks, each of which refers to the previous one. Full chunks are immutable and shared by
 //! forks, so a fork copies at most one chunk, however long the text is.
 
-use crate::attribution::{self, Cause};
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::error::Result;
 use crate::mask::{BaseState, CompiledGrammar, Located, MaskCache};
@@ -241,7 +240,6 @@ impl Path {
 
     #[cold]
     fn find_again(&mut self, compiled: &CompiledGrammar, cache: &mut MaskCache) -> Result<Located> {
-        let _scope = attribution::enter(Cause::Replay);
         let unknown = self.unknown_steps(cache);
         let work = Budget::of_steps(compiled.automaton().limits(), unknown);
         let work = std::mem::replace(&mut cache.tables.work, work);

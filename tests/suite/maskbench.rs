@@ -2,18 +2,12 @@
 
 #[path = "../../benches/maskbench/arms.rs"]
 mod arms;
-#[path = "../../benches/maskbench/attribution.rs"]
-mod attribution;
-#[path = "../../benches/maskbench/attribution_page.rs"]
-mod attribution_page;
 #[path = "../../benches/maskbench/data.rs"]
 mod data;
 #[path = "../../benches/maskbench/engine.rs"]
 mod engine;
 #[path = "../../benches/maskbench/grammata_engine.rs"]
 mod grammata_engine;
-#[path = "../../benches/maskbench/meter.rs"]
-mod meter;
 #[path = "../../benches/maskbench/page.rs"]
 mod page;
 #[path = "../../benches/maskbench/plot.rs"]
@@ -30,11 +24,9 @@ mod statistics;
 mod summary;
 
 use arms::{Arms, Plan, Regime};
-use attribution::{Attribution, Measured, Record, Row, Work, band};
 use engine::{Compilation, Compiled, Engine, Refusal, Session};
 use flate2::{Compression, write::GzEncoder};
 use grammata::Vocabulary;
-use grammata::attribution::Cause;
 use grammata::explore::ExploreBudget;
 use grammata::syntax::json_schema::{self, PropertyOrder};
 use grammata_engine::Grammata;
@@ -52,7 +44,6 @@ const SETTINGS: Settings = Settings {
     digest: true,
     warm: None,
     sweep: 0,
-    attribution: false,
     time_limit: Duration::from_secs(60),
 };
 
@@ -425,127 +416,4 @@ fn tables_replace_those_of_a_page() {
     assert!(!new.contains("grammata TBM warm") && text.contains("grammata TBM warm"));
     assert_eq!(page::with_tables(&new, "| new |"), Some(new));
     assert_eq!(page::with_tables("without marks", "| new |"), None);
-}
-
-/// Returns a measurement of a mask: the total time and the times of its causes, in nanoseconds.
-fn measured(total: u64, causes: &[(Cause, u64)]) -> Measured {
-    Measured { total, causes: causes.into(), ..Measured::default() }
-}
-
-#[test]
-fn bands_are_by_nearest_rank_and_cover_all_masks_once() {
-    type Band<'a> = (usize, usize, &'a [u64]);
-    let cases: [(u64, [Band<'_>; 5]); 3] = [
-        (0, [(0, 500, &[]), (500, 900, &[]), (900, 990, &[]), (990, 999, &[]), (999, 1000, &[])]),
-        (1, [(0, 500, &[1]), (500, 900, &[]), (900, 990, &[]), (990, 999, &[]), (999, 1000, &[])]),
-        (
-            10,
-            [
-                (0, 500, &[1, 2, 3, 4, 5]),
-                (500, 900, &[6, 7, 8, 9]),
-                (900, 990, &[10]),
-                (990, 999, &[]),
-                (999, 1000, &[]),
-            ],
-        ),
-    ];
-    for (count, bands) in cases {
-        let sorted: Vec<u64> = (1..=count).collect();
-        for (from, to, expected) in bands {
-            assert_eq!(band(&sorted, (from, to)), expected, "{count} masks, {from} to {to}");
-        }
-    }
-    let sorted: Vec<u64> = (1..=10_000).collect();
-    let sizes = attribution::BANDS.map(|(_, from, to)| band(&sorted, (from, to)).len());
-    assert_eq!(sizes, [10_000, 5000, 4000, 900, 90, 10]);
-    assert_eq!(band(&sorted, (999, 1000))[0], 9991);
-}
-
-#[test]
-fn causes_are_summed_up_over_all_records() {
-    use Cause::{Lowering, ShortWalk, Unmarked};
-    let totals: [(u64, &[(Cause, u64)]); 4] = [
-        (10, &[]),
-        (20, &[(Lowering, 5)]),
-        (30, &[(ShortWalk, 25), (Lowering, 5)]),
-        (40, &[(ShortWalk, 40)]),
-    ];
-    let record = |&(total, causes): &(u64, &[_])| Record {
-        schema: 0,
-        work: Work::FirstMask,
-        measured: measured(total, causes),
-    };
-    let records: Vec<Record> = totals.iter().map(record).collect();
-    let records: Vec<&Record> = records.iter().collect();
-    // cause, share of the time, number of records with the cause, mean, largest
-    let cases = [
-        (Unmarked, 0.25, 2, 6.25, 15),
-        (Lowering, 0.1, 2, 2.5, 5),
-        (ShortWalk, 0.65, 2, 16.25, 40),
-        (Cause::Keys, 0.0, 0, 0.0, 0),
-    ];
-    for (cause, share, count, mean, max) in cases {
-        let expected = Row { share, records: count, mean, p99: max, p999: max, max };
-        assert_eq!(Row::of(&records, |measured| measured.of(cause)), Some(expected), "{cause:?}");
-    }
-    assert_eq!(Row::of(&records, |measured| measured.total).unwrap().share, 1.0);
-    assert_eq!(Row::of(&[], |measured| measured.total), None);
-}
-
-#[test]
-fn the_slowest_masks_are_listed_with_their_causes_and_preempted_ones_apart() {
-    let mut all = Attribution::new(500.0);
-    let mask = |at, total, causes: &[_]| (Work::Mask { test: 0, at }, measured(total, causes));
-    let preempted = Measured { preemptions: 1, ..measured(9_000_000, &[]) };
-    all.add(
-        "first",
-        vec![
-            (Work::Compile, measured(100_000, &[(Cause::Lowering, 60_000)])),
-            (Work::FirstMask, measured(50_000, &[])),
-            mask(0, 2000, &[(Cause::ShortWalk, 1500)]),
-            (Work::Mask { test: 0, at: 1 }, preempted),
-        ],
-    );
-    all.add("second", vec![mask(0, 4000, &[(Cause::Keys, 3000), (Cause::Steps, 20)]), mask(1, 1000, &[])]);
-    for total in [3000, 2500, 3500] {
-        all.add_again(1, vec![mask(0, total, &[])]);
-    }
-    let worst: Vec<_> = all.worst().iter().map(|record| (record.schema, record.measured.total)).collect();
-    assert_eq!(worst, [(1, 4000), (0, 2000), (1, 1000)]);
-    assert!(all.worst_schemas().into_iter().eq([0, 1]));
-    let page = attribution_page::page(&all);
-    let lines = [
-        "3 masks; 1 more were preempted and are left out: 99.9 % of the time, the longest 9000. A page fault takes 0.50 here.",
-        "| short-walk | 21.4 % | 50.0 % | 0.0 % |  |  |  |",
-        "| lowering | 60.0 % |  | 1 | 60.0 | 60.0 | 60.0 | 60.0 |",
-        // a cause with less than a hundredth of the time is not named
-        "| second | 0, 0 | 4.00 | 2.50 | keys 3.00, unmarked 0.98 | 0, 0 | 0.00 | 0 |",
-        "| first | 0, 0 | 2.00 |  | short-walk 1.50, unmarked 0.50 | 0, 0 | 0.00 | 0 |",
-    ];
-    for line in lines {
-        assert!(page.lines().any(|of_page| of_page == line), "{line}\n{page}");
-    }
-}
-
-#[test]
-fn what_is_measured_of_a_mask_is_not_more_than_the_mask() {
-    let bench = Bench::new(PropertyOrder::Declared);
-    let settings = Settings { attribution: true, repeat: 2, ..SETTINGS };
-    let mut found = 0;
-    for (schema, _) in sample() {
-        let outcome = bench.run(&schema, settings);
-        assert!(bench.run(&schema, SETTINGS).attributed.is_empty());
-        if !outcome.compiled() {
-            continue;
-        }
-        let masks = outcome.attributed.iter().filter(|(work, _)| attribution::is_mask(*work));
-        assert_eq!(masks.count(), outcome.times.len(), "{}", schema.id);
-        for (_, measured) in &outcome.attributed {
-            assert!(measured.causes.iter().map(|(_, time)| time).sum::<u64>() <= measured.total);
-            found += usize::from(measured.causes.iter().any(|(cause, _)| *cause == Cause::Assemble));
-        }
-    }
-    // without the feature `attribution` the engine reports no causes
-    assert_eq!(found > 0, cfg!(feature = "attribution"));
-    assert!(meter::fault_cost() > 0.0);
 }

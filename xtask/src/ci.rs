@@ -64,7 +64,7 @@ fn features() -> Result {
     command::run(&mut cargo(&["check", "--package", "grammata", "--no-default-features"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata"]))?;
     // the engine's tests must compile without the package of agents
-    let with_tests = ["--lib", "--tests", "--bench", "maskbench", "--features", "attribution"];
+    let with_tests = ["--lib", "--tests", "--bench", "maskbench"];
     command::run(cargo(&["check", "--package", "grammata"]).args(with_tests))?;
     command::run(&mut cargo(&["check", "--package", "grammata-decode"]))?;
     command::run(&mut cargo(&["check", "--package", "grammata-agents"]))

@@ -7,7 +7,6 @@
 //! states was bounded.
 
 use super::{Lowering, LoweringState, Pending, Provenance};
-use crate::attribution::{self, Cause};
 use crate::automaton::errors;
 use crate::automaton::program::automaton::{Automaton, LowersParts};
 use crate::automaton::program::block::Block;
@@ -88,7 +87,6 @@ impl Before {
 impl LowersParts for Deferred {
     fn lower(&self, automaton: &Automaton, part: u32) -> Result<(StateId, usize)> {
         let Some(blocks) = &automaton.deferred else { return Err(errors::not_lowered()) };
-        let _scope = attribution::enter(Cause::Lowering);
         let mut work = self.lock();
         // another thread may have lowered the part in the meantime
         if let Some(start) = blocks.start(part) {

@@ -7,7 +7,6 @@
 
 use super::product_states::ProductState;
 use super::register::Register;
-use crate::attribution::{self, Cause};
 use crate::automaton::distance::bounds::Estimates;
 use crate::automaton::distance::measure::ENDLESS;
 use crate::automaton::distance::program::{Argument, Rules};
@@ -150,7 +149,6 @@ impl Lazy<'_> {
         if let Some(&known) = self.products.co_accessible.get(&(l, tuple)) {
             return Ok(known.is_some());
         }
-        let _scope = attribution::enter(Cause::ProductSearch);
         let automaton = self.automaton;
         if !self.has_room(automaton.product(l), tuple)? {
             self.products.co_accessible.insert((l, tuple), None);

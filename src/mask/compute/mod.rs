@@ -23,8 +23,7 @@ use super::token_mask::TokenMask;
 use super::token_set::{Removed, ScratchBits, TokenSet};
 use super::walk::Walk;
 use super::walk::collected::{Collected, EnteredString, NodeBudget, Target, TrieScope};
-use crate::attribution::{self, Cause};
-use crate::automaton::{ConfigurationId, Decomposition, Lazy, Residual};
+use crate::automaton::{ConfigurationId, Lazy, Residual};
 use crate::error::Result;
 use crate::mask::tuning::STRING_BYTES;
 use crate::token_index::TokenIndex;
@@ -50,7 +49,6 @@ pub(super) fn mask(
     configuration: ConfigurationId,
     resources: Resources<'_>,
 ) -> Result<TokenMask> {
-    let _scope = attribution::enter(Cause::Assemble);
     let transitions = Arc::clone(lazy.transitions());
     let walk = Walk::new(Lazy::new(lazy.automaton, &mut *lazy.cache), &transitions, index);
     let Resources { records, shared, terminals, marks, strategies, counts } = resources;
@@ -83,11 +81,9 @@ impl Work<'_> {
     pub(super) fn allowed(&mut self, configuration: ConfigurationId) -> Result<Collected> {
         let nothing = Collected::new(Target::Whole, NodeBudget::UNLIMITED);
         if self.walk.lazy.remembers_items(configuration) {
-            let _scope = attribution::enter(Cause::Unique);
             return Ok(nothing.with(self.remembering(configuration)?));
         }
         if self.walk.lazy.is_narrow(configuration) {
-            let _scope = attribution::enter(Cause::Narrow);
             let mut allowed = nothing;
             self.walk.run(TrieId::ALL, configuration, |_| true, &mut allowed)?;
             self.resolve_entered(&mut allowed)?;
@@ -103,19 +99,14 @@ impl Work<'_> {
         }
     }
 
-    fn decomposed(&mut self, configuration: ConfigurationId, horizon: u32) -> Decomposition {
-        let _scope = attribution::enter(Cause::Decompose);
-        self.walk.lazy.decompose(configuration, horizon)
-    }
-
     /// The tokens of a configuration, united from its residuals.
     fn by_residuals(&mut self, configuration: ConfigurationId) -> Result<Collected> {
         let index = self.walk.index;
-        let residuals = self.decomposed(configuration, index.vocabulary().longest());
+        let residuals = self.walk.lazy.decompose(configuration, index.vocabulary().longest());
         let mut allowed = None;
         // if only long tokens can reach a bound, examine the long ones separately
         for lengths in index.loops().lengths.iter().filter(|_| residuals.depends_on_count) {
-            let of_short = self.decomposed(configuration, lengths.bytes);
+            let of_short = self.walk.lazy.decompose(configuration, lengths.bytes);
             if !of_short.depends_on_count {
                 let long = TrieScope { trie: lengths.long, node: 0 };
                 let short = self.unite(&of_short, TrieScope::ALL, Target::Whole, Some(configuration))?;
@@ -168,9 +159,7 @@ impl Work<'_> {
     /// All tokens of a configuration, given some that are known; `None` if too many others would have to be read, or if
     /// they depend on the history.
     fn complete(&mut self, configuration: ConfigurationId, known: &TokenSet) -> Result<Option<Collected>> {
-        let scope = attribution::enter(Cause::ClassTrie);
         let mut allowed = class_trie::complete(&mut self.walk, configuration, known)?;
-        drop(scope);
         if let Some(allowed) = &mut allowed {
             self.resolve_entered(allowed)?;
         }
@@ -182,7 +171,6 @@ impl Work<'_> {
         if out.entered.is_empty() {
             return Ok(());
         }
-        let _scope = attribution::enter(Cause::EnteredStrings);
         while let Some(EnteredString { scope, configuration }) = out.entered.pop() {
             match self.below(scope, configuration, out.target)? {
                 Some(more) => out.merge(more),
@@ -250,7 +238,6 @@ impl Work<'_> {
             }
         };
         if let Some(below) = residual.returns_to {
-            let _scope = attribution::enter(Cause::Continuations);
             let returned = self.walk.lazy.returned(below)?;
             if returned == ConfigurationId::UNKNOWN {
                 for place in &facts.continuations {
@@ -277,10 +264,7 @@ impl Work<'_> {
         let task = Task::new(&self.walk, configuration, Target::Whole, TrieScope::ALL);
         let (strategy, mut found) = match strategy::compute(&mut self.walk, &task, self.strategies)? {
             (strategy, Outcome::Done(found)) => (strategy, found),
-            _ => {
-                let _scope = attribution::enter(Cause::FullWalk);
-                (StrategyId::FULL_WALK, full_walk::collect(&mut self.walk, &task)?)
-            }
+            _ => (StrategyId::FULL_WALK, full_walk::collect(&mut self.walk, &task)?),
         };
         self.counts.add(strategy);
         self.resolve_entered(&mut found)?;

@@ -4,7 +4,6 @@
 use super::Work;
 use super::record::ResidualTokens;
 use super::unique::{ForgetfulMask, Indifferent};
-use crate::attribution::{self, Cause};
 use crate::automaton::ConfigurationId;
 use crate::collections::heap::{map_bytes, table_bytes};
 use crate::error::Result;
@@ -109,12 +108,10 @@ impl Work<'_> {
             return Ok(known.clone().map_or(Lookup::Unrecorded, Lookup::Found));
         }
         let (configuration, scope) = of;
-        let scope_of_lookup = attribution::enter(Cause::ShapeCache);
         let canonical = self.walk.lazy.canonical_form(configuration);
         let shared = canonical
             .as_ref()
             .and_then(|canonical| self.shared.records.get(&(canonical.form.clone(), scope)));
-        drop(scope_of_lookup);
         let record = match (shared, canonical) {
             (Some(None), _) => None,
             (Some(Some(facts)), canonical) => {
@@ -134,7 +131,6 @@ impl Work<'_> {
                 }
                 let record = record.map(|(base, facts)| ResidualMask { base, facts: Arc::new(facts) });
                 if let Some(canonical) = canonical {
-                    let _scope = attribution::enter(Cause::ShapeCache);
                     let facts = record.as_ref().map(|record| Arc::clone(&record.facts));
                     self.shared.records.insert((canonical.form, scope), facts);
                 }
@@ -154,10 +150,7 @@ impl Work<'_> {
     ) -> Result<Option<ConfigurationId>> {
         match &facts.removed {
             None => Ok(None),
-            Some(_) => {
-                let _scope = attribution::enter(Cause::Delta);
-                delta::base(&mut self.walk, configuration)
-            }
+            Some(_) => delta::base(&mut self.walk, configuration),
         }
     }
 
@@ -224,7 +217,6 @@ impl Work<'_> {
     /// Steps through nearby configurations, so that the next walk is less likely to be interrupted by longer
     /// completions.
     fn warm_completion_radius(&mut self, configuration: ConfigurationId) -> Result<()> {
-        let _scope = attribution::enter(Cause::CompletionRadius);
         let Walk { lazy, .. } = &mut self.walk;
         if lazy.is_history_dependent(configuration) {
             return Ok(());
@@ -249,9 +241,7 @@ impl Work<'_> {
         configuration: ConfigurationId,
         strategies: StrategySet,
     ) -> Result<Lookup<ConfigurationId>> {
-        let scope = attribution::enter(Cause::Delta);
         let base = delta::base(&mut self.walk, configuration)?;
-        drop(scope);
         let Some(base) = base else { return Ok(Lookup::Unrecorded) };
         Ok(match self.record((base, TrieScope::ALL), false, strategies)? {
             Lookup::Found(ResidualMask { facts, .. })

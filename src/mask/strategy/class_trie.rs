@@ -6,7 +6,6 @@
 //! walked. The result is the same as for a full walk, bit by bit.
 
 use super::task::{Needs, Outcome, Strategy, Task};
-use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::mask::token_set::TokenSet;
@@ -23,13 +22,8 @@ use crate::vocabulary::{ChildStep, TokenId};
 use smallvec::{SmallVec, smallvec};
 
 /// The row of [`STRATEGIES`](super::STRATEGIES).
-pub(super) const STRATEGY: Strategy = Strategy {
-    name: "class-trie",
-    cause: Cause::ClassTrie,
-    needs: Needs::Nothing,
-    is_budgeted: false,
-    try_compute,
-};
+pub(super) const STRATEGY: Strategy =
+    Strategy { name: "class-trie", needs: Needs::Nothing, is_budgeted: false, try_compute };
 
 /// Configurations without duplicates; up to four are stored inline.
 type Several = SmallVec<[ConfigurationId; 4]>;

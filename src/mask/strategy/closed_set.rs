@@ -5,7 +5,6 @@
 //! holds only for the tokens with at most that many characters; longer ones are walked.
 
 use super::task::{InLoop, Needs, Outcome, Strategy, Task};
-use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::mask::token_set::TokenSet;
@@ -20,13 +19,8 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The row of [`STRATEGIES`](super::STRATEGIES).
-pub(super) const STRATEGY: Strategy = Strategy {
-    name: "closed-set",
-    cause: Cause::ClosedSet,
-    needs: Needs::Loop,
-    is_budgeted: true,
-    try_compute,
-};
+pub(super) const STRATEGY: Strategy =
+    Strategy { name: "closed-set", needs: Needs::Loop, is_budgeted: true, try_compute };
 
 /// Configurations under a loop, each with the state of the loop and the number of characters begun.
 struct Explored {

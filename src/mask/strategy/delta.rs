@@ -5,7 +5,6 @@
 //! the same configuration, the same tokens are allowed below.
 
 use super::task::{Needs, Outcome, Strategy, Task};
-use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -19,7 +18,7 @@ use smallvec::SmallVec;
 
 /// The row of [`STRATEGIES`](super::STRATEGIES).
 pub(super) const STRATEGY: Strategy =
-    Strategy { name: "delta", cause: Cause::Delta, needs: Needs::Base, is_budgeted: false, try_compute };
+    Strategy { name: "delta", needs: Needs::Base, is_budgeted: false, try_compute };
 
 /// The configuration, other than the dead one, that the most printable ASCII characters lead to. `None` if fewer than
 /// [`MAJORITY`] characters lead to it, if it is `configuration` itself or accepts, or if the first of these characters

@@ -2,20 +2,14 @@
 //! measured against it and must give the same result.
 
 use super::task::{Needs, Outcome, Strategy, Task};
-use crate::attribution::Cause;
 use crate::error::Result;
 use crate::mask::walk::Walk;
 use crate::mask::walk::collected::{Collected, NodeBudget, TrieScope};
 use crate::token_index::loops::TrieId;
 
 /// The row of [`STRATEGIES`](super::STRATEGIES).
-pub(super) const STRATEGY: Strategy = Strategy {
-    name: "full-walk",
-    cause: Cause::FullWalk,
-    needs: Needs::Nothing,
-    is_budgeted: false,
-    try_compute,
-};
+pub(super) const STRATEGY: Strategy =
+    Strategy { name: "full-walk", needs: Needs::Nothing, is_budgeted: false, try_compute };
 
 /// The tokens of the task's scope that its configuration allows. The budget is ignored.
 pub(super) fn try_compute(walk: &mut Walk<'_>, task: &Task<'_>, _: NodeBudget) -> Result<Outcome> {

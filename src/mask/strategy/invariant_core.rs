@@ -6,7 +6,6 @@
 //! configurations that they lead to need not be examined.
 
 use super::task::{InLoop, Needs, Outcome, Strategy, Task};
-use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -19,13 +18,8 @@ use crate::token_index::loops::LoopLanguage;
 use std::sync::Arc;
 
 /// The row of [`STRATEGIES`](super::STRATEGIES).
-pub(super) const STRATEGY: Strategy = Strategy {
-    name: "invariant-core",
-    cause: Cause::InvariantCore,
-    needs: Needs::Loop,
-    is_budgeted: true,
-    try_compute,
-};
+pub(super) const STRATEGY: Strategy =
+    Strategy { name: "invariant-core", needs: Needs::Loop, is_budgeted: true, try_compute };
 
 /// The tokens of a configuration that stays alive on every text of a loop; not applicable if this cannot be shown, or
 /// if a residual may return within the loop.

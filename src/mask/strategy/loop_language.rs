@@ -7,7 +7,6 @@
 //! the same is done by the number of characters. The result is the same as for a full walk, bit by bit.
 
 use super::task::{InLoop, Needs, Outcome, Strategy, Task};
-use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::mask::token_set::TokenSet;
@@ -19,13 +18,8 @@ use crate::token_index::utf8::STATES;
 use std::sync::Arc;
 
 /// The row of [`STRATEGIES`](super::STRATEGIES).
-pub(super) const STRATEGY: Strategy = Strategy {
-    name: "loop-language",
-    cause: Cause::LoopLanguage,
-    needs: Needs::Loop,
-    is_budgeted: true,
-    try_compute,
-};
+pub(super) const STRATEGY: Strategy =
+    Strategy { name: "loop-language", needs: Needs::Loop, is_budgeted: true, try_compute };
 
 /// The configuration in each state of a loop.
 pub(in crate::mask) type Simulation = [ConfigurationId; STATES];

@@ -15,7 +15,6 @@ pub(in crate::mask) mod task;
 
 use super::walk::Walk;
 use super::walk::collected::{Limit, NodeBudget, TrieScope};
-use crate::attribution::{self, Cause};
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -108,7 +107,6 @@ pub(in crate::mask) fn compute(
 ) -> Result<(StrategyId, Outcome)> {
     if task.scope != TrieScope::ALL {
         // below a node, walking is the shortest method
-        let _scope = attribution::enter(Cause::FullWalk);
         return Ok((StrategyId::FULL_WALK, full_walk::try_compute(walk, task, NodeBudget::UNLIMITED)?));
     }
     // an attempt that was begun before has spent the budget
@@ -196,23 +194,15 @@ fn first_of(
     budget: &mut NodeBudget,
 ) -> Result<Option<(StrategyId, Outcome)>> {
     for strategy in group.map(StrategyId).filter(|&strategy| strategies.contains(strategy)) {
-        let Strategy { is_budgeted, try_compute, cause, .. } = STRATEGIES[strategy.0];
+        let Strategy { is_budgeted, try_compute, .. } = STRATEGIES[strategy.0];
         let own = if is_budgeted { *budget } else { NodeBudget::UNLIMITED };
         if own.is_spent() {
             continue;
         }
-        let scope = attribution::enter(cause);
         match try_compute(walk, task, own)? {
-            Outcome::NotApplicable => scope.end_in_vain(),
+            Outcome::NotApplicable => {}
             // the strategies that share the budget have nothing left
-            Outcome::Limit(Limit::Work) => {
-                scope.end_in_vain();
-                *budget = NodeBudget::SPENT;
-            }
-            outcome @ Outcome::Limit(_) => {
-                scope.end_in_vain();
-                return Ok(Some((strategy, outcome)));
-            }
+            Outcome::Limit(Limit::Work) => *budget = NodeBudget::SPENT,
             outcome => return Ok(Some((strategy, outcome))),
         }
     }

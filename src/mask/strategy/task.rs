@@ -1,6 +1,5 @@
 //! The input and the output of strategies.
 
-use crate::attribution::Cause;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -14,8 +13,6 @@ use crate::token_index::loops::LoopLanguage;
 pub(in crate::mask) struct Strategy {
     /// The name in statistics.
     pub(super) name: &'static str,
-    /// The cause to which the time of the strategy is attributed.
-    pub(super) cause: Cause,
     pub(super) needs: Needs,
     /// Whether the walks of the strategy use the budget of nodes that strategies share. Once it is spent, only
     /// strategies without a budget are tried.

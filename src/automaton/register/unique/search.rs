@@ -5,7 +5,6 @@
 
 use super::candidates::Candidates;
 use super::memory::{Freedom, SeenItems};
-use crate::attribution::{self, Cause};
 use crate::automaton::run::cache::Cache;
 use crate::automaton::run::configuration::ConfigurationId;
 use crate::automaton::run::lazy::Lazy;
@@ -74,7 +73,6 @@ impl Lazy<'_> {
         if let Some(&known) = self.memory.elsewhere.get(&(item, *candidates)) {
             return Ok(known);
         }
-        let _scope = attribution::enter(Cause::UniqueSearch);
         let found = self.search(item, *candidates, Wanted::Any)?.is_some();
         self.memory.elsewhere.insert((item, *candidates), found);
         Ok(found)
@@ -169,7 +167,6 @@ impl Lazy<'_> {
         }
         // nested queries on the way do not know the answer yet
         self.memory.free.insert(item, Freedom::No);
-        let _scope = attribution::enter(Cause::UniqueSearch);
         let freedom = self.find_freedom(item);
         if freedom.is_err() {
             self.memory.free.remove(&item);
