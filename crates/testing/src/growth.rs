@@ -33,6 +33,9 @@ const LEAST_TIME: Duration = Duration::from_millis(150);
 /// optimisations and share the processor.
 const MOST_TIME: Duration = Duration::from_secs(8);
 
+/// How often inputs are measured whose work seems to grow too fast. The least of each counts.
+const ROUNDS: usize = 3;
+
 /// The work of one input.
 #[derive(Clone, Debug)]
 struct Work {
@@ -71,7 +74,17 @@ impl Meter {
         // what is built once does not count
         let first = sizes.into_iter().map(input).collect::<Vec<String>>();
         let _ = first.first().map(|input| read(input));
-        let works: Vec<Work> = first.iter().map(|input| self.work(input, &read)).collect();
+        let mut works: Vec<Work> = first.iter().map(|input| self.work(input, &read)).collect();
+        // what is wrong with the input is wrong in each round; what disturbs the processor's caches is not
+        for _ in 1..ROUNDS {
+            if fault(&works, order).is_none() {
+                break;
+            }
+            for (work, input) in works.iter_mut().zip(&first) {
+                let again = self.work(input, &read);
+                (work.bytes, work.time) = (work.bytes.min(again.bytes), work.time.min(again.time));
+            }
+        }
         drop(turn);
         let table: Vec<String> = works.iter().map(|work| format!("  {work:?}")).collect();
         eprintln!("{name}:\n{}", table.join("\n"));
