@@ -158,8 +158,7 @@ pub fn budgets_agree(bytes: &[u8], shape: &GrammarShape) -> Result<Outcome, Stri
             let allowed: Vec<TokenId> = mask.iter().collect();
             if allowed.is_empty() && matcher.is_accepting() {
                 // here every end token is part of the text
-                let truth = tokens_within(case, state, left)?;
-                return decided(Some(()).filter(|()| truth.is_empty()));
+                return same("that a text cannot end", allowed, tokens_within(case, state, left)?);
             }
             if allowed.is_empty() {
                 return Err(Stop::Disagreement(format!("no token within {left} tokens")));
