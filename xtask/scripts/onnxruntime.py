@@ -14,20 +14,20 @@ import zipfile
 
 import checked
 
-VERSION = "1.31.1"
+VERSION = "1.32.0"
 # (system, machine) -> (platform tag of pip, SHA-256 of the wheel for CPython 3.12)
 WHEELS = {
     ("Linux", "x86_64"): (
         "manylinux_2_28_x86_64",
-        "1f3dea47f2f0e5117c2404cea7d21fd253ae7836a3bf167a501cdfbb2600d536",
+        "99e1074c4b2197accd5073052a465361be17b89c093b8ffb6e6bd8f986c52df8",
     ),
     ("Linux", "aarch64"): (
         "manylinux_2_28_aarch64",
-        "0b9a492176886992e0e875f06bc0367e333f5fff11711a2d642e18b02f3009cc",
+        "e36c187006e7a7c8b8d6d57f1a209dd63f52430dca6c282b177718ad6b841054",
     ),
     ("Darwin", "arm64"): (
         "macosx_14_0_arm64",
-        "96dd2564b10ea7153ad9c207e7cd8e5917cb3ba521e0e0a62ac03486fdc8d56c",
+        "d52510bbbcc880c13b826f7d75cdf33ac5cf0bb864d960000fc29ce73f0cb83e",
     ),
 }
 

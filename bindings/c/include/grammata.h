@@ -41,7 +41,7 @@
 /**
  * The minor version.
  */
-#define GRAMMATA_VERSION_MINOR 1
+#define GRAMMATA_VERSION_MINOR 2
 
 /**
  * The patch version.
@@ -299,7 +299,7 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The version of the library that is linked, such as `0.1.0`.
+ * The version of the library that is linked, such as `0.2.0`.
  */
 const char *grammata_version(void);
 

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// The major version of this header.
 pub const GRAMMATA_VERSION_MAJOR: u32 = 0;
 /// The minor version.
-pub const GRAMMATA_VERSION_MINOR: u32 = 1;
+pub const GRAMMATA_VERSION_MINOR: u32 = 2;
 /// The patch version.
 pub const GRAMMATA_VERSION_PATCH: u32 = 0;
 
@@ -28,7 +28,7 @@ const _: () = assert!(
         && number(env!("CARGO_PKG_VERSION_PATCH")) == GRAMMATA_VERSION_PATCH
 );
 
-/// The version of the library that is linked, such as `0.1.0`.
+/// The version of the library that is linked, such as `0.2.0`.
 #[unsafe(no_mangle)]
 pub extern "C" fn grammata_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
