@@ -10,7 +10,7 @@ use crate::steps::{self, Step};
 use crate::tools::{DENY, NEXTEST};
 use crate::{bindings, instructions, test};
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     ("tools", tools),
     ("format", format),
     ("lints", lints),
@@ -21,16 +21,28 @@ const STEPS: [Step; 11] = [
     ("bindings", || bindings::run(&[])),
     ("instructions", instructions),
     ("dependencies", dependencies),
+    (ADVISORIES, advisories),
     ("fuzzing", fuzzing),
 ];
+
+/// The step that needs the network.
+const ADVISORIES: &str = "advisories";
+
+/// The option that leaves [`ADVISORIES`] out.
+const WITHOUT_ADVISORIES: &str = "--without-advisories";
 
 /// The features of lints and documentation: all that compile on every machine. Tests are built without CUDA, so both
 /// ways compile.
 const FEATURES: &str = "ort,cuda";
 
-/// Runs the named steps, or all.
-pub fn run(names: &[String]) -> Result {
-    steps::run("ci", &STEPS, names)
+/// Runs the named steps, or all; with [`WITHOUT_ADVISORIES`] all but that of advisories.
+pub fn run(arguments: &[String]) -> Result {
+    if arguments != [WITHOUT_ADVISORIES] {
+        return steps::run("ci", &STEPS, arguments);
+    }
+    println!("not checked: advisories on dependencies, and yanked versions");
+    let others: Vec<Step> = STEPS.into_iter().filter(|step| step.0 != ADVISORIES).collect();
+    steps::run("ci", &others, &[])
 }
 
 /// Installs the programs of other packages that later steps run. It is the first step, so that a missing one is
@@ -97,23 +109,29 @@ fn instructions() -> Result {
     instructions::run(false)
 }
 
-/// The repository of advisories on crates; cargo-deny clones it.
-const ADVISORIES: &str = "https://github.com/RustSec/advisory-db";
-
-/// Checks licences, sources and duplicate dependencies by `deny.toml`, without network. Checks advisories and yanked
-/// versions only if the repository of advisories is reachable.
+/// Checks licences, sources and duplicate dependencies by `deny.toml`, without network.
 fn dependencies() -> Result {
     DENY.install()?;
-    command::run(&mut DENY.command(&["--all-features", "check", "bans", "licenses", "sources"]))?;
+    command::run(&mut DENY.command(&["--all-features", "check", "bans", "licenses", "sources"]))
+}
+
+/// The repository of advisories on crates; cargo-deny clones it.
+const DATABASE: &str = "https://github.com/RustSec/advisory-db";
+
+/// Checks advisories and yanked versions. Fails if the repository of advisories is not reachable.
+fn advisories() -> Result {
+    DENY.install()?;
     let reached = succeeds(
-        command::command("git", &["ls-remote", "--exit-code", ADVISORIES, "HEAD"])
+        command::command("git", &["ls-remote", "--exit-code", DATABASE, "HEAD"])
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_HTTP_LOW_SPEED_LIMIT", "1000")
             .env("GIT_HTTP_LOW_SPEED_TIME", "20"),
     );
     if !reached {
-        println!("not checked: advisories and yanked versions, as {ADVISORIES} is not reachable");
-        return Ok(());
+        return Err(format!(
+            "{DATABASE} is not reachable, so advisories are not checked; without network, run \
+             `cargo xtask ci {WITHOUT_ADVISORIES}`"
+        ));
     }
     command::run(&mut DENY.command(&["--all-features", "check", "advisories"]))
 }
