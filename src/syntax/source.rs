@@ -152,12 +152,59 @@ impl Notation {
     pub fn of_file(path: &Path, text: &str) -> Option<Notation> {
         let extension = path.extension().and_then(|extension| extension.to_str())?;
         let mut all = Notation::ALL.into_iter().filter(|notation| notation.extensions().contains(&extension));
-        let first = all.next();
-        match first {
-            Some(Notation::JsonSchema) if is_structural_tag(text) => Some(Notation::StructuralTag),
-            #[cfg(feature = "spec")]
-            Some(Notation::JsonSchema) if is_spec(text) => Some(Notation::Spec),
+        match all.next() {
+            Some(Notation::JsonSchema) => Some(Notation::of_json(text)),
             first => first,
+        }
+    }
+
+    /// Determines the notation of a text that has no name, by what only one notation has:
+    ///
+    /// - text that begins with `{` after white space is JSON: a structural tag, an automaton spec or a JSON Schema, as in
+    ///   [`of_file`](Notation::of_file);
+    /// - a line that begins with a name and `::=` is GBNF;
+    /// - a line that begins with the rule `start` and a colon is Lark;
+    /// - a line that begins with `kind =` is an automaton spec;
+    /// - another text of one line is a regular expression.
+    ///
+    /// `None` for other texts of several lines, for empty text, and for `true` and `false`, which may be schemas or
+    /// expressions.
+    pub fn of_text(text: &str) -> Option<Notation> {
+        if text.trim_start().starts_with('{') {
+            return Some(Notation::of_json(text));
+        }
+        let mark = |line: &str| {
+            let line = line.trim_start();
+            let name =
+                line.trim_start_matches(|letter: char| letter.is_alphanumeric() || "_-.".contains(letter));
+            let has_name = name.len() < line.len();
+            let is_lark = |line: &str| {
+                let rule = line.strip_prefix(['?', '!']).unwrap_or(line).strip_prefix("start");
+                rule.is_some_and(|rest| rest.trim_start().starts_with(':'))
+            };
+            match name.trim_start() {
+                rest if has_name && rest.starts_with("::=") => Some(Notation::Gbnf),
+                _ if is_lark(line) => Some(Notation::Lark),
+                #[cfg(feature = "spec")]
+                rest if rest.starts_with('=') && line.strip_suffix(name) == Some("kind") => {
+                    Some(Notation::Spec)
+                }
+                _ => None,
+            }
+        };
+        let line = Notation::Regex.in_file(text);
+        let is_one_line =
+            !line.is_empty() && !line.contains('\n') && !["true", "false"].contains(&line.trim());
+        text.lines().find_map(mark).or(is_one_line.then_some(Notation::Regex))
+    }
+
+    /// Determines the notation of JSON text.
+    fn of_json(text: &str) -> Notation {
+        match text {
+            _ if is_structural_tag(text) => Notation::StructuralTag,
+            #[cfg(feature = "spec")]
+            _ if is_spec(text) => Notation::Spec,
+            _ => Notation::JsonSchema,
         }
     }
 

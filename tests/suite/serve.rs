@@ -181,6 +181,46 @@ fn notations_are_told_by_files() {
     assert_eq!(Notation::Gbnf.in_file("a\n"), "a\n");
 }
 
+#[test]
+fn notations_are_told_by_texts() {
+    let cases = [
+        (r#"{"type": "string"}"#, Some(Notation::JsonSchema)),
+        (" {\"type\": \"string\"", Some(Notation::JsonSchema)),
+        (r#"{"type": "structural_tag"}"#, Some(Notation::StructuralTag)),
+        (r#"{"kind": "cfg"}"#, Some(Notation::Spec)),
+        ("# a comment\nroot ::= [a-z]\n", Some(Notation::Gbnf)),
+        ("root::=\"a\"", Some(Notation::Gbnf)),
+        ("// a comment\n?start: \"a\"\n", Some(Notation::Lark)),
+        ("# a comment\nkind = \"dfa\"\n", Some(Notation::Spec)),
+        ("(ab|c){1,3}", Some(Notation::Regex)),
+        ("a::=b", Some(Notation::Gbnf)),
+        ("\"yes\"\n", Some(Notation::Regex)),
+        ("starting: .*", Some(Notation::Regex)),
+        ("kinds = .", Some(Notation::Regex)),
+        ("a\nb", None),
+        ("rule: \"a\"\nother: \"b\"\n", None),
+        ("true", None),
+        (" false\n", None),
+        ("\n", None),
+        ("", None),
+    ];
+    for (text, notation) in cases {
+        assert_eq!(Notation::of_text(text), notation, "{text:?}");
+    }
+    // and the grammars that come with the project, each as its file is told
+    let mut files = 0;
+    for folder in std::fs::read_dir("grammars").unwrap().map(|entry| entry.unwrap().path()) {
+        for notation in Notation::ALL {
+            for file in notation.folder_files().iter().map(|name| folder.join(name)) {
+                let Ok(text) = std::fs::read_to_string(&file) else { continue };
+                assert_eq!(Notation::of_text(&text), Notation::of_file(&file, &text), "{file:?}");
+                files += 1;
+            }
+        }
+    }
+    assert!(files >= 12, "{files}");
+}
+
 fn grammars_alone(vocabulary: &Arc<Vocabulary>) -> [grammata::CompiledGrammar; 2] {
     [Source::json_schema(SCHEMA), Source::regex("[a-z]{2,30}(, [a-z]{2,30}){3}")].map(|source| {
         Compiler::new(Arc::clone(vocabulary)).compile(&parse(&source).unwrap().grammar).unwrap()

@@ -100,6 +100,54 @@ enum Command {
     Tag(tag::Arguments),
 }
 
+/// The commands in the order of the help, under their headings.
+const GROUPS: [(&str, &[&str]); 4] = [
+    (
+        "Masks",
+        &[
+            "mask",
+            "check",
+            "explain",
+            "enumerate",
+            "count",
+            "sample",
+            "graph",
+            "schema-report",
+            "tag",
+            "compile",
+            "inspect",
+            "limits",
+        ],
+    ),
+    ("Models", &["generate", "vocab", "embed"]),
+    ("Agents", &["tools", "retrieve", "plan", "flow", "procedure", "guard"]),
+    ("Shell", &["completions", "man", "help"]),
+];
+
+/// Puts the list of commands under headings into the program's help, in place of clap's list under one heading.
+fn grouped(command: clap::Command) -> clap::Command {
+    let styles = command.get_styles().clone();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let about = |name: &str| {
+        let found = command.get_subcommands().find(|found| found.get_name() == name);
+        let about = found.and_then(clap::Command::get_about).map(ToString::to_string);
+        about.unwrap_or_else(|| "Print this message or the help of a command".to_owned())
+    };
+    let mut list = String::new();
+    for (heading, names) in GROUPS {
+        list += &format!("{header}{heading}:{header:#}\n");
+        for &name in names {
+            list += &format!("  {literal}{name:<13}{literal:#}  {}\n", about(name));
+        }
+        list += "\n";
+    }
+    let template =
+        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{{all-args}}{{after-help}}");
+    // clap's own usage names commands only if its own list shows them
+    let usage = format!("{} [OPTIONS] <COMMAND>", command.get_name());
+    command.mut_subcommands(|command| command.hide(true)).help_template(template).override_usage(usage)
+}
+
 /// Runs the program on the process's arguments, standard input and output. Returns its exit code.
 pub fn run() -> ExitCode {
     ExitCode::from(run_on(std::env::args_os().collect()))
@@ -108,7 +156,8 @@ pub fn run() -> ExitCode {
 /// Runs the program on arguments, with the process's standard input and output. The first argument is the program's
 /// name. Returns the exit code. For programs that embed this one.
 pub fn run_on(arguments: Vec<OsString>) -> u8 {
-    run_program(arguments, |program: Program, output| program.command.run(output))
+    let command = || grouped(<Program as clap::CommandFactory>::command());
+    run_command(arguments, command, |program: Program, output| program.command.run(output))
 }
 
 /// Returns the program's command with the whole help of all subcommands, for tests that examine it.
@@ -128,12 +177,21 @@ pub fn run_program<P: Parser>(
     arguments: Vec<OsString>,
     work: impl FnOnce(P, &mut Output) -> Result<Exit, Failure>,
 ) -> u8 {
+    run_command(arguments, P::command, work)
+}
+
+/// Runs a program as [`run_program`] does, whose command `command` makes.
+fn run_command<P: Parser>(
+    arguments: Vec<OsString>,
+    command: impl Fn() -> clap::Command,
+    work: impl FnOnce(P, &mut Output) -> Result<Exit, Failure>,
+) -> u8 {
     let early = Early::of(&arguments);
     // clap quotes arguments as they are in its errors
     let shown: Vec<String> =
         arguments.iter().map(|argument| visible(&argument.to_string_lossy()).into_owned()).collect();
     messages::begin();
-    let command = || global::with_contract(P::command()).color(early.color_choice());
+    let command = || global::with_contract(command()).color(early.color_choice());
     let parsed = command().try_get_matches_from(arguments).and_then(|matches| {
         let global = GlobalArgs::from_arg_matches(&matches)?;
         Ok((P::from_arg_matches(&matches)?, global, path(&matches)))
@@ -253,5 +311,21 @@ impl Command {
             Command::Man(arguments) => shell::man(&arguments, program(), output),
             Command::Tag(arguments) => tag::run(&arguments, output),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_is_under_one_heading() {
+        let command = program();
+        let mut commands: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();
+        commands.push("help");
+        let mut listed: Vec<_> = GROUPS.iter().flat_map(|group| group.1).copied().collect();
+        commands.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, commands);
     }
 }

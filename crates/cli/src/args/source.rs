@@ -26,13 +26,13 @@ use std::time::{Duration, Instant};
 /// Which grammar, and how to read it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SourceArgs {
-    /// The grammar: a file, a folder of a grammar, or `-` for standard input (with --kind)
+    /// The grammar: a file, a folder of a grammar, or `-` for standard input
     #[arg(value_name = "GRAMMAR", required_unless_present = "expression")]
     pub(crate) grammar: Option<PathBuf>,
-    /// The grammar itself, in place of a file (with --kind)
+    /// The grammar itself, in place of a file
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Grammar")]
     pub(crate) expression: Option<String>,
-    /// The kind of the grammar; by default it follows from the name
+    /// The kind of the grammar; by default it follows from the name of the file, or from the text if there is no file
     #[arg(long, value_enum, help_heading = "Grammar")]
     kind: Option<Kind>,
     /// Sets a parameter of an automaton spec; may be repeated
@@ -239,7 +239,6 @@ impl SourceArgs {
         };
         let kind = match self.kind {
             Some(Kind(kind)) => kind,
-            None if self.expression.is_some() => return Err(errors::expression_kind()),
             None => kind_of(&file, &text)?,
         };
         Ok((file, text, kind))
@@ -378,9 +377,11 @@ pub fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Determines the kind of a grammar: by the name of its file, or by its text if that is on the command line or on
+/// standard input.
 pub(crate) fn kind_of(path: &Path, text: &str) -> Result<Notation> {
-    if is_standard_input(path) {
-        return Err(errors::standard_input_kind());
+    if path == Path::new(EXPRESSION) || is_standard_input(path) {
+        return Notation::of_text(text).ok_or_else(errors::unknown_kind_of_text);
     }
     Notation::of_file(path, text).ok_or_else(|| errors::unknown_kind(path))
 }

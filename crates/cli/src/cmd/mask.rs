@@ -4,6 +4,7 @@ use crate::args::session::Session;
 use crate::args::source::{self, Origin, SourceArgs};
 use crate::args::special::SpecialArgs;
 use crate::args::tokens::{self, TokenizerArgs};
+use crate::io::messages;
 use crate::io::output::{Exit, Failure, Output, seconds};
 use crate::io::text::{counted, in_text, quoted};
 use grammata::error::Result;
@@ -120,6 +121,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         })?;
         return Ok(Exit::Done);
     }
+    messages::timing(&format!("the first mask took {first:.1?}, the same mask again {repeated:.1?}"));
     writeln!(output, "grammar     {}", session.origin)?;
     writeln!(output, "vocabulary  {}", session.vocabulary_name)?;
     writeln!(output, "prefix      {} ({})", quoted(&prefix), counted(prefix.len(), "byte"))?;
@@ -128,9 +130,6 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         writeln!(output, "distance    {tokens} tokens, {bytes} bytes")?;
     }
     writeln!(output, "the end     {}", if end_allowed { "is allowed" } else { "is not allowed" })?;
-    writeln!(output, "prepared    the vocabulary in {:.1?}, once for all grammars", session.prepare_time)?;
-    writeln!(output, "compiled    the grammar in {:.1?}", session.compile_time)?;
-    writeln!(output, "mask time   {first:.1?} first, {repeated:.1?} repeated")?;
     if !shown.is_empty() {
         writeln!(output, "\n{:>8}  token", "id")?;
     }

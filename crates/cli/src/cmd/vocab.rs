@@ -9,13 +9,16 @@ use grammata::vocabulary::{TokenId, Vocabulary};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// A tokenizer.json, a tekken.json, a SentencePiece .model, tiktoken ranks, or a JSON list of tokens
-    #[arg(value_name = "TOKENIZER")]
-    tokenizer: PathBuf,
+    #[arg(value_name = "TOKENIZER", required_unless_present = "option")]
+    tokenizer: Option<PathBuf>,
+    /// The same, as other commands name it
+    #[arg(id = "option", long = "tokenizer", value_name = "PATH", conflicts_with = "tokenizer")]
+    option: Option<PathBuf>,
     #[command(flatten)]
     settings: TokenizerSettings,
     #[command(flatten)]
@@ -29,7 +32,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    let loaded = arguments.settings.load(&arguments.tokenizer, &arguments.limits.get())?;
+    // one of the two is there, which the arguments require
+    let path = arguments.tokenizer.as_deref().or(arguments.option.as_deref()).unwrap_or(Path::new(""));
+    let loaded = arguments.settings.load(path, &arguments.limits.get())?;
     let vocabulary = &loaded.vocabulary;
     match (arguments.token, &arguments.encode) {
         (Some(id), _) => one_token(vocabulary, id, output),

@@ -64,10 +64,10 @@ pub(crate) fn unknown_kind(path: &Path) -> Error {
     )
 }
 
-pub(crate) fn standard_input_kind() -> Error {
+pub(crate) fn unknown_kind_of_text() -> Error {
     usage(
-        Diagnostic::new("cli/unknown-kind", "a grammar on standard input needs its kind")
-            .found("`-` without `--kind`")
+        Diagnostic::new("cli/unknown-kind", "the text does not show what kind of grammar it is")
+            .allowed("JSON, a rule with `::=` (GBNF), a rule `start:` (Lark), `kind =` (spec), or one line (regex)")
             .help(KIND_HELP),
     )
 }
@@ -535,14 +535,6 @@ pub(crate) fn grammar_twice(path: &Path) -> Error {
             .found(format!("`--expression` and `{}`", path.display()))
             .allowed("one of them")
             .help("leave the file out, or the option"),
-    )
-}
-
-pub(crate) fn expression_kind() -> Error {
-    usage(
-        Diagnostic::new("cli/unknown-kind", "a grammar on the command line needs its kind")
-            .found("`--expression` without `--kind`")
-            .help(KIND_HELP),
     )
 }
 

@@ -108,6 +108,13 @@ pub(crate) fn note(text: &str) {
     }
 }
 
+/// Writes how long something took, if the run is verbose.
+pub(crate) fn timing(text: &str) {
+    if verbosity() == Verbosity::Verbose {
+        note(text);
+    }
+}
+
 /// Writes a line of a summary, unless the run is quiet.
 pub fn plain(text: &str) {
     if verbosity() != Verbosity::Quiet {
