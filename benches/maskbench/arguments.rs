@@ -18,7 +18,8 @@ usage: cargo bench --bench maskbench [--features peers] -- --data DIR|FILE|speci
   --eos ID           its end-of-sequence token; may be given several times (default: those with known names)
   --each             a line for each schema in the report
   --plot DIR         draw the distributions of times into DIR, as SVG
-  --page FILE        write the tables into a page, between `<!-- maskbench: begin -->` and `<!-- maskbench: end -->`
+  --record FILE      write the figures of the run, one a line: engine, name, number (times in ns), with tabs between;
+                     `cargo xtask maskbench` makes the tables of the pages of it
   --out FILE         write one JSON line a schema and engine
   --digest FILE      write one line a schema and engine: id, engine, order of members, status, and the SHA-256 of all
                      masks of the first pass over the tests; no mask has changed where the files are equal
@@ -85,8 +86,8 @@ pub(crate) struct Arguments {
     pub(crate) each: bool,
     /// The folder for the plots.
     pub(crate) plot: Option<PathBuf>,
-    /// The page that the tables are written into.
-    pub(crate) page: Option<PathBuf>,
+    /// The file for the figures of the run.
+    pub(crate) record: Option<PathBuf>,
     /// Whether llguidance runs, too.
     pub(crate) peer: bool,
     /// Whether only llguidance runs.
@@ -141,7 +142,7 @@ impl Arguments {
             digest: None,
             each: false,
             plot: None,
-            page: None,
+            record: None,
             peer: false,
             peer_alone: false,
             only: Vec::new(),
@@ -175,7 +176,7 @@ impl Arguments {
                 "--digest" => read.digest = Some(value()?.into()),
                 "--each" => read.each = true,
                 "--plot" => read.plot = Some(value()?.into()),
-                "--page" => read.page = Some(value()?.into()),
+                "--record" => read.record = Some(value()?.into()),
                 "--peer" => read.peer = choose(&name, &value()?, &[("llguidance", true)])?,
                 "--peer-alone" => (read.peer, read.peer_alone) = (true, true),
                 "--only" => read.only.push(value()?),

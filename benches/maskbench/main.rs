@@ -22,7 +22,6 @@ mod grammata_engine;
 #[cfg(feature = "peers")]
 mod llguidance_engine;
 mod overlap;
-mod page;
 mod plot;
 mod record;
 mod run;
@@ -149,11 +148,9 @@ fn bench(arguments: &Arguments) -> Result<(), String> {
             plot::tails(&path, title, &curves).map_err(|e| format!("`{}`: {e}", path.display()))?;
         }
     }
-    if let Some(path) = &arguments.page {
-        let page = std::fs::read_to_string(path).map_err(|e| format!("`{}`: {e}", path.display()))?;
-        let page = page::with_tables(&page, &summary::page(&bench.tallies))
-            .ok_or(format!("`{}` has no place for tables", path.display()))?;
-        std::fs::write(path, page).map_err(|e| format!("`{}`: {e}", path.display()))?;
+    if let Some(path) = &arguments.record {
+        std::fs::write(path, summary::record(&bench.tallies))
+            .map_err(|e| format!("`{}`: {e}", path.display()))?;
     }
     println!(
         "{schemas} schemas in {:.1} s; memory of the process: {} MiB before the first schema, {} MiB at the peak",

@@ -196,9 +196,29 @@ pub(crate) fn show(tallies: &[Tally]) -> String {
     )
 }
 
-/// Returns the tables of a page: the outcomes, and the times of the schemas that all engines compile.
-pub(crate) fn page(tallies: &[Tally]) -> String {
-    format!("{}\n\n{}", statuses(tallies), common(tallies))
+/// Returns the figures of a run, one a line: the engine's name, the figure's and a number, with tabs between them. Counts
+/// of schemas have the names of [`Status`], times (in nanoseconds, of the schemas that all engines compile) names such as
+/// `TBM p99`; `TBM > 1 ms` is a share.
+pub(crate) fn record(tallies: &[Tally]) -> String {
+    let mut text = String::new();
+    for tally in tallies {
+        let mut line =
+            |name: &str, number: f64| text.push_str(&format!("{}\t{name}\t{number}\n", tally.name));
+        line("schemas", tally.statuses.len() as f64);
+        line("schemas of times", tally.common.ttfm.len() as f64);
+        Status::ALL.iter().for_each(|&status| line(status.name(), tally.count(status) as f64));
+        for (what, values) in tally.common.lists() {
+            let times = sorted(values, &[]);
+            let Some(mean) = mean(&times) else { continue };
+            line(&format!("{what} count"), times.len() as f64);
+            line(&format!("{what} mean"), mean);
+            for (place, name) in PERCENTILES {
+                line(&format!("{what} {name}"), percentile(&times, place).unwrap_or_default() as f64);
+            }
+            line(&format!("{what} > 1 ms"), share_over(&times, MILLISECOND));
+        }
+    }
+    text
 }
 
 /// Returns the times of the schemas that all engines compile, and the ratios of the other engines' times to the first

@@ -8,8 +8,6 @@ mod data;
 mod engine;
 #[path = "../../benches/maskbench/grammata_engine.rs"]
 mod grammata_engine;
-#[path = "../../benches/maskbench/page.rs"]
-mod page;
 #[path = "../../benches/maskbench/plot.rs"]
 mod plot;
 #[path = "../../benches/maskbench/record.rs"]
@@ -337,8 +335,10 @@ fn the_summary_counts_every_schema_once() {
     assert!(!loops.contains(" 0 |"), "{shares}");
     assert!(text.contains("grammata invalid_accepted: called-invalid-but-valid"), "{text}");
     assert!(text.contains("json-schema/unsatisfiable"), "{text}");
-    let page = summary::page(&tallies);
-    assert!(page.contains("| pass ") && page.contains("| grammata TBM "), "{page}");
+    let record = summary::record(&tallies);
+    let wrong = tallies[0].count(Status::InvalidAccepted);
+    assert!(record.contains(&format!("grammata\tinvalid_accepted\t{wrong}\n")), "{record}");
+    assert!(record.contains("grammata\tTBM p99.9\t") && record.contains("grammata\tTTFM mean\t"), "{record}");
 }
 
 /// An engine whose masks are made by a function that fails, panics or takes long.
@@ -406,14 +406,4 @@ fn panics_failures_and_long_runs_are_told_apart() {
     let panicked = run(|| Ok(()), "", SETTINGS);
     assert_eq!((panicked.status, panicked.compiled()), (Status::Crash, false));
     assert_eq!(panicked.failures[0].message, "panic: there is no schema");
-}
-
-#[test]
-fn tables_replace_those_of_a_page() {
-    let text = std::fs::read_to_string(data_file("../../docs/performance.md")).unwrap();
-    let new = page::with_tables(&text, "| new |\n").unwrap();
-    assert!(new.contains("begin -->\n| new |\n<!-- maskbench: end -->\n"), "{new}");
-    assert!(!new.contains("grammata TBM warm") && text.contains("grammata TBM warm"));
-    assert_eq!(page::with_tables(&new, "| new |"), Some(new));
-    assert_eq!(page::with_tables("without marks", "| new |"), None);
 }

@@ -1,5 +1,5 @@
 //! The tasks of the repository: `cargo xtask
-//! <setup|demo|test|device-check|instructions|soak|bindings|header|install-c|ci|full>`.
+//! <setup|demo|test|device-check|instructions|maskbench|soak|bindings|header|install-c|ci|full>`.
 
 mod bindings;
 mod ci;
@@ -10,6 +10,7 @@ mod full;
 mod fuzz;
 mod guard;
 mod instructions;
+mod maskbench;
 mod setup;
 mod soak;
 mod steps;
@@ -31,6 +32,9 @@ usage: cargo xtask <task>
           must name the library of onnxruntime-gpu, CUDA_LIB_PATH the folder of its CUDA libraries
   instructions [--bless]
           count the instructions of some work with valgrind, and compare them with the record, or record them
+  maskbench DATA [OPTION...]
+          measure the schemas of MaskBench at the current commit, beside llguidance: three runs, and one with members in any
+          order; write the tables of README.md and docs/performance.md. Options are those of the benchmark, as `--every 10`
   soak --minutes N
           for N minutes at each of three sizes of tables: 16 threads, forks, rollbacks and dropped matchers, against a
           twin that has room for everything; fails if anything differs
@@ -40,8 +44,9 @@ usage: cargo xtask <task>
   header  write the header of the C library
   install-c PREFIX
           build the C library for use, and install it below a folder
-  ci [STEP...]
-          what continuous integration runs: format, lints, documentation, tests, bindings, dependencies
+  ci [STEP...] | ci --without-advisories
+          what continuous integration runs: format, lints, documentation, tests, bindings, dependencies; advisories on
+          dependencies need a network, all other steps no more than the packages
   full [STEP...]
           what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, the wheels, XGrammar's tests, fuzzing
           with address sanitizer; `mask-files` is 100,000 mask files that lie, under it
@@ -63,6 +68,7 @@ fn main() -> ExitCode {
         ("device-check", _) => device::check(&rest),
         ("instructions", []) => instructions::run(false),
         ("instructions", ["--bless"]) => instructions::run(true),
+        ("maskbench", [data, ..]) => maskbench::run(data, rest.get(1..).unwrap_or_default()),
         ("soak", ["--minutes", minutes]) => soak::run(minutes),
         ("bindings", _) => bindings::run(&rest),
         ("header", []) => bindings::bless(),
