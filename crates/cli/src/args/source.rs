@@ -32,7 +32,7 @@ pub(crate) struct SourceArgs {
     /// The grammar itself, in place of a file
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Grammar")]
     pub(crate) expression: Option<String>,
-    /// The kind of the grammar; by default it follows from the name of the file, or from the text if there is no file
+    /// The kind of the grammar; by default the name or the text shows it
     #[arg(long, value_enum, help_heading = "Grammar")]
     kind: Option<Kind>,
     /// Sets a parameter of an automaton spec; may be repeated

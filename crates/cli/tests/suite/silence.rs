@@ -31,7 +31,8 @@ const ROWS: &[(&[&str], i32, &str)] = &[
     (&["retrieve", "search", " "], 2, "error[cli/empty-request]"),
     (&["enumerate", "grammars/json", "--limit", "-1"], 2, "invalid value '-1' for '--limit <N>'"),
     (&["plan", "count", "grammars/daily-plan", "--within", "-1"], 2, "invalid value '-1' for '--within <N>'"),
-    (&["count", "-e", "a+"], 2, "error[cli/unknown-kind]"),
+    (&["count", "-e", "a+\nb"], 2, "error[cli/unknown-kind]"),
+    (&["count", "-e", "true"], 2, "error[cli/unknown-kind]"),
     (&["count", "-e", "a+", "--kind", "regex", "grammars/json"], 2, "error[cli/grammar-twice]"),
     (&["count"], 2, "<GRAMMAR>"),
 ];
