@@ -1,6 +1,6 @@
 //! Styles in which models write the members of an object as elements.
 
-use super::json::Value;
+use super::values::json::Value;
 use crate::grammar::CharClass;
 
 /// A style of writing members as elements, as model families write the arguments of a tool call.

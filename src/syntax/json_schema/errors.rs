@@ -1,11 +1,11 @@
 //! Constructors of the errors and warnings of the JSON Schema front end.
 
-use super::pointer::shown;
+use super::values::json::Value;
+use super::values::pointer::shown;
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::grammar::conditions;
 use crate::limits::{LimitKind, Limits};
-use crate::syntax::json_schema::json::Value;
 
 fn error(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
@@ -85,7 +85,8 @@ pub(super) fn other_document(kind: &str, found: &str, inside: &str) -> Error {
 
 /// Returns the error for a wrapper given in place of the schema in it, which is at `path`.
 pub(super) fn wrapped_schema(kind: &str, path: &[&str]) -> Error {
-    let pointer = path.iter().fold(String::new(), |pointer, member| super::pointer::join(&pointer, member));
+    let pointer =
+        path.iter().fold(String::new(), |pointer, member| super::values::pointer::join(&pointer, member));
     let members: Vec<String> = path.iter().map(|member| format!("`{member}`")).collect();
     let member = match &members[..] {
         [inner @ .., last] if !inner.is_empty() => format!("the member {last} of {}", inner.join(", ")),
@@ -273,7 +274,7 @@ pub(super) fn bound_too_long(pointer: &str, keyword: &str, found: &str) -> Error
         Diagnostic::new("json-schema/bound-too-long", format!("`{keyword}` has too many digits"))
             .at(at(pointer))
             .found(found)
-            .allowed(format!("{} digits, written without exponent", super::decimal::MAX_PLAIN_DIGITS))
+            .allowed(format!("{} digits, written without exponent", super::values::decimal::MAX_PLAIN_DIGITS))
             .help("round the bound, or leave it out"),
     )
 }
@@ -476,7 +477,7 @@ pub(super) fn unknown_keyword(
     let advice = if is_other_draft {
         "it is a keyword of other drafts, which `$schema` may name".to_owned()
     } else if advises {
-        did_you_mean(keyword, super::keywords::table::names(), plain)
+        did_you_mean(keyword, super::read::keywords::table::names(), plain)
     } else {
         plain.to_owned()
     };

@@ -45,71 +45,37 @@
 //! # Ok::<(), grammata::Error>(())
 //! ```
 
-mod assertion;
-mod closing;
-mod combine;
-mod conditional;
-mod conjunction;
-mod counts;
-mod cubes;
-mod decimal;
 mod documents;
-mod draft;
 mod elements;
 mod emit;
-mod empty;
-mod empty_answers;
 mod errors;
-mod exclusive;
-mod formats;
-mod items;
-mod json;
-mod keywords;
-mod listed;
-mod matching;
-mod merge;
-mod numbers;
+mod model;
+mod normal;
 mod options;
-mod other;
-mod pointer;
-mod policies;
-mod reader;
-mod refs;
-mod resources;
-mod rewrite;
-mod satisfiable;
-mod schema;
-mod schema_id;
-mod scope;
-mod seldom;
-mod shape;
-mod source;
-mod span_match;
-mod string_test;
+mod read;
 mod strings;
 mod summary;
-mod test_outcomes;
-mod unevaluated;
-mod uri;
-mod validate;
+mod values;
 
 pub use documents::Documents;
 pub use elements::Elements;
 pub use options::{Formats, Numbers, Options, PropertyOrder, Spelling, Undeclared, Whitespace};
 pub use summary::Summary;
 
-pub(in crate::syntax) use source::check_depth;
+pub(in crate::syntax) use read::source::check_depth;
 
 use crate::diagnostic::{self, Diagnostic};
 use crate::error::{ErrorKind, Result};
 use crate::grammar::Grammar;
 use crate::work::Budget;
 use bumpalo::Bump;
-use conjunction::Conjunctions;
-use json::Value;
-use satisfiable::Satisfiable;
-use source::Source;
+use normal::conjunction::Conjunctions;
+use normal::satisfiable::Satisfiable;
+use normal::{closing, rewrite, unevaluated};
+use read::source::{self, Source};
+use read::{other, reader, refs};
 use std::rc::Rc;
+use values::json::Value;
 
 /// A compiled schema.
 #[derive(Clone, Debug)]

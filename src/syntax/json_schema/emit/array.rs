@@ -3,13 +3,13 @@
 use super::{Emitter, Layout, contained, elements, value};
 use crate::error::Result;
 use crate::grammar::{Distinct, ExprId, Member, Members, Order};
-use crate::syntax::json_schema::assertion::TypeSet;
-use crate::syntax::json_schema::conjunction::ConjunctionId;
-use crate::syntax::json_schema::counts::Counts;
 use crate::syntax::json_schema::errors;
-use crate::syntax::json_schema::json::Value;
-use crate::syntax::json_schema::schema_id::SchemaId;
-use crate::syntax::json_schema::shape::{ArrayShape, ItemClass, Shape};
+use crate::syntax::json_schema::model::assertion::TypeSet;
+use crate::syntax::json_schema::model::schema_id::SchemaId;
+use crate::syntax::json_schema::normal::conjunction::ConjunctionId;
+use crate::syntax::json_schema::normal::shape::{ArrayShape, ItemClass, Shape};
+use crate::syntax::json_schema::values::counts::Counts;
+use crate::syntax::json_schema::values::json::Value;
 use rustc_hash::FxHashMap;
 
 /// Greatest number of states for counting the items of an array and those that satisfy `contains`.

@@ -83,9 +83,9 @@ mod tests {
     use super::*;
     use crate::grammar::CharClass;
     use crate::limits::Limits;
-    use crate::syntax::json_schema::formats::Side;
-    use crate::syntax::json_schema::string_test::{self, Matcher, StringTest};
     use crate::syntax::json_schema::strings;
+    use crate::syntax::json_schema::strings::formats::Side;
+    use crate::syntax::json_schema::strings::string_test::{self, Matcher, StringTest};
 
     /// Patterns, with those bytes of `_xy:` that can complete a match.
     const PATTERNS: [(&str, &str); 18] = [

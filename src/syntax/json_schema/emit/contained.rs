@@ -1,7 +1,7 @@
 //! Conditions on listed items, each present at most once, that bound the number of items that satisfy each `contains`.
 
 use crate::grammar::{Alternative, Condition};
-use crate::syntax::json_schema::counts::Counts;
+use crate::syntax::json_schema::values::counts::Counts;
 
 /// Greatest number of literals of the conditions of one array.
 const MAX_LITERALS: usize = 1 << 14;
@@ -70,7 +70,7 @@ fn subsets(all: &[u32], size: usize, most: usize) -> Option<Vec<Box<[u32]>>> {
 mod tests {
     use super::conditions;
     use crate::grammar::conditions::hold;
-    use crate::syntax::json_schema::counts::Counts;
+    use crate::syntax::json_schema::values::counts::Counts;
     use fixedbitset::FixedBitSet;
 
     /// All bounds on up to six items, of which some are counted, for every set of items that is present.

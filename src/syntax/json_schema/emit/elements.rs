@@ -5,13 +5,13 @@ use super::text::{Characters, spelled};
 use super::value::canonical;
 use crate::error::Result;
 use crate::grammar::{CharClass, ExprId, FreeText, Member, Members, RuleId};
-use crate::syntax::json_schema::assertion::TypeSet;
-use crate::syntax::json_schema::conjunction::ConjunctionId;
 use crate::syntax::json_schema::elements::{FurtherNames, Kind, Style};
 use crate::syntax::json_schema::errors;
-use crate::syntax::json_schema::json::Value;
+use crate::syntax::json_schema::model::assertion::TypeSet;
+use crate::syntax::json_schema::normal::conjunction::ConjunctionId;
+use crate::syntax::json_schema::normal::shape::{RestShape, Shape, Typed};
 use crate::syntax::json_schema::options::Whitespace;
-use crate::syntax::json_schema::shape::{RestShape, Shape, Typed};
+use crate::syntax::json_schema::values::json::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The name of items, if elements close by name.

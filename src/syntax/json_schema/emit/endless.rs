@@ -7,10 +7,12 @@ use super::Emitter;
 use super::completing::completing;
 use crate::error::Result;
 use crate::grammar::{ByteSet, CharClass, ExprId, Expression, Names};
-use crate::syntax::json_schema::assertion::TypeSet;
-use crate::syntax::json_schema::conjunction::ConjunctionId;
-use crate::syntax::json_schema::numbers::NumberRange;
-use crate::syntax::json_schema::shape::{ArrayShape, ItemClass, ObjectShape, RestShape, Shape, Test, Typed};
+use crate::syntax::json_schema::model::assertion::TypeSet;
+use crate::syntax::json_schema::model::numbers::NumberRange;
+use crate::syntax::json_schema::normal::conjunction::ConjunctionId;
+use crate::syntax::json_schema::normal::shape::{
+    ArrayShape, ItemClass, ObjectShape, RestShape, Shape, Test, Typed,
+};
 use crate::syntax::json_schema::strings;
 use rustc_hash::{FxHashMap, FxHashSet};
 

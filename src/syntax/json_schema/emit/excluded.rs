@@ -3,8 +3,8 @@
 use super::Emitter;
 use crate::grammar::{ExprId, FreeText};
 use crate::syntax::json_schema::elements::Style;
-use crate::syntax::json_schema::json::{Map, Value};
 use crate::syntax::json_schema::strings;
+use crate::syntax::json_schema::values::json::{Map, Value};
 
 impl Emitter<'_, '_> {
     /// Returns the texts that contain no excluded text; `None` if nothing is excluded.

@@ -16,17 +16,18 @@ mod quoted;
 mod text;
 mod value;
 
-use super::assertion::TypeSet;
-use super::conjunction::{ConjunctionId, Conjunctions};
-use super::decimal::Decimal;
-use super::formats::Side;
-use super::numbers::{NumberRange, digits};
+use super::model::assertion::TypeSet;
+use super::model::numbers;
+use super::model::numbers::{NumberRange, digits};
+use super::normal::conjunction::{ConjunctionId, Conjunctions};
+use super::normal::satisfiable::Satisfiable;
+use super::normal::shape::{Shape, Test, Typed};
 use super::options::{Options, Spelling, Whitespace};
-use super::pointer::shown_parts;
-use super::satisfiable::Satisfiable;
-use super::shape::{Shape, Test, Typed};
-use super::string_test::{self, StringTest};
-use super::{errors, numbers, strings};
+use super::strings::formats::Side;
+use super::strings::string_test::{self, StringTest};
+use super::values::decimal::Decimal;
+use super::values::pointer::shown_parts;
+use super::{errors, strings};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, Grammar, GrammarBuilder, RuleId};
@@ -363,7 +364,7 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     /// Returns a string that passes tests, in canonical spelling, with its quotes.
-    fn tested(&mut self, tests: &[Test<'a>], length: &super::counts::Counts) -> Result<ExprId> {
+    fn tested(&mut self, tests: &[Test<'a>], length: &super::values::counts::Counts) -> Result<ExprId> {
         let mut contents = Vec::with_capacity(tests.len());
         if let Some(first) = tests.first() {
             self.spend(tests.len(), self.all.schemas.get(first.schema).pointer)?;

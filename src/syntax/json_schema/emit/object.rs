@@ -4,10 +4,10 @@ use super::Emitter;
 use super::python::with_single_quotes;
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Member, Members, Names};
-use crate::syntax::json_schema::counts::Counts;
 use crate::syntax::json_schema::elements::Style;
-use crate::syntax::json_schema::shape::{MemberShape, ObjectShape, RestShape};
+use crate::syntax::json_schema::normal::shape::{MemberShape, ObjectShape, RestShape};
 use crate::syntax::json_schema::strings;
+use crate::syntax::json_schema::values::counts::Counts;
 use smallvec::SmallVec;
 
 impl<'a> Emitter<'_, 'a> {

@@ -7,9 +7,9 @@ use super::Emitter;
 use super::text::Characters;
 use crate::error::Result;
 use crate::grammar::ExprId;
-use crate::syntax::json_schema::conjunction::{ConjunctionId, Conjunctions};
+use crate::syntax::json_schema::normal::conjunction::{ConjunctionId, Conjunctions};
+use crate::syntax::json_schema::normal::shape::{Shape, Typed};
 use crate::syntax::json_schema::options::{Options, Spelling};
-use crate::syntax::json_schema::shape::{Shape, Typed};
 
 /// Both quotes.
 const QUOTES: [char; 2] = ['"', '\''];

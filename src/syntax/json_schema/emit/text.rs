@@ -3,13 +3,13 @@
 use super::{Emitter, percent, python};
 use crate::error::Result;
 use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder};
-use crate::syntax::json_schema::assertion::TypeSet;
 use crate::syntax::json_schema::errors;
-use crate::syntax::json_schema::formats::Side;
-use crate::syntax::json_schema::json::Value;
+use crate::syntax::json_schema::model::assertion::TypeSet;
+use crate::syntax::json_schema::normal::shape::{Shape, Test, Typed};
 use crate::syntax::json_schema::options::Spelling;
-use crate::syntax::json_schema::shape::{Shape, Test, Typed};
-use crate::syntax::json_schema::string_test;
+use crate::syntax::json_schema::strings::formats::Side;
+use crate::syntax::json_schema::strings::string_test;
+use crate::syntax::json_schema::values::json::Value;
 use std::borrow::Cow;
 
 impl<'a> Emitter<'_, 'a> {

@@ -2,9 +2,10 @@
 
 use super::Emitter;
 use crate::grammar::{ExprId, Member, Members};
-use crate::syntax::json_schema::decimal::Decimal;
-use crate::syntax::json_schema::json::Value;
-use crate::syntax::json_schema::{numbers, strings};
+use crate::syntax::json_schema::model::numbers;
+use crate::syntax::json_schema::strings;
+use crate::syntax::json_schema::values::decimal::Decimal;
+use crate::syntax::json_schema::values::json::Value;
 
 /// Returns the text of a scalar in canonical spelling; numbers are in plain notation unless that would be too long.
 pub(super) fn canonical(value: &Value<'_>) -> String {
