@@ -466,20 +466,18 @@ pub(super) fn dead_schema(pointer: &str, reason: &str) -> Diagnostic {
 }
 
 /// Returns the warning for a word that is not a keyword of the draft; `is_other_draft` says whether another draft has
-/// it. If `advises`, similar keywords are named.
+/// it. The warning names those of `keywords` that are similar.
 pub(super) fn unknown_keyword(
     pointer: &str,
     keyword: &str,
     is_other_draft: bool,
-    advises: bool,
+    keywords: impl Iterator<Item = &'static str>,
 ) -> Diagnostic {
     let plain = "check its spelling, and `$schema`";
     let advice = if is_other_draft {
         "it is a keyword of other drafts, which `$schema` may name".to_owned()
-    } else if advises {
-        did_you_mean(keyword, super::read::keywords::table::names(), plain)
     } else {
-        plain.to_owned()
+        did_you_mean(keyword, keywords, plain)
     };
     Diagnostic::new("json-schema/unknown-keyword", format!("`{keyword}` is not a keyword of this draft"))
         .at(at(pointer))

@@ -2,14 +2,10 @@
 //!
 //! [`compile`] returns the grammar of the JSON texts (RFC 8259, UTF-8) whose values satisfy a schema. The passes:
 //!
-//! 1. `source`: text to JSON value.
-//! 2. `reader`, `keywords`, `refs`: JSON value to a table of checked schemas.
-//! 3. `closing`, `unevaluated`, `rewrite`: negations, exclusive alternatives and unevaluated members become schemas of
-//!    the table.
-//! 4. `conjunction`, `combine`, `merge`, `conditional`: sets of schemas that hold together, each in a normal form
-//!    (`shape`).
-//! 5. `satisfiable`: the sets that some value satisfies.
-//! 6. `emit`: normal forms to grammar expressions.
+//! 1. `read`: text to a JSON value, and this to a table of checked schemas (`model`).
+//! 2. `normal`: negations, exclusive alternatives and unevaluated members become schemas of the table; sets of schemas
+//!    that hold together get a normal form each, and those that some value satisfies are found.
+//! 3. `emit`: normal forms to grammar expressions.
 //!
 //! # Supported keywords
 //! All keywords of the drafts 3 to 2020-12, as defined by the draft that `$schema` names; `docs/syntax.md` has the
@@ -69,11 +65,11 @@ use crate::error::{ErrorKind, Result};
 use crate::grammar::Grammar;
 use crate::work::Budget;
 use bumpalo::Bump;
-use normal::conjunction::Conjunctions;
+use normal::conjunctions::Conjunctions;
 use normal::satisfiable::Satisfiable;
-use normal::{closing, rewrite, unevaluated};
+use normal::{closing, cycles, rewrite, unevaluated};
+use read::other;
 use read::source::{self, Source};
-use read::{other, reader, refs};
 use std::rc::Rc;
 use values::json::Value;
 
@@ -135,13 +131,13 @@ fn compile_checked<'a>(
 ) -> Result<Compiled> {
     other::refuse(root.value)?;
     let work = Rc::new(work);
-    let (mut schemas, mut summary) = reader::read(root, arena, options, &mut warnings, &work)?;
+    let (mut schemas, mut summary) = read::schemas(root, arena, options, &mut warnings, &work)?;
     if options.undeclared == Undeclared::Refused {
         closing::close(&mut schemas)?;
     }
     unevaluated::rewrite(&mut schemas, arena)?;
     rewrite::rewrite(&mut schemas)?;
-    refs::check_cycles(&schemas)?;
+    cycles::check(&schemas)?;
     schemas.find_meanings();
     let all = Conjunctions::of(schemas, arena, &options.limits)?;
     let satisfiable = Satisfiable::of(&all)?;

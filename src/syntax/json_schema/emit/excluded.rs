@@ -3,8 +3,8 @@
 use super::Emitter;
 use crate::grammar::{ExprId, FreeText};
 use crate::syntax::json_schema::elements::Style;
-use crate::syntax::json_schema::strings;
 use crate::syntax::json_schema::values::json::{Map, Value};
+use crate::syntax::json_schema::values::quote;
 
 impl Emitter<'_, '_> {
     /// Returns the texts that contain no excluded text; `None` if nothing is excluded.
@@ -46,7 +46,7 @@ impl Emitter<'_, '_> {
         if self.options.excludes.is_empty() && stop.is_none() {
             return false;
         }
-        let written = strings::content(text);
+        let written = quote::content(text);
         stop.is_some_and(|stop| written.contains(stop)) || self.is_excluded_text(&written)
     }
 

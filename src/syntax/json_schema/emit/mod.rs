@@ -19,7 +19,8 @@ mod value;
 use super::model::assertion::TypeSet;
 use super::model::numbers;
 use super::model::numbers::{NumberRange, digits};
-use super::normal::conjunction::{ConjunctionId, Conjunctions};
+use super::normal::conjunction::ConjunctionId;
+use super::normal::conjunctions::Conjunctions;
 use super::normal::satisfiable::Satisfiable;
 use super::normal::shape::{Shape, Test, Typed};
 use super::options::{Options, Spelling, Whitespace};
@@ -306,7 +307,7 @@ impl<'a> Emitter<'_, 'a> {
         }
         let excluded = &key.1;
         let numbers = self.options.numbers;
-        let asker = numbers::Asker { pointer, work: &self.all.work };
+        let asker = numbers::Asker { pointer, work: &self.all.schemas.work };
         let mut all = numbers::expression_excluding(&mut self.g, number, excluded, numbers, asker)?;
         if let Some(most) = self.options.max_digits {
             all = digits::bounded(&mut self.g, all, most);
@@ -317,7 +318,7 @@ impl<'a> Emitter<'_, 'a> {
 
     /// Spends work of the compilation.
     fn spend(&self, steps: usize, pointer: &str) -> Result<()> {
-        self.all.work.spend(steps).map_err(|error| errors::placed(error, pointer))
+        self.all.schemas.work.spend(steps).map_err(|error| errors::placed(error, pointer))
     }
 
     /// Returns the literals for true, false and null.

@@ -8,6 +8,7 @@ use crate::syntax::json_schema::elements::Style;
 use crate::syntax::json_schema::normal::shape::{MemberShape, ObjectShape, RestShape};
 use crate::syntax::json_schema::strings;
 use crate::syntax::json_schema::values::counts::Counts;
+use crate::syntax::json_schema::values::quote;
 use smallvec::SmallVec;
 
 impl<'a> Emitter<'_, 'a> {
@@ -50,7 +51,7 @@ impl<'a> Emitter<'_, 'a> {
                     }
                     None => {
                         let value = self.inner(value);
-                        (strings::quoted_bytes(name), self.member_value(value))
+                        (quote::quoted_bytes(name), self.member_value(value))
                     }
                 };
                 members.push(Member { key, value, required });

@@ -7,7 +7,8 @@ use super::Emitter;
 use super::text::Characters;
 use crate::error::Result;
 use crate::grammar::ExprId;
-use crate::syntax::json_schema::normal::conjunction::{ConjunctionId, Conjunctions};
+use crate::syntax::json_schema::normal::conjunction::ConjunctionId;
+use crate::syntax::json_schema::normal::conjunctions::Conjunctions;
 use crate::syntax::json_schema::normal::shape::{Shape, Typed};
 use crate::syntax::json_schema::options::{Options, Spelling};
 

@@ -3,14 +3,14 @@
 use super::Emitter;
 use crate::grammar::{ExprId, Member, Members};
 use crate::syntax::json_schema::model::numbers;
-use crate::syntax::json_schema::strings;
 use crate::syntax::json_schema::values::decimal::Decimal;
 use crate::syntax::json_schema::values::json::Value;
+use crate::syntax::json_schema::values::quote;
 
 /// Returns the text of a scalar in canonical spelling; numbers are in plain notation unless that would be too long.
 pub(super) fn canonical(value: &Value<'_>) -> String {
     match value {
-        Value::String(text) => strings::quoted(text),
+        Value::String(text) => quote::quoted(text),
         Value::Number(number) => {
             let source = number.to_string();
             let decimal = Decimal::parse(&source);
@@ -31,7 +31,7 @@ impl Emitter<'_, '_> {
                 listed(&mut self.g, &number.to_string(), self.options.numbers)
             }
             Value::String(text) if self.has_both_quotes => self.python_text(text),
-            Value::String(text) => self.g.bytes(strings::quoted_bytes(text)),
+            Value::String(text) => self.g.bytes(quote::quoted_bytes(text)),
             Value::Array(list) => {
                 let mut parts = vec![self.layout.open_array];
                 for (index, value) in list.iter().enumerate() {
@@ -49,7 +49,7 @@ impl Emitter<'_, '_> {
                     .iter()
                     .map(|(name, value)| {
                         let value = self.value(value);
-                        let key = strings::quoted_bytes(name);
+                        let key = quote::quoted_bytes(name);
                         Member { key, value: self.member_value(value), required: true }
                     })
                     .collect();

@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 const MAX_COMBINATIONS: usize = 256;
 /// Bounds on the conjunctions examined to find combinations: `BUDGET` in a whole document, `MOST` at one place, and
 /// `LEAST` granted to every place, however many were examined before.
-pub(in crate::syntax::json_schema) const BUDGET: u32 = 150_000;
+pub(super) const BUDGET: u32 = 150_000;
 const MOST: u32 = 30_000;
 const LEAST: u32 = 1_000;
 /// Bound on the conjunctions that the first search examines, which does not propagate choices.
@@ -25,7 +25,7 @@ const FIRST: u32 = 8_000;
 ///
 /// # Errors
 /// The work budget of the compilation is exhausted.
-pub(in crate::syntax::json_schema) fn combinations(
+pub(super) fn combinations(
     schemas: &Schemas<'_>,
     bases: &[Part],
     mut choices: Vec<Vec<SchemaId>>,

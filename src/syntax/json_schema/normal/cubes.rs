@@ -4,18 +4,18 @@
 use super::conjunction::ConjunctionId;
 
 /// Outcomes of tests, one bit for each.
-pub(in crate::syntax::json_schema) type Outcomes = u64;
+pub(super) type Outcomes = u64;
 
 /// A set of outcomes: those that agree with `holds` in the bits of `care`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::syntax::json_schema) struct Cube {
-    pub(in crate::syntax::json_schema) care: Outcomes,
-    pub(in crate::syntax::json_schema) holds: Outcomes,
+pub(super) struct Cube {
+    pub(super) care: Outcomes,
+    pub(super) holds: Outcomes,
 }
 
 impl Cube {
     /// All outcomes.
-    pub(in crate::syntax::json_schema) const ALL: Cube = Cube { care: 0, holds: 0 };
+    pub(super) const ALL: Cube = Cube { care: 0, holds: 0 };
 
     fn contains(self, outcomes: Outcomes) -> bool {
         outcomes & self.care == self.holds
@@ -24,10 +24,7 @@ impl Cube {
 
 /// Given the value for each outcome of `tests` tests that can occur, returns cubes on which the value is constant, and
 /// which cannot be enlarged. Cubes of the same value may overlap.
-pub(in crate::syntax::json_schema) fn cover(
-    values: &[(Outcomes, ConjunctionId)],
-    tests: usize,
-) -> Vec<(Cube, ConjunctionId)> {
+pub(super) fn cover(values: &[(Outcomes, ConjunctionId)], tests: usize) -> Vec<(Cube, ConjunctionId)> {
     let mut cover: Vec<(Cube, ConjunctionId)> = Vec::new();
     for &(outcomes, value) in values {
         if cover.iter().any(|(cube, _)| cube.contains(outcomes)) {

@@ -1,7 +1,7 @@
 //! A quick check whether schemas exclude each other: sound, not complete. It finds what distinguishes alternatives in
 //! practice: types, listed values, and required members and items that exclude each other.
 
-use super::conjunction::{Unfolded, unfold};
+use super::unfold::{Unfolded, unfold};
 use crate::error::Result;
 use crate::syntax::json_schema::model::assertion::{ArrayPart, Contains, ObjectPart, StringPart, TypeSet};
 use crate::syntax::json_schema::model::empty_answers::Answer;
@@ -30,7 +30,7 @@ const VISIT: usize = 8;
 ///
 /// # Errors
 /// The work budget is exhausted.
-pub(in crate::syntax::json_schema) fn surely_empty(schemas: &Schemas<'_>, parts: &[Part]) -> Result<bool> {
+pub(super) fn surely_empty(schemas: &Schemas<'_>, parts: &[Part]) -> Result<bool> {
     surely_empty_within(schemas, parts, &mut FUEL.clone())
 }
 
@@ -38,11 +38,7 @@ pub(in crate::syntax::json_schema) fn surely_empty(schemas: &Schemas<'_>, parts:
 ///
 /// # Errors
 /// The work budget is exhausted.
-pub(in crate::syntax::json_schema) fn surely_empty_within(
-    schemas: &Schemas<'_>,
-    parts: &[Part],
-    fuel: &mut u32,
-) -> Result<bool> {
+pub(super) fn surely_empty_within(schemas: &Schemas<'_>, parts: &[Part], fuel: &mut u32) -> Result<bool> {
     let mut question = Question { schemas, fuel: FUEL.min(*fuel), steps: 0 };
     let before = question.fuel;
     let answer = question.is_empty(parts, DEPTH);

@@ -10,16 +10,16 @@ use crate::syntax::json_schema::strings::string_test::{self, StringTest};
 use rustc_hash::FxHashMap;
 
 /// Greatest number of combinations that are examined.
-pub(in crate::syntax::json_schema) const MOST: usize = 256;
+pub(super) const MOST: usize = 256;
 
 /// Cache of the common prefix of the words of each pattern.
 #[derive(Debug, Default)]
-pub(in crate::syntax::json_schema) struct Beginnings<'a>(FxHashMap<&'a str, Box<[u8]>>);
+pub(super) struct Beginnings<'a>(FxHashMap<&'a str, Box<[u8]>>);
 
 impl<'a> Beginnings<'a> {
     /// Returns the sets of patterns that may match a string that the other patterns do not match, as bit sets. `None`
     /// if there are more than [`MOST`] sets or more patterns than bits.
-    pub(in crate::syntax::json_schema) fn combinations(
+    pub(super) fn combinations(
         &mut self,
         patterns: &[&'a str],
         listed: &Listed<'a>,
@@ -46,11 +46,7 @@ impl<'a> Beginnings<'a> {
 
     /// Whether surely no string passes some tests: a test must hold and fail, or patterns that must match exclude each
     /// other.
-    pub(in crate::syntax::json_schema) fn exclude_each_other(
-        &mut self,
-        tests: &[Test<'a>],
-        listed: &Listed<'a>,
-    ) -> bool {
+    pub(super) fn exclude_each_other(&mut self, tests: &[Test<'a>], listed: &Listed<'a>) -> bool {
         tests.iter().enumerate().any(|(at, one)| {
             tests[..at].iter().any(|other| match (one.test, other.test) {
                 (test, known) if test == known => one.holds != other.holds,

@@ -37,10 +37,7 @@ type Steps = Rc<[(CharClass, ExprId)]>;
 ///
 /// # Errors
 /// The work budget is exhausted.
-pub(in crate::syntax::json_schema) fn sets(
-    patterns: &[&str],
-    work: &Budget,
-) -> Result<Option<Vec<Outcomes>>> {
+pub(super) fn sets(patterns: &[&str], work: &Budget) -> Result<Option<Vec<Outcomes>>> {
     if patterns.len() > Outcomes::BITS as usize {
         return Ok(None);
     }

@@ -1,7 +1,8 @@
 //! Finds the conjunctions that some value satisfies, and explains why others have none. The languages of patterns are
 //! not examined.
 
-use super::conjunction::{ConjunctionId, Conjunctions};
+use super::conjunction::ConjunctionId;
+use super::conjunctions::Conjunctions;
 use super::shape::{ArrayShape, ItemClass, ItemRun, MemberShape, ObjectShape, RestShape, Shape, Typed};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -49,7 +50,7 @@ impl Satisfiable {
         let mut waits = vec![true; all.len()];
         while let Some(id) = work.pop_front() {
             waits[id.index()] = false;
-            all.work.spend(1 + all.shape_of(id).children().count())?;
+            all.schemas.work.spend(1 + all.shape_of(id).children().count())?;
             if !known.contains(id) && known.holds(all, id) {
                 known.0[id.index()] = true;
                 let first = parents.partition_point(|&(child, _)| child < id);

@@ -21,11 +21,7 @@ const MAX_DEPTH: usize = 400;
 /// # Errors
 /// A pattern that cannot be used; schemas nested too deep; a match that would be too expensive or is not decidable; no
 /// work left.
-pub(in crate::syntax::json_schema) fn satisfies(
-    schemas: &Schemas<'_>,
-    parts: &[Part],
-    value: &Value<'_>,
-) -> Result<bool> {
+pub(super) fn satisfies(schemas: &Schemas<'_>, parts: &[Part], value: &Value<'_>) -> Result<bool> {
     let visit = Visit { schemas };
     for part in parts {
         let schema = schemas.get(part.schema);
@@ -41,7 +37,7 @@ pub(in crate::syntax::json_schema) fn satisfies(
 ///
 /// # Errors
 /// A pattern that cannot be used; a match that would be too expensive or is not decidable; no work left.
-pub(in crate::syntax::json_schema) fn passes<'a>(
+pub(super) fn passes<'a>(
     schemas: &Schemas<'a>,
     schema: &Schema<'a>,
     test: StringTest<'a>,
@@ -55,7 +51,7 @@ pub(in crate::syntax::json_schema) fn passes<'a>(
 ///
 /// # Errors
 /// Those of [`satisfies`].
-pub(in crate::syntax::json_schema) fn is_of_class<'a>(
+pub(super) fn is_of_class<'a>(
     schemas: &Schemas<'a>,
     schema: &Schema<'a>,
     some: &SomeMember<'a>,
@@ -68,11 +64,7 @@ pub(in crate::syntax::json_schema) fn is_of_class<'a>(
 ///
 /// # Errors
 /// Those of [`passes`].
-pub(in crate::syntax::json_schema) fn is_additional<'a>(
-    schemas: &Schemas<'a>,
-    id: SchemaId,
-    name: &str,
-) -> Result<bool> {
+pub(super) fn is_additional<'a>(schemas: &Schemas<'a>, id: SchemaId, name: &str) -> Result<bool> {
     let schema = schemas.get(id);
     // `additionalProperties` excepts only declared names and patterns
     let ObjectPart { properties, required: _, patterns, additional: _, count: _, names: _, some: _ } =

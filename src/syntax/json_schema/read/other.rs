@@ -2,7 +2,7 @@
 //! Context Protocol, tools, response formats and other wrappers. As a schema such a document would admit every value,
 //! since none of its members is a keyword.
 
-use super::keywords::table;
+use super::keyword::{self, Keyword};
 use crate::error::Result;
 use crate::syntax::json_schema::errors;
 use crate::syntax::json_schema::values::json::Value;
@@ -103,6 +103,6 @@ fn restricts(value: &Value<'_>) -> bool {
     members.iter().any(|(name, value)| {
         let is_other_type =
             name == "type" && value.as_str().is_some_and(|name| WRAPPER_TYPES.contains(&name));
-        table::keyword(name).is_some_and(table::Keyword::restricts) && !is_other_type
+        keyword::named(name).is_some_and(Keyword::restricts) && !is_other_type
     })
 }

@@ -1,60 +1,54 @@
-//! Reads schema documents into the table of schemas.
-//!
-//! Only schemas that the root reaches are read. Reading is a worklist over locations, so neither nesting nor chains of
-//! `$ref` recurse.
+//! The state of reading schema documents: the schemas that have an id, by their location, and the warnings so far.
 
 use super::draft::Draft;
-use super::keywords::{self, Word};
+use super::keyword::Word;
 use super::resources::{Found, ResourceId, Resources};
 use super::scope::{MAX_SCOPES, ScopeId, Scopes};
 use super::source::{self, Source};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::syntax::json_schema::errors;
-use crate::syntax::json_schema::model::assertion::TypeSet;
-use crate::syntax::json_schema::model::schema::{Schema, Schemas};
+use crate::syntax::json_schema::model::schema::Schemas;
 use crate::syntax::json_schema::model::schema_id::SchemaId;
 use crate::syntax::json_schema::options::{Formats, Options};
-use crate::syntax::json_schema::summary::Summary;
 use crate::syntax::json_schema::values::json::Value;
 use crate::syntax::json_schema::values::pointer::append;
 use crate::work::Budget;
 use bumpalo::Bump;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
-use std::rc::Rc;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Greatest number of documents that one schema may need, in addition to its own.
 const MAX_DOCUMENTS: usize = 1000;
 
 /// A schema in a document, with its resource and dynamic scope.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::syntax::json_schema) struct Location<'a> {
-    pub(in crate::syntax::json_schema) value: &'a Value<'a>,
+pub(super) struct Location<'a> {
+    pub(super) value: &'a Value<'a>,
     /// A JSON Pointer in the schema's own document; in other documents, a URI with the pointer as its fragment.
-    pub(in crate::syntax::json_schema) pointer: &'a str,
-    pub(in crate::syntax::json_schema) resource: ResourceId,
+    pub(super) pointer: &'a str,
+    pub(super) resource: ResourceId,
     /// The dynamic scope: the resources entered before.
-    pub(in crate::syntax::json_schema) scope: ScopeId,
+    pub(super) scope: ScopeId,
 }
 
 /// The state of reading documents into [`Schemas`].
-pub(in crate::syntax::json_schema) struct Reader<'a, 'w> {
+pub(super) struct Reader<'a, 'w> {
     options: &'a Options,
-    pub(in crate::syntax::json_schema) arena: &'a Bump,
-    pub(in crate::syntax::json_schema) resources: Resources<'a>,
-    pub(in crate::syntax::json_schema) scopes: Scopes<'a>,
+    pub(super) arena: &'a Bump,
+    pub(super) resources: Resources<'a>,
+    pub(super) scopes: Scopes<'a>,
     documents: usize,
     /// Buffer for building pointers.
     written: String,
     locations: Vec<Location<'a>>,
     /// Ids by position in a document and scope, regardless of how a schema is reached.
     ids: FxHashMap<(*const Value<'a>, ScopeId), SchemaId>,
-    pub(in crate::syntax::json_schema) warnings: &'w mut Vec<Diagnostic>,
+    pub(super) warnings: &'w mut Vec<Diagnostic>,
     /// The words that occur as keys of schemas.
-    pub(in crate::syntax::json_schema) keywords: FxHashMap<&'a str, Word>,
+    pub(super) keywords: FxHashMap<&'a str, Word>,
     /// Warnings that are given once for all of their places: by code and word, the index of the warning and the number
     /// of places.
-    pub(in crate::syntax::json_schema) counted: FxHashMap<(&'static str, &'a str), (usize, usize)>,
+    pub(super) counted: FxHashMap<(&'static str, &'a str), (usize, usize)>,
     /// Remaining work of the compilation.
     work: &'w Budget,
     /// Total length of the pointers stored so far, in bytes.
@@ -65,13 +59,51 @@ pub(in crate::syntax::json_schema) struct Reader<'a, 'w> {
 /// pointers of all schemas inside it.
 const MAX_POINTERS: usize = 64 << 20;
 
-impl<'a> Reader<'a, '_> {
+impl<'a, 'w> Reader<'a, 'w> {
+    /// Begins with the root of a document.
+    ///
+    /// # Errors
+    /// Identifiers that cannot be used; the work budget is exhausted.
+    pub(super) fn new(
+        source: Source<'a>,
+        arena: &'a Bump,
+        options: &'a Options,
+        warnings: &'w mut Vec<Diagnostic>,
+        work: &'w Budget,
+    ) -> Result<Self> {
+        let mut resources = Resources::default();
+        let resource = resources.add_document(source, "", "", (warnings, work))?;
+        let mut scopes = Scopes::new();
+        let scope = scopes.enter(ScopeId::default(), resource, &resources.get(resource).dynamic_anchors);
+        // most schemas have no more
+        let locations = Vec::with_capacity(8);
+        let ids = FxHashMap::with_capacity_and_hasher(14, FxBuildHasher);
+        let mut reader = Reader {
+            options,
+            arena,
+            resources,
+            scopes,
+            documents: 0,
+            written: String::new(),
+            locations,
+            ids,
+            warnings,
+            keywords: FxHashMap::with_capacity_and_hasher(14, FxBuildHasher),
+            counted: FxHashMap::default(),
+            work,
+            pointers: 0,
+        };
+        reader.intern(source.value, "", resource, scope);
+        Ok(reader)
+    }
+
+    /// Returns the location of a schema by the index of its id; `None` if nothing refers to a schema of this id yet.
+    pub(super) fn location(&self, index: usize) -> Option<Location<'a>> {
+        self.locations.get(index).copied()
+    }
+
     /// Returns the id of the schema that a reference in the schema at `from` found. The schema is read later.
-    pub(in crate::syntax::json_schema) fn enter(
-        &mut self,
-        from: &Location<'a>,
-        found: Found<'a>,
-    ) -> SchemaId {
+    pub(super) fn enter(&mut self, from: &Location<'a>, found: Found<'a>) -> SchemaId {
         let Found { value, pointer, resource } = found;
         let names = &self.resources.get(resource).dynamic_anchors;
         let scope = self.scopes.enter(from.scope, resource, names);
@@ -101,12 +133,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Returns the id of a schema inside the one at `parent`. Its pointer is that of `parent` with `path` appended.
-    pub(in crate::syntax::json_schema) fn child(
-        &mut self,
-        parent: &Location<'a>,
-        path: &[&str],
-        value: &'a Value<'a>,
-    ) -> SchemaId {
+    pub(super) fn child(&mut self, parent: &Location<'a>, path: &[&str], value: &'a Value<'a>) -> SchemaId {
         let mut pointer = std::mem::take(&mut self.written);
         pointer.clear();
         pointer.push_str(parent.pointer);
@@ -125,7 +152,7 @@ impl<'a> Reader<'a, '_> {
     ///
     /// # Errors
     /// The document is unknown, not available or too deep, or there are too many documents.
-    pub(in crate::syntax::json_schema) fn fetch(&mut self, place: &str, uri: &str) -> Result<ResourceId> {
+    pub(super) fn fetch(&mut self, place: &str, uri: &str) -> Result<ResourceId> {
         if self.documents == MAX_DOCUMENTS {
             return Err(errors::too_many_documents(place, MAX_DOCUMENTS));
         }
@@ -141,25 +168,25 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Spends work of the compilation.
-    pub(in crate::syntax::json_schema) fn spend(&self, steps: usize, pointer: &str) -> Result<()> {
+    pub(super) fn spend(&self, steps: usize, pointer: &str) -> Result<()> {
         self.work.spend(steps).map_err(|error| errors::placed(error, pointer))
     }
 
     /// Returns the draft of the schema at a location.
-    pub(in crate::syntax::json_schema) fn draft(&self, location: &Location<'a>) -> Draft {
+    pub(super) fn draft(&self, location: &Location<'a>) -> Draft {
         self.resources.get(location.resource).draft
     }
 
-    pub(in crate::syntax::json_schema) fn formats(&self) -> Formats {
+    pub(super) fn formats(&self) -> Formats {
         self.options.formats
     }
 
-    pub(in crate::syntax::json_schema) fn warn(&mut self, warning: Diagnostic) {
+    pub(super) fn warn(&mut self, warning: Diagnostic) {
         self.warnings.push(warning);
     }
 
     /// Warns of a word once for all of its places. The warning is made for the first one.
-    pub(in crate::syntax::json_schema) fn warn_once(
+    pub(super) fn warn_once(
         &mut self,
         code: &'static str,
         word: &'a str,
@@ -174,7 +201,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Adds the number of places to the warnings of several.
-    fn count_places(&mut self) {
+    pub(super) fn count_places(&mut self) {
         for &(place, count) in self.counted.values().filter(|(_, count)| *count > 1) {
             if let Some(warning) = self.warnings.get_mut(place) {
                 let first = warning.found_text().map_or(String::new(), |found| format!("{found}; "));
@@ -187,7 +214,7 @@ impl<'a> Reader<'a, '_> {
     ///
     /// # Errors
     /// Too many schemas, dynamic scopes, or bytes of pointers.
-    fn check(&self, pointer: &str) -> Result<()> {
+    pub(super) fn check(&self, pointer: &str) -> Result<()> {
         if self.scopes.len() > MAX_SCOPES {
             return Err(errors::too_many_scopes(pointer, MAX_SCOPES));
         }
@@ -199,67 +226,4 @@ impl<'a> Reader<'a, '_> {
         }
         Ok(())
     }
-}
-
-/// Reads all schemas that the root reaches.
-///
-/// # Errors
-/// Those of reading a keyword; something that is not a schema; too many dynamic scopes.
-pub(in crate::syntax::json_schema) fn read<'a>(
-    source: Source<'a>,
-    arena: &'a Bump,
-    options: &'a Options,
-    warnings: &mut Vec<Diagnostic>,
-    work: &Rc<Budget>,
-) -> Result<(Schemas<'a>, Summary)> {
-    let root = source.value;
-    let mut resources = Resources::default();
-    let resource = resources.add_document(source, "", "", (warnings, work))?;
-    let mut scopes = Scopes::new();
-    let scope = scopes.enter(ScopeId::default(), resource, &resources.get(resource).dynamic_anchors);
-    // most schemas have no more
-    let locations = Vec::with_capacity(8);
-    let ids = FxHashMap::with_capacity_and_hasher(14, FxBuildHasher);
-    let mut reader = Reader {
-        options,
-        arena,
-        resources,
-        scopes,
-        documents: 0,
-        written: String::new(),
-        locations,
-        ids,
-        warnings,
-        keywords: FxHashMap::with_capacity_and_hasher(14, FxBuildHasher),
-        counted: FxHashMap::default(),
-        work,
-        pointers: 0,
-    };
-    reader.intern(root, "", resource, scope);
-    let mut schemas = Schemas::new(&options.limits, work);
-    let mut seen = FxHashSet::with_capacity_and_hasher(14, FxBuildHasher);
-    while let Some(next) = reader.locations.get(schemas.len()) {
-        let location = *next;
-        reader.check(location.pointer)?;
-        let mut schema = match location.value {
-            Value::Bool(true) => Schema::new(location.pointer),
-            Value::Bool(false) => {
-                Schema { types: TypeSet::NONE, is_bare: false, ..Schema::new(location.pointer) }
-            }
-            Value::Object(map) => keywords::read(&mut reader, &location, map)?,
-            other => return Err(errors::not_a_schema(location.pointer, other)),
-        };
-        // only the first scope of a schema counts as written
-        schema.is_written = seen.insert(std::ptr::from_ref(location.value));
-        schemas.push(schema);
-    }
-    reader.check("")?;
-    reader.count_places();
-    let summary = Summary {
-        draft: Draft::of(root).name(),
-        keywords: reader.keywords.iter().map(|(text, word)| (word.text(text), word.count)).collect(),
-        schemas: schemas.len(),
-        ..Summary::default()
-    };
-    Ok((schemas, summary))
 }

@@ -4,7 +4,7 @@
 //! `enum`, or under a word that is not a keyword) is not an identifier.
 
 use super::draft::{Draft, Version, Versions};
-use super::keywords::table::{self, Schemas};
+use super::keyword::{self, Schemas};
 use super::source::Source;
 use super::uri;
 use crate::diagnostic::Diagnostic;
@@ -18,70 +18,66 @@ use std::borrow::Cow;
 
 /// Index of a resource in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::syntax::json_schema) struct ResourceId(u32);
+pub(super) struct ResourceId(u32);
 
 /// The name of `$recursiveAnchor` among the dynamic anchors. The standard does not allow empty names of other anchors,
 /// and no reference can name one.
-pub(in crate::syntax::json_schema) const RECURSIVE: &str = "";
+pub(super) const RECURSIVE: &str = "";
 
 /// The keywords that identify schemas.
 const IDENTIFIERS: [&str; 4] = ["$id", "id", "$anchor", "$dynamicAnchor"];
 
 /// A schema with its own URI, or the root of a document.
-pub(in crate::syntax::json_schema) struct Resource<'a> {
+pub(super) struct Resource<'a> {
     root: &'a Value<'a>,
     pointer: String,
     /// The URI without fragment; `""` for the schema's own document if its root has no identifier.
-    pub(in crate::syntax::json_schema) uri: String,
-    pub(in crate::syntax::json_schema) draft: Draft,
+    pub(super) uri: String,
+    pub(super) draft: Draft,
     /// The resource to which the schema belongs in the draft of its document, if that draft does not know the
     /// identifier: `$id` below the root of a document of draft 3 or 4.
-    pub(in crate::syntax::json_schema) outer: Option<ResourceId>,
+    pub(super) outer: Option<ResourceId>,
     anchors: FxHashMap<&'a str, (&'a Value<'a>, String)>,
-    pub(in crate::syntax::json_schema) dynamic_anchors: Vec<&'a str>,
+    pub(super) dynamic_anchors: Vec<&'a str>,
 }
 
 /// A schema that was found by reference.
-pub(in crate::syntax::json_schema) struct Found<'a> {
-    pub(in crate::syntax::json_schema) value: &'a Value<'a>,
-    pub(in crate::syntax::json_schema) pointer: String,
-    pub(in crate::syntax::json_schema) resource: ResourceId,
+pub(super) struct Found<'a> {
+    pub(super) value: &'a Value<'a>,
+    pub(super) pointer: String,
+    pub(super) resource: ResourceId,
 }
 
 /// All resources of the documents read so far. The first one is the root.
 #[derive(Default)]
-pub(in crate::syntax::json_schema) struct Resources<'a> {
+pub(super) struct Resources<'a> {
     list: Vec<Resource<'a>>,
     by_uri: FxHashMap<String, ResourceId>,
     roots: FxHashMap<*const Value<'a>, ResourceId>,
 }
 
 impl<'a> Resources<'a> {
-    pub(in crate::syntax::json_schema) fn get(&self, id: ResourceId) -> &Resource<'a> {
+    pub(super) fn get(&self, id: ResourceId) -> &Resource<'a> {
         &self.list[id.0 as usize]
     }
 
     /// Returns the resource of a URI.
-    pub(in crate::syntax::json_schema) fn named(&self, uri: &str) -> Option<ResourceId> {
+    pub(super) fn named(&self, uri: &str) -> Option<ResourceId> {
         self.by_uri.get(uri).copied()
     }
 
     /// Returns the resource whose root is this value, compared by address.
-    pub(in crate::syntax::json_schema) fn of_root(&self, value: &Value<'_>) -> Option<ResourceId> {
+    pub(super) fn of_root(&self, value: &Value<'_>) -> Option<ResourceId> {
         self.roots.get(&std::ptr::from_ref(value)).copied()
     }
 
-    pub(in crate::syntax::json_schema) fn root_of(&self, id: ResourceId) -> Found<'a> {
+    pub(super) fn root_of(&self, id: ResourceId) -> Found<'a> {
         let resource = self.get(id);
         Found { value: resource.root, pointer: resource.pointer.clone(), resource: id }
     }
 
     /// Returns the schema at a JSON Pointer (percent-decoded) within a resource. The path may enter other resources.
-    pub(in crate::syntax::json_schema) fn at_pointer(
-        &self,
-        id: ResourceId,
-        pointer: &str,
-    ) -> Option<Found<'a>> {
+    pub(super) fn at_pointer(&self, id: ResourceId, pointer: &str) -> Option<Found<'a>> {
         let mut found = self.root_of(id);
         for token in pointer.strip_prefix('/')?.split('/') {
             let token = if token.contains('~') {
@@ -97,7 +93,7 @@ impl<'a> Resources<'a> {
     }
 
     /// Returns the schema with the anchor `name` in a resource; `None` if there is none.
-    pub(in crate::syntax::json_schema) fn at_anchor(&self, id: ResourceId, name: &str) -> Option<Found<'a>> {
+    pub(super) fn at_anchor(&self, id: ResourceId, name: &str) -> Option<Found<'a>> {
         let (value, pointer) = self.get(id).anchors.get(name)?;
         Some(Found { value, pointer: pointer.clone(), resource: id })
     }
@@ -114,7 +110,7 @@ impl<'a> Resources<'a> {
     ///
     /// # Errors
     /// The work budget is exhausted.
-    pub(in crate::syntax::json_schema) fn add_document(
+    pub(super) fn add_document(
         &mut self,
         Source { value: document, has_identifiers }: Source<'a>,
         uri: &str,
@@ -145,7 +141,7 @@ impl<'a> Resources<'a> {
             }
             let first = stack.len();
             for (keyword, inner) in map {
-                let schemas = table::keyword(keyword).map_or(Schemas::Nowhere, |keyword| keyword.schemas);
+                let schemas = keyword::named(keyword).map_or(Schemas::Nowhere, |keyword| keyword.schemas);
                 if schemas == Schemas::Nowhere {
                     continue;
                 }

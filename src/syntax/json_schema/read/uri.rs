@@ -35,12 +35,12 @@ fn is_scheme(text: &str) -> bool {
 }
 
 /// Splits a reference into a URI without fragment and the fragment (without `#`; empty if there is none).
-pub(in crate::syntax::json_schema) fn split(reference: &str) -> (&str, &str) {
+pub(super) fn split(reference: &str) -> (&str, &str) {
     reference.split_once('#').unwrap_or((reference, ""))
 }
 
 /// Returns the URI that a reference without fragment means within a resource of URI `base`. `base` may be relative.
-pub(in crate::syntax::json_schema) fn resolve(base: &str, reference: &str) -> String {
+pub(super) fn resolve(base: &str, reference: &str) -> String {
     let (base, reference) = (Parts::of(base), Parts::of(reference));
     let path = |path: &str| without_dots(path);
     let mut target = String::new();

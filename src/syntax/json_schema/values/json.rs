@@ -4,7 +4,7 @@
 //! what is wrong with a text that is not.
 
 use super::decimal::Decimal;
-use crate::syntax::json_schema::strings;
+use super::quote;
 use bumpalo::Bump;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use std::cell::{Cell, RefCell};
@@ -119,7 +119,7 @@ impl fmt::Display for Value<'_> {
             Value::Null => f.write_str("null"),
             Value::Bool(value) => value.fmt(f),
             Value::Number(number) => number.fmt(f),
-            Value::String(text) => f.write_str(&strings::quoted(text)),
+            Value::String(text) => f.write_str(&quote::quoted(text)),
             Value::Array(list) => {
                 f.write_str("[")?;
                 for (index, value) in list.iter().enumerate() {
@@ -132,7 +132,7 @@ impl fmt::Display for Value<'_> {
                 f.write_str("{")?;
                 for (index, (name, value)) in map.iter().enumerate() {
                     f.write_str(if index > 0 { "," } else { "" })?;
-                    write!(f, "{}:{value}", strings::quoted(name))?;
+                    write!(f, "{}:{value}", quote::quoted(name))?;
                 }
                 f.write_str("}")
             }

@@ -4,3 +4,4 @@ pub(super) mod counts;
 pub(super) mod decimal;
 pub(super) mod json;
 pub(super) mod pointer;
+pub(super) mod quote;

@@ -4,6 +4,7 @@ use super::{Keywords, number};
 use crate::error::Result;
 use crate::syntax::json_schema::errors;
 use crate::syntax::json_schema::model::schema::Schema;
+use crate::syntax::json_schema::read::keyword;
 use crate::syntax::json_schema::read::reader::Reader;
 use crate::syntax::json_schema::values::json::Value;
 
@@ -23,7 +24,8 @@ pub(super) fn read<'a>(
         }
         // some schemas have a name there
         Some(Value::String(_)) => {
-            reader.warn(errors::unknown_keyword(&keywords.pointer("extends"), "extends", false, true))
+            let pointer = keywords.pointer("extends");
+            reader.warn(errors::unknown_keyword(&pointer, "extends", false, keyword::names()));
         }
         Some(one) => schema.conjuncts.push(reader.child(keywords.location, &["extends"], one)),
     }

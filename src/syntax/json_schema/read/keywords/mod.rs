@@ -1,5 +1,5 @@
-//! Reading of keywords, one file for each family. The table has every keyword of every draft: each is supported or an
-//! annotation. Other words are annotations too; they cause a warning unless they begin with `x-`.
+//! Reading of keywords, one file for each family. The [table](super::keyword) has every keyword of every draft: each is
+//! supported or an annotation. Other words are annotations too; they cause a warning unless they begin with `x-`.
 
 mod array;
 mod combine;
@@ -8,12 +8,13 @@ mod draft3;
 mod number;
 mod object;
 mod string;
-pub(in crate::syntax::json_schema) mod table;
 mod types;
 mod unevaluated;
 mod values;
 
 use super::draft::Draft;
+use super::keyword::Status::{Annotation, Assertion};
+use super::keyword::{self, Family, Word};
 use super::reader::{Location, Reader};
 use crate::error::Result;
 use crate::syntax::json_schema::errors;
@@ -22,37 +23,9 @@ use crate::syntax::json_schema::values::decimal::Decimal;
 use crate::syntax::json_schema::values::json::{Map, Value};
 use crate::syntax::json_schema::values::pointer::join;
 use smallvec::SmallVec;
-use std::borrow::Cow;
-use table::Status::{Annotation, Assertion};
-use table::{Family, Keyword, Status};
 
 /// Greatest number of unknown words for which a similar keyword is searched.
 const MAX_ADVICE: usize = 100;
-
-/// A word that occurs as a key of schemas.
-pub(in crate::syntax::json_schema) struct Word {
-    /// Number of schemas that have it.
-    pub(in crate::syntax::json_schema) count: usize,
-    /// The keyword of this name, if any draft has it.
-    known: Option<&'static Keyword>,
-}
-
-impl Word {
-    fn of(word: &str) -> Word {
-        Word { count: 0, known: table::keyword(word) }
-    }
-
-    /// Returns the family and status of the keyword in a document of a draft; `None` if the draft does not have it.
-    fn status(&self, draft: Draft) -> Option<(Family, Status)> {
-        let keyword = self.known.filter(|keyword| draft.is_within(keyword.drafts))?;
-        Some((keyword.family, keyword.status))
-    }
-
-    /// Returns the word for a report.
-    pub(in crate::syntax::json_schema) fn text(&self, word: &str) -> Cow<'static, str> {
-        self.known.map_or_else(|| word.to_owned().into(), |known| known.name.into())
-    }
-}
 
 /// The keywords of one schema object, which the families read.
 struct Keywords<'a, 'l> {
@@ -114,7 +87,7 @@ impl<'a> Keywords<'a, '_> {
 ///
 /// # Errors
 /// A keyword with an invalid value, or a number that is too large; a reference that does not resolve.
-pub(in crate::syntax::json_schema) fn read<'a>(
+pub(super) fn read<'a>(
     reader: &mut Reader<'a, '_>,
     location: &Location<'a>,
     map: &'a Map<'a>,
@@ -189,6 +162,6 @@ fn warn_of_unknown<'a>(reader: &mut Reader<'a, '_>, pointer: &str, keyword: &'a 
     let is_other_draft = reader.keywords.get(keyword).is_some_and(|word| word.known.is_some());
     let advises = reader.counted.len() < MAX_ADVICE;
     reader.warn_once("json-schema/unknown-keyword", keyword, || {
-        errors::unknown_keyword(pointer, keyword, is_other_draft, advises)
+        errors::unknown_keyword(pointer, keyword, is_other_draft, keyword::names().filter(|_| advises))
     });
 }

@@ -1,23 +1,22 @@
 //! The table of all keywords of the drafts 3 to 2020-12, with everything that depends only on a keyword's name.
 
-use crate::syntax::json_schema::read::draft::Version::{
-    Draft3, Draft4, Draft6, Draft7, Draft2019, Draft2020,
-};
-use crate::syntax::json_schema::read::draft::Versions;
-use crate::syntax::json_schema::read::policies;
+use super::draft::Version::{Draft3, Draft4, Draft6, Draft7, Draft2019, Draft2020};
+use super::draft::{Draft, Versions};
+use super::policies;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// A row of the table.
 #[derive(Debug)]
-pub(in crate::syntax::json_schema) struct Keyword {
+pub(super) struct Keyword {
     pub(super) name: &'static str,
     pub(super) family: Family,
     pub(super) status: Status,
     /// The drafts that have it.
     pub(super) drafts: Versions,
     /// The places of schemas in its value.
-    pub(in crate::syntax::json_schema) schemas: Schemas,
+    pub(super) schemas: Schemas,
     /// The members or items that it evaluates.
     #[allow(dead_code)] // only the tests below use it, to check the pass `unevaluated`
     evaluates: Evaluates,
@@ -25,12 +24,12 @@ pub(in crate::syntax::json_schema) struct Keyword {
 
 impl Keyword {
     /// Whether the keyword may restrict values.
-    pub(in crate::syntax::json_schema) fn restricts(&self) -> bool {
+    pub(super) fn restricts(&self) -> bool {
         self.status != Annotation
     }
 }
 
-/// The file of this folder that reads a keyword.
+/// The file of `keywords` that reads a keyword.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Family {
     Types,
@@ -59,7 +58,7 @@ pub(super) enum Status {
 
 /// The places of schemas in the value of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::syntax::json_schema) enum Schemas {
+pub(super) enum Schemas {
     Nowhere,
     /// The value itself, or the items of a list.
     Value,
@@ -78,6 +77,31 @@ enum Evaluates {
     Items,
     /// What its schemas evaluate, which it applies to the same value.
     Same,
+}
+
+/// A word that occurs as a key of schemas.
+pub(super) struct Word {
+    /// Number of schemas that have it.
+    pub(super) count: usize,
+    /// The keyword of this name, if any draft has it.
+    pub(super) known: Option<&'static Keyword>,
+}
+
+impl Word {
+    pub(super) fn of(word: &str) -> Word {
+        Word { count: 0, known: named(word) }
+    }
+
+    /// Returns the family and status of the keyword in a document of a draft; `None` if the draft does not have it.
+    pub(super) fn status(&self, draft: Draft) -> Option<(Family, Status)> {
+        let keyword = self.known.filter(|keyword| draft.is_within(keyword.drafts))?;
+        Some((keyword.family, keyword.status))
+    }
+
+    /// Returns the word for a report.
+    pub(super) fn text(&self, word: &str) -> Cow<'static, str> {
+        self.known.map_or_else(|| word.to_owned().into(), |known| known.name.into())
+    }
 }
 
 const fn row(
@@ -184,12 +208,12 @@ static BY_NAME: LazyLock<FxHashMap<&str, &Keyword>> =
     LazyLock::new(|| KEYWORDS.iter().map(|keyword| (keyword.name, keyword)).collect());
 
 /// Returns the keyword of a name; `None` for a word of no draft.
-pub(in crate::syntax::json_schema) fn keyword(name: &str) -> Option<&'static Keyword> {
+pub(super) fn named(name: &str) -> Option<&'static Keyword> {
     BY_NAME.get(name).copied()
 }
 
 /// Returns the names of all keywords.
-pub(in crate::syntax::json_schema) fn names() -> impl Iterator<Item = &'static str> {
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
     KEYWORDS.iter().map(|keyword| keyword.name)
 }
 
@@ -284,7 +308,7 @@ mod tests {
     fn names_stand_once() {
         assert_eq!(BY_NAME.len(), KEYWORDS.len());
         for name in refs::KEYWORDS {
-            assert!(keyword(name).is_some_and(|keyword| keyword.evaluates == Same), "{name}");
+            assert!(named(name).is_some_and(|keyword| keyword.evaluates == Same), "{name}");
         }
     }
 }
