@@ -43,7 +43,7 @@ impl<'s> Parser<'s> {
                 "lazy" | "suffix" | "stop" | "stop_capture" | "temperature" => {
                     return Err(errors::attribute_value(self.source, self.offset(), name, ALLOWED));
                 }
-                _ => return Err(errors::unknown_attribute(self.source, at, name)),
+                _ => return Err(errors::unknown_attribute(self.source, at, name, ALLOWED)),
             }
             if !self.takes(",") {
                 break;

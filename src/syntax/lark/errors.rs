@@ -131,12 +131,9 @@ pub(super) fn unknown_terminal(source: &str, offset: usize, name: &str) -> Error
     })
 }
 
-pub(super) fn unknown_attribute(source: &str, offset: usize, name: &str) -> Error {
+pub(super) fn unknown_attribute(source: &str, offset: usize, name: &str, allowed: &'static str) -> Error {
     error(source, offset, "lark/unknown-attribute", "unsupported attribute", |diagnostic| {
-        diagnostic
-            .found(excerpt(name))
-            .allowed(super::attributes::ALLOWED)
-            .help("take it out, if its effect is not needed")
+        diagnostic.found(excerpt(name)).allowed(allowed).help("take it out, if its effect is not needed")
     })
 }
 
