@@ -63,7 +63,7 @@ pub(in crate::automaton) struct SeenItems {
     pub(in crate::automaton) strings: SetId,
     /// The other values seen: as a set of ids, and in `followed` as a list.
     pub(in crate::automaton) others: SetId,
-    pub(in crate::automaton::register::unique) followed: ListId,
+    pub(super) followed: ListId,
     pub(in crate::automaton) count: u32,
     /// The position on the history at which the open item began; 0 between items.
     pub(in crate::automaton) start: u32,
@@ -77,7 +77,7 @@ pub(in crate::automaton) struct Watch {
     /// The configuration of the item alone, without the list.
     pub(in crate::automaton) item: ConfigurationId,
     /// The earlier values that it may become.
-    pub(in crate::automaton::register::unique) candidates: Candidates,
+    pub(super) candidates: Candidates,
 }
 
 /// The memory of all lists of a grammar.
@@ -85,18 +85,18 @@ pub(in crate::automaton) struct Watch {
 pub(in crate::automaton) struct Memory {
     pub(in crate::automaton) values: Values,
     /// The sets of values seen.
-    pub(in crate::automaton::register::unique) sets: StringSets,
-    pub(in crate::automaton::register::unique) followed: SeenLists,
+    pub(super) sets: StringSets,
+    pub(super) followed: SeenLists,
     /// Per configuration of an item alone, whether endlessly many values can follow.
-    pub(in crate::automaton::register::unique) free: FxHashMap<ConfigurationId, Freedom>,
+    pub(super) free: FxHashMap<ConfigurationId, Freedom>,
     /// Per configuration of an item alone and candidates, whether the item can become a value other than the
     /// candidates.
-    pub(in crate::automaton::register::unique) elsewhere: FxHashMap<(ConfigurationId, Candidates), bool>,
+    pub(super) elsewhere: FxHashMap<(ConfigurationId, Candidates), bool>,
     /// Per list, whether endlessly many values begin with every text of a further item, until the item ends; `None` if
     /// the answer is still to be computed.
     pub(in crate::automaton) free_lists: FxHashMap<u32, Option<bool>>,
     /// The number of nested searches for another item.
-    pub(in crate::automaton::register::unique) searches: usize,
+    pub(super) searches: usize,
     pub(in crate::automaton) new_lists: Vec<u32>,
     seen_items: Interner<SeenItems>,
     histories: Interner<History, DefaultHashBuilder>,
@@ -224,7 +224,7 @@ impl Memory {
     }
 
     /// The values seen by a list, as candidates before the first byte of another item.
-    pub(in crate::automaton::register::unique) fn values_seen(&self, seen: &SeenItems) -> Candidates {
+    pub(super) fn values_seen(&self, seen: &SeenItems) -> Candidates {
         Candidates::new(seen.strings, seen.followed)
     }
 
