@@ -1,8 +1,9 @@
 //! A set of tools, compiled once for all requests.
 
+use super::bits::Bits;
 use super::lowering::{self, Section, ToolCompiler, check_arguments};
 use super::names::Names;
-use super::subset::{Bits, Subset};
+use super::subset::Subset;
 use super::turn::TurnMatcher;
 use super::values::{Limited, limited_schema, limited_set, limited_subset};
 use crate::tools::errors;

@@ -10,6 +10,7 @@
 //! - [`most_probable_names`] finds the tools to whose whole names a model gives the most probability; a greedy choice
 //!   considers only one token at a time.
 
+mod bits;
 mod budget;
 mod chat;
 mod choice;

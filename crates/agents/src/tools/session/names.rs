@@ -1,6 +1,6 @@
 //! The names of a set in sorted order, and positions among them: a virtual trie.
 
-use super::subset::Bits;
+use super::bits::Bits;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 

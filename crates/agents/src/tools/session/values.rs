@@ -1,7 +1,8 @@
 //! Arguments limited to values that the host provides.
 
+use super::bits::Bits;
 use super::compiled::CompiledTools;
-use super::subset::{Bits, Subset};
+use super::subset::Subset;
 use crate::tools::schema::Schema;
 use crate::tools::set::ToolSet;
 use grammata::syntax::json_schema::compile_value;
