@@ -88,17 +88,14 @@ pub(super) enum ChooseName {
     Exact,
 }
 
-/// Runs the turn with the model of the arguments.
-pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    if let Some(mut model) = arguments.chat.load(arguments.temperature, arguments.seed)? {
-        let exit = with_chat(arguments, &mut *model, output);
-        endpoint::report(&model.usage());
-        return exit;
-    }
-    #[cfg(feature = "ort")]
-    return super::generation::run(arguments, output);
-    #[cfg(not(feature = "ort"))]
-    Err(errors::no_onnx_runtime().into())
+/// Runs the turn with the chat model of the arguments; `None` if they name none.
+pub(super) fn by_chat(arguments: &Arguments, output: &mut Output) -> Result<Option<Exit>, Failure> {
+    let Some(mut model) = arguments.chat.load(arguments.temperature, arguments.seed)? else {
+        return Ok(None);
+    };
+    let exit = with_chat(arguments, &mut *model, output);
+    endpoint::report(&model.usage());
+    exit.map(Some)
 }
 
 /// Runs a turn of a model that is asked by chat.

@@ -56,7 +56,13 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Command::Grammar(arguments) => grammar::run(arguments, output),
         Command::Prompt(arguments) => prompt::run(arguments, output),
         Command::Request(arguments) => request::run(arguments, output),
-        Command::Generate(arguments) => generate::run(arguments, output),
+        Command::Generate(arguments) => match generate::by_chat(arguments, output)? {
+            Some(exit) => Ok(exit),
+            #[cfg(feature = "ort")]
+            None => generation::run(arguments, output),
+            #[cfg(not(feature = "ort"))]
+            None => Err(errors::no_onnx_runtime().into()),
+        },
     }
 }
 
