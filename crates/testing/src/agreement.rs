@@ -168,7 +168,9 @@ pub(super) fn run_case(
         Some(mut case) => {
             shown = Some(case.vocabulary.clone());
             if shape.ends {
-                case.compiled = end_tokens::given(&case, choices)?;
+                let has_token_terminals = !case.sets.is_empty();
+                case.compiled =
+                    end_tokens::given(&case.compiled, &case.vocabulary, has_token_terminals, choices)?;
             }
             body(&case, choices).map(|()| Outcome::Agreed)
         }

@@ -4,23 +4,14 @@
 use super::agreement::operations_agree;
 use super::bounded_parts::{bounded_parts_agree, budgets_beside_bounded_parts_agree};
 use super::budgets::walks_within_budgets;
+use super::byte_tokens::BYTES;
 use super::fuzz_limits::limits;
 use super::generate::{Choices, GrammarShape, random_schema};
 use grammata::grammar::Grammar;
 use grammata::syntax::{Source, automaton_spec, gbnf, json_schema, lark, parse, regex, structural_tag};
-use grammata::vocabulary::{LoadOptions, Vocabulary, VocabularyBuilder};
+use grammata::vocabulary::{LoadOptions, Vocabulary};
 use grammata::{Compiler, ErrorKind, Result, TokenId};
-use std::sync::{Arc, LazyLock};
-
-/// A vocabulary of all bytes, some longer tokens, and an end token.
-pub(super) static BYTES: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
-    let longer = ["ab", "abc", "{\"", "\":", " a", "}}", "00", "\n\n", "é", "true"];
-    let tokens = (0..=255).map(|byte| vec![byte]).chain(longer.map(|text| text.into()));
-    let built = VocabularyBuilder::from_tokens(tokens).special(TokenId::new(300), "<end>");
-    Arc::new(
-        built.eos([TokenId::new(300)]).build().unwrap_or_else(|e| unreachable!("a good vocabulary: {e}")),
-    )
-});
+use std::sync::Arc;
 
 /// Reads a source, and walks a little through its grammar.
 fn walk_source(source: &Source, choices: &mut Choices<'_>) {

@@ -11,6 +11,7 @@ pub mod agreement;
 pub mod bounded_parts;
 pub mod brute_mask;
 pub mod budgets;
+mod byte_tokens;
 pub mod differential;
 pub mod distances;
 pub mod drafts;

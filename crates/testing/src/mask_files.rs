@@ -1,6 +1,6 @@
 //! Tests with mask files: engines that start from one, and files with false content.
 
-use super::fuzz::BYTES;
+use super::byte_tokens::BYTES;
 use super::fuzz_limits::limits;
 use super::generate::Choices;
 use super::outcome::Step;
