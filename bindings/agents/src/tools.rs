@@ -3,11 +3,11 @@
 use crate::border::{BORDER, Raise, file, locate, value};
 use crate::definitions::{definition, names};
 use crate::errors;
-use crate::turns::{TurnSettings, Turns};
+use crate::turns::{TurnSettings, Turns, call};
 use grammata::diagnostic::Diagnostic;
 use grammata::{Limits, Result};
 use grammata_agents::tools::{
-    Binding, Call, Document, GrammarOptions, Level, ReadOptions, Severity, Tool, ToolSet, read,
+    Binding, Document, GrammarOptions, Level, ReadOptions, Severity, Tool, ToolSet, read,
 };
 use grammata_python_border::forking::detach;
 use grammata_python_border::{choice, from_json};
@@ -113,16 +113,6 @@ impl Tools {
             refusal,
         );
         value(py, "Tool", fields)
-    }
-}
-
-/// Reads a call from Python. The arguments are a dict; `None` means no arguments.
-pub(crate) fn call(name: &str, arguments: Option<&Bound<'_, PyAny>>) -> PyResult<Call> {
-    let tool = name.to_owned();
-    let Some(arguments) = arguments else { return Ok(Call { tool, arguments: Default::default() }) };
-    match BORDER.json("the arguments", arguments)? {
-        Value::Object(arguments) => Ok(Call { tool, arguments }),
-        _ => Err(errors::object("the arguments of a call")).raise(arguments.py()),
     }
 }
 

@@ -2,12 +2,11 @@
 
 use crate::border::{BORDER, Raise, value};
 use crate::errors;
-use crate::tools::call;
 use grammata::diagnostic::Diagnostic;
 use grammata::mask::{CompiledGrammar, Compiler};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{Limits, Result};
-use grammata_agents::tools::{CallFormat, CallGrammar, Choice, GrammarOptions, Markers, ToolSet, Turn};
+use grammata_agents::tools::{Call, CallFormat, CallGrammar, Choice, GrammarOptions, Markers, ToolSet, Turn};
 use grammata_python_border::forking::detach;
 use grammata_python_border::{choice, from_json};
 use pyo3::prelude::*;
@@ -97,9 +96,19 @@ impl Turns {
     }
 }
 
+/// Reads a call from Python. The arguments are a dict; `None` means no arguments.
+pub(crate) fn call(name: &str, arguments: Option<&Bound<'_, PyAny>>) -> PyResult<Call> {
+    let tool = name.to_owned();
+    let Some(arguments) = arguments else { return Ok(Call { tool, arguments: Default::default() }) };
+    match BORDER.json("the arguments", arguments)? {
+        Value::Object(arguments) => Ok(Call { tool, arguments }),
+        _ => Err(errors::object("the arguments of a call")).raise(arguments.py()),
+    }
+}
+
 /// Reads a call from Python: a dict with `name` and `arguments`, or an object with these attributes, such as a
 /// `ToolCall`.
-fn written_call(object: &Bound<'_, PyAny>) -> PyResult<grammata_agents::tools::Call> {
+fn written_call(object: &Bound<'_, PyAny>) -> PyResult<Call> {
     match object.cast::<PyDict>() {
         Ok(members) => {
             let name: String = members.as_any().get_item("name")?.extract()?;
