@@ -5,7 +5,8 @@
 //! for.
 
 use super::keys::Cursor;
-use super::matcher::{Locked, Matcher};
+use super::state::{self, Locked, Matcher};
+use super::within_parts;
 use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{Found, Letter, Space, TerminalId, search};
 use crate::error::Result;
@@ -30,42 +31,30 @@ const MANY_NAMES: usize = usize::MAX;
 /// without a repeated name will do.
 const PATIENCE: usize = 32;
 
-impl Matcher {
-    /// The smallest number of tokens that lead to a complete text. The end-of-sequence token does not count. The
-    /// distance is 0 after the end.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
-    pub fn distance(&mut self) -> Result<Distance> {
-        match self.is_bounded() && !self.path.has_ended() {
-            true => Ok(self.bounded_distances()?.0),
-            false => Ok(self.ahead_of_end(Effort::All)?.map_or(Distance::Exact(0), |ahead| ahead.tokens)),
-        }
+pub(super) fn distance(m: &mut Matcher) -> Result<Distance> {
+    match state::is_bounded(m) && !m.path.has_ended() {
+        true => Ok(within_parts::bounded_distances(m)?.0),
+        false => Ok(ahead_of_end(m, Effort::All)?.map_or(Distance::Exact(0), |ahead| ahead.tokens)),
     }
+}
 
-    /// The smallest number of bytes that lead to a complete text, whether tokens of the vocabulary spell them or not.
-    /// The distance is 0 after the end.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
-    pub fn distance_in_bytes(&mut self) -> Result<Distance> {
-        match self.is_bounded() && !self.path.has_ended() {
-            true => Ok(self.bounded_distances()?.1),
-            false => Ok(self.ahead_of_end(Effort::Spelled)?.map_or(Distance::Exact(0), |ahead| ahead.bytes)),
-        }
+pub(super) fn distance_in_bytes(m: &mut Matcher) -> Result<Distance> {
+    match state::is_bounded(m) && !m.path.has_ended() {
+        true => Ok(within_parts::bounded_distances(m)?.1),
+        false => Ok(ahead_of_end(m, Effort::Spelled)?.map_or(Distance::Exact(0), |ahead| ahead.bytes)),
     }
+}
 
-    /// Facts about completions of the text so far, ignoring bounds of parts; `None` after the end.
-    fn ahead_of_end(&mut self, effort: Effort) -> Result<Option<Ahead>> {
-        if self.path.has_ended() {
-            return Ok(None);
-        }
-        self.with_lock(|locked, at| {
-            let cursor = locked.cursor(at);
-            locked.ahead(cursor, &[], effort)
-        })
-        .map(Some)
+/// Facts about completions of the text so far, ignoring bounds of parts; `None` after the end.
+fn ahead_of_end(m: &mut Matcher, effort: Effort) -> Result<Option<Ahead>> {
+    if m.path.has_ended() {
+        return Ok(None);
     }
+    m.with_lock(|locked, at| {
+        let cursor = locked.cursor(at);
+        locked.ahead(cursor, &[], effort)
+    })
+    .map(Some)
 }
 
 impl Locked<'_> {

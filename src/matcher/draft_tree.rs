@@ -1,8 +1,8 @@
 //! Masks for a whole draft of speculative decoding: one row per node of the draft, without a matcher per node.
 
-use super::errors;
-use super::matcher::Matcher;
 use super::promises::Drafted;
+use super::state::Matcher;
+use super::{errors, masks, steps, within};
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 
@@ -100,145 +100,112 @@ impl DraftTree {
 const FIRST_CHILD: &str = "first_child";
 const NEXT_SIBLING: &str = "next_sibling";
 
-impl Matcher {
-    /// Writes a mask for each node of a draft tree. The row of node `n` begins at `words[n * row_words]` and has the
-    /// tokens that may follow the tokens from the root to the node; the root's row is the mask of the current place.
-    /// Returns for each node whether its tokens are allowed in sequence. The matcher does not move.
-    ///
-    /// A node whose token is not allowed is not reached, nor are the nodes below it: their rows are all 0. The row of
-    /// an end token that ends the text is all 0, too. If the model turns the logits of such a row into probabilities,
-    /// replace the row first; nothing sampled from it is ever accepted.
-    ///
-    /// # Errors
-    /// `matcher/draft-rows` if there are fewer than `tree.len() * row_words` words; `mask/buffer-too-short` if a row is
-    /// shorter than a mask; those of [`fill_mask`](Matcher::fill_mask). After an error all rows are 0.
-    pub fn fill_tree_masks(
-        &mut self,
-        tree: &DraftTree,
-        words: &mut [u32],
-        row_words: usize,
-    ) -> Result<Vec<bool>> {
-        let rows = rows_of(tree, words, row_words)?;
-        let filled = self.fork().fill_rows(tree, rows, row_words);
-        if filled.is_err() {
-            rows.fill(0);
+pub(super) fn fill_tree_masks(
+    m: &mut Matcher,
+    tree: &DraftTree,
+    words: &mut [u32],
+    row_words: usize,
+) -> Result<Vec<bool>> {
+    let rows = rows_of(tree, words, row_words)?;
+    let filled = fill_rows(&mut m.clone(), tree, rows, row_words);
+    if filled.is_err() {
+        rows.fill(0);
+    }
+    filled
+}
+
+pub(super) fn fill_tree_masks_within(
+    m: &mut Matcher,
+    tree: &DraftTree,
+    budget: usize,
+    words: &mut [u32],
+    row_words: usize,
+) -> Result<Vec<bool>> {
+    let rows = rows_of(tree, words, row_words)?;
+    let mut drafted = Vec::with_capacity(tree.len());
+    let filled = fill_rows_within(&mut m.clone(), tree, budget, (&mut *rows, row_words), &mut drafted);
+    match &filled {
+        Ok(_) => m.promises.draft(drafted),
+        Err(_) => rows.fill(0),
+    }
+    filled
+}
+
+pub(super) fn fill_draft_masks(
+    m: &mut Matcher,
+    draft: &[TokenId],
+    words: &mut [u32],
+    row_words: usize,
+) -> Result<usize> {
+    let reached = fill_tree_masks(m, &DraftTree::chain(draft), words, row_words)?;
+    Ok(reached.iter().filter(|&&reached| reached).count() - 1)
+}
+
+pub(super) fn fill_draft_masks_within(
+    m: &mut Matcher,
+    draft: &[TokenId],
+    budget: usize,
+    words: &mut [u32],
+    row_words: usize,
+) -> Result<usize> {
+    let reached = fill_tree_masks_within(m, &DraftTree::chain(draft), budget, words, row_words)?;
+    Ok(reached.iter().filter(|&&reached| reached).count() - 1)
+}
+
+/// Fills the rows of all nodes that are reached, and returns for each node whether it is reached. The matcher does
+/// not return to the root.
+fn fill_rows(m: &mut Matcher, tree: &DraftTree, rows: &mut [u32], row_words: usize) -> Result<Vec<bool>> {
+    let root = m.path.step_count();
+    let place = |node: usize| node * row_words..(node + 1) * row_words;
+    let mut reached = vec![false; tree.len()];
+    reached[0] = true;
+    masks::fill_mask(m, &mut rows[place(0)])?;
+    for &Visit { node, parent, depth, token } in &tree.visits {
+        let Some(token) = token.filter(|_| reached[parent]) else { continue };
+        // since the parent, only nodes below it were visited
+        steps::rollback(m, m.path.step_count() - (root + depth - 1))?;
+        reached[node] = steps::try_accept(m, token)?;
+        if reached[node] {
+            masks::fill_mask(m, &mut rows[place(node)])?;
         }
-        filled
     }
+    Ok(reached)
+}
 
-    /// Like [`fill_tree_masks`](Matcher::fill_tree_masks), with masks [within a budget](Matcher::mask_within): `budget`
-    /// tokens are still to come at this place, and one fewer after each token of the draft; the end-of-sequence token
-    /// does not count. A node whose token is not in its parent's row is not reached. After the tokens from the root to
-    /// a reached node are accepted, there is a mask within the rest of the budget.
-    ///
-    /// # Errors
-    /// Those of [`fill_tree_masks`](Matcher::fill_tree_masks); `matcher/budget` if no completion within the budget is
-    /// known at the current place.
-    pub fn fill_tree_masks_within(
-        &mut self,
-        tree: &DraftTree,
-        budget: usize,
-        words: &mut [u32],
-        row_words: usize,
-    ) -> Result<Vec<bool>> {
-        let rows = rows_of(tree, words, row_words)?;
-        let mut drafted = Vec::with_capacity(tree.len());
-        let filled = self.fork().fill_rows_within(tree, budget, (&mut *rows, row_words), &mut drafted);
-        match &filled {
-            Ok(_) => self.promises.draft(drafted),
-            Err(_) => rows.fill(0),
+/// Like `fill_rows`, within a budget. Appends the nodes that are reached, with their promises, to `drafted`.
+fn fill_rows_within(
+    m: &mut Matcher,
+    tree: &DraftTree,
+    budget: usize,
+    (rows, row_words): (&mut [u32], usize),
+    drafted: &mut Vec<Drafted>,
+) -> Result<Vec<bool>> {
+    let root = m.path.step_count();
+    let place = |node: usize| node * row_words..(node + 1) * row_words;
+    // the new draft must not keep an earlier one in memory
+    m.promises.forget_draft();
+    within::fill_mask_within(m, budget, &mut rows[place(0)])?;
+    drafted.push(Drafted { parent: 0, token: None, promises: m.promises.clone() });
+    // the index of each node in `drafted`
+    let mut stands = vec![None; tree.len()];
+    stands[0] = Some(0);
+    for &Visit { node, parent, depth, token } in &tree.visits {
+        let (Some(token), Some(above)) = (token, stands[parent]) else { continue };
+        let row = &rows[place(parent)];
+        let has = |word: &u32| word >> (token.get() % 32) & 1 == 1;
+        if !row.get(token.get() as usize / 32).is_some_and(has) {
+            continue;
         }
-        filled
-    }
-
-    /// Writes `draft.len() + 1` masks for a draft: row 0 is the mask of this place, row `i` the mask after the first
-    /// `i` tokens. Returns the length of the longest allowed prefix of the draft. The matcher does not move.
-    ///
-    /// Rows after the first token that is not allowed are all 0.
-    ///
-    /// # Errors
-    /// Those of [`fill_tree_masks`](Matcher::fill_tree_masks).
-    pub fn fill_draft_masks(
-        &mut self,
-        draft: &[TokenId],
-        words: &mut [u32],
-        row_words: usize,
-    ) -> Result<usize> {
-        let reached = self.fill_tree_masks(&DraftTree::chain(draft), words, row_words)?;
-        Ok(reached.iter().filter(|&&reached| reached).count() - 1)
-    }
-
-    /// Like [`fill_draft_masks`](Matcher::fill_draft_masks), with masks [within a
-    /// budget](Matcher::fill_tree_masks_within).
-    ///
-    /// # Errors
-    /// Those of [`fill_tree_masks_within`](Matcher::fill_tree_masks_within).
-    pub fn fill_draft_masks_within(
-        &mut self,
-        draft: &[TokenId],
-        budget: usize,
-        words: &mut [u32],
-        row_words: usize,
-    ) -> Result<usize> {
-        let reached = self.fill_tree_masks_within(&DraftTree::chain(draft), budget, words, row_words)?;
-        Ok(reached.iter().filter(|&&reached| reached).count() - 1)
-    }
-
-    /// Fills the rows of all nodes that are reached, and returns for each node whether it is reached. The matcher does
-    /// not return to the root.
-    fn fill_rows(&mut self, tree: &DraftTree, rows: &mut [u32], row_words: usize) -> Result<Vec<bool>> {
-        let root = self.steps();
-        let place = |node: usize| node * row_words..(node + 1) * row_words;
-        let mut reached = vec![false; tree.len()];
-        reached[0] = true;
-        self.fill_mask(&mut rows[place(0)])?;
-        for &Visit { node, parent, depth, token } in &tree.visits {
-            let Some(token) = token.filter(|_| reached[parent]) else { continue };
-            // since the parent, only nodes below it were visited
-            self.rollback(self.steps() - (root + depth - 1))?;
-            reached[node] = self.try_accept(token)?;
-            if reached[node] {
-                self.fill_mask(&mut rows[place(node)])?;
-            }
+        steps::rollback(m, m.path.step_count() - (root + depth - 1))?;
+        // a rollback drops the completions that are known after possible next tokens
+        m.promises.clone_from(&drafted[above].promises);
+        if steps::try_accept(m, token)? {
+            within::fill_mask_within(m, budget.saturating_sub(depth), &mut rows[place(node)])?;
+            stands[node] = Some(drafted.len());
+            drafted.push(Drafted { parent: above, token: Some(token), promises: m.promises.clone() });
         }
-        Ok(reached)
     }
-
-    /// Like `fill_rows`, within a budget. Appends the nodes that are reached, with their promises, to `drafted`.
-    fn fill_rows_within(
-        &mut self,
-        tree: &DraftTree,
-        budget: usize,
-        (rows, row_words): (&mut [u32], usize),
-        drafted: &mut Vec<Drafted>,
-    ) -> Result<Vec<bool>> {
-        let root = self.steps();
-        let place = |node: usize| node * row_words..(node + 1) * row_words;
-        // the new draft must not keep an earlier one in memory
-        self.promises.forget_draft();
-        self.fill_mask_within(budget, &mut rows[place(0)])?;
-        drafted.push(Drafted { parent: 0, token: None, promises: self.promises.clone() });
-        // the index of each node in `drafted`
-        let mut stands = vec![None; tree.len()];
-        stands[0] = Some(0);
-        for &Visit { node, parent, depth, token } in &tree.visits {
-            let (Some(token), Some(above)) = (token, stands[parent]) else { continue };
-            let row = &rows[place(parent)];
-            let has = |word: &u32| word >> (token.get() % 32) & 1 == 1;
-            if !row.get(token.get() as usize / 32).is_some_and(has) {
-                continue;
-            }
-            self.rollback(self.steps() - (root + depth - 1))?;
-            // a rollback drops the completions that are known after possible next tokens
-            self.promises.clone_from(&drafted[above].promises);
-            if self.try_accept(token)? {
-                self.fill_mask_within(budget.saturating_sub(depth), &mut rows[place(node)])?;
-                stands[node] = Some(drafted.len());
-                drafted.push(Drafted { parent: above, token: Some(token), promises: self.promises.clone() });
-            }
-        }
-        Ok(stands.iter().map(Option::is_some).collect())
-    }
+    Ok(stands.iter().map(Option::is_some).collect())
 }
 
 /// The rows of a tree, set to 0.

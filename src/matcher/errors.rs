@@ -1,6 +1,6 @@
 //! The errors of the matcher.
 
-use super::explain::{Explanation, show_byte};
+use super::explanation::{Explanation, show_byte};
 use crate::diagnostic::{Diagnostic, Place, excerpt, excerpt_bytes};
 use crate::error::{Error, ErrorKind};
 use crate::mask::Distance;

@@ -5,8 +5,8 @@
 //! path recomputes its configuration from its bytes and tokens.
 
 use super::keys;
-use super::matcher::{Locked, Matcher};
 use super::path::{Destination, Path, Way};
+use super::state::{self, Locked, Matcher};
 use crate::automaton::Facts;
 #[cfg(feature = "testing")]
 use crate::error::Result;
@@ -93,29 +93,18 @@ impl Locked<'_> {
     }
 }
 
-impl Matcher {
-    /// Whether the next mask is read from a [mask file](crate::mask_file) without the engine. False if the place was
-    /// not explored, if bounds of parts may matter, or if the engine is needed to exclude names that an object already
-    /// has. After the end, where the mask is empty, a place counts as explored.
-    pub fn is_explored(&self) -> bool {
-        let free = self.path.key_state().is_outside() && !keys::holds_two_names(&self.compiled);
-        let outside = free || !keys::needs_engine(&self.compiled);
-        let has_mask = || self.compiled.base().is_some_and(|base| base.has_mask(self.path.base()));
-        outside && !self.is_bounded() && (self.path.has_ended() || has_mask())
-    }
+pub(super) fn is_explored(m: &Matcher) -> bool {
+    let free = m.path.key_state().is_outside() && !keys::holds_two_names(&m.compiled);
+    let outside = free || !keys::needs_engine(&m.compiled);
+    let has_mask = || m.compiled.base().is_some_and(|base| base.has_mask(m.path.base()));
+    outside && !state::is_bounded(m) && (m.path.has_ended() || has_mask())
+}
 
-    /// Whether the text so far requires remembering what mask files do not store: first names of objects, then items of
-    /// a list whose items must differ. Benches count such steps separately.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn remembers(&mut self) -> Result<(bool, bool)> {
-        let names = !self.path.key_state().is_outside();
-        let items = self.with_lock(|Locked { cache, .. }, at| {
-            Ok(cache.tables.is_history_dependent(at) || cache.tables.remembers_items(at))
-        })?;
-        Ok((names, items))
-    }
+#[cfg(feature = "testing")]
+pub(super) fn remembers(m: &mut Matcher) -> Result<(bool, bool)> {
+    let names = !m.path.key_state().is_outside();
+    let items = m.with_lock(|Locked { cache, .. }, at| {
+        Ok(cache.tables.is_history_dependent(at) || cache.tables.remembers_items(at))
+    })?;
+    Ok((names, items))
 }

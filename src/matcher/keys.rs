@@ -6,9 +6,8 @@
 //! with a quote must be checked: if the names are finitely many, as a prefix may leave no unused name; and if the
 //! vocabulary has tokens that contain two names.
 
-use super::matcher::{Locked, Matcher};
-use super::path;
-use super::path::{Path, Way};
+use super::path::{self, Path, Way};
+use super::state::{Locked, Matcher};
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::{KeyState, KeyTracker};
 use crate::error::Result;
@@ -333,69 +332,67 @@ pub(super) fn place_after(
     (!is_left || compiled.keys_are_unbounded()).then_some(key_state)
 }
 
-impl Matcher {
-    /// Removes from a mask the tokens that would repeat a name in an object.
-    pub(super) fn without_repeated_keys(&mut self, mask: Arc<TokenMask>) -> Result<Arc<TokenMask>> {
-        if self.path.key_state().is_outside() && !holds_two_names(&self.compiled) {
-            return Ok(mask);
-        }
-        let size = path::lock(&self.path.names()).memory_usage();
-        if size > ROOM + ROOM_PER_BYTE * self.path.byte_count() {
-            self.with_lock(|locked, _| locked.rebuild_key_tracker())?;
-        }
-        self.compiled.explore_key_supply();
-        let key_state = self.path.key_state();
-        let mut repeated = match is_thorough(&self.compiled) {
-            true => self.with_lock(|locked, configuration| {
-                locked.tokens_repeating_a_key(locked.cursor(configuration))
-            })?,
-            false => self.tokens_repeating_a_key(key_state),
-        };
-        if self.compiled.automaton().has_terminals() && !repeated.is_empty() {
-            // a token taken by its id is not part of a name
-            self.with_lock(|locked, configuration| {
-                let terminals = locked.cache.lazy(locked.compiled.automaton()).terminals(configuration);
-                let has = |&token: &u32| {
-                    let token = TokenId::new(token);
-                    terminals.iter().any(|&terminal| locked.compiled.terminals().has(terminal, token))
-                };
-                repeated.retain(|token| !has(token));
-                Ok(())
-            })?;
-        }
-        Ok(if repeated.is_empty() { mask } else { Arc::new(mask.without(repeated)) })
+/// Removes from a mask the tokens that would repeat a name in an object.
+pub(super) fn without_repeated_keys(m: &mut Matcher, mask: Arc<TokenMask>) -> Result<Arc<TokenMask>> {
+    if m.path.key_state().is_outside() && !holds_two_names(&m.compiled) {
+        return Ok(mask);
     }
+    let size = path::lock(&m.path.names()).memory_usage();
+    if size > ROOM + ROOM_PER_BYTE * m.path.byte_count() {
+        m.with_lock(|locked, _| locked.rebuild_key_tracker())?;
+    }
+    m.compiled.explore_key_supply();
+    let key_state = m.path.key_state();
+    let mut repeated = match is_thorough(&m.compiled) {
+        true => {
+            m.with_lock(|locked, configuration| locked.tokens_repeating_a_key(locked.cursor(configuration)))?
+        }
+        false => tokens_repeating_a_key(m, key_state),
+    };
+    if m.compiled.automaton().has_terminals() && !repeated.is_empty() {
+        // a token taken by its id is not part of a name
+        m.with_lock(|locked, configuration| {
+            let terminals = locked.cache.lazy(locked.compiled.automaton()).terminals(configuration);
+            let has = |&token: &u32| {
+                let token = TokenId::new(token);
+                terminals.iter().any(|&terminal| locked.compiled.terminals().has(terminal, token))
+            };
+            repeated.retain(|token| !has(token));
+            Ok(())
+        })?;
+    }
+    Ok(if repeated.is_empty() { mask } else { Arc::new(mask.without(repeated)) })
+}
 
-    /// Tokens that complete a name already read in the same object, found without the engine: names are endless, and no
-    /// token contains two names.
-    fn tokens_repeating_a_key(&self, key_state: KeyState) -> FxHashSet<u32> {
-        let names = self.path.names();
-        let mut names = path::lock(&names);
-        let vocabulary = self.compiled.vocabulary();
-        let quoted = self.compiled.index().quote_tokens();
-        let mut repeated = FxHashSet::default();
-        let name = key_state.in_name().filter(|&name| names.is_left(name));
-        let mut open: Vec<_> = name.map(|name| (quoted.trie.root(), name)).into_iter().collect();
-        while let Some((node, name)) = open.pop() {
-            for child in quoted.trie.steps(node) {
-                match names.left_after(name, child.byte) {
-                    None => repeated.extend(quoted.trie.subtree_tokens(child.node).iter().map(|t| t.get())),
-                    Some(name) if names.is_left(name) => open.push((child.node, name)),
-                    Some(_) => {}
-                }
+/// Tokens that complete a name already read in the same object, found without the engine: names are endless, and no
+/// token contains two names.
+fn tokens_repeating_a_key(m: &Matcher, key_state: KeyState) -> FxHashSet<u32> {
+    let names = m.path.names();
+    let mut names = path::lock(&names);
+    let vocabulary = m.compiled.vocabulary();
+    let quoted = m.compiled.index().quote_tokens();
+    let mut repeated = FxHashSet::default();
+    let name = key_state.in_name().filter(|&name| names.is_left(name));
+    let mut open: Vec<_> = name.map(|name| (quoted.trie.root(), name)).into_iter().collect();
+    while let Some((node, name)) = open.pop() {
+        for child in quoted.trie.steps(node) {
+            match names.left_after(name, child.byte) {
+                None => repeated.extend(quoted.trie.subtree_tokens(child.node).iter().map(|t| t.get())),
+                Some(name) if names.is_left(name) => open.push((child.node, name)),
+                Some(_) => {}
             }
         }
-        if names.has_common(key_state) {
-            for token in quoted.tokens.iter().filter(|token| token.is_whole).map(|token| token.token) {
-                let mut at = Some(key_state);
-                for &byte in vocabulary.bytes(token).unwrap_or_default() {
-                    at = at.and_then(|at| names.advance(at, byte, false, |_| false));
-                }
-                if at.is_none() {
-                    repeated.insert(token.get());
-                }
-            }
-        }
-        repeated
     }
+    if names.has_common(key_state) {
+        for token in quoted.tokens.iter().filter(|token| token.is_whole).map(|token| token.token) {
+            let mut at = Some(key_state);
+            for &byte in vocabulary.bytes(token).unwrap_or_default() {
+                at = at.and_then(|at| names.advance(at, byte, false, |_| false));
+            }
+            if at.is_none() {
+                repeated.insert(token.get());
+            }
+        }
+    }
+    repeated
 }

@@ -8,20 +8,23 @@
 //! they are dropped before an attempt of a computation or between two attempts, never during one.
 
 mod budget;
-mod draft;
 mod draft_tree;
 mod end_tokens;
 mod errors;
 mod explain;
+mod explanation;
 mod explored;
 mod forced;
 mod keys;
+mod masks;
 mod matcher;
 mod open_parts;
 mod part_potential;
 mod parts;
 mod path;
 mod promises;
+mod refusals;
+mod state;
 mod steps;
 mod sufficient;
 mod token_groups;
@@ -31,5 +34,5 @@ mod within_parts;
 
 pub use draft_tree::DraftTree;
 pub use errors::rollback_too_far;
-pub use explain::{Expectation, Explanation};
-pub use matcher::Matcher;
+pub use explanation::{Expectation, Explanation};
+pub use state::Matcher;

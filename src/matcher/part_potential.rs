@@ -9,9 +9,9 @@
 //! enters none: on the way of a configuration nothing counts the tokens of a part.
 
 use super::keys::Cursor;
-use super::matcher::{Locked, Matcher};
 use super::open_parts::BoundedReading;
-use super::parts::bound;
+use super::parts::{self, bound};
+use super::state::{self, Locked, Matcher};
 use super::sufficient::unless_too_large;
 use crate::automaton::keys::tracker::KeyState;
 use crate::automaton::{ConfigurationId, PartId};
@@ -21,55 +21,53 @@ use crate::vocabulary::TokenId;
 use bitvec::vec::BitVec;
 use std::sync::Arc;
 
-impl Matcher {
-    /// An upper bound on the tokens of a completion that keeps the bounds of parts; `None` if none is known. Unless it
-    /// is 0, some token leads to a place with a lower bound.
-    pub(super) fn tokens_to_end(&mut self) -> Result<Option<usize>> {
-        if self.path.has_ended() {
-            return Ok(Some(0));
-        }
-        // the bounds of readings ignore names
-        if self.is_bounded() && !self.path.key_state().is_outside() {
-            return Ok(None);
-        }
-        let least = self.with_readings(|locked, readings| {
-            let mut least: Option<usize> = None;
-            for reading in readings {
-                least = least.into_iter().chain(locked.bound_of(reading)?).min();
-            }
-            Ok(least)
-        })?;
-        match least {
-            Some(least) => Ok(least),
-            None => self.with_lock(|locked, at| locked.sufficient(locked.cursor(at))),
-        }
+/// An upper bound on the tokens of a completion that keeps the bounds of parts; `None` if none is known. Unless it
+/// is 0, some token leads to a place with a lower bound.
+pub(super) fn tokens_to_end(m: &mut Matcher) -> Result<Option<usize>> {
+    if m.path.has_ended() {
+        return Ok(Some(0));
     }
-
-    /// Whether [`tokens_to_end`](Matcher::tokens_to_end) is known and at most `most`.
-    pub(super) fn ends_within(&mut self, most: usize) -> Result<bool> {
-        Ok(unless_too_large(self.tokens_to_end())?.flatten().is_some_and(|tokens| tokens <= most))
+    // the bounds of readings ignore names
+    if state::is_bounded(m) && !m.path.key_state().is_outside() {
+        return Ok(None);
     }
+    let least = parts::with_readings(m, |locked, readings| {
+        let mut least: Option<usize> = None;
+        for reading in readings {
+            least = least.into_iter().chain(locked.bound_of(reading)?).min();
+        }
+        Ok(least)
+    })?;
+    match least {
+        Some(least) => Ok(least),
+        None => m.with_lock(|locked, at| locked.sufficient(locked.cursor(at))),
+    }
+}
 
-    /// Whether after each token that may come next such a bound is known and less than `budget`. The configurations of
-    /// the readings show this; false if they do not.
-    pub(super) fn is_ample_beside_parts(&mut self, budget: usize) -> Result<bool> {
-        if budget == 0 || !self.path.key_state().is_outside() {
+/// Whether [`tokens_to_end`] is known and at most `most`.
+pub(super) fn ends_within(m: &mut Matcher, most: usize) -> Result<bool> {
+    Ok(unless_too_large(tokens_to_end(m))?.flatten().is_some_and(|tokens| tokens <= most))
+}
+
+/// Whether after each token that may come next such a bound is known and less than `budget`. The configurations of
+/// the readings show this; false if they do not.
+pub(super) fn is_ample_beside_parts(m: &mut Matcher, budget: usize) -> Result<bool> {
+    if budget == 0 || !m.path.key_state().is_outside() {
+        return Ok(false);
+    }
+    let are_ample = parts::with_readings(m, |locked, readings| {
+        // beside another reading, names that a token has begun are not outside of parts
+        if readings.len() > 1 && locked.compiled.automaton().has_names() {
             return Ok(false);
         }
-        let are_ample = self.with_readings(|locked, readings| {
-            // beside another reading, names that a token has begun are not outside of parts
-            if readings.len() > 1 && locked.compiled.automaton().has_names() {
+        for reading in readings {
+            if !locked.is_ample(reading, budget)? {
                 return Ok(false);
             }
-            for reading in readings {
-                if !locked.is_ample(reading, budget)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        });
-        Ok(unless_too_large(are_ample)?.flatten().unwrap_or_default())
-    }
+        }
+        Ok(true)
+    });
+    Ok(unless_too_large(are_ample)?.flatten().unwrap_or_default())
 }
 
 impl Locked<'_> {

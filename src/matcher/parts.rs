@@ -9,12 +9,11 @@
 //!
 //! Once no part is open and none can follow, the mask is the one without bounds, at the same cost.
 
-use super::errors;
-use super::matcher::{Locked, Matcher};
 use super::open_parts::{BoundedPart, BoundedReading, Parts, StepReadings};
+use super::state::{self, Locked, Matcher};
 use super::weighing::SEARCHES;
 use crate::automaton::{ConfigurationId, OpenPart, PartId};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::grammar::Expression;
 use crate::mask::{CompiledGrammar, Effort, PartContext, TokenMask, WayOut};
 use crate::vocabulary::TokenId;
@@ -30,104 +29,59 @@ struct Next<'a> {
     token: Option<TokenId>,
 }
 
-impl Matcher {
-    /// Whether bounds of parts may still matter for the text. False if the grammar has none, or once no part is open
-    /// and none can follow.
-    #[inline]
-    pub(super) fn is_bounded(&self) -> bool {
-        self.compiled.has_parts() && !self.parts.are_free()
+/// Calls `work` with the readings of the text so far, if bounds of parts matter. Otherwise, and after the end,
+/// returns `None`.
+pub(super) fn with_readings<R>(
+    m: &mut Matcher,
+    mut work: impl FnMut(&mut Locked<'_>, &[BoundedReading]) -> Result<R>,
+) -> Result<Option<R>> {
+    if !state::is_bounded(m) || m.path.has_ended() {
+        return Ok(None);
     }
+    let last = m.parts.last.clone();
+    let (node, result) = m.with_lock(|locked, at| {
+        let node = locked.node(at, last.clone())?;
+        let result = node.readings.as_ref().map(|readings| work(locked, readings)).transpose()?;
+        Ok((node, result))
+    })?;
+    m.parts.last = Some(node);
+    Ok(result)
+}
 
-    /// Calls `work` with the readings of the text so far, if bounds of parts matter. Otherwise, and after the end,
-    /// returns `None`.
-    pub(super) fn with_readings<R>(
-        &mut self,
-        mut work: impl FnMut(&mut Locked<'_>, &[BoundedReading]) -> Result<R>,
-    ) -> Result<Option<R>> {
-        if !self.is_bounded() || self.path.has_ended() {
-            return Ok(None);
-        }
-        let last = self.parts.last.clone();
-        let (node, result) = self.with_lock(|locked, at| {
-            let node = locked.node(at, last.clone())?;
-            let result = node.readings.as_ref().map(|readings| work(locked, readings)).transpose()?;
-            Ok((node, result))
-        })?;
-        self.parts.last = Some(node);
-        Ok(result)
+/// The mask of the tokens after which some reading continues, ignoring names read so far. `None` if no bounds
+/// matter.
+pub(super) fn bounded_mask(m: &mut Matcher) -> Result<Option<Arc<TokenMask>>> {
+    with_readings(m, |locked, readings| locked.mask_of(readings))
+}
+
+/// Accepts a token, or bytes as one step, by calling `step`, if some reading continues with it. Otherwise an
+/// end-of-sequence token is accepted if the text may end. If no bounds matter, and after the end, only `step`
+/// decides. Returns whether the step was accepted.
+pub(super) fn step_bounded(
+    m: &mut Matcher,
+    bytes: Option<&[u8]>,
+    token: Option<TokenId>,
+    step: impl FnOnce(&mut Matcher) -> Result<bool>,
+) -> Result<bool> {
+    let after = with_readings(m, |locked, readings| locked.after(readings, Next { bytes, token }))?;
+    let Some(after) = after else { return step(m) };
+    if after.is_empty() {
+        let is_eos = token.is_some_and(|token| m.compiled.is_end(token));
+        return Ok(is_eos && state::accept_end(m));
     }
-
-    /// Whether the text may end, and whether it cannot be extended, according to the readings. `None` if the readings
-    /// after the last step are not known, or no bounds matter.
-    pub(super) fn bounded_end(&self) -> Option<(bool, bool)> {
-        let node = self.parts.last.as_ref().filter(|node| node.steps == self.steps())?;
-        let readings = node.readings.as_ref()?;
-        let may_end = readings.iter().any(|reading| reading.at.is_accepting());
-        Some((may_end, may_end && readings.iter().all(|reading| reading.at.is_final())))
+    if !step(m)? {
+        return Ok(false);
     }
-
-    /// The mask of the tokens after which some reading continues, ignoring names read so far. `None` if no bounds
-    /// matter.
-    pub(super) fn bounded_mask(&mut self) -> Result<Option<Arc<TokenMask>>> {
-        self.with_readings(|locked, readings| locked.mask_of(readings))
-    }
-
-    /// Accepts a token, or bytes as one step, by calling `step`, if some reading continues with it. Otherwise an
-    /// end-of-sequence token is accepted if the text may end. If no bounds matter, and after the end, only `step`
-    /// decides. Returns whether the step was accepted.
-    pub(super) fn step_bounded(
-        &mut self,
-        bytes: Option<&[u8]>,
-        token: Option<TokenId>,
-        step: impl FnOnce(&mut Matcher) -> Result<bool>,
-    ) -> Result<bool> {
-        let after = self.with_readings(|locked, readings| locked.after(readings, Next { bytes, token }))?;
-        let Some(after) = after else { return step(self) };
-        if after.is_empty() {
-            let is_eos = token.is_some_and(|token| self.compiled.is_end(token));
-            return Ok(is_eos && self.accept_end());
+    match m.with_lock(|locked, at| locked.are_free(&after, at)) {
+        Ok(is_free) => {
+            m.parts.push(m.path.step_count(), (!is_free).then_some(after));
+            Ok(true)
         }
-        if !step(self)? {
-            return Ok(false);
+        Err(error) => {
+            // on an error the matcher must not have moved
+            m.path.pop(1);
+            Err(error)
         }
-        match self.with_lock(|locked, at| locked.are_free(&after, at)) {
-            Ok(is_free) => {
-                self.parts.push(self.path.step_count(), (!is_free).then_some(after));
-                Ok(true)
-            }
-            Err(error) => {
-                // on an error the matcher must not have moved
-                self.path.pop(1);
-                Err(error)
-            }
-        }
-    }
-
-    /// The error `matcher/part-bound` for a rejected input, if the bound of a part is the reason; otherwise `None`.
-    /// `accept` repeats the input on a matcher without bounds.
-    pub(super) fn refusal_of_part(
-        &mut self,
-        accept: impl FnOnce(&mut Matcher) -> Result<bool>,
-    ) -> Result<Option<Error>> {
-        let open = self.with_readings(|_, readings| {
-            let open = readings.iter().find_map(|reading| reading.open.as_ref());
-            Ok(open.map(|open| (open.part, open.left)))
-        })?;
-        let Some(open) = open else { return Ok(None) };
-        let mut unbounded = self.fork();
-        unbounded.parts = Parts::free();
-        if !accept(&mut unbounded)? {
-            return Ok(None);
-        }
-        let grammar = self.compiled.grammar();
-        let part = open.and_then(|(part, left)| match grammar.expression(part.expression()) {
-            &Expression::MaxTokens { body, most } => match grammar.expression(body) {
-                Expression::Rule(rule) => Some((&*grammar.rule(*rule).name, most, left)),
-                _ => None,
-            },
-            _ => None,
-        });
-        Ok(Some(errors::part_bound(part, self.byte_count())))
     }
 }
 

@@ -7,7 +7,7 @@
 //! where the way has no such name. Elsewhere the way has no further names: if a completion needs one, there is no bound.
 
 use super::keys::Cursor;
-use super::matcher::Locked;
+use super::state::Locked;
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::{KeyState, KeyTracker, NamePrefix};
 use crate::error::Result;

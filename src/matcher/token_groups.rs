@@ -1,7 +1,7 @@
 //! The tokens that may come next, grouped by the configurations that they lead to.
 
 use super::keys::Cursor;
-use super::matcher::Locked;
+use super::state::Locked;
 use crate::automaton::ConfigurationId;
 use crate::error::Result;
 use crate::mask::unless_limited;

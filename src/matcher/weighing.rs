@@ -6,8 +6,8 @@
 //! the trie is walked with these names.
 
 use super::keys::Cursor;
-use super::matcher::Locked;
 use super::promises::Lead;
+use super::state::Locked;
 use super::token_groups::{Alike, FAR, steps};
 use crate::automaton::ConfigurationId;
 use crate::automaton::keys::tracker::KeyState;
