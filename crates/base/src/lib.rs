@@ -7,6 +7,7 @@ pub mod error;
 pub mod files;
 pub mod forking;
 pub mod limits;
+mod rows;
 mod setters;
 pub mod work;
 

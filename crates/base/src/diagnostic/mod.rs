@@ -1,8 +1,8 @@
 //! Diagnostics: the common form of errors and warnings about input from outside.
 //!
 //! A diagnostic has a code (`area/problem`), a message, a place, what was found, what is allowed there, what caused it,
-//! and one line of help. Each area of the code builds its diagnostics with named constructors in a file `errors.rs`, so
-//! that its codes and wording are in one place. Front ends add the source line of a diagnostic's place
+//! and one line of help. Each area of the code builds its diagnostics with named constructors in a file `errors.rs`, most of
+//! them rows of [`errors!`](crate::errors), so that its codes and wording are in one place. Front ends add the source line of a diagnostic's place
 //! ([`Source::locate`]); the caller that read the source from a file adds the name of the file.
 //!
 //! Texts of input reach terminals and logs through diagnostics, so no text of a diagnostic has control characters, line
