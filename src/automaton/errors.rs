@@ -13,109 +13,63 @@ pub(in crate::automaton) enum Surroundings {
     NamedMembers,
 }
 
-pub(super) fn empty_language(place: Place) -> Error {
-    Error::new(
-        ErrorKind::Grammar,
-        Diagnostic::new(
-            "automaton/empty-language",
-            "the grammar has no words: nothing could ever be generated",
-        )
-        .at(place)
-        .help(
-            "give each recursive rule an alternative that ends, and check that constraints do not contradict",
-        ),
-    )
+grammata_base::errors! {
+    pub(super) Grammar(place: Place) at(place);
+
+    empty_language() = "automaton/empty-language", "the grammar has no words: nothing could ever be generated"
+        help("give each recursive rule an alternative that ends, and check that constraints do not contradict");
+
+    too_few_different(min: u32, most: u32) =
+        "automaton/too-few-different", "a list needs more items than there are different ones"
+        found("at least {min} items")
+        allowed("at most {most}")
+        help("lower the least number of items, or admit more values");
+
+    too_few_names(min: u32, most: u32) =
+        "automaton/too-few-names", "an object needs more members than there are names"
+        found("at least {min} members")
+        allowed("at most {most}")
+        help("lower the least number of members, or admit more names");
+
+    few_names_for_one(names: u32) =
+        "automaton/few-names-for-one", "an object needs a member of few possible names, which further members might use up"
+        found("{names} names")
+        allowed("infinitely many names")
+        help("list the names as members of their own");
 }
 
-pub(super) fn cyclic_lockstep(rule: &str) -> Error {
-    Error::new(
-        ErrorKind::Grammar,
-        Diagnostic::new("automaton/cyclic-lockstep", "an intersection or complement contains itself")
-            .at(Place::Rule(rule.into()))
-            .allowed("operands that do not refer back to the intersection or complement")
-            .help("move the recursion outside of the intersection"),
-    )
+grammata_base::errors! {
+    pub(super) Grammar;
+
+    cyclic_lockstep(rule: &str) = "automaton/cyclic-lockstep", "an intersection or complement contains itself"
+        at(Place::Rule(rule.into()))
+        allowed("operands that do not refer back to the intersection or complement")
+        help("move the recursion outside of the intersection");
+
+    left_recursive_rest() =
+        "automaton/left-recursive-rest", "the rest of a member list begins with the list itself"
+        help("let each further member begin with at least one byte");
+
+    left_calls_remain() = "automaton/left-recursion", "left recursion was left over after lowering"
+        help("this is a defect of this library; please report the grammar");
+
+    not_lowered() = "automaton/not-lowered", "a part of the grammar was left for later and then not lowered"
+        help("this is a defect of this library; please report the grammar");
+
+    few_names_in_distinct(root: &str) =
+        "automaton/few-names-in-items", "items that must differ contain objects whose further members have few possible names"
+        at(Place::Rule(root.into())) help("list the names as members of their own");
+
+    distinct_in_lockstep(root: &str) =
+        "automaton/distinct-in-lockstep", "a list of different items, or an object whose names differ, is inside an intersection or complement"
+        at(Place::Rule(root.into())) help("intersect the items or members instead");
 }
 
-pub(super) fn left_recursive_rest() -> Error {
-    Error::new(
-        ErrorKind::Grammar,
-        Diagnostic::new(
-            "automaton/left-recursive-rest",
-            "the rest of a member list begins with the list itself",
-        )
-        .help("let each further member begin with at least one byte"),
-    )
-}
+grammata_base::errors! {
+    Grammar;
 
-pub(super) fn left_calls_remain() -> Error {
-    Error::new(
-        ErrorKind::Grammar,
-        Diagnostic::new("automaton/left-recursion", "left recursion was left over after lowering")
-            .help("this is a defect of this library; please report the grammar"),
-    )
-}
-
-pub(super) fn not_lowered() -> Error {
-    Error::new(
-        ErrorKind::Grammar,
-        Diagnostic::new(
-            "automaton/not-lowered",
-            "a part of the grammar was left for later and then not lowered",
-        )
-        .help("this is a defect of this library; please report the grammar"),
-    )
-}
-
-pub(super) fn too_few_different(place: Place, min: u32, most: u32) -> Error {
-    Error::new(
-        ErrorKind::Grammar,
-        Diagnostic::new(
-            "automaton/too-few-different",
-            "a list needs more items than there are different ones",
-        )
-        .at(place)
-        .found(format!("at least {min} items"))
-        .allowed(format!("at most {most}"))
-        .help("lower the least number of items, or admit more values"),
-    )
-}
-
-pub(super) fn too_few_names(place: Place, min: u32, most: u32) -> Error {
-    Error::new(
-        ErrorKind::Grammar,
-        Diagnostic::new("automaton/too-few-names", "an object needs more members than there are names")
-            .at(place)
-            .found(format!("at least {min} members"))
-            .allowed(format!("at most {most}"))
-            .help("lower the least number of members, or admit more names"),
-    )
-}
-
-pub(super) fn few_names_in_distinct(root: &str) -> Error {
-    Error::new(
-        ErrorKind::Grammar,
-        Diagnostic::new(
-            "automaton/few-names-in-items",
-            "items that must differ contain objects whose further members have few possible names",
-        )
-        .at(Place::Rule(root.into()))
-        .help("list the names as members of their own"),
-    )
-}
-
-pub(super) fn few_names_for_one(place: Place, names: u32) -> Error {
-    Error::new(
-        ErrorKind::Grammar,
-        Diagnostic::new(
-            "automaton/few-names-for-one",
-            "an object needs a member of few possible names, which further members might use up",
-        )
-        .at(place)
-        .found(format!("{names} names"))
-        .allowed("infinitely many names")
-        .help("list the names as members of their own"),
-    )
+    bounded_part(place: Place, message: String, help: &str) = "automaton/bounded-part", (message)
+        at(place) help(help);
 }
 
 pub(super) fn token_terminal_within(place: Place, within: Surroundings, terminal: &str) -> Error {
@@ -164,21 +118,5 @@ pub(super) fn within_bounded_part(place: Place, has: &str) -> Error {
         place,
         format!("a part that is bounded in tokens has {has} inside"),
         "put these before or after the part",
-    )
-}
-
-fn bounded_part(place: Place, message: String, help: &str) -> Error {
-    Error::new(ErrorKind::Grammar, Diagnostic::new("automaton/bounded-part", message).at(place).help(help))
-}
-
-pub(super) fn distinct_in_lockstep(root: &str) -> Error {
-    Error::new(
-        ErrorKind::Grammar,
-        Diagnostic::new(
-            "automaton/distinct-in-lockstep",
-            "a list of different items, or an object whose names differ, is inside an intersection or complement",
-        )
-        .at(Place::Rule(root.into()))
-        .help("intersect the items or members instead"),
     )
 }

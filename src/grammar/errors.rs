@@ -3,74 +3,48 @@
 use crate::diagnostic::{Diagnostic, Place, excerpt};
 use crate::error::{Error, ErrorKind};
 
+/// The message of a violation of invariant G8.
+pub(super) const UNSOUND_GRAPH: &str = "a word graph that is not in order";
+
 fn error(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-pub(super) fn undefined_rule(name: &str) -> Error {
-    error(
-        Diagnostic::new("grammar/undefined-rule", format!("the rule `{name}` has no definition"))
-            .at(Place::Rule(name.into()))
-            .help("define it with `GrammarBuilder::define`"),
-    )
-}
+grammata_base::errors! {
+    pub(super) Grammar;
 
-pub(super) fn crossed_bounds(min: u32, max: u32) -> Error {
-    error(
-        Diagnostic::new("grammar/crossed-bounds", "a repeat has its bounds crossed")
-            .found(format!("at least {min}, at most {max}"))
-            .allowed("a minimum that is not above the maximum")
-            .help("swap the bounds"),
-    )
-}
+    undefined_rule(name: &str) = "grammar/undefined-rule", "the rule `{name}` has no definition"
+        at(Place::Rule(name.into())) help("define it with `GrammarBuilder::define`");
 
-pub(super) fn no_tokens_for_part() -> Error {
-    error(
-        Diagnostic::new("grammar/no-tokens-for-part", "a part is bounded to no tokens")
-            .found("at most 0 tokens")
-            .allowed("at most 1 token or more")
-            .help("raise the bound, or leave the part out"),
-    )
-}
+    crossed_bounds(min: u32, max: u32) = "grammar/crossed-bounds", "a repeat has its bounds crossed"
+        found("at least {min}, at most {max}")
+        allowed("a minimum that is not above the maximum")
+        help("swap the bounds");
 
-pub(super) fn empty_token_terminal() -> Error {
-    error(
-        Diagnostic::new("grammar/empty-token-terminal", "a set of tokens is empty")
-            .allowed("a name, an id, or a range of ids whose last is not below its first")
-            .help("list the allowed tokens, or leave the alternative out"),
-    )
-}
+    no_tokens_for_part() = "grammar/no-tokens-for-part", "a part is bounded to no tokens"
+        found("at most 0 tokens")
+        allowed("at most 1 token or more")
+        help("raise the bound, or leave the part out");
 
-pub(super) fn invariant(name: &'static str, what: &str, place: Place) -> Error {
-    error(
-        Diagnostic::new("grammar/invariant", format!("invariant {name} does not hold: {what}"))
-            .at(place)
-            .help("build grammars with `GrammarBuilder`; if you did, this is a defect of the front end"),
-    )
-}
+    empty_token_terminal() = "grammar/empty-token-terminal", "a set of tokens is empty"
+        allowed("a name, an id, or a range of ids whose last is not below its first")
+        help("list the allowed tokens, or leave the alternative out");
 
-/// The message of a violation of invariant G8.
-pub(super) const UNSOUND_GRAPH: &str = "a word graph that is not in order";
+    invariant(name: &'static str, what: &str, place: Place) =
+        "grammar/invariant", "invariant {name} does not hold: {what}"
+        at(place) help("build grammars with `GrammarBuilder`; if you did, this is a defect of the front end");
+
+    empty_trigger() = "grammar/empty-trigger", "a trigger or a forbidden string of free text is empty"
+        found("\"\"")
+        allowed("strings of at least one character")
+        help("remove it; if text may end without a trigger, give what follows its end");
+
+    trigger_twice(trigger: &str) = "grammar/trigger-twice", "a trigger of free text is given twice"
+        found("`{}`", excerpt(trigger)) help("give it once, followed by a choice of its continuations");
+}
 
 pub(super) fn unsound_word_graph() -> Error {
     invariant("G8", UNSOUND_GRAPH, Place::Whole)
-}
-
-pub(super) fn empty_trigger() -> Error {
-    error(
-        Diagnostic::new("grammar/empty-trigger", "a trigger or a forbidden string of free text is empty")
-            .found("\"\"")
-            .allowed("strings of at least one character")
-            .help("remove it; if text may end without a trigger, give what follows its end"),
-    )
-}
-
-pub(super) fn trigger_twice(trigger: &str) -> Error {
-    error(
-        Diagnostic::new("grammar/trigger-twice", "a trigger of free text is given twice")
-            .found(format!("`{}`", excerpt(trigger)))
-            .help("give it once, followed by a choice of its continuations"),
-    )
 }
 
 pub(super) fn trigger_never_comes(trigger: &str, kind: &str, earlier: &str) -> Error {

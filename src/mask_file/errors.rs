@@ -37,70 +37,62 @@ pub(super) fn no_archive(found: usize, is_mask_file: bool) -> Error {
     })
 }
 
-/// `mask-file/name-twice`: a second file with the same name is added to an archive.
-pub(super) fn name_twice(name: &str) -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        Diagnostic::new("mask-file/name-twice", "an archive has a mask file of this name already")
-            .found(format!("`{}`", crate::diagnostic::excerpt(name)))
-            .allowed("each name once")
-            .help("give each grammar a name of its own"),
-    )
+grammata_base::errors! {
+    pub(super) Grammar;
+
+    /// `mask-file/name-twice`: a second file with the same name is added to an archive.
+    name_twice(name: &str) = Usage "mask-file/name-twice", "an archive has a mask file of this name already"
+        found("`{}`", crate::diagnostic::excerpt(name))
+        allowed("each name once")
+        help("give each grammar a name of its own");
+
+    /// `mask-file/other-version`: the header field at byte `at` is that of another version or byte order.
+    other_reader(at: usize, field: &str, found: u32, allowed: u32) =
+        "mask-file/other-version", "a mask file with another {field}"
+        at(Place::Byte(at)) found(found.to_string()) allowed(allowed.to_string()) help(COMPILE_AGAIN);
+
+    /// `mask-file/damaged-header`: the header contradicts itself or the file at byte `at`; `what` says how.
+    damaged_header(at: usize, what: &str) =
+        "mask-file/damaged-header", "the header of a mask file is damaged: {what}"
+        at(Place::Byte(at)) help(COMPILE_AGAIN);
+
+    damaged_block(at: usize) = "mask-file/damaged", "a block of a mask file does not have its checksum"
+        at(Place::Byte(at)) help(COMPILE_AGAIN);
+
+    /// `mask-file/impossible`: `what`, such as a state, a row or a mask, with number `id` has an impossible value.
+    impossible(what: &str, id: usize) = "mask-file/impossible", "{what} {id} of a mask file is invalid"
+        help(COMPILE_AGAIN);
+
+    /// `mask-file/impossible`: parts of a file overlap, so that reading each of them would take longer than the length
+    /// of the file allows.
+    overlapping(what: &str, id: usize, most: usize) = "mask-file/impossible", "parts of a mask file overlap"
+        found("{what} {id}, up to which there are more than {most} bytes")
+        allowed("rows, lists and masks that do not overlap")
+        help(COMPILE_AGAIN);
+
+    unreadable_grammar(at: usize) =
+        "mask-file/grammar", "the section of the grammar in a mask file cannot be read"
+        at(Place::Byte(at)) help(COMPILE_AGAIN);
 }
 
-/// `mask-file/other-version`: the header field at byte `at` is that of another version or byte order.
-pub(super) fn other_reader(at: usize, field: &str, found: u32, allowed: u32) -> Error {
-    format(
-        Diagnostic::new("mask-file/other-version", format!("a mask file with another {field}"))
-            .at(Place::Byte(at))
-            .found(found.to_string())
-            .allowed(allowed.to_string())
-            .help(COMPILE_AGAIN),
-    )
-}
+grammata_base::errors! {
+    pub(crate) Grammar;
 
-/// `mask-file/damaged-header`: the header contradicts itself or the file at byte `at`; `what` says how.
-pub(super) fn damaged_header(at: usize, what: &str) -> Error {
-    format(
-        Diagnostic::new("mask-file/damaged-header", format!("the header of a mask file is damaged: {what}"))
-            .at(Place::Byte(at))
-            .help(COMPILE_AGAIN),
-    )
-}
+    /// `mask-file/token-index`: a token index is damaged, or belongs to another vocabulary or version.
+    other_token_index() = "mask-file/token-index", "a token index that cannot be used"
+        found("bytes that are damaged, or of another vocabulary or version")
+        allowed("the token index of this vocabulary")
+        help("without it the index is computed; `grammata compile --token-index` writes it again");
 
-pub(super) fn damaged_block(at: usize) -> Error {
-    format(
-        Diagnostic::new("mask-file/damaged", "a block of a mask file does not have its checksum")
-            .at(Place::Byte(at))
-            .help(COMPILE_AGAIN),
-    )
-}
+    /// `mask-file/no-token-index`: the token index of a vocabulary does not fit the format.
+    no_token_index() =
+        Usage "mask-file/no-token-index", "the token index of this vocabulary cannot be written"
+        found("a token of 65,535 bytes or more, or more than 2,147,483,648 tokens")
+        help("leave it out: it is computed when it is needed");
 
-/// `mask-file/impossible`: `what`, such as a state, a row or a mask, with number `id` has an impossible value.
-pub(super) fn impossible(what: &str, id: usize) -> Error {
-    format(
-        Diagnostic::new("mask-file/impossible", format!("{what} {id} of a mask file is invalid"))
-            .help(COMPILE_AGAIN),
-    )
-}
-
-/// `mask-file/impossible`: parts of a file overlap, so that reading each of them would take longer than the length of
-/// the file allows.
-pub(super) fn overlapping(what: &str, id: usize, most: usize) -> Error {
-    format(
-        Diagnostic::new("mask-file/impossible", "parts of a mask file overlap")
-            .found(format!("{what} {id}, up to which there are more than {most} bytes"))
-            .allowed("rows, lists and masks that do not overlap")
-            .help(COMPILE_AGAIN),
-    )
-}
-
-pub(super) fn unreadable_grammar(at: usize) -> Error {
-    format(
-        Diagnostic::new("mask-file/grammar", "the section of the grammar in a mask file cannot be read")
-            .at(Place::Byte(at))
-            .help(COMPILE_AGAIN),
-    )
+    /// `mask-file/disagrees`: a file contradicts its own grammar; `what` says how.
+    disagrees(what: &str) = "mask-file/disagrees", "a mask file does not fit its own grammar: {what}"
+        help(COMPILE_AGAIN);
 }
 
 pub(crate) fn other_vocabulary(found: &[u8; 32], allowed: &[u8; 32]) -> Error {
@@ -144,34 +136,6 @@ pub(super) fn other_end_tokens(found: (usize, &[TokenId]), allowed: (usize, &[To
         .help(format!(
             "give the settings of the file ({settings}), or compile it again; `grammata compile --model FOLDER` takes the model's end tokens"
         )),
-    )
-}
-
-/// `mask-file/token-index`: a token index is damaged, or belongs to another vocabulary or version.
-pub(crate) fn other_token_index() -> Error {
-    format(
-        Diagnostic::new("mask-file/token-index", "a token index that cannot be used")
-            .found("bytes that are damaged, or of another vocabulary or version")
-            .allowed("the token index of this vocabulary")
-            .help("without it the index is computed; `grammata compile --token-index` writes it again"),
-    )
-}
-
-/// `mask-file/no-token-index`: the token index of a vocabulary does not fit the format.
-pub(crate) fn no_token_index() -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        Diagnostic::new("mask-file/no-token-index", "the token index of this vocabulary cannot be written")
-            .found("a token of 65,535 bytes or more, or more than 2,147,483,648 tokens")
-            .help("leave it out: it is computed when it is needed"),
-    )
-}
-
-/// `mask-file/disagrees`: a file contradicts its own grammar; `what` says how.
-pub(crate) fn disagrees(what: &str) -> Error {
-    format(
-        Diagnostic::new("mask-file/disagrees", format!("a mask file does not fit its own grammar: {what}"))
-            .help(COMPILE_AGAIN),
     )
 }
 

@@ -17,24 +17,65 @@ fn found(explanation: &Explanation) -> String {
     }
 }
 
-fn rejected_as(found: String, explanation: &Explanation) -> Error {
-    Error::new(
-        ErrorKind::Rejected,
-        Diagnostic::new("matcher/rejected", "the text leaves the grammar")
-            .at(Place::Byte(explanation.position()))
-            .found(found)
-            .allowed(explanation.expected_text())
-            .help("offer only tokens that the mask allows"),
-    )
+grammata_base::errors! {
+    Rejected;
+
+    rejected_as(found: String, explanation: &Explanation) = "matcher/rejected", "the text leaves the grammar"
+        at(Place::Byte(explanation.position()))
+        found(found)
+        allowed(explanation.expected_text())
+        help("offer only tokens that the mask allows");
 }
 
-pub(super) fn after_end(length: usize) -> Error {
-    Error::new(
-        ErrorKind::Rejected,
-        Diagnostic::new("matcher/ended", "the sequence has ended: nothing may follow")
-            .at(Place::Byte(length))
-            .help("start a new matcher, or roll back the end-of-sequence token"),
-    )
+grammata_base::errors! {
+    pub(super) Rejected;
+
+    after_end(length: usize) = "matcher/ended", "the sequence has ended: nothing may follow"
+        at(Place::Byte(length)) help("start a new matcher, or roll back the end-of-sequence token");
+
+    not_text(vocabulary: &Vocabulary, token: TokenId, length: usize) =
+        "matcher/not-text", "the token has no bytes: it cannot be part of a text"
+        at(Place::Byte(length))
+        found(show_token(vocabulary, token))
+        allowed("ordinary tokens, and end-of-sequence tokens where the text may end")
+        help("offer only tokens that the mask allows");
+
+    /// `matcher/part-bound`: after a token or text, a part could not end within its bound. `part` is the name of the
+    /// open part, its bound in tokens, and how many tokens are left for it; `None` if no part is open.
+    part_bound(part: Option<(&str, u32, usize)>, length: usize) =
+        "matcher/part-bound", "a part of the grammar could not end within its bound of tokens"
+        at(Place::Byte(length))
+        allowed(match part {
+            Some((name, most, left)) => {
+                format!("tokens after which `{}` can end: {left} of its {most} tokens are left", excerpt(name))
+            }
+            None => "tokens after which a part that begins can end within its bound".into(),
+        })
+        help("offer only tokens that the mask allows");
+
+    draft_lengths(first_child: usize, next_sibling: usize, tokens: usize) =
+        Usage "matcher/draft-tree", "the arrays of a draft tree have no nodes, or not the same number"
+        found("`first_child` {first_child}, `next_sibling` {next_sibling}, `tokens` {tokens}")
+        allowed("three arrays with an entry for each node, at least for the root")
+        help("give the root an entry in each, too; its token is not read");
+
+    draft_rows(found: usize, nodes: usize, row_words: usize) =
+        Usage "matcher/draft-rows", "the buffer is too short for a mask of each node of the draft"
+        found("{found} words of 32 bits")
+        allowed("at least {nodes} rows of {row_words} words")
+        help("a draft has a row for each of its tokens, and one before the first");
+}
+
+grammata_base::errors! {
+    pub Rejected;
+
+    /// `matcher/rollback-too-far`: `wanted` steps were to be rolled back, but only `steps` were accepted. Other state
+    /// machines that count steps as a [`Matcher`](crate::Matcher) does use this error too.
+    rollback_too_far(wanted: usize, steps: usize) =
+        Usage "matcher/rollback-too-far", "more steps to roll back than were taken"
+        found("{wanted} steps")
+        allowed("at most {steps}")
+        help("count one step for each accepted token or byte string");
 }
 
 /// The error of a rejected token. A token with bytes is reported as rejected text, with its id and its text.
@@ -61,29 +102,6 @@ fn show_token(vocabulary: &Vocabulary, token: TokenId) -> String {
     }
 }
 
-pub(super) fn not_text(vocabulary: &Vocabulary, token: TokenId, length: usize) -> Error {
-    Error::new(
-        ErrorKind::Rejected,
-        Diagnostic::new("matcher/not-text", "the token has no bytes: it cannot be part of a text")
-            .at(Place::Byte(length))
-            .found(show_token(vocabulary, token))
-            .allowed("ordinary tokens, and end-of-sequence tokens where the text may end")
-            .help("offer only tokens that the mask allows"),
-    )
-}
-
-/// `matcher/rollback-too-far`: `wanted` steps were to be rolled back, but only `steps` were accepted. Other state
-/// machines that count steps as a [`Matcher`](crate::Matcher) does use this error too.
-pub fn rollback_too_far(wanted: usize, steps: usize) -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        Diagnostic::new("matcher/rollback-too-far", "more steps to roll back than were taken")
-            .found(format!("{wanted} steps"))
-            .allowed(format!("at most {steps}"))
-            .help("count one step for each accepted token or byte string"),
-    )
-}
-
 /// `matcher/budget`: no completion of at most `budget` tokens is known after `length` accepted bytes. Every completion
 /// has at least `least` tokens.
 pub(super) fn budget(budget: usize, distance: Distance, least: usize, length: usize) -> Error {
@@ -107,40 +125,6 @@ pub(super) fn budget(budget: usize, distance: Distance, least: usize, length: us
     )
 }
 
-/// `matcher/part-bound`: after a token or text, a part could not end within its bound. `part` is the name of the open
-/// part, its bound in tokens, and how many tokens are left for it; `None` if no part is open.
-pub(super) fn part_bound(part: Option<(&str, u32, usize)>, length: usize) -> Error {
-    let allowed = match part {
-        Some((name, most, left)) => {
-            format!("tokens after which `{}` can end: {left} of its {most} tokens are left", excerpt(name))
-        }
-        None => "tokens after which a part that begins can end within its bound".into(),
-    };
-    Error::new(
-        ErrorKind::Rejected,
-        Diagnostic::new(
-            "matcher/part-bound",
-            "a part of the grammar could not end within its bound of tokens",
-        )
-        .at(Place::Byte(length))
-        .allowed(allowed)
-        .help("offer only tokens that the mask allows"),
-    )
-}
-
-pub(super) fn draft_lengths(first_child: usize, next_sibling: usize, tokens: usize) -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        Diagnostic::new(
-            "matcher/draft-tree",
-            "the arrays of a draft tree have no nodes, or not the same number",
-        )
-        .found(format!("`first_child` {first_child}, `next_sibling` {next_sibling}, `tokens` {tokens}"))
-        .allowed("three arrays with an entry for each node, at least for the root")
-        .help("give the root an entry in each, too; its token is not read"),
-    )
-}
-
 /// `matcher/draft-tree`: the link `to` at index `from` of `array` is invalid; `what` says why.
 pub(super) fn draft_link(what: &'static str, (array, from, to): (&str, usize, i64), nodes: usize) -> Error {
     Error::new(
@@ -149,15 +133,5 @@ pub(super) fn draft_link(what: &'static str, (array, from, to): (&str, usize, i6
             .found(format!("`{array}[{from}]` is {to}"))
             .allowed(format!("-1 for none, or a node from 1 to {} that nothing else links to", nodes - 1))
             .help("link each node once: as the first child of its parent, or as the next sibling of another child"),
-    )
-}
-
-pub(super) fn draft_rows(found: usize, nodes: usize, row_words: usize) -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        Diagnostic::new("matcher/draft-rows", "the buffer is too short for a mask of each node of the draft")
-            .found(format!("{found} words of 32 bits"))
-            .allowed(format!("at least {nodes} rows of {row_words} words"))
-            .help("a draft has a row for each of its tokens, and one before the first"),
     )
 }

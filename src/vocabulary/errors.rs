@@ -8,82 +8,97 @@ fn vocabulary(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Vocabulary, diagnostic)
 }
 
-pub(crate) fn empty() -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/empty", "the vocabulary has no tokens")
-            .allowed("one token or more")
-            .help("check that this is the tokenizer's own file"),
-    )
-}
+grammata_base::errors! {
+    pub(crate) Vocabulary;
 
-pub(crate) fn width(width: usize, tokens: usize) -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/width", "the width is less than the number of tokens")
-            .found(format!("width {width}, {tokens} tokens"))
-            .allowed(format!("a width of {tokens} or more"))
-            .help("the width is the length of the model's logits; models pad it, never shorten it"),
-    )
-}
+    empty() = "vocabulary/empty", "the vocabulary has no tokens"
+        allowed("one token or more") help("check that this is the tokenizer's own file");
 
-pub(crate) fn eos_range(id: TokenId, width: usize) -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/eos-range", "an end-of-sequence id lies outside the vocabulary")
-            .found(id.to_string())
-            .allowed(format!("ids less than {width}"))
-            .help("take the ids from the model's `generation_config.json` (`eos_token_id`)"),
-    )
-}
+    width(width: usize, tokens: usize) = "vocabulary/width", "the width is less than the number of tokens"
+        found("width {width}, {tokens} tokens")
+        allowed("a width of {tokens} or more")
+        help("the width is the length of the model's logits; models pad it, never shorten it");
 
-/// The error of an end-of-sequence id past the `ranks` of a rank file.
-pub(crate) fn eos_past_ranks(id: TokenId, ranks: usize) -> Error {
-    vocabulary(
-        Diagnostic::new(
-            "vocabulary/eos-range",
-            "an end-of-sequence id lies past the ranks of this file, which has no special tokens",
-        )
-        .found(format!("{id}, {ranks} ranks"))
-        .allowed(format!("ids less than {ranks}; others with their names or with the width of the model's logits"))
-        .help(
-            "also pass the width (`LoadOptions::width`, `vocab_size` in the model's `config.json`) or the special \
-             tokens (`LoadOptions::specials`)",
-        ),
-    )
-}
+    eos_range(id: TokenId, width: usize) =
+        "vocabulary/eos-range", "an end-of-sequence id lies outside the vocabulary"
+        found(id.to_string())
+        allowed("ids less than {width}")
+        help("take the ids from the model's `generation_config.json` (`eos_token_id`)");
 
-pub(crate) fn special_range(name: &str, id: TokenId, width: usize) -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/special-range", "a special token's id lies outside the vocabulary")
-            .found(format!("`{}` with id {id}", excerpt(name)))
-            .allowed(format!("ids less than {width}"))
-            .help("correct the id, or give the model's width (`LoadOptions::width`) if it is larger than the tokenizer's"),
-    )
-}
+    /// The error of an end-of-sequence id past the `ranks` of a rank file.
+    eos_past_ranks(id: TokenId, ranks: usize) =
+        "vocabulary/eos-range", "an end-of-sequence id lies past the ranks of this file, which has no special tokens"
+        found("{id}, {ranks} ranks")
+        allowed("ids less than {ranks}; others with their names or with the width of the model's logits")
+        help("also pass the width (`LoadOptions::width`, `vocab_size` in the model's `config.json`) or the special \
+        tokens (`LoadOptions::specials`)");
 
-pub(crate) fn special_twice(name: &str, first: TokenId, second: TokenId) -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/special-twice", "two special tokens have one name or one id")
-            .found(format!("`{}` with ids {first} and {second}", excerpt(name)))
-            .allowed("names and ids that differ")
-            .help("give each special token once"),
-    )
-}
+    special_range(name: &str, id: TokenId, width: usize) =
+        "vocabulary/special-range", "a special token's id lies outside the vocabulary"
+        found("`{}` with id {id}", excerpt(name))
+        allowed("ids less than {width}")
+        help("correct the id, or give the model's width (`LoadOptions::width`) if it is larger than the tokenizer's");
 
-pub(crate) fn special_name() -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/special-name", "a special token has an empty name")
-            .allowed("a name of one character or more")
-            .help("grammars refer to special tokens by name"),
-    )
-}
+    special_twice(name: &str, first: TokenId, second: TokenId) =
+        "vocabulary/special-twice", "two special tokens have one name or one id"
+        found("`{}` with ids {first} and {second}", excerpt(name))
+        allowed("names and ids that differ")
+        help("give each special token once");
 
-pub(crate) fn no_eos() -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/no-eos", "no end-of-sequence token is known by name in this tokenizer")
-            .allowed("one end-of-sequence id or more")
-            .help(
-                "pass the model's end-of-sequence ids (`LoadOptions::eos`); see its `generation_config.json`",
-            ),
-    )
+    special_name() = "vocabulary/special-name", "a special token has an empty name"
+        allowed("a name of one character or more") help("grammars refer to special tokens by name");
+
+    no_eos() = "vocabulary/no-eos", "no end-of-sequence token is known by name in this tokenizer"
+        allowed("one end-of-sequence id or more")
+        help("pass the model's end-of-sequence ids (`LoadOptions::eos`); see its `generation_config.json`");
+
+    missing_model() =
+        "vocabulary/format", "this JSON object is neither a Hugging Face `tokenizer.json` nor a `tekken.json`"
+        at(Place::Pointer(String::new()))
+        found("no `model` with a `vocab`")
+        allowed("an object with `model`, `added_tokens` and `decoder`; or one with `config` and `vocab`")
+        help("pass `tokenizer.json`, not `tokenizer_config.json`, `vocab.json` or `config.json`");
+
+    unsupported_model(found: &str) =
+        "vocabulary/model", "this kind of tokenizer does not give exact bytes for each token"
+        at(Place::Pointer("/model".into()))
+        found(found)
+        allowed("BPE or Unigram, byte-level or with Metaspace and byte fallback")
+        help("masks need each token's exact bytes; use a model whose tokenizer has them");
+
+    tekken(pointer: &str, what: &'static str, found: &str, allowed: &str) = "vocabulary/tekken", (what)
+        at(Place::Pointer(pointer.into()))
+        found(excerpt(found))
+        allowed(allowed)
+        help("check that the file is whole and unedited");
+
+    /// The error of a SentencePiece model whose field at byte `at` is damaged.
+    sentencepiece_field(at: usize) = "vocabulary/sentencepiece", "a field of the model is damaged or cut off"
+        at(Place::Byte(at))
+        allowed("the fields of a protocol buffer: integers, numbers of 32 and 64 bits, bytes")
+        help("download the file again, and check its length");
+
+    /// The error of the piece `id` of a SentencePiece model.
+    sentencepiece_piece(id: usize, what: &'static str, found: &[u8], allowed: &str) =
+        "vocabulary/sentencepiece", (what)
+        at(Place::Pointer(format!("/pieces/{id}")))
+        found(excerpt_bytes(found))
+        allowed(allowed)
+        help("check that the file is whole and unedited");
+
+    id_twice(pointer: &str, id: u32, first: &str, second: &str) =
+        "vocabulary/id-twice", "two tokens have the id {id}"
+        at(Place::Pointer(pointer.into()))
+        found("`{}` and `{}`", excerpt(first), excerpt(second))
+        allowed("each id once")
+        help("the file is damaged, or was edited by hand");
+
+    tiktoken_line(line: usize, column: usize, found: &[u8], what: &'static str) =
+        "vocabulary/tiktoken", (what)
+        at(Place::LineColumn { line, column })
+        found(excerpt_bytes(found))
+        allowed("`<token in base64> <rank>` on each line, each rank once")
+        help("check that the file is whole and unedited");
 }
 
 pub(crate) fn json(content: &[u8], cause: &serde_json::Error) -> Error {
@@ -128,32 +143,6 @@ pub(crate) fn not_a_tokenizer(content: &[u8]) -> Error {
     )
 }
 
-pub(crate) fn missing_model() -> Error {
-    vocabulary(
-        Diagnostic::new(
-            "vocabulary/format",
-            "this JSON object is neither a Hugging Face `tokenizer.json` nor a `tekken.json`",
-        )
-        .at(Place::Pointer(String::new()))
-        .found("no `model` with a `vocab`")
-        .allowed("an object with `model`, `added_tokens` and `decoder`; or one with `config` and `vocab`")
-        .help("pass `tokenizer.json`, not `tokenizer_config.json`, `vocab.json` or `config.json`"),
-    )
-}
-
-pub(crate) fn unsupported_model(found: &str) -> Error {
-    vocabulary(
-        Diagnostic::new(
-            "vocabulary/model",
-            "this kind of tokenizer does not give exact bytes for each token",
-        )
-        .at(Place::Pointer("/model".into()))
-        .found(found)
-        .allowed("BPE or Unigram, byte-level or with Metaspace and byte fallback")
-        .help("masks need each token's exact bytes; use a model whose tokenizer has them"),
-    )
-}
-
 pub(crate) fn unsupported_decoder(pointer: impl Into<String>, found: &str) -> Error {
     inexact_decoder(
         pointer,
@@ -174,63 +163,12 @@ fn inexact_decoder(pointer: impl Into<String>, found: &str, allowed: &str) -> Er
     )
 }
 
-pub(crate) fn tekken(pointer: &str, what: &'static str, found: &str, allowed: &str) -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/tekken", what)
-            .at(Place::Pointer(pointer.into()))
-            .found(excerpt(found))
-            .allowed(allowed)
-            .help("check that the file is whole and unedited"),
-    )
-}
-
-/// The error of a SentencePiece model whose field at byte `at` is damaged.
-pub(crate) fn sentencepiece_field(at: usize) -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/sentencepiece", "a field of the model is damaged or cut off")
-            .at(Place::Byte(at))
-            .allowed("the fields of a protocol buffer: integers, numbers of 32 and 64 bits, bytes")
-            .help("download the file again, and check its length"),
-    )
-}
-
-/// The error of the piece `id` of a SentencePiece model.
-pub(crate) fn sentencepiece_piece(id: usize, what: &'static str, found: &[u8], allowed: &str) -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/sentencepiece", what)
-            .at(Place::Pointer(format!("/pieces/{id}")))
-            .found(excerpt_bytes(found))
-            .allowed(allowed)
-            .help("check that the file is whole and unedited"),
-    )
-}
-
 /// The error of a SentencePiece model that replaces texts when it decodes.
 pub(crate) fn sentencepiece_replaces() -> Error {
     inexact_decoder(
         "/denormalizer_spec/precompiled_charsmap",
         "replacements that are applied to decoded text",
         "no replacements, as in all models with the default `denormalization_rule_tsv`",
-    )
-}
-
-pub(crate) fn id_twice(pointer: &str, id: u32, first: &str, second: &str) -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/id-twice", format!("two tokens have the id {id}"))
-            .at(Place::Pointer(pointer.into()))
-            .found(format!("`{}` and `{}`", excerpt(first), excerpt(second)))
-            .allowed("each id once")
-            .help("the file is damaged, or was edited by hand"),
-    )
-}
-
-pub(crate) fn tiktoken_line(line: usize, column: usize, found: &[u8], what: &'static str) -> Error {
-    vocabulary(
-        Diagnostic::new("vocabulary/tiktoken", what)
-            .at(Place::LineColumn { line, column })
-            .found(excerpt_bytes(found))
-            .allowed("`<token in base64> <rank>` on each line, each rank once")
-            .help("check that the file is whole and unedited"),
     )
 }
 

@@ -235,23 +235,37 @@ fn constructors_without_a_place_are_known() {
     let (mut seen, mut wrong, mut used) = (0, Vec::new(), vec![false; WITHOUT_PLACE.len()]);
     for (path, text) in product() {
         let text = text.split("#[cfg(test)]").next().unwrap();
-        for function in text.split("\nfn ").flat_map(|part| part.split("\npub")) {
+        let mut check = |code: &str, has_place: bool| {
+            seen += 1;
             // diagnostics with a place or a file are skipped, and those whose code is not a literal
-            let has_place = [".at(", " at(", "(at(", ".in_file(", "at_span(", "at_offset("];
+            if has_place || !code.contains('/') {
+                return;
+            }
+            match WITHOUT_PLACE.iter().position(|(prefix, _)| code.starts_with(prefix)) {
+                Some(known) => used[known] = true,
+                None => wrong.push(format!("{}: {code}", path.display())),
+            }
+        };
+        let has_place = |text: &str| {
+            let place = [".at(", " at(", "(at(", ".in_file(", " in_file(", "at_span(", "at_offset("];
+            place.iter().any(|place| text.contains(place))
+        };
+        let code = |text: &str| text.split('"').nth(1).unwrap_or_default().to_owned();
+        for function in text.split("\nfn ").flat_map(|part| part.split("\npub")) {
             for made in function.split("Diagnostic::new(").skip(1) {
-                seen += 1;
-                let code = made.split('"').nth(1).unwrap_or_default();
-                if has_place.iter().any(|place| function.contains(place)) || !code.contains('/') {
-                    continue;
-                }
-                match WITHOUT_PLACE.iter().position(|(prefix, _)| code.starts_with(prefix)) {
-                    Some(known) => used[known] = true,
-                    None => wrong.push(format!("{}: {code}", path.display())),
-                }
+                check(&code(made), has_place(function));
+            }
+        }
+        for rows in text.split("\ngrammata_base::errors! {").skip(1) {
+            let rows = rows.split("\n}").next().unwrap_or_default();
+            let (shared, rows) = rows.split_once(";\n\n").unwrap_or_default();
+            for row in rows.split(";\n\n") {
+                let row: String = row.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+                check(&code(&row), has_place(shared) || has_place(&row));
             }
         }
     }
-    assert!(seen > 150, "only {seen}");
+    assert!(seen > 500, "only {seen}");
     assert!(wrong.is_empty(), "{wrong:#?}");
     let unused: Vec<&str> =
         WITHOUT_PLACE.iter().zip(used).filter(|(_, used)| !used).map(|((code, _), _)| *code).collect();

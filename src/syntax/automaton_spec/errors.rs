@@ -28,16 +28,240 @@ fn a(kind: Kind) -> String {
     format!("{} `{kind}`", if kind == Kind::Nfa { "an" } else { "a" })
 }
 
-fn unreadable(notation: &str, cause: &str, place: Place) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/unreadable", format!("the {notation} cannot be read"))
-            .at(place)
-            .cause(cause)
-            .help(did_you_mean_field(
-                cause,
-                "correct it there; the documentation of `automaton_spec` lists the fields",
-            )),
-    )
+grammata_base::errors! {
+    Grammar;
+
+    unreadable(notation: &str, cause: &str, place: Place) =
+        "automaton-spec/unreadable", "the {notation} cannot be read"
+        at(place)
+        cause(cause)
+        help(did_you_mean_field(
+            cause,
+            "correct it there; the documentation of `automaton_spec` lists the fields",
+        ));
+}
+
+grammata_base::errors! {
+    pub(super) Grammar;
+
+    missing(field: &str, kind: Kind) = "automaton-spec/missing", ("{} needs `{field}`", a(kind))
+        at(Place::Pointer(String::new()))
+        help(match kind {
+            Kind::Cfg => "name the head with which derivations start",
+            _ => "name the state in which the automaton starts",
+        });
+
+    misplaced_field(field: &str, kind: Kind, allowed: &[&str]) =
+        "automaton-spec/misplaced", ("{} has no `{field}`", a(kind))
+        at(Place::Pointer(format!("/{field}")))
+        allowed("for this kind: {}", list(allowed.iter().copied()))
+        help("take the field out, or change `kind`");
+
+    stack_without_stack(field: &str, kind: Kind, transition: usize) =
+        "automaton-spec/misplaced", ("{} has no stack, so no `{field}`", a(kind))
+        at(Place::Pointer(format!("/transitions/{transition}/{field}")))
+        help("take the field out, or make it a `pda`");
+
+    state_twice(name: &str, index: usize) =
+        "automaton-spec/twice", ("the state `{}` is listed twice", excerpt(name))
+        at(Place::Pointer(format!("/states/{index}"))) help("list each state once");
+
+    no_input(transition: usize) =
+        "automaton-spec/no-input", "a transition whose list of inputs is empty is never taken"
+        at(Place::Pointer(format!("/transitions/{transition}/input")))
+        help("list symbols; or leave `input` out, for a transition that reads nothing");
+
+    reads_nothing(transition: usize, from: &str) =
+        "automaton-spec/nondeterministic", ("a transition from `{}` reads nothing, which a `dfa` does not allow", excerpt(from))
+        at(Place::Pointer(format!("/transitions/{transition}")))
+        help("give it an `input`, or make it an `nfa`");
+
+    nothing_accepts(kind: Kind) = "automaton-spec/no-accepting-state", "no state of the `{kind}` accepts"
+        at(Place::Pointer("/accepting".to_owned()))
+        help(match kind {
+            Kind::Pda => "list the states in `accepting`, or set `accept_by = \"empty-stack\"`",
+            _ => "list the states in `accepting`",
+        });
+
+    accepting_of_no_use() =
+        "automaton-spec/misplaced", "`accepting` has no effect: the automaton accepts by empty stack in every state"
+        at(Place::Pointer("/accepting".to_owned()))
+        allowed("`accept_by` of `final-state`, `both` or `either` with accepting states")
+        help("take `accepting` out, or change `accept_by`");
+
+    head_is_symbol(name: &str, place: &str) =
+        "automaton-spec/twice", ("`{}` is both a symbol and the head of a rule", excerpt(name))
+        at(Place::Pointer(place.to_owned())) help("give one of them another name");
+
+    unproductive(head: &str) =
+        "automaton-spec/unproductive", ("`{}` derives no word: every body of it needs something that never ends", excerpt(head))
+        at(Place::Rule(head.to_owned())) help("give it a body of symbols, or of heads that derive some word");
+
+    empty_language() =
+        "automaton-spec/empty-language", "no word is accepted: no path leads from the start to an end"
+        at(Place::Pointer("/start".to_owned()))
+        help("add the missing transitions or rules; with parameters, check that their values leave a path");
+
+    unreachable_states<'a>(names: impl IntoIterator<Item = &'a str>) =
+        Diagnostic "automaton-spec/unreachable", "no transitions lead from the start to some of the states"
+        at(Place::Pointer("/transitions".to_owned()))
+        found(list(names))
+        help("they are left out; add transitions to them, or take them away");
+
+    unreachable_rules<'a>(heads: impl IntoIterator<Item = &'a str>) =
+        Diagnostic "automaton-spec/unreachable", "no derivation from the start reaches some of the heads"
+        at(Place::Pointer("/rules".to_owned()))
+        found(list(heads))
+        help("their rules are left out; name them in a body, or take them away");
+
+    states_without_end<'a>(names: impl IntoIterator<Item = &'a str>) =
+        Diagnostic "automaton-spec/no-end", "no transitions lead from some of the states to an accepting state"
+        at(Place::Pointer("/transitions".to_owned()))
+        found(list(names))
+        help("they are left out; add transitions from them, list them in `accepting`, or take them away");
+
+    unused_symbols<'a>(names: impl IntoIterator<Item = &'a str>) =
+        Diagnostic "automaton-spec/unused", "some symbols are in no word"
+        at(Place::Pointer("/symbols".to_owned()))
+        found(list(names))
+        help("name them in a transition or a rule that is reached from the start, or take them away");
+
+    unmade_input(symbol: &str, input: &str, number: usize) =
+        Diagnostic "automaton-spec/unmade-input", ("no symbol makes `{}`, an input of `{}`", excerpt(input), excerpt(symbol))
+        at(Place::Pointer(pointer(["symbols", symbol, "inputs", &number.to_string()])))
+        help("list it among the `outputs` of the symbol that makes it, or take it out of `inputs`");
+
+    limited_twice(name: &str, place: String) =
+        "automaton-spec/twice", ("`{}` has two limits that do not combine", excerpt(name))
+        at(Place::Pointer(place))
+        allowed("one of `at_most_once`, `exactly_once` and `at_most`; `at_least` with `at_most_once` or `at_most`")
+        help("list it once");
+
+    required_but_unused(name: &str, place: String) =
+        "automaton-spec/empty-language", ("`{}` must be in every word once, but is in none", excerpt(name))
+        at(Place::Pointer(place))
+        help("use the symbol on some way from the start to an end, or take the limit away");
+
+    empty_text(name: &str) =
+        "automaton-spec/ambiguous-texts", ("the symbol `{}` spells nothing, so `limits` cannot be checked", excerpt(name))
+        at(Place::Pointer(pointer(["symbols", name]))) help("give it a text, or take `limits` out");
+
+    equal_texts(first: &str, second: &str, text: &str) =
+        "automaton-spec/ambiguous-texts", ("the symbols `{}` and `{}` spell the same, so `limits` cannot be checked", excerpt(first), excerpt(second))
+        at(Place::Pointer(pointer(["symbols", second])))
+        found(text)
+        help("give them different texts, or use one symbol");
+
+    header_without_end() = "automaton-spec/header", "the header with parameters has no end"
+        at(Place::LineColumn { line: 1, column: 1 })
+        allowed("a line `# ---` after the `[parameters]` table")
+        help("put the line `# ---` between the parameters and the spec");
+
+    parameter_name(name: &str) = "automaton-spec/parameter", "the name of a parameter is not an identifier"
+        at(Place::Pointer(pointer(["parameters", name])))
+        found(name)
+        allowed("letters of ASCII, digits and `_`, not beginning with a digit")
+        help("rename the parameter");
+
+    parameter_default(name: &str, kind: Option<ParameterType>, value: &toml::Value) =
+        "automaton-spec/parameter", "the default of a parameter has the wrong type"
+        at(Place::Pointer(pointer(["parameters", name, "default"])))
+        found(value.to_string())
+        allowed(match kind {
+            Some(kind) => format!("a value of type {kind}"),
+            None => "an integer, a boolean, a string or a list of strings".to_owned(),
+        })
+        help("change the default, or `type`");
+
+    parameter_bounds(name: &str, kind: ParameterType) =
+        "automaton-spec/parameter", "a parameter of type {kind} has `min` or `max`"
+        at(Place::Pointer(pointer(["parameters", name])))
+        allowed("`min` and `max` for integers")
+        help("list the values in `allowed` instead");
+
+    parameter_allowed(name: &str, kind: ParameterType) =
+        "automaton-spec/parameter", "an allowed value of a parameter has the wrong type"
+        at(Place::Pointer(pointer(["parameters", name, "allowed"])))
+        allowed("values of type {kind}")
+        help("change the values, or the default's type");
+
+    parameter_value(parameter: &Parameter, found: &str) =
+        "automaton-spec/parameter", ("invalid value for the parameter `{}`", parameter.name)
+        at(Place::Pointer(format!("/parameters/{}", parameter.name)))
+        found(found)
+        allowed(parameter.describe_allowed())
+        help("choose a value that is allowed");
+
+    unknown_parameter(name: &str, parameters: &[Parameter]) =
+        "automaton-spec/parameter", ("no such parameter: `{}`", excerpt(name))
+        at(Place::Pointer("/parameters".to_owned()))
+        allowed(list(parameters.iter().map(|parameter| parameter.name.as_str())))
+        help("correct the name, or declare the parameter in the header");
+
+    template(found: &str, place: Place) = "automaton-spec/template", "the template cannot be rendered"
+        at(place)
+        cause(found)
+        help("correct the tag on that line; `{{{{`, `{{%` and `{{#` begin tags everywhere after the header");
+
+    crossed_limits(name: &str, place: String) =
+        "automaton-spec/empty-language", ("`{}` must occur more often than it may", excerpt(name))
+        at(Place::Pointer(place))
+        help("let the number under `at_least` be at most that under `at_most`, and at most 1 under `at_most_once`");
+
+    group_is_symbol(name: &str) = "automaton-spec/twice", ("`{}` is both a symbol and a group", excerpt(name))
+        at(Place::Pointer(pointer(["symbols", name])))
+        help("give the group another name: limits name symbols and groups alike");
+
+    bad_set(name: &str, wrong: &str) = "automaton-spec/set", (wrong)
+        at(Place::Pointer(pointer(["symbols", name, "set"])))
+        allowed("`{{ of = [texts], min = 0, max = all, separator = \", \", empty = \"none\", aliases = {{ ELEMENT = [texts] }} }}`")
+        help("correct the set, or the symbol's `text`");
+
+    bad_phrase(wrong: &str, place: String) = "automaton-spec/phrase", (wrong)
+        at(Place::Pointer(place))
+        allowed("`{{ text = TEXT, steps = [symbols] }}`, with `{{}}` in the text if one step is set-valued")
+        help("correct the text or the steps; without steps, the phrase is a note");
+
+    set_under_limits(name: &str) =
+        "automaton-spec/plans-only", ("the symbol `{}` is set-valued, so `limits` cannot be checked on texts", excerpt(name))
+        at(Place::Pointer(pointer(["symbols", name, "set"])))
+        allowed("sets, or limits and `requires`; plans may have both")
+        help("use the spec with `grammata plan`, or take one of them out");
+
+    token_under_limits(name: &str) =
+        "automaton-spec/token-under-limits", ("the symbol `{}` is a token, so `limits` and `requires`, which read texts, cannot be checked", excerpt(name))
+        at(Place::Pointer(pointer(["symbols", name, "token"])))
+        allowed("tokens, or limits and `requires`")
+        help("say it with states, or give the symbol a text");
+
+    token_in_plan(name: &str) =
+        "automaton-spec/token-in-plan", ("the action `{}` is a token: plans are made of texts", excerpt(name))
+        at(Place::Pointer(pointer(["symbols", name, "token"])))
+        help("give the action a text, or use the spec as a grammar");
+
+    free_text_under_limits(name: &str) =
+        "automaton-spec/free-text-under-limits", ("the symbol `{}` is free text, which may contain other symbols, so `limits` and `requires` cannot be checked", excerpt(name))
+        at(free_text_of(name))
+        allowed("free text, or limits and `requires`")
+        help("say it with states, or give the symbol a text");
+
+    free_text_in_plan(name: &str) =
+        "automaton-spec/free-text-in-plan", ("the action `{}` is free text: plans are made of known texts", excerpt(name))
+        at(free_text_of(name)) help("give the action a text, or use the spec as a grammar");
+
+    cost_in_text() = "automaton-spec/plans-only", "a bound on the cost of plans cannot be checked on texts"
+        at(Place::Pointer("/limits/max_cost".to_owned()))
+        help("use the spec with `grammata plan`, or take `max_cost` out");
+
+    misplaced_templates() = "automaton-spec/misplaced", "templates belong in the header, if there is one"
+        at(Place::Pointer("/templates".to_owned())) help("move `[templates]` before the line `# ---`");
+
+    too_many_actions(found: usize, most: usize) =
+        "automaton-spec/too-many-actions", "there are too many actions for a plan"
+        at(Place::Pointer("/symbols".to_owned()))
+        found(found.to_string())
+        allowed("at most {most} in use")
+        help("split the spec, or put actions that are alike into a set");
 }
 
 pub(super) fn toml(text: &str, cause: &toml::de::Error) -> Error {
@@ -70,34 +294,6 @@ fn is_quoted(text: &str, at: usize, name: &str) -> bool {
     rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with('"'))
 }
 
-pub(super) fn missing(field: &str, kind: Kind) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/missing", format!("{} needs `{field}`", a(kind)))
-            .at(Place::Pointer(String::new()))
-            .help(match kind {
-                Kind::Cfg => "name the head with which derivations start",
-                _ => "name the state in which the automaton starts",
-            }),
-    )
-}
-
-pub(super) fn misplaced_field(field: &str, kind: Kind, allowed: &[&str]) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/misplaced", format!("{} has no `{field}`", a(kind)))
-            .at(Place::Pointer(format!("/{field}")))
-            .allowed(format!("for this kind: {}", list(allowed.iter().copied())))
-            .help("take the field out, or change `kind`"),
-    )
-}
-
-pub(super) fn stack_without_stack(field: &str, kind: Kind, transition: usize) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/misplaced", format!("{} has no stack, so no `{field}`", a(kind)))
-            .at(Place::Pointer(format!("/transitions/{transition}/{field}")))
-            .help("take the field out, or make it a `pda`"),
-    )
-}
-
 pub(super) fn undefined<'a>(
     what: &str,
     name: &str,
@@ -124,35 +320,6 @@ pub(super) fn undefined<'a>(
     )
 }
 
-pub(super) fn state_twice(name: &str, index: usize) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/twice", format!("the state `{}` is listed twice", excerpt(name)))
-            .at(Place::Pointer(format!("/states/{index}")))
-            .help("list each state once"),
-    )
-}
-
-pub(super) fn no_input(transition: usize) -> Error {
-    error(
-        Diagnostic::new(
-            "automaton-spec/no-input",
-            "a transition whose list of inputs is empty is never taken",
-        )
-        .at(Place::Pointer(format!("/transitions/{transition}/input")))
-        .help("list symbols; or leave `input` out, for a transition that reads nothing"),
-    )
-}
-
-pub(super) fn reads_nothing(transition: usize, from: &str) -> Error {
-    let message =
-        format!("a transition from `{}` reads nothing, which a `dfa` does not allow", excerpt(from));
-    error(
-        Diagnostic::new("automaton-spec/nondeterministic", message)
-            .at(Place::Pointer(format!("/transitions/{transition}")))
-            .help("give it an `input`, or make it an `nfa`"),
-    )
-}
-
 pub(super) fn nondeterministic(from: &str, symbol: &str, transitions: [usize; 2], to: [&str; 2]) -> Error {
     let message = format!("two transitions of a `dfa` leave `{}` on `{}`", excerpt(from), excerpt(symbol));
     let [first, second] = transitions;
@@ -162,136 +329,6 @@ pub(super) fn nondeterministic(from: &str, symbol: &str, transitions: [usize; 2]
             .found(format!("/transitions/{first} to `{}`, /transitions/{second} to `{}`", to[0], to[1]))
             .allowed("one transition for each state and symbol")
             .help("take one of them out, or make it an `nfa`"),
-    )
-}
-
-pub(super) fn nothing_accepts(kind: Kind) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/no-accepting-state", format!("no state of the `{kind}` accepts"))
-            .at(Place::Pointer("/accepting".to_owned()))
-            .help(match kind {
-                Kind::Pda => "list the states in `accepting`, or set `accept_by = \"empty-stack\"`",
-                _ => "list the states in `accepting`",
-            }),
-    )
-}
-
-pub(super) fn accepting_of_no_use() -> Error {
-    let message = "`accepting` has no effect: the automaton accepts by empty stack in every state";
-    error(
-        Diagnostic::new("automaton-spec/misplaced", message)
-            .at(Place::Pointer("/accepting".to_owned()))
-            .allowed("`accept_by` of `final-state`, `both` or `either` with accepting states")
-            .help("take `accepting` out, or change `accept_by`"),
-    )
-}
-
-pub(super) fn head_is_symbol(name: &str, place: &str) -> Error {
-    let message = format!("`{}` is both a symbol and the head of a rule", excerpt(name));
-    error(
-        Diagnostic::new("automaton-spec/twice", message)
-            .at(Place::Pointer(place.to_owned()))
-            .help("give one of them another name"),
-    )
-}
-
-pub(super) fn unproductive(head: &str) -> Error {
-    let message =
-        format!("`{}` derives no word: every body of it needs something that never ends", excerpt(head));
-    error(
-        Diagnostic::new("automaton-spec/unproductive", message)
-            .at(Place::Rule(head.to_owned()))
-            .help("give it a body of symbols, or of heads that derive some word"),
-    )
-}
-
-pub(super) fn empty_language() -> Error {
-    error(
-        Diagnostic::new(
-            "automaton-spec/empty-language",
-            "no word is accepted: no path leads from the start to an end",
-        )
-        .at(Place::Pointer("/start".to_owned()))
-        .help("add the missing transitions or rules; with parameters, check that their values leave a path"),
-    )
-}
-
-pub(super) fn unreachable_states<'a>(names: impl IntoIterator<Item = &'a str>) -> Diagnostic {
-    Diagnostic::new("automaton-spec/unreachable", "no transitions lead from the start to some of the states")
-        .at(Place::Pointer("/transitions".to_owned()))
-        .found(list(names))
-        .help("they are left out; add transitions to them, or take them away")
-}
-
-pub(super) fn unreachable_rules<'a>(heads: impl IntoIterator<Item = &'a str>) -> Diagnostic {
-    Diagnostic::new("automaton-spec/unreachable", "no derivation from the start reaches some of the heads")
-        .at(Place::Pointer("/rules".to_owned()))
-        .found(list(heads))
-        .help("their rules are left out; name them in a body, or take them away")
-}
-
-pub(super) fn states_without_end<'a>(names: impl IntoIterator<Item = &'a str>) -> Diagnostic {
-    Diagnostic::new(
-        "automaton-spec/no-end",
-        "no transitions lead from some of the states to an accepting state",
-    )
-    .at(Place::Pointer("/transitions".to_owned()))
-    .found(list(names))
-    .help("they are left out; add transitions from them, list them in `accepting`, or take them away")
-}
-
-pub(super) fn unused_symbols<'a>(names: impl IntoIterator<Item = &'a str>) -> Diagnostic {
-    Diagnostic::new("automaton-spec/unused", "some symbols are in no word")
-        .at(Place::Pointer("/symbols".to_owned()))
-        .found(list(names))
-        .help("name them in a transition or a rule that is reached from the start, or take them away")
-}
-
-pub(super) fn unmade_input(symbol: &str, input: &str, number: usize) -> Diagnostic {
-    let message = format!("no symbol makes `{}`, an input of `{}`", excerpt(input), excerpt(symbol));
-    Diagnostic::new("automaton-spec/unmade-input", message)
-        .at(Place::Pointer(pointer(["symbols", symbol, "inputs", &number.to_string()])))
-        .help("list it among the `outputs` of the symbol that makes it, or take it out of `inputs`")
-}
-
-pub(super) fn limited_twice(name: &str, place: String) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/twice", format!("`{}` has two limits that do not combine", excerpt(name)))
-            .at(Place::Pointer(place))
-            .allowed("one of `at_most_once`, `exactly_once` and `at_most`; `at_least` with `at_most_once` or `at_most`")
-            .help("list it once"),
-    )
-}
-
-pub(super) fn required_but_unused(name: &str, place: String) -> Error {
-    let message = format!("`{}` must be in every word once, but is in none", excerpt(name));
-    error(
-        Diagnostic::new("automaton-spec/empty-language", message)
-            .at(Place::Pointer(place))
-            .help("use the symbol on some way from the start to an end, or take the limit away"),
-    )
-}
-
-pub(super) fn empty_text(name: &str) -> Error {
-    let message = format!("the symbol `{}` spells nothing, so `limits` cannot be checked", excerpt(name));
-    error(
-        Diagnostic::new("automaton-spec/ambiguous-texts", message)
-            .at(Place::Pointer(pointer(["symbols", name])))
-            .help("give it a text, or take `limits` out"),
-    )
-}
-
-pub(super) fn equal_texts(first: &str, second: &str, text: &str) -> Error {
-    let message = format!(
-        "the symbols `{}` and `{}` spell the same, so `limits` cannot be checked",
-        excerpt(first),
-        excerpt(second)
-    );
-    error(
-        Diagnostic::new("automaton-spec/ambiguous-texts", message)
-            .at(Place::Pointer(pointer(["symbols", second])))
-            .found(text)
-            .help("give them different texts, or use one symbol"),
     )
 }
 
@@ -307,206 +344,8 @@ pub(super) fn ambiguous_texts(readings: &[Vec<&str>; 2]) -> Error {
     )
 }
 
-pub(super) fn header_without_end() -> Error {
-    error(
-        Diagnostic::new("automaton-spec/header", "the header with parameters has no end")
-            .at(Place::LineColumn { line: 1, column: 1 })
-            .allowed("a line `# ---` after the `[parameters]` table")
-            .help("put the line `# ---` between the parameters and the spec"),
-    )
-}
-
-pub(super) fn parameter_name(name: &str) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/parameter", "the name of a parameter is not an identifier")
-            .at(Place::Pointer(pointer(["parameters", name])))
-            .found(name)
-            .allowed("letters of ASCII, digits and `_`, not beginning with a digit")
-            .help("rename the parameter"),
-    )
-}
-
-pub(super) fn parameter_default(name: &str, kind: Option<ParameterType>, value: &toml::Value) -> Error {
-    let allowed = match kind {
-        Some(kind) => format!("a value of type {kind}"),
-        None => "an integer, a boolean, a string or a list of strings".to_owned(),
-    };
-    error(
-        Diagnostic::new("automaton-spec/parameter", "the default of a parameter has the wrong type")
-            .at(Place::Pointer(pointer(["parameters", name, "default"])))
-            .found(value.to_string())
-            .allowed(allowed)
-            .help("change the default, or `type`"),
-    )
-}
-
-pub(super) fn parameter_bounds(name: &str, kind: ParameterType) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/parameter", format!("a parameter of type {kind} has `min` or `max`"))
-            .at(Place::Pointer(pointer(["parameters", name])))
-            .allowed("`min` and `max` for integers")
-            .help("list the values in `allowed` instead"),
-    )
-}
-
-pub(super) fn parameter_allowed(name: &str, kind: ParameterType) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/parameter", "an allowed value of a parameter has the wrong type")
-            .at(Place::Pointer(pointer(["parameters", name, "allowed"])))
-            .allowed(format!("values of type {kind}"))
-            .help("change the values, or the default's type"),
-    )
-}
-
-pub(super) fn parameter_value(parameter: &Parameter, found: &str) -> Error {
-    let message = format!("invalid value for the parameter `{}`", parameter.name);
-    error(
-        Diagnostic::new("automaton-spec/parameter", message)
-            .at(Place::Pointer(format!("/parameters/{}", parameter.name)))
-            .found(found)
-            .allowed(parameter.describe_allowed())
-            .help("choose a value that is allowed"),
-    )
-}
-
-pub(super) fn unknown_parameter(name: &str, parameters: &[Parameter]) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/parameter", format!("no such parameter: `{}`", excerpt(name)))
-            .at(Place::Pointer("/parameters".to_owned()))
-            .allowed(list(parameters.iter().map(|parameter| parameter.name.as_str())))
-            .help("correct the name, or declare the parameter in the header"),
-    )
-}
-
-pub(super) fn template(found: &str, place: Place) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/template", "the template cannot be rendered")
-            .at(place)
-            .cause(found)
-            .help("correct the tag on that line; `{{`, `{%` and `{#` begin tags everywhere after the header"),
-    )
-}
-
-pub(super) fn crossed_limits(name: &str, place: String) -> Error {
-    let message = format!("`{}` must occur more often than it may", excerpt(name));
-    error(Diagnostic::new("automaton-spec/empty-language", message).at(Place::Pointer(place)).help(
-        "let the number under `at_least` be at most that under `at_most`, and at most 1 under `at_most_once`",
-    ))
-}
-
-pub(super) fn group_is_symbol(name: &str) -> Error {
-    let message = format!("`{}` is both a symbol and a group", excerpt(name));
-    error(
-        Diagnostic::new("automaton-spec/twice", message)
-            .at(Place::Pointer(pointer(["symbols", name])))
-            .help("give the group another name: limits name symbols and groups alike"),
-    )
-}
-
-pub(super) fn bad_set(name: &str, wrong: &str) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/set", wrong)
-            .at(Place::Pointer(pointer(["symbols", name, "set"])))
-            .allowed("`{ of = [texts], min = 0, max = all, separator = \", \", empty = \"none\", aliases = { ELEMENT = [texts] } }`")
-            .help("correct the set, or the symbol's `text`"),
-    )
-}
-
-pub(super) fn bad_phrase(wrong: &str, place: String) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/phrase", wrong)
-            .at(Place::Pointer(place))
-            .allowed("`{ text = TEXT, steps = [symbols] }`, with `{}` in the text if one step is set-valued")
-            .help("correct the text or the steps; without steps, the phrase is a note"),
-    )
-}
-
-pub(super) fn set_under_limits(name: &str) -> Error {
-    let message =
-        format!("the symbol `{}` is set-valued, so `limits` cannot be checked on texts", excerpt(name));
-    error(
-        Diagnostic::new("automaton-spec/plans-only", message)
-            .at(Place::Pointer(pointer(["symbols", name, "set"])))
-            .allowed("sets, or limits and `requires`; plans may have both")
-            .help("use the spec with `grammata plan`, or take one of them out"),
-    )
-}
-
-pub(super) fn token_under_limits(name: &str) -> Error {
-    let message = format!(
-        "the symbol `{}` is a token, so `limits` and `requires`, which read texts, cannot be checked",
-        excerpt(name)
-    );
-    error(
-        Diagnostic::new("automaton-spec/token-under-limits", message)
-            .at(Place::Pointer(pointer(["symbols", name, "token"])))
-            .allowed("tokens, or limits and `requires`")
-            .help("say it with states, or give the symbol a text"),
-    )
-}
-
-pub(super) fn token_in_plan(name: &str) -> Error {
-    let message = format!("the action `{}` is a token: plans are made of texts", excerpt(name));
-    error(
-        Diagnostic::new("automaton-spec/token-in-plan", message)
-            .at(Place::Pointer(pointer(["symbols", name, "token"])))
-            .help("give the action a text, or use the spec as a grammar"),
-    )
-}
-
-pub(super) fn free_text_under_limits(name: &str) -> Error {
-    let message = format!(
-        "the symbol `{}` is free text, which may contain other symbols, so `limits` and `requires` cannot be checked",
-        excerpt(name)
-    );
-    error(
-        Diagnostic::new("automaton-spec/free-text-under-limits", message)
-            .at(free_text_of(name))
-            .allowed("free text, or limits and `requires`")
-            .help("say it with states, or give the symbol a text"),
-    )
-}
-
-pub(super) fn free_text_in_plan(name: &str) -> Error {
-    let message = format!("the action `{}` is free text: plans are made of known texts", excerpt(name));
-    error(
-        Diagnostic::new("automaton-spec/free-text-in-plan", message)
-            .at(free_text_of(name))
-            .help("give the action a text, or use the spec as a grammar"),
-    )
-}
-
 pub(super) fn free_text_of(name: &str) -> Place {
     Place::Pointer(pointer(["symbols", name, "free_text"]))
-}
-
-pub(super) fn cost_in_text() -> Error {
-    error(
-        Diagnostic::new(
-            "automaton-spec/plans-only",
-            "a bound on the cost of plans cannot be checked on texts",
-        )
-        .at(Place::Pointer("/limits/max_cost".to_owned()))
-        .help("use the spec with `grammata plan`, or take `max_cost` out"),
-    )
-}
-
-pub(super) fn misplaced_templates() -> Error {
-    error(
-        Diagnostic::new("automaton-spec/misplaced", "templates belong in the header, if there is one")
-            .at(Place::Pointer("/templates".to_owned()))
-            .help("move `[templates]` before the line `# ---`"),
-    )
-}
-
-pub(super) fn too_many_actions(found: usize, most: usize) -> Error {
-    error(
-        Diagnostic::new("automaton-spec/too-many-actions", "there are too many actions for a plan")
-            .at(Place::Pointer("/symbols".to_owned()))
-            .found(found.to_string())
-            .allowed(format!("at most {most} in use"))
-            .help("split the spec, or put actions that are alike into a set"),
-    )
 }
 
 /// Places an error about an exceeded limit at the field `limits` of a spec. The error was caused by checking those

@@ -3,6 +3,9 @@
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt, excerpt_bytes, similar};
 use crate::error::{Error, ErrorKind};
 
+const TOKEN_FORMS: &str =
+    "`<name>`, `<[id]>`, `<[first-last]>`, lists `<[1,5-7],\"name\">`, and `!` before one of these";
+
 fn at(source: &str, offset: usize, code: &'static str, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(code, message).at(Place::in_text(source, offset))
 }
@@ -70,39 +73,164 @@ pub(super) fn undefined_rule<'s>(
     error(at(source, offset, "gbnf/undefined-rule", format!("the rule `{shown}` is not defined")).help(help))
 }
 
-pub(super) fn unknown_function(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/unknown-function", "unknown function after `@`")
-            .found(excerpt(&next(source, offset)))
-            .allowed("`@text(…)`, `@regex(\"…\")`, `@substring(\"…\", …)`, `@max_chars(n, part)`, `@max_bytes(n, part)` and `@max_tokens(n, part)`")
-            .help("`@text($, \"<call>\" call)` is text that may end anywhere, or at `<call>`, where `call` follows"),
-    )
+grammata_base::errors! {
+    pub(super) Grammar(source: &str, offset: usize) at(Place::in_text(source, offset));
+
+    unknown_function() = "gbnf/unknown-function", "unknown function after `@`"
+        found(excerpt(&next(source, offset)))
+        allowed("`@text(…)`, `@regex(\"…\")`, `@substring(\"…\", …)`, `@max_chars(n, part)`, `@max_bytes(n, part)` and `@max_tokens(n, part)`")
+        help("`@text($, \"<call>\" call)` is text that may end anywhere, or at `<call>`, where `call` follows");
+
+    expected_text(function: &str) = "gbnf/expected-text", "`@{function}` takes texts in quotes"
+        found(excerpt(&next(source, offset)))
+        allowed("`@regex(\"pattern\")`, `@regex(\"pattern\", \"flags\")` and `@substring(\"chunk\", \"chunk\")`")
+        help("write a text in quotes, and `,` or `)` after it");
+
+    regex_flag(flag: char) = "gbnf/regex-flag", "unsupported flag of a pattern"
+        found(flag.to_string())
+        allowed("i (letters in either case), s (`.` is every character), u (no effect), j (nothing that a JSON string escapes)")
+        help("write the pattern without it");
+
+    no_match() = "gbnf/regex-without-text", "no text matches the pattern"
+        found(excerpt(&next(source, offset)))
+        help("look for an anchor in the middle (`a^b`), a look-ahead that contradicts what follows, or a class without characters");
+
+    attribute_twice(name: &str) = "gbnf/attribute-twice", "a rule has this attribute already"
+        found(excerpt(name)) help("keep one of the two");
+
+    attribute_value(name: &str, allowed: &str) =
+        "gbnf/attribute-value", "the value of `{name}` cannot be read"
+        found(excerpt(&next(source, offset)))
+        allowed(allowed)
+        help("write the value after `=`, and `,` or `]` after it");
+
+    bad_most() = "gbnf/bad-bound", "the bound of a part cannot be read"
+        found(excerpt(&next(source, offset)))
+        allowed("a number, a comma and the part: `@max_chars(300, part)`")
+        help("write the greatest number of characters, bytes or tokens before the part");
+
+    expected_clause() = "gbnf/expected-clause", "a clause of `@text` is expected"
+        found(excerpt(&next(source, offset)))
+        allowed("a trigger in quotes or a token, and what follows it; `$` and what follows the end; or `!` and a string in quotes")
+        help("`@text(\"</think>\" answer)` is text up to `</think>`, after which `answer` comes");
+
+    choice_in_clause() = "gbnf/choice-in-clause", "a clause of `@text` is divided by `|`"
+        allowed("a sequence after the trigger")
+        help("put the alternatives into parentheses, or separate two triggers by a comma");
+
+    after_forbidden() = "gbnf/after-forbidden", "something follows a forbidden string of `@text`"
+        allowed("a comma or `)` after the string")
+        help("without `!` the string is a trigger, which something may follow");
+
+    duplicate_rule(name: &str, first: usize) =
+        "gbnf/duplicate-rule", ("the rule `{}` is defined twice", excerpt(name))
+        found("the first definition is at {}", line_column(source, first))
+        help("llama.cpp takes the last definition; remove the other, or join them with `|`");
+
+    unproductive_rule(name: &str) =
+        "gbnf/unproductive-rule", ("the rule `{}` describes no text", excerpt(name))
+        found("every alternative leads back to a rule that never ends")
+        help("add an alternative that does not lead back to the rule");
+
+    unreachable_rule(name: &str) =
+        Diagnostic "gbnf/unreachable-rule", ("the rule `{}` is not used", excerpt(name))
+        help("use it in a rule that the root reaches, or remove it");
+
+    unclosed_group() = "gbnf/unclosed-group", "a group is not closed"
+        found(next(source, offset)) help("close it with `)`; to mean the character, write `\"(\"`");
+
+    unopened_group() = "gbnf/unopened-group", "a group is closed that was not opened"
+        found(next(source, offset)) help("open it with `(`; to mean the character, write `\")\"`");
+
+    unclosed_literal() = "gbnf/unclosed-literal", "a literal is not closed"
+        found(next(source, offset)) help("close it with `\"`; to mean the character, write `\\\"`");
+
+    unclosed_class() = "gbnf/unclosed-class", "a class is not closed"
+        found(next(source, offset)) help("close it with `]`; to mean the character, write `\\]`");
+
+    big_number(digits: &str) = "gbnf/bad-repeat", "a bound is too big"
+        found(digits) allowed("at most 4294967295") help("leave it out for no bound: `{{n,}}`");
+
+    nothing_to_repeat() = "gbnf/nothing-to-repeat", "there is nothing before this to repeat"
+        found(next(source, offset))
+        help("put it after what it repeats; to mean the character, write it in double quotes");
+
+    not_a_token() = "gbnf/bad-token", "`!` needs a token after it"
+        found(next(source, offset))
+        allowed("`!<name>` or `!<[id]>`: any token but this one")
+        help("to leave characters out, write a class: `[^a]`");
+
+    unclosed_token() = "gbnf/unclosed-token", "a token is not closed"
+        found(next(source, offset)) help("close it with `>`; to mean the character, write `\"<\"`");
 }
 
-pub(super) fn expected_text(source: &str, offset: usize, function: &str) -> Error {
-    error(
-        at(source, offset, "gbnf/expected-text", format!("`@{function}` takes texts in quotes"))
-            .found(excerpt(&next(source, offset)))
-            .allowed("`@regex(\"pattern\")`, `@regex(\"pattern\", \"flags\")` and `@substring(\"chunk\", \"chunk\")`")
-            .help("write a text in quotes, and `,` or `)` after it"),
-    )
-}
+grammata_base::errors! {
+    pub(super) Grammar;
 
-pub(super) fn regex_flag(source: &str, offset: usize, flag: char) -> Error {
-    error(
-        at(source, offset, "gbnf/regex-flag", "unsupported flag of a pattern")
-            .found(flag.to_string())
-            .allowed("i (letters in either case), s (`.` is every character), u (no effect), j (nothing that a JSON string escapes)")
-            .help("write the pattern without it"),
-    )
-}
+    more_unreachable_rules(count: usize) =
+        Diagnostic "gbnf/unreachable-rule", "{count} more rules are not used"
+        help("use them in rules that the root reaches, or remove them");
 
-pub(super) fn no_match(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/regex-without-text", "no text matches the pattern")
-            .found(excerpt(&next(source, offset)))
-            .help("look for an anchor in the middle (`a^b`), a look-ahead that contradicts what follows, or a class without characters"),
-    )
+    empty_class(source: &str, start: usize, end: usize) = "gbnf/empty-class", "a class has no characters"
+        at(Place::in_text(source, start))
+        found(written(source, start, end))
+        help("put characters in it; for the empty text, write `\"\"`");
+
+    crossed_range(source: &str, start: usize, end: usize) =
+        "gbnf/crossed-range", "the ends of a range are crossed"
+        at(Place::in_text(source, start))
+        found(written(source, start, end))
+        help("swap them; to mean the character `-`, write `\\-`");
+
+    crossed_bounds(source: &str, start: usize, end: usize) =
+        "gbnf/crossed-bounds", "the bounds of a repeat are crossed"
+        at(Place::in_text(source, start))
+        found(written(source, start, end))
+        allowed("a minimum that is not above the maximum")
+        help("swap them");
+
+    bad_bounds(source: &str, start: usize, end: usize) =
+        "gbnf/bad-repeat", "the bounds of a repeat cannot be read"
+        at(Place::in_text(source, start))
+        found(written(source, start, source.get(end..).and_then(|rest| rest.chars().next()).map_or(end, |c| end + c.len_utf8())))
+        allowed("`{{n}}`, `{{n,}}` or `{{n,m}}`")
+        help("for at most n times write `{{0,n}}`; to mean the character, write `\"{{\"`");
+
+    bad_escape(source: &str, start: usize, end: usize) = "gbnf/bad-escape", "unknown escape"
+        at(Place::in_text(source, start))
+        found(written(source, start, end))
+        allowed("\\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xNN \\uNNNN \\UNNNNNNNN")
+        help("write `\\\\` for a backslash; other characters need none before them");
+
+    short_escape(source: &str, start: usize, end: usize, digits: usize) =
+        "gbnf/bad-escape", "an escape has too few hexadecimal digits"
+        at(Place::in_text(source, start))
+        found(written(source, start, end))
+        allowed("{digits} digits")
+        help("fill up with zeros in front");
+
+    no_character(source: &str, start: usize, end: usize) = "gbnf/bad-escape", "no character has this number"
+        at(Place::in_text(source, start))
+        found(written(source, start, end))
+        allowed("0 to 10FFFF without D800 to DFFF, the surrogates")
+        help("write a character beyond FFFF as one `\\UNNNNNNNN`, not as two halves");
+
+    bad_token(source: &str, start: usize, end: usize) = "gbnf/bad-token", "a token cannot be read"
+        at(Place::in_text(source, start))
+        found(written(source, start, source.get(end..).and_then(|rest| rest.chars().next()).map_or(end, |c| end + c.len_utf8())))
+        allowed(TOKEN_FORMS)
+        help("to mean the text, write it in double quotes");
+
+    bad_token_id(source: &str, start: usize, offset: usize) =
+        "gbnf/bad-token", "the id of a token cannot be read"
+        at(Place::in_text(source, start))
+        found(next(source, offset))
+        allowed("ids and ranges of ids, each at most 4294967295, with commas between them: `<[1,5-7]>`")
+        help("write the id as the tokenizer's file has it, without spaces");
+
+    crossed_token_ids(source: &str, start: usize, end: usize) =
+        "gbnf/crossed-range", "the ends of a range of ids are crossed"
+        at(Place::in_text(source, start)) found(written(source, start, end)) help("swap them");
 }
 
 /// Moves an error in a pattern to `offset`, where the pattern begins in the grammar. The place in the pattern becomes
@@ -122,87 +250,6 @@ pub(super) fn unknown_attribute(source: &str, offset: usize, name: &str) -> Erro
             .allowed("lazy, max_chars=N, max_tokens=N, capture, capture=\"name\", temperature=N")
             .help(did_you_mean(name, known, "take it out, if its effect is not needed")),
     )
-}
-
-pub(super) fn attribute_twice(source: &str, offset: usize, name: &str) -> Error {
-    error(
-        at(source, offset, "gbnf/attribute-twice", "a rule has this attribute already")
-            .found(excerpt(name))
-            .help("keep one of the two"),
-    )
-}
-
-pub(super) fn attribute_value(source: &str, offset: usize, name: &str, allowed: &str) -> Error {
-    error(
-        at(source, offset, "gbnf/attribute-value", format!("the value of `{name}` cannot be read"))
-            .found(excerpt(&next(source, offset)))
-            .allowed(allowed)
-            .help("write the value after `=`, and `,` or `]` after it"),
-    )
-}
-
-pub(super) fn bad_most(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/bad-bound", "the bound of a part cannot be read")
-            .found(excerpt(&next(source, offset)))
-            .allowed("a number, a comma and the part: `@max_chars(300, part)`")
-            .help("write the greatest number of characters, bytes or tokens before the part"),
-    )
-}
-
-pub(super) fn expected_clause(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/expected-clause", "a clause of `@text` is expected")
-            .found(excerpt(&next(source, offset)))
-            .allowed("a trigger in quotes or a token, and what follows it; `$` and what follows the end; or `!` and a string in quotes")
-            .help("`@text(\"</think>\" answer)` is text up to `</think>`, after which `answer` comes"),
-    )
-}
-
-pub(super) fn choice_in_clause(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/choice-in-clause", "a clause of `@text` is divided by `|`")
-            .allowed("a sequence after the trigger")
-            .help("put the alternatives into parentheses, or separate two triggers by a comma"),
-    )
-}
-
-pub(super) fn after_forbidden(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/after-forbidden", "something follows a forbidden string of `@text`")
-            .allowed("a comma or `)` after the string")
-            .help("without `!` the string is a trigger, which something may follow"),
-    )
-}
-
-pub(super) fn duplicate_rule(source: &str, offset: usize, name: &str, first: usize) -> Error {
-    let name = excerpt(name);
-    let first = line_column(source, first);
-    error(
-        at(source, offset, "gbnf/duplicate-rule", format!("the rule `{name}` is defined twice"))
-            .found(format!("the first definition is at {first}"))
-            .help("llama.cpp takes the last definition; remove the other, or join them with `|`"),
-    )
-}
-
-pub(super) fn unproductive_rule(source: &str, offset: usize, name: &str) -> Error {
-    let name = excerpt(name);
-    error(
-        at(source, offset, "gbnf/unproductive-rule", format!("the rule `{name}` describes no text"))
-            .found("every alternative leads back to a rule that never ends")
-            .help("add an alternative that does not lead back to the rule"),
-    )
-}
-
-pub(super) fn unreachable_rule(source: &str, offset: usize, name: &str) -> Diagnostic {
-    let name = excerpt(name);
-    at(source, offset, "gbnf/unreachable-rule", format!("the rule `{name}` is not used"))
-        .help("use it in a rule that the root reaches, or remove it")
-}
-
-pub(super) fn more_unreachable_rules(count: usize) -> Diagnostic {
-    Diagnostic::new("gbnf/unreachable-rule", format!("{count} more rules are not used"))
-        .help("use them in rules that the root reaches, or remove them")
 }
 
 pub(super) fn expected_rule(source: &str, offset: usize) -> Error {
@@ -289,162 +336,4 @@ fn is_number(mut chars: impl Iterator<Item = char>) -> bool {
         _ => return false,
     };
     chars.take(digits).filter(char::is_ascii_hexdigit).count() == digits
-}
-
-pub(super) fn unclosed_group(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/unclosed-group", "a group is not closed")
-            .found(next(source, offset))
-            .help("close it with `)`; to mean the character, write `\"(\"`"),
-    )
-}
-
-pub(super) fn unopened_group(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/unopened-group", "a group is closed that was not opened")
-            .found(next(source, offset))
-            .help("open it with `(`; to mean the character, write `\")\"`"),
-    )
-}
-
-pub(super) fn unclosed_literal(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/unclosed-literal", "a literal is not closed")
-            .found(next(source, offset))
-            .help("close it with `\"`; to mean the character, write `\\\"`"),
-    )
-}
-
-pub(super) fn unclosed_class(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/unclosed-class", "a class is not closed")
-            .found(next(source, offset))
-            .help("close it with `]`; to mean the character, write `\\]`"),
-    )
-}
-
-pub(super) fn empty_class(source: &str, start: usize, end: usize) -> Error {
-    error(
-        at(source, start, "gbnf/empty-class", "a class has no characters")
-            .found(written(source, start, end))
-            .help("put characters in it; for the empty text, write `\"\"`"),
-    )
-}
-
-pub(super) fn crossed_range(source: &str, start: usize, end: usize) -> Error {
-    error(
-        at(source, start, "gbnf/crossed-range", "the ends of a range are crossed")
-            .found(written(source, start, end))
-            .help("swap them; to mean the character `-`, write `\\-`"),
-    )
-}
-
-pub(super) fn crossed_bounds(source: &str, start: usize, end: usize) -> Error {
-    error(
-        at(source, start, "gbnf/crossed-bounds", "the bounds of a repeat are crossed")
-            .found(written(source, start, end))
-            .allowed("a minimum that is not above the maximum")
-            .help("swap them"),
-    )
-}
-
-pub(super) fn bad_bounds(source: &str, start: usize, end: usize) -> Error {
-    let end = source.get(end..).and_then(|rest| rest.chars().next()).map_or(end, |c| end + c.len_utf8());
-    error(
-        at(source, start, "gbnf/bad-repeat", "the bounds of a repeat cannot be read")
-            .found(written(source, start, end))
-            .allowed("`{n}`, `{n,}` or `{n,m}`")
-            .help("for at most n times write `{0,n}`; to mean the character, write `\"{\"`"),
-    )
-}
-
-pub(super) fn big_number(source: &str, offset: usize, digits: &str) -> Error {
-    error(
-        at(source, offset, "gbnf/bad-repeat", "a bound is too big")
-            .found(digits)
-            .allowed("at most 4294967295")
-            .help("leave it out for no bound: `{n,}`"),
-    )
-}
-
-pub(super) fn nothing_to_repeat(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/nothing-to-repeat", "there is nothing before this to repeat")
-            .found(next(source, offset))
-            .help("put it after what it repeats; to mean the character, write it in double quotes"),
-    )
-}
-
-pub(super) fn bad_escape(source: &str, start: usize, end: usize) -> Error {
-    error(
-        at(source, start, "gbnf/bad-escape", "unknown escape")
-            .found(written(source, start, end))
-            .allowed("\\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xNN \\uNNNN \\UNNNNNNNN")
-            .help("write `\\\\` for a backslash; other characters need none before them"),
-    )
-}
-
-pub(super) fn short_escape(source: &str, start: usize, end: usize, digits: usize) -> Error {
-    error(
-        at(source, start, "gbnf/bad-escape", "an escape has too few hexadecimal digits")
-            .found(written(source, start, end))
-            .allowed(format!("{digits} digits"))
-            .help("fill up with zeros in front"),
-    )
-}
-
-pub(super) fn no_character(source: &str, start: usize, end: usize) -> Error {
-    error(
-        at(source, start, "gbnf/bad-escape", "no character has this number")
-            .found(written(source, start, end))
-            .allowed("0 to 10FFFF without D800 to DFFF, the surrogates")
-            .help("write a character beyond FFFF as one `\\UNNNNNNNN`, not as two halves"),
-    )
-}
-
-const TOKEN_FORMS: &str =
-    "`<name>`, `<[id]>`, `<[first-last]>`, lists `<[1,5-7],\"name\">`, and `!` before one of these";
-
-pub(super) fn not_a_token(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/bad-token", "`!` needs a token after it")
-            .found(next(source, offset))
-            .allowed("`!<name>` or `!<[id]>`: any token but this one")
-            .help("to leave characters out, write a class: `[^a]`"),
-    )
-}
-
-pub(super) fn bad_token(source: &str, start: usize, end: usize) -> Error {
-    let end = source.get(end..).and_then(|rest| rest.chars().next()).map_or(end, |c| end + c.len_utf8());
-    error(
-        at(source, start, "gbnf/bad-token", "a token cannot be read")
-            .found(written(source, start, end))
-            .allowed(TOKEN_FORMS)
-            .help("to mean the text, write it in double quotes"),
-    )
-}
-
-pub(super) fn bad_token_id(source: &str, start: usize, offset: usize) -> Error {
-    error(
-        at(source, start, "gbnf/bad-token", "the id of a token cannot be read")
-            .found(next(source, offset))
-            .allowed("ids and ranges of ids, each at most 4294967295, with commas between them: `<[1,5-7]>`")
-            .help("write the id as the tokenizer's file has it, without spaces"),
-    )
-}
-
-pub(super) fn crossed_token_ids(source: &str, start: usize, end: usize) -> Error {
-    error(
-        at(source, start, "gbnf/crossed-range", "the ends of a range of ids are crossed")
-            .found(written(source, start, end))
-            .help("swap them"),
-    )
-}
-
-pub(super) fn unclosed_token(source: &str, offset: usize) -> Error {
-    error(
-        at(source, offset, "gbnf/unclosed-token", "a token is not closed")
-            .found(next(source, offset))
-            .help("close it with `>`; to mean the character, write `\"<\"`"),
-    )
 }

@@ -24,81 +24,130 @@ fn next(source: &str, offset: usize) -> String {
     }
 }
 
-pub(super) fn unexpected(source: &str, offset: usize, allowed: &str) -> Error {
-    error(source, offset, "lark/unexpected", "something else is expected here", |diagnostic| {
-        diagnostic
-            .found(next(source, offset))
-            .allowed(allowed)
-            .help("a rule is `name: body` on a line, and further alternatives on lines that begin with `|`")
-    })
-}
+grammata_base::errors! {
+    pub(super) Grammar(source: &str, offset: usize) at(Place::in_text(source, offset));
 
-pub(super) fn unclosed(source: &str, offset: usize, open: &str, close: &str) -> Error {
-    error(source, offset, "lark/unclosed", format!("`{open}` is not closed"), |diagnostic| {
-        diagnostic.found(next(source, offset)).help(format!("add `{close}`"))
-    })
-}
+    unexpected(allowed: &str) = "lark/unexpected", "something else is expected here"
+        found(next(source, offset))
+        allowed(allowed)
+        help("a rule is `name: body` on a line, and further alternatives on lines that begin with `|`");
 
-pub(super) fn unclosed_pattern(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/unclosed", "`/` is not closed on its line", |diagnostic| {
-        diagnostic
-            .found(next(source, offset))
-            .help("add `/`; a pattern may have several lines with the flag `x`: `/a # comment`, `b/x`")
-    })
-}
+    unclosed(open: &str, close: &str) = "lark/unclosed", "`{open}` is not closed"
+        found(next(source, offset)) help("add `{close}`");
 
-/// The warning about priorities in a grammar, at the first of `count`.
-pub(super) fn priorities(source: &str, offset: usize, written: &str, count: usize) -> Diagnostic {
-    let more = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
-    Diagnostic::new("lark/priority", "priorities have no effect")
-        .at(Place::in_text(source, offset))
-        .found(format!("`{}`{more}", excerpt(written)))
-        .allowed("no lexer chooses between terminals here: a text is a word if any division into terminals fits")
-        .help("take them out; if a name must not be a keyword, exclude keywords in its pattern: docs/syntax.md#lark")
-}
+    unclosed_pattern() = "lark/unclosed", "`/` is not closed on its line"
+        found(next(source, offset))
+        help("add `/`; a pattern may have several lines with the flag `x`: `/a # comment`, `b/x`");
 
-pub(super) fn not_json(source: &str, offset: usize, cause: &serde_json::Error) -> Error {
-    error(source, offset, "lark/not-json", "what follows the directive is not JSON", |diagnostic| {
-        diagnostic.cause(cause.to_string()).help(
-            "write a JSON Schema after `%json`, and an object in braces after `%regex` and `%llguidance`",
-        )
-    })
-}
+    /// The warning about priorities in a grammar, at the first of `count`.
+    priorities(written: &str, count: usize) = Diagnostic "lark/priority", "priorities have no effect"
+        found("`{}`{}", excerpt(written), if count > 1 { format!(", and {} more", count - 1) } else { String::new() })
+        allowed("no lexer chooses between terminals here: a text is a word if any division into terminals fits")
+        help("take them out; if a name must not be a keyword, exclude keywords in its pattern: docs/syntax.md#lark");
 
-pub(super) fn guidance(source: &str, offset: usize, option: String) -> Error {
-    error(source, offset, "lark/schema-option", "unsupported option in `x-guidance`", |diagnostic| {
-        diagnostic
-            .found(option)
-            .allowed(
-                "whitespace_flexible, whitespace_pattern, item_separator and key_separator (`,` and `:`, or `, ` and \
-                 `: ` without flexible white space); coerce_one_of and lenient without effect",
-            )
-            .help("take it out, or correct its value")
-    })
-}
+    not_json(cause: &serde_json::Error) = "lark/not-json", "what follows the directive is not JSON"
+        cause(cause.to_string())
+        help("write a JSON Schema after `%json`, and an object in braces after `%regex` and `%llguidance`");
 
-pub(super) fn unknown_option(source: &str, offset: usize, name: &str) -> Error {
-    error(source, offset, "lark/unknown-option", "unsupported option of the grammar", |diagnostic| {
-        diagnostic
-            .found(excerpt(name))
-            .allowed("allow_initial_skip and no_forcing, each true or false")
-            .help("take it out, if its effect is not needed")
-    })
-}
+    guidance(option: String) = "lark/schema-option", "unsupported option in `x-guidance`"
+        found(option)
+        allowed("whitespace_flexible, whitespace_pattern, item_separator and key_separator (`,` and `:`, or `, ` and \
+        `: ` without flexible white space); coerce_one_of and lenient without effect")
+        help("take it out, or correct its value");
 
-pub(super) fn number(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/number", "the number is too large", |diagnostic| {
-        diagnostic.found(next(source, offset)).allowed("0 to 4294967295").help("write a smaller one")
-    })
-}
+    unknown_option(name: &str) = "lark/unknown-option", "unsupported option of the grammar"
+        found(excerpt(name))
+        allowed("allow_initial_skip and no_forcing, each true or false")
+        help("take it out, if its effect is not needed");
 
-pub(super) fn escape(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/escape", "unknown escape", |diagnostic| {
-        diagnostic
-            .found(next(source, offset))
-            .allowed("\\b \\n \\r \\t \\f \\v \\\" \\\\ \\/ \\xNN \\uNNNN \\UNNNNNNNN")
-            .help("write a backslash as `\\\\`")
-    })
+    number() = "lark/number", "the number is too large"
+        found(next(source, offset)) allowed("0 to 4294967295") help("write a smaller one");
+
+    escape() = "lark/escape", "unknown escape"
+        found(next(source, offset))
+        allowed("\\b \\n \\r \\t \\f \\v \\\" \\\\ \\/ \\xNN \\uNNNN \\UNNNNNNNN")
+        help("write a backslash as `\\\\`");
+
+    unknown_import(module: &str) = "lark/unknown-import", "only terminals of `common` can be imported"
+        found(excerpt(module)) allowed("%import common.NAME") help("copy what you need into the grammar");
+
+    unknown_terminal(name: &str) = "lark/unknown-import", "`common` has no terminal of that name"
+        found(excerpt(name))
+        help(did_you_mean(name, common::names(), "take one of these, or define it here"))
+        allowed(common::names().collect::<Vec<_>>().join(", "));
+
+    unknown_attribute(name: &str, allowed: &'static str) = "lark/unknown-attribute", "unsupported attribute"
+        found(excerpt(name))
+        allowed(allowed)
+        help("take it out, if its effect is not needed");
+
+    attribute_twice(name: &str) = "lark/attribute-twice", "a rule has this attribute already"
+        found(excerpt(name)) help("keep one of the two");
+
+    attribute_value(name: &str, allowed: &str) =
+        "lark/attribute-value", "the value of `{name}` cannot be read"
+        found(next(source, offset))
+        allowed(allowed)
+        help("write the value after `=`, and `,` or `]` after it");
+
+    attributes_together(name: &str, why: &'static str) = "lark/attributes-together", (why)
+        found(excerpt(name))
+        allowed("one of `suffix` and `stop`, and `stop_capture` only with one of them")
+        help("take this attribute out");
+
+    lazy_ambiguous(lazy: &str) =
+        "lark/lazy-ambiguous", "this part may begin where a lazy rule may, and cannot be distinguished from it"
+        found("the rule `{}` and {}", excerpt(lazy), next(source, offset))
+        allowed("literals, patterns, terminals and tokens where a lazy rule may begin")
+        help("put a literal before it");
+
+    lazy_crossed(lazy: &str) =
+        "lark/lazy-crossed", "a lazy rule could begin in this part and end in the next one, and would not be recognised"
+        found("the rule `{}` and {}", excerpt(lazy), next(source, offset))
+        allowed("parts next to each other whose characters cannot form the beginning and the rest of the lazy rule")
+        help("write the calls and then the text: `call* TEXT?`");
+
+    lazy_ignored(lazy: &str) = "lark/lazy-ignored", "`%ignore` could take the text of this lazy rule"
+        found(excerpt(lazy))
+        allowed("lazy rules with a character that is not ignored")
+        help("ignore other characters, or name them in the rules that allow them");
+
+    substring() = "lark/regex-directive", "`%regex` has unsupported fields"
+        found(next(source, offset))
+        allowed("`{{\"substring_chunks\": [\"…\", …]}}` or `{{\"substring_chars\": \"…\"}}`")
+        help("write a pattern as `/pattern/`");
+
+    unsupported() = "lark/unsupported", "templates are not supported"
+        found(next(source, offset)) allowed("`name: body`") help("write a rule for each use of a template");
+
+    too_deep(most: usize) = "lark/too-deep", "groups are nested too deeply"
+        allowed("{most} levels") help("give an inner group a rule of its own");
+
+    range() = "lark/range", "not a range of characters"
+        found(next(source, offset))
+        allowed("`\"a\"..\"z\"`: one character each, the smaller one first")
+        help("exchange the two, or write a pattern");
+
+    flag(flag: char, dialect: regex::Dialect) = "lark/flag", "unsupported flag of a pattern"
+        found(flag.to_string())
+        allowed(match dialect {
+            regex::Dialect::Ecma262 => "i, s, u; in Rust's dialect also x",
+            _ => "i, s, u, x",
+        })
+        help("write the pattern without it");
+
+    ids() = "lark/token-ids", "not ids of tokens"
+        found(next(source, offset))
+        allowed("numbers and ranges: `<[5,7-9]>`; all others: `<[^5,7-9]>`; all: `<[*]>`")
+        help("separate ids with commas, the smaller one of a range first");
+
+    defined_twice(name: &str) = "lark/defined-twice", "the name is defined already"
+        found(excerpt(name)) help("write the alternatives in one rule, with `|`");
+
+    rule_in_terminal(name: &str) = "lark/rule-in-terminal", "a terminal cannot refer to a rule"
+        found(excerpt(name))
+        allowed("names of terminals, which are in capitals")
+        help("write one of the two names in the other case");
 }
 
 pub(super) fn unknown_directive(source: &str, offset: usize, name: &str) -> Error {
@@ -112,147 +161,9 @@ pub(super) fn unknown_directive(source: &str, offset: usize, name: &str) -> Erro
     })
 }
 
-pub(super) fn unknown_import(source: &str, offset: usize, module: &str) -> Error {
-    error(source, offset, "lark/unknown-import", "only terminals of `common` can be imported", |diagnostic| {
-        diagnostic
-            .found(excerpt(module))
-            .allowed("%import common.NAME")
-            .help("copy what you need into the grammar")
-    })
-}
-
-pub(super) fn unknown_terminal(source: &str, offset: usize, name: &str) -> Error {
-    let allowed = common::names().collect::<Vec<_>>().join(", ");
-    error(source, offset, "lark/unknown-import", "`common` has no terminal of that name", |diagnostic| {
-        diagnostic
-            .found(excerpt(name))
-            .help(did_you_mean(name, common::names(), "take one of these, or define it here"))
-            .allowed(allowed)
-    })
-}
-
-pub(super) fn unknown_attribute(source: &str, offset: usize, name: &str, allowed: &'static str) -> Error {
-    error(source, offset, "lark/unknown-attribute", "unsupported attribute", |diagnostic| {
-        diagnostic.found(excerpt(name)).allowed(allowed).help("take it out, if its effect is not needed")
-    })
-}
-
-pub(super) fn attribute_twice(source: &str, offset: usize, name: &str) -> Error {
-    error(source, offset, "lark/attribute-twice", "a rule has this attribute already", |diagnostic| {
-        diagnostic.found(excerpt(name)).help("keep one of the two")
-    })
-}
-
-pub(super) fn attribute_value(source: &str, offset: usize, name: &str, allowed: &str) -> Error {
-    let message = format!("the value of `{name}` cannot be read");
-    error(source, offset, "lark/attribute-value", message, |diagnostic| {
-        diagnostic
-            .found(next(source, offset))
-            .allowed(allowed)
-            .help("write the value after `=`, and `,` or `]` after it")
-    })
-}
-
-pub(super) fn attributes_together(source: &str, offset: usize, name: &str, why: &'static str) -> Error {
-    error(source, offset, "lark/attributes-together", why, |diagnostic| {
-        diagnostic
-            .found(excerpt(name))
-            .allowed("one of `suffix` and `stop`, and `stop_capture` only with one of them")
-            .help("take this attribute out")
-    })
-}
-
-pub(super) fn lazy_ambiguous(source: &str, offset: usize, lazy: &str) -> Error {
-    let message = "this part may begin where a lazy rule may, and cannot be distinguished from it";
-    error(source, offset, "lark/lazy-ambiguous", message, |diagnostic| {
-        diagnostic
-            .found(format!("the rule `{}` and {}", excerpt(lazy), next(source, offset)))
-            .allowed("literals, patterns, terminals and tokens where a lazy rule may begin")
-            .help("put a literal before it")
-    })
-}
-
-pub(super) fn lazy_crossed(source: &str, offset: usize, lazy: &str) -> Error {
-    let message = "a lazy rule could begin in this part and end in the next one, and would not be recognised";
-    error(source, offset, "lark/lazy-crossed", message, |diagnostic| {
-        diagnostic
-            .found(format!("the rule `{}` and {}", excerpt(lazy), next(source, offset)))
-            .allowed("parts next to each other whose characters cannot form the beginning and the rest of the lazy rule")
-            .help("write the calls and then the text: `call* TEXT?`")
-    })
-}
-
-pub(super) fn lazy_ignored(source: &str, offset: usize, lazy: &str) -> Error {
-    let message = "`%ignore` could take the text of this lazy rule";
-    error(source, offset, "lark/lazy-ignored", message, |diagnostic| {
-        diagnostic
-            .found(excerpt(lazy))
-            .allowed("lazy rules with a character that is not ignored")
-            .help("ignore other characters, or name them in the rules that allow them")
-    })
-}
-
-pub(super) fn substring(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/regex-directive", "`%regex` has unsupported fields", |diagnostic| {
-        diagnostic
-            .found(next(source, offset))
-            .allowed("`{\"substring_chunks\": [\"…\", …]}` or `{\"substring_chars\": \"…\"}`")
-            .help("write a pattern as `/pattern/`")
-    })
-}
-
-pub(super) fn unsupported(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/unsupported", "templates are not supported", |diagnostic| {
-        diagnostic
-            .found(next(source, offset))
-            .allowed("`name: body`")
-            .help("write a rule for each use of a template")
-    })
-}
-
-pub(super) fn too_deep(source: &str, offset: usize, most: usize) -> Error {
-    error(source, offset, "lark/too-deep", "groups are nested too deeply", |diagnostic| {
-        diagnostic.allowed(format!("{most} levels")).help("give an inner group a rule of its own")
-    })
-}
-
-pub(super) fn range(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/range", "not a range of characters", |diagnostic| {
-        diagnostic
-            .found(next(source, offset))
-            .allowed("`\"a\"..\"z\"`: one character each, the smaller one first")
-            .help("exchange the two, or write a pattern")
-    })
-}
-
 pub(super) fn crossed(source: &str, offset: usize, min: u32, max: u32) -> Error {
     error(source, offset, "lark/crossed-bounds", "the bounds of a repeat are crossed", |d| {
         d.found(format!("{min}..{max}")).allowed("the smaller number first").help("exchange the two")
-    })
-}
-
-pub(super) fn flag(source: &str, offset: usize, flag: char, dialect: regex::Dialect) -> Error {
-    let allowed = match dialect {
-        regex::Dialect::Ecma262 => "i, s, u; in Rust's dialect also x",
-        _ => "i, s, u, x",
-    };
-    error(source, offset, "lark/flag", "unsupported flag of a pattern", |diagnostic| {
-        diagnostic.found(flag.to_string()).allowed(allowed).help("write the pattern without it")
-    })
-}
-
-pub(super) fn ids(source: &str, offset: usize) -> Error {
-    error(source, offset, "lark/token-ids", "not ids of tokens", |diagnostic| {
-        diagnostic
-            .found(next(source, offset))
-            .allowed("numbers and ranges: `<[5,7-9]>`; all others: `<[^5,7-9]>`; all: `<[*]>`")
-            .help("separate ids with commas, the smaller one of a range first")
-    })
-}
-
-pub(super) fn defined_twice(source: &str, offset: usize, name: &str) -> Error {
-    error(source, offset, "lark/defined-twice", "the name is defined already", |diagnostic| {
-        diagnostic.found(excerpt(name)).help("write the alternatives in one rule, with `|`")
     })
 }
 
@@ -269,15 +180,6 @@ pub(super) fn undefined<'s>(
     };
     error(source, offset, "lark/undefined", "the name is not defined", |diagnostic| {
         diagnostic.found(excerpt(name)).help(help)
-    })
-}
-
-pub(super) fn rule_in_terminal(source: &str, offset: usize, name: &str) -> Error {
-    error(source, offset, "lark/rule-in-terminal", "a terminal cannot refer to a rule", |diagnostic| {
-        diagnostic
-            .found(excerpt(name))
-            .allowed("names of terminals, which are in capitals")
-            .help("write one of the two names in the other case")
     })
 }
 

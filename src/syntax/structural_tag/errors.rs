@@ -6,6 +6,9 @@ use crate::limits::LimitKind;
 use crate::syntax::json_schema::Elements;
 use serde_json::Value;
 
+/// The maximum number of grammar names that the error for an unknown grammar lists; the others are only counted.
+const MOST_NAMES: usize = 16;
+
 fn error(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
@@ -33,96 +36,85 @@ pub(super) fn not_json(cause: &serde_json::Error) -> Error {
     )
 }
 
-pub(super) fn too_deep(limit: usize) -> Error {
-    Error::new(
-        ErrorKind::Limit,
-        Diagnostic::new("limit/exceeded", "the structural tag is nested too deep")
-            .limit(LimitKind::SourceDepth)
-            .at(at(""))
-            .found(format!("more than {limit} levels of arrays and objects"))
-            .allowed(format!("at most {limit}"))
-            .help("use fewer formats inside each other; move inner schemas to `$defs`"),
-    )
-}
+grammata_base::errors! {
+    pub(super) Grammar;
 
-pub(super) fn not_a_tag(found: &Value) -> Error {
-    error(
-        Diagnostic::new("structural-tag/no-tag", "not a structural tag")
-            .at(at(""))
-            .found(shown(found))
-            .allowed("`{\"type\": \"structural_tag\", \"format\": …}`, or `{\"structures\": […], \"triggers\": […]}`")
-            .help("wrap the format: `{\"type\": \"structural_tag\", \"format\": {…}}`"),
-    )
-}
+    too_deep(limit: usize) = Limit "limit/exceeded", "the structural tag is nested too deep"
+        limit(LimitKind::SourceDepth)
+        at(at(""))
+        found("more than {limit} levels of arrays and objects")
+        allowed("at most {limit}")
+        help("use fewer formats inside each other; move inner schemas to `$defs`");
 
-pub(super) fn wrong_type(pointer: &str, found: &Value, allowed: &str) -> Error {
-    error(
-        Diagnostic::new("structural-tag/wrong-type", "a field has a value of the wrong kind")
-            .at(at(pointer))
-            .found(shown(found))
-            .allowed(allowed)
-            .help("correct the value"),
-    )
-}
+    not_a_tag(found: &Value) = "structural-tag/no-tag", "not a structural tag"
+        at(at(""))
+        found(shown(found))
+        allowed("`{{\"type\": \"structural_tag\", \"format\": …}}`, or `{{\"structures\": […], \"triggers\": […]}}`")
+        help("wrap the format: `{{\"type\": \"structural_tag\", \"format\": {{…}}}}`");
 
-pub(super) fn missing_field(pointer: &str, format: &str, field: &str) -> Error {
-    error(
-        Diagnostic::new("structural-tag/missing-field", format!("`{format}` has no field `{field}`"))
-            .at(at(pointer))
-            .help(format!("add `\"{field}\"`")),
-    )
-}
+    wrong_type(pointer: &str, found: &Value, allowed: &str) =
+        "structural-tag/wrong-type", "a field has a value of the wrong kind"
+        at(at(pointer)) found(shown(found)) allowed(allowed) help("correct the value");
 
-pub(super) fn unknown_field(pointer: &str, format: &str, field: &str, fields: &[&str]) -> Error {
-    let allowed = fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
-    error(
-        Diagnostic::new(
-            "structural-tag/unknown-field",
-            format!("`{format}` has no field of that name, so it would have no effect"),
-        )
-        .at(at(pointer))
-        .found(excerpt(field))
-        .help(did_you_mean(field, fields.iter().copied(), "take the field out"))
-        .allowed(allowed),
-    )
-}
+    missing_field(pointer: &str, format: &str, field: &str) =
+        "structural-tag/missing-field", "`{format}` has no field `{field}`"
+        at(at(pointer)) help("add `\"{field}\"`");
 
-pub(super) fn unknown_format(pointer: &str, found: &str, formats: &[&str]) -> Error {
-    error(
-        Diagnostic::new("structural-tag/unknown-format", "unknown type of format")
-            .at(at(pointer))
-            .found(excerpt(found))
-            .allowed(formats.join(", "))
-            .help(did_you_mean(found, formats.iter().copied(), "take one of these")),
-    )
-}
+    unknown_field(pointer: &str, format: &str, field: &str, fields: &[&str]) =
+        "structural-tag/unknown-field", "`{format}` has no field of that name, so it would have no effect"
+        at(at(pointer))
+        found(excerpt(field))
+        help(did_you_mean(field, fields.iter().copied(), "take the field out"))
+        allowed(fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", "));
 
-pub(super) fn empty_string(pointer: &str, what: &str) -> Error {
-    error(
-        Diagnostic::new("structural-tag/empty-string", format!("{what} is empty"))
-            .at(at(pointer))
-            .allowed("a string of at least one character")
-            .help("an empty string is everywhere in a text; take it out"),
-    )
-}
+    unknown_format(pointer: &str, found: &str, formats: &[&str]) =
+        "structural-tag/unknown-format", "unknown type of format"
+        at(at(pointer))
+        found(excerpt(found))
+        allowed(formats.join(", "))
+        help(did_you_mean(found, formats.iter().copied(), "take one of these"));
 
-pub(super) fn empty_list(pointer: &str, what: &str) -> Error {
-    error(
-        Diagnostic::new("structural-tag/empty-list", format!("there are no {what}"))
-            .at(at(pointer))
-            .allowed("at least one")
-            .help("add one, or take the format out"),
-    )
-}
+    empty_string(pointer: &str, what: &str) = "structural-tag/empty-string", "{what} is empty"
+        at(at(pointer))
+        allowed("a string of at least one character")
+        help("an empty string is everywhere in a text; take it out");
 
-pub(super) fn crossed_bounds(pointer: &str, min: u32, max: u32) -> Error {
-    error(
-        Diagnostic::new("structural-tag/crossed-bounds", "`min` is above `max`")
-            .at(at(pointer))
-            .found(format!("min {min}, max {max}"))
-            .allowed("`max` -1 for no bound, or at least `min`")
-            .help("exchange the two"),
-    )
+    empty_list(pointer: &str, what: &str) = "structural-tag/empty-list", "there are no {what}"
+        at(at(pointer)) allowed("at least one") help("add one, or take the format out");
+
+    crossed_bounds(pointer: &str, min: u32, max: u32) =
+        "structural-tag/crossed-bounds", "`min` is above `max`"
+        at(at(pointer))
+        found("min {min}, max {max}")
+        allowed("`max` -1 for no bound, or at least `min`")
+        help("exchange the two");
+
+    many_triggers(pointer: &str, begin: &str, first: &str, second: &str) =
+        "structural-tag/many-triggers", "several triggers are prefixes of the tag's beginning"
+        at(at(pointer))
+        found("`{}`: {} and {}", excerpt(begin), excerpt(first), excerpt(second))
+        allowed("one trigger for each tag")
+        help("take the longer of the two out of `triggers`");
+
+    no_trigger_token(pointer: &str) =
+        "structural-tag/no-trigger", "the tag does not begin with one of the trigger tokens"
+        at(at(pointer))
+        allowed("`begin` as a format `token` that `trigger_tokens` lists")
+        help("add the token to `trigger_tokens`; for tags that begin with text use `triggered_tags`");
+
+    token_in_text(pointer: &str) =
+        "structural-tag/token-trigger", "text with triggers cannot have a tag that begins with a token"
+        at(at(pointer))
+        allowed("`begin` as a string")
+        help("use `token_triggered_tags` for tags that begin with a token");
+
+    grammar_twice(pointer: &str) =
+        "structural-tag/grammar-twice", "a format has a grammar and the name of one"
+        at(at(pointer)) allowed("`grammar` or `name`") help("leave out one of them");
+
+    trigger_without_tag(pointer: &str, trigger: &str) =
+        Diagnostic "structural-tag/trigger-without-tag", "no tag begins with the trigger, so it can never occur"
+        at(at(pointer)) found(excerpt(trigger)) help("take the trigger out, or add a tag for it");
 }
 
 pub(super) fn unknown_style(pointer: &str, found: &str) -> Error {
@@ -144,49 +136,6 @@ pub(super) fn no_trigger(pointer: &str, begin: &str, triggers: &[&str]) -> Error
             .found(excerpt(begin))
             .allowed(format!("a beginning that starts with {}", triggers.collect::<Vec<_>>().join(", ")))
             .help("add the tag's beginning, or the first part of it, to `triggers`"),
-    )
-}
-
-pub(super) fn many_triggers(pointer: &str, begin: &str, first: &str, second: &str) -> Error {
-    error(
-        Diagnostic::new(
-            "structural-tag/many-triggers",
-            "several triggers are prefixes of the tag's beginning",
-        )
-        .at(at(pointer))
-        .found(format!("`{}`: {} and {}", excerpt(begin), excerpt(first), excerpt(second)))
-        .allowed("one trigger for each tag")
-        .help("take the longer of the two out of `triggers`"),
-    )
-}
-
-pub(super) fn no_trigger_token(pointer: &str) -> Error {
-    error(
-        Diagnostic::new("structural-tag/no-trigger", "the tag does not begin with one of the trigger tokens")
-            .at(at(pointer))
-            .allowed("`begin` as a format `token` that `trigger_tokens` lists")
-            .help("add the token to `trigger_tokens`; for tags that begin with text use `triggered_tags`"),
-    )
-}
-
-pub(super) fn token_in_text(pointer: &str) -> Error {
-    error(
-        Diagnostic::new(
-            "structural-tag/token-trigger",
-            "text with triggers cannot have a tag that begins with a token",
-        )
-        .at(at(pointer))
-        .allowed("`begin` as a string")
-        .help("use `token_triggered_tags` for tags that begin with a token"),
-    )
-}
-
-pub(super) fn grammar_twice(pointer: &str) -> Error {
-    error(
-        Diagnostic::new("structural-tag/grammar-twice", "a format has a grammar and the name of one")
-            .at(at(pointer))
-            .allowed("`grammar` or `name`")
-            .help("leave out one of them"),
     )
 }
 
@@ -216,9 +165,6 @@ pub(super) fn unknown_grammar<'n>(
     )
 }
 
-/// The maximum number of grammar names that the error for an unknown grammar lists; the others are only counted.
-const MOST_NAMES: usize = 16;
-
 /// Moves each diagnostic of an error in a nested pattern or grammar to `pointer`, the JSON Pointer of the nested text.
 /// If the diagnostic has a place in that text but no snippet, its place becomes its cause.
 pub(super) fn inside(pointer: &str, cause: Error) -> Error {
@@ -247,14 +193,4 @@ pub(super) fn in_schema(pointer: &str, diagnostic: Diagnostic) -> Diagnostic {
         _ => pointer.to_owned(),
     };
     diagnostic.at(Place::Pointer(place))
-}
-
-pub(super) fn trigger_without_tag(pointer: &str, trigger: &str) -> Diagnostic {
-    Diagnostic::new(
-        "structural-tag/trigger-without-tag",
-        "no tag begins with the trigger, so it can never occur",
-    )
-    .at(at(pointer))
-    .found(excerpt(trigger))
-    .help("take the trigger out, or add a tag for it")
 }
