@@ -88,9 +88,6 @@ impl<'a> Explorer<'a> {
     }
 
     /// Computes the configuration before the first byte and adds it as the first place.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(super) fn start(&mut self) -> Result<()> {
         let automaton = self.compiled.automaton();
         let started = self.with_tables(|cache| {

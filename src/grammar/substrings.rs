@@ -75,9 +75,6 @@ impl State {
 
 /// The suffix automaton of a sequence of letters, which are indices of distinct chunks. The first state is the start,
 /// and every path from it spells a substring. The number of states and edges is linear in the number of letters.
-///
-/// # Errors
-/// `limit/exceeded` if the budget of work is spent.
 fn automaton(letters: &[u32], work: &Budget) -> Result<Vec<State>> {
     let mut states = vec![State::new(0, None)];
     let mut last = 0;

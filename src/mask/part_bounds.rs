@@ -13,17 +13,11 @@ use std::sync::Arc;
 
 impl MaskCache {
     /// The readings of a configuration: its stacks, grouped by the open part that is bounded in tokens.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn readings(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<Arc<[Reading]>> {
         self.parts.readings(automaton, &mut self.tables, id)
     }
 
     /// Whether a part may be entered on a path from a configuration to a word; true if unknown.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn is_part_ahead(&mut self, automaton: &Automaton, id: ConfigurationId) -> Result<bool> {
         self.parts.is_ahead(automaton, &mut self.tables, id)
     }

@@ -65,9 +65,6 @@ struct Search<'a> {
 impl MaskCache {
     /// A way out of the part of the reading `at`, on which at most `most` tokens begin in the part. It is searched for
     /// with increasing effort, up to `effort`. `None` if none is found.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn way_out(
         &mut self,
         within: PartContext<'_>,
@@ -89,9 +86,6 @@ impl MaskCache {
 
     /// A completion of the part alone, from its configuration `inside`. It has at most `most` tokens if a completion
     /// with so few is found with `effort`. `None` if no completion is found.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn whole_way_out(
         &mut self,
         PartContext { automaton, index, .. }: PartContext<'_>,

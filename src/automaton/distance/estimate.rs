@@ -16,9 +16,6 @@ impl Estimates {
     /// The bound on the length of the shortest completion of a configuration; 0 if it accepts. [`Measure`] says whether
     /// it is a lower or an upper bound, and its unit. [`ENDLESS`] means that there is no completion, or for upper
     /// bounds that none is known.
-    ///
-    /// # Errors
-    /// A limit, if the budget of work is spent.
     pub(crate) fn of(&mut self, lazy: &Lazy<'_>, id: ConfigurationId) -> Result<u32> {
         if lazy.is_accepting(id) {
             return Ok(0);
@@ -33,9 +30,6 @@ impl Estimates {
     }
 
     /// The bound on the length of the shortest completion from the return to a set of stacks.
-    ///
-    /// # Errors
-    /// A limit, if the budget of work is spent.
     pub(crate) fn of_stacks(&mut self, lazy: &Lazy<'_>, stacks: StackSetId) -> Result<u32> {
         self.learn_stack(lazy, stacks)?;
         Ok(self.stack(stacks).0)
@@ -56,9 +50,6 @@ impl Estimates {
     /// With upper bounds: a number of letters that suffice to complete a text after any one more token from a
     /// configuration. The number is the bound of the frames of the configuration's longest stack, plus the bound from
     /// within any expression. `None` if no such number is known, and with lower bounds.
-    ///
-    /// # Errors
-    /// A limit, if the budget of work is spent.
     pub(crate) fn after_any_token(&mut self, lazy: &Lazy<'_>, id: ConfigurationId) -> Result<Option<u32>> {
         let Measure::AtMost(with) = &self.measure else { return Ok(None) };
         let inside = with.bounds.inside;
@@ -192,9 +183,6 @@ impl Estimates {
 
 impl Lazy<'_> {
     /// A lower bound on the bytes or characters that complete a configuration.
-    ///
-    /// # Errors
-    /// A limit, if the budget of work is spent.
     pub(in crate::automaton) fn lower_bound(&mut self, unit: Unit, id: ConfigurationId) -> Result<u32> {
         let mut bounds = std::mem::take(self.cache.bounds.of_unit(unit));
         let bound = bounds.of(self, id);

@@ -180,9 +180,6 @@ impl Cache {
     }
 
     /// Spends the work of the product states that were added since there were `before` operands.
-    ///
-    /// # Errors
-    /// The limit, if the budget of work is spent.
     pub(crate) fn spend_on_products(&self, before: usize) -> Result<()> {
         self.work.spend(self.product_operands().saturating_sub(before) / OPERANDS_PER_STEP)
     }
@@ -191,9 +188,6 @@ impl Cache {
 impl Lazy<'_> {
     /// A completion of a configuration, consisting of `usable` bytes and token terminals. It is a shortest completion
     /// if it is found within the first of the `limits`; see [`search`].
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn completion(
         &mut self,
         estimates: &mut Estimates,

@@ -177,9 +177,6 @@ impl KeyTracker {
     }
 
     /// Whether, from a configuration within a name, a name can follow that is not recorded.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn has_another(
         &self,
         lazy: &mut Lazy<'_>,

@@ -26,9 +26,6 @@ use crate::grammar::ByteSet;
 pub(in crate::automaton) trait Register {
     /// For a state that is not a leaf: adds to a closure the states that follow without a byte when `stack` reaches the
     /// state.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     fn enter(
         &self,
         at: RegisterState,
@@ -38,9 +35,6 @@ pub(in crate::automaton) trait Register {
     ) -> Result<()>;
 
     /// Adds to a closure the states that follow when a call returns to a frame of the register.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     fn leave(
         &self,
         at: RegisterState,
@@ -51,9 +45,6 @@ pub(in crate::automaton) trait Register {
 
     /// For a leaf state: adds to a closure the states that follow `byte`. Returns the first and the last byte of a run
     /// around `byte` that lead to the same result.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     fn step(
         &self,
         at: RegisterState,
@@ -111,9 +102,6 @@ pub(in crate::automaton) trait Register {
     /// Computes what the methods for lengths need: for a frame with its value, or for a leaf state. Adds to `below` the
     /// sets of stacks whose lengths must also be computed. The default, for registers that need only the lengths of
     /// states, does nothing.
-    ///
-    /// # Errors
-    /// A limit, if the budget of work is spent.
     fn learn(
         &self,
         _at: RegisterState,
@@ -126,9 +114,6 @@ pub(in crate::automaton) trait Register {
     }
 
     /// The length from the return to a frame until the frame is finished, without the stack below it.
-    ///
-    /// # Errors
-    /// A limit, if the budget of work is spent.
     fn least_after(
         &self,
         at: RegisterState,

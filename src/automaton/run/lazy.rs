@@ -8,6 +8,9 @@ use std::ops::{Deref, DerefMut};
 
 /// An automaton with its cache, as in `regex-automata`'s lazy DFA. Steps and closures are methods of this pair, so that
 /// no automaton runs in the cache of another. A `Lazy` dereferences to the cache for queries of existing data.
+///
+/// Methods that compute fail with `limit/exceeded` if a limit such as `cache_bytes` or `lockstep_search`, or the budget
+/// of work, is exceeded. Private functions below them do not repeat this.
 #[derive(Debug)]
 pub struct Lazy<'a> {
     pub(crate) automaton: &'a Automaton,

@@ -248,9 +248,6 @@ impl Lazy<'_> {
     }
 
     /// The configuration after returning to a set of stacks.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn returned(&mut self, stack: StackSetId) -> Result<ConfigurationId> {
         self.begin(Some(Item { state: StateId::ACCEPT, stack }), false)
     }

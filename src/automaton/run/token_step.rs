@@ -32,9 +32,6 @@ impl Lazy<'_> {
     /// Per token terminal of a configuration, sorted and without duplicates, the configuration after the terminal's
     /// edges alone; the configuration after a token of the terminal includes the words of that configuration. Terminals
     /// after which nothing is known to follow (dead or unknown) are left out.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn after_terminals(
         &mut self,
         id: ConfigurationId,
@@ -53,9 +50,6 @@ impl Lazy<'_> {
     /// The configuration after a token: the union of the targets of the token edges of `id` whose terminals the closure
     /// `takes` accepts, and of `by_bytes`, the configuration after the token's bytes. `None` if no token edge accepts
     /// the token.
-    ///
-    /// # Errors
-    /// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
     pub(crate) fn step_token(
         &mut self,
         id: ConfigurationId,

@@ -210,6 +210,8 @@ pub(crate) struct OldTables {
 
 /// Computes tables and masks. When they are dropped to free memory, the generation is incremented: ids of older
 /// generations become invalid, and matchers find their configurations again by running over their bytes.
+///
+/// Methods that compute fail with `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
 #[derive(Debug)]
 pub(crate) struct MaskCache {
     pub(crate) tables: Cache,
@@ -331,9 +333,6 @@ impl MaskCache {
     }
 
     /// The configuration after one more byte.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn step(&mut self, automaton: &Automaton, at: Located, byte: u8) -> Result<Located> {
         let id = self.id(at)?;
         let next = self.lazy(automaton).step(id, byte)?;
@@ -342,9 +341,6 @@ impl MaskCache {
 
     /// The configuration after a token that token edges of `at` accept; the token's bytes lead to `by_bytes`. `None` if
     /// no token edge accepts the token.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn step_token(
         &mut self,
         automaton: &Automaton,

@@ -45,9 +45,6 @@ impl Reentry {
 
     /// Visits the successors of places until about `edges` edges were followed. Calls `found` with each configuration
     /// and its place.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(super) fn advance(
         &mut self,
         lazy: &mut Lazy<'_>,

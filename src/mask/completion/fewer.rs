@@ -21,9 +21,6 @@ pub(super) enum Fewer {
 /// Searches for a completion of at least one token, and of fewer than `most` tokens if that is given. With
 /// [`Effort::Short`] it follows only paths on which the lower bound on the remaining bytes falls with each byte. It
 /// gives up when more than `limit` nodes of the trie and terminals are visited; `searched` counts them.
-///
-/// # Errors
-/// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
 pub(super) fn search(
     lazy: &mut Lazy<'_>,
     estimates: &mut Estimates,

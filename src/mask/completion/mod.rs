@@ -181,9 +181,6 @@ impl Completions {
 
     /// The known completions of a configuration for some effort, computed at the first visit. If a limit is reached,
     /// such as the budget of work of the mask's searches, nothing is found.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `cache_bytes` is exceeded.
     pub(in crate::mask) fn of(
         &mut self,
         (automaton, tables): (&Automaton, &mut Cache),
@@ -374,9 +371,6 @@ impl Completions {
     }
 
     /// An upper bound on the tokens that lead from a configuration to a word: see [`Ways::tokens`].
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(in crate::mask) fn potential(
         &mut self,
         lazy: &mut Lazy<'_>,
@@ -390,9 +384,6 @@ impl Completions {
 
     /// An upper bound on the tokens that lead from a configuration of a residual to its return, if the way leads to
     /// nothing but the return: see [`Ways::ends`].
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(in crate::mask) fn bound_of_residual(
         &mut self,
         lazy: &mut Lazy<'_>,
@@ -415,9 +406,6 @@ impl Completions {
     }
 
     /// An upper bound on the letters that lead from a configuration to a word; `None` if none is known.
-    ///
-    /// # Errors
-    /// A limit, if the budget of work is spent.
     pub(in crate::mask) fn letters(
         &mut self,
         lazy: &Lazy<'_>,
@@ -428,9 +416,6 @@ impl Completions {
     }
 
     /// As [`letters`](Completions::letters), from the return to a set of stacks.
-    ///
-    /// # Errors
-    /// A limit, if the budget of work is spent.
     pub(in crate::mask) fn letters_of_stacks(
         &mut self,
         lazy: &Lazy<'_>,

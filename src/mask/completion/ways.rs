@@ -53,9 +53,6 @@ impl Ways {
 
     /// An upper bound on the tokens that lead from a configuration to a word, regardless of the names read; `None` if
     /// none is known. Unless it is 0, some token leads to a configuration with a lower bound.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(in crate::mask) fn tokens(
         &mut self,
         lazy: &mut Lazy<'_>,

@@ -18,9 +18,6 @@ const STABLE_SUBTREE: u32 = 16;
 
 /// Groups the tokens of a residual; `bound` gives the [bounds](TokenGroup::bound) of configurations. `None` if the
 /// residual returns at too many positions, or depends on the history.
-///
-/// # Errors
-/// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
 pub(in crate::mask) fn partition(
     walk: &mut Walk<'_>,
     residual: ConfigurationId,

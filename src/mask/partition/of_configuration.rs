@@ -32,9 +32,6 @@ pub(in crate::mask) struct Tables<'a> {
 /// The partition of a configuration with a single residual. `None` if there is none, for configurations from which few
 /// tokens lead, if token edges leave the configuration, and if the lengths of completions depend on counts that the
 /// residual does not distinguish.
-///
-/// # Errors
-/// Limits: `cache_bytes`, `lockstep_search`, and the budget of work; errors of deferred lowering.
 pub(in crate::mask) fn at(
     (automaton, index): (&Automaton, &TokenIndex),
     Tables { tables, records, completions, shared }: Tables<'_>,

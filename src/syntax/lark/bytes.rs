@@ -133,8 +133,6 @@ pub(super) struct Facts<'s, 'p> {
 }
 
 impl<'s, 'p> Facts<'s, 'p> {
-    /// # Errors
-    /// `limit/exceeded` if the work exceeds the budget.
     pub(super) fn new(parsed: &'p Parsed<'s>, dialect: Dialect, work: &Budget) -> Result<Facts<'s, 'p>> {
         let mut facts = Facts { dialect, ..Facts::default() };
         for import in &parsed.imports {

@@ -141,9 +141,6 @@ impl<'s> Lowering<'s, '_, '_> {
 
     /// Charges for distinguishing a lexeme from lazy rules: for each, the string up to which it is any text is copied,
     /// searched and compared.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if the work exceeds the budget.
     pub(super) fn charge_beside(
         &self,
         lexeme: &Lexeme<'_>,

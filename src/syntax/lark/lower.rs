@@ -449,9 +449,6 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
 
     /// Restricts a lexeme to the words that neither are nor begin with a word of a lazy rule in `begins`, the lazy
     /// rules that may begin where the lexeme begins. Returns the restricted expression with its shape.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if the work exceeds the budget.
     fn lexeme(&mut self, made: ExprId, item: &Item<'s>, lexeme: &Lexeme<'_>, begins: &[u32]) -> Result<Made> {
         if begins.is_empty() {
             return Ok((made, self.closed(item)));

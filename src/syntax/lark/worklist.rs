@@ -39,9 +39,6 @@ pub(super) fn users(rules: &[&Definition<'_>]) -> Vec<Vec<usize>> {
 
 /// Calls `look` for each rule, and again for the users of each rule for which `look` returned true: its facts have
 /// changed. `cost` returns the steps of work of one call.
-///
-/// # Errors
-/// `limit/exceeded` if the work exceeds the budget.
 pub(super) fn until_nothing_changes(
     users: &[Vec<usize>],
     work: &Budget,

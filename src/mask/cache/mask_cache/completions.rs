@@ -12,9 +12,6 @@ use std::sync::Arc;
 
 impl MaskCache {
     /// The known completions of a configuration for some effort, computed at the first visit.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn completion(
         &mut self,
         automaton: &Automaton,
@@ -28,9 +25,6 @@ impl MaskCache {
 
     /// An upper bound on the tokens that lead from a configuration to a word, regardless of the names read, if a bound
     /// is known. From a configuration with a bound above 0 some token leads to one with a lower bound.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn potential(
         &mut self,
         automaton: &Automaton,
@@ -45,9 +39,6 @@ impl MaskCache {
 
     /// An upper bound on the letters that complete a text after any one more token from a configuration, if a bound is
     /// known.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn sufficient_after_any(
         &mut self,
         automaton: &Automaton,
@@ -80,9 +71,6 @@ impl MaskCache {
     }
 
     /// A lower bound on the bytes that lead from a configuration to a word.
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn least_bytes(
         &mut self,
         automaton: &Automaton,
@@ -142,9 +130,6 @@ impl MaskCache {
     }
 
     /// The partition of a configuration: see [`of_configuration::at`].
-    ///
-    /// # Errors
-    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
     pub(crate) fn partition(
         &mut self,
         on: (&Automaton, &TokenIndex),

@@ -27,17 +27,11 @@ const MAX_EXCLUDED: usize = 1 << 18;
 const VISIT: usize = 8;
 
 /// Whether surely no value satisfies all parts. False if this is not known.
-///
-/// # Errors
-/// The work budget is exhausted.
 pub(super) fn surely_empty(schemas: &Schemas<'_>, parts: &[Part]) -> Result<bool> {
     surely_empty_within(schemas, parts, &mut FUEL.clone())
 }
 
 /// Like [`surely_empty`], but visits at most `fuel` conjunctions and subtracts them from it.
-///
-/// # Errors
-/// The work budget is exhausted.
 pub(super) fn surely_empty_within(schemas: &Schemas<'_>, parts: &[Part], fuel: &mut u32) -> Result<bool> {
     let mut question = Question { schemas, fuel: FUEL.min(*fuel), steps: 0 };
     let before = question.fuel;

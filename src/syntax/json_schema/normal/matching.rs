@@ -34,9 +34,6 @@ type Steps = Rc<[(CharClass, ExprId)]>;
 /// Returns the sets of patterns, as bit sets, that match a string which the other patterns do not match; also the empty
 /// set and the sets of one pattern, whether or not there are such strings. `None` if there are more than [`MOST`] sets,
 /// or if the search would take too long.
-///
-/// # Errors
-/// The work budget is exhausted.
 pub(super) fn sets(patterns: &[&str], work: &Budget) -> Result<Option<Vec<Outcomes>>> {
     if patterns.len() > Outcomes::BITS as usize {
         return Ok(None);

@@ -107,9 +107,6 @@ impl<'a> Resources<'a> {
     }
 
     /// Adds the resources of a document found at a URI. Pointers into it begin with `prefix`.
-    ///
-    /// # Errors
-    /// The work budget is exhausted.
     pub(super) fn add_document(
         &mut self,
         Source { value: document, has_identifiers }: Source<'a>,
