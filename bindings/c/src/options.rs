@@ -52,7 +52,7 @@ pub(crate) fn source(
         }
         Some(syntax::Notation::Spec) => {
             let options = read::<SpecOptions>(call, options)?;
-            let notation = options.notation();
+            let notation = options.format.into();
             (Source::Spec(text, options.with(limits)), notation)
         }
         _ => return Err(failure::notation(notation)),
@@ -69,7 +69,7 @@ fn tag_options(call: &Call, options: *const c_char, limits: &Limits) -> Result<s
     };
     let embedded: BTreeMap<String, EmbeddedGrammar> = serde_json::from_value(embedded).map_err(wrong)?;
     let mut schemas: SchemaOptions = serde_json::from_value(Value::Object(given)).map_err(wrong)?;
-    schemas.undeclared.get_or_insert(Undeclared::Refused);
+    schemas.undeclared.get_or_insert(json_schema::Undeclared::Refused);
     let mut grammars = BTreeMap::new();
     for (name, EmbeddedGrammar { notation, text }) in embedded {
         let (source, _) = source(call, &notation, &text, std::ptr::null(), limits)?;
@@ -183,52 +183,13 @@ pub(crate) struct CompilerOptions {
 struct SchemaOptions {
     /// Whether defaults are those for the output of a language model.
     generation: bool,
-    whitespace: Option<Whitespace>,
-    property_order: Option<PropertyOrder>,
-    formats: Option<Formats>,
-    undeclared: Option<Undeclared>,
-    numbers: Option<Numbers>,
+    whitespace: Option<json_schema::Whitespace>,
+    property_order: Option<json_schema::PropertyOrder>,
+    formats: Option<json_schema::Formats>,
+    undeclared: Option<json_schema::Undeclared>,
+    numbers: Option<json_schema::Numbers>,
     max_digits: Option<u32>,
     documents: BTreeMap<String, Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Whitespace {
-    Free,
-    Compact,
-    Short,
-    Spaced,
-    AtMost(u32),
-    Pattern(String),
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum PropertyOrder {
-    Declared,
-    Any,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Formats {
-    Assert,
-    Annotate,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Undeclared {
-    Allowed,
-    Refused,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Numbers {
-    Any,
-    Plain,
 }
 
 impl SchemaOptions {
@@ -238,40 +199,11 @@ impl SchemaOptions {
             false => json_schema::Options::default(),
         };
         options.limits = limits.clone();
-        if let Some(whitespace) = self.whitespace {
-            options.whitespace = match whitespace {
-                Whitespace::Free => json_schema::Whitespace::Free,
-                Whitespace::Compact => json_schema::Whitespace::Compact,
-                Whitespace::Short => json_schema::Whitespace::Short,
-                Whitespace::Spaced => json_schema::Whitespace::Spaced,
-                Whitespace::AtMost(most) => json_schema::Whitespace::AtMost(most),
-                Whitespace::Pattern(pattern) => json_schema::Whitespace::Pattern(pattern),
-            };
-        }
-        if let Some(order) = self.property_order {
-            options.property_order = match order {
-                PropertyOrder::Declared => json_schema::PropertyOrder::Declared,
-                PropertyOrder::Any => json_schema::PropertyOrder::Any,
-            };
-        }
-        if let Some(formats) = self.formats {
-            options.formats = match formats {
-                Formats::Assert => json_schema::Formats::Assert,
-                Formats::Annotate => json_schema::Formats::Annotate,
-            };
-        }
-        if let Some(undeclared) = self.undeclared {
-            options.undeclared = match undeclared {
-                Undeclared::Allowed => json_schema::Undeclared::Allowed,
-                Undeclared::Refused => json_schema::Undeclared::Refused,
-            };
-        }
-        if let Some(numbers) = self.numbers {
-            options.numbers = match numbers {
-                Numbers::Any => json_schema::Numbers::Any,
-                Numbers::Plain => json_schema::Numbers::Plain,
-            };
-        }
+        options.whitespace = self.whitespace.unwrap_or(options.whitespace);
+        options.property_order = self.property_order.unwrap_or(options.property_order);
+        options.formats = self.formats.unwrap_or(options.formats);
+        options.undeclared = self.undeclared.unwrap_or(options.undeclared);
+        options.numbers = self.numbers.unwrap_or(options.numbers);
         options.max_digits = self.max_digits.or(options.max_digits);
         for (uri, document) in self.documents {
             options.documents.insert(uri, document);
@@ -284,7 +216,7 @@ impl SchemaOptions {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct RegexOptions {
-    dialect: Dialect,
+    dialect: regex::Dialect,
     unicode: Option<bool>,
     case_insensitive: bool,
     dot_matches_newline: bool,
@@ -292,27 +224,10 @@ struct RegexOptions {
     search: bool,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Dialect {
-    #[default]
-    Rust,
-    Ecma262,
-}
-
-impl From<Dialect> for regex::Dialect {
-    fn from(dialect: Dialect) -> regex::Dialect {
-        match dialect {
-            Dialect::Rust => regex::Dialect::Rust,
-            Dialect::Ecma262 => regex::Dialect::Ecma262,
-        }
-    }
-}
-
 impl RegexOptions {
     pub(crate) fn with(self, limits: &Limits) -> regex::Options {
         let mut options = regex::Options::default();
-        options.dialect = self.dialect.into();
+        options.dialect = self.dialect;
         options.unicode = self.unicode.unwrap_or(options.unicode);
         options.case_insensitive = self.case_insensitive;
         options.dot_matches_newline = self.dot_matches_newline;
@@ -344,14 +259,14 @@ impl GbnfOptions {
 #[serde(default, deny_unknown_fields)]
 struct LarkOptions {
     start: Option<String>,
-    dialect: Dialect,
+    dialect: regex::Dialect,
 }
 
 impl LarkOptions {
     pub(crate) fn with(self, limits: &Limits) -> lark::Options {
         let mut options = lark::Options::default().limits(limits.clone());
         options.start = self.start.unwrap_or(options.start);
-        options.dialect = self.dialect.into();
+        options.dialect = self.dialect;
         options
     }
 }
@@ -360,34 +275,15 @@ impl LarkOptions {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SpecOptions {
-    format: Format,
+    format: automaton_spec::Format,
     parameters: BTreeMap<String, String>,
     folder: Option<PathBuf>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Format {
-    #[default]
-    Toml,
-    Json,
-}
-
 impl SpecOptions {
-    /// The notation of places in the spec.
-    pub(crate) fn notation(&self) -> Notation {
-        match self.format {
-            Format::Toml => Notation::Toml,
-            Format::Json => Notation::Json,
-        }
-    }
-
     pub(crate) fn with(self, limits: &Limits) -> automaton_spec::Options {
         let mut options = automaton_spec::Options::default();
-        options.format = match self.format {
-            Format::Toml => automaton_spec::Format::Toml,
-            Format::Json => automaton_spec::Format::Json,
-        };
+        options.format = self.format;
         options.parameters = self.parameters;
         options.folder = self.folder;
         options.limits = limits.clone();
