@@ -10,23 +10,27 @@ pub fn usage(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-/// `python/option`: an argument of a method is not one of the allowed values.
-pub fn choice(name: &'static str, found: &str, allowed: &str) -> Error {
-    usage(
-        Diagnostic::new("python/option", format!("`{name}` has no such value"))
-            .found(found)
-            .allowed(allowed.to_owned())
-            .help("help() of the method has the meaning of each value"),
-    )
+grammata_base::errors! {
+    pub Usage;
+
+    /// `python/option`: an argument of a method is not one of the allowed values.
+    choice(name: &'static str, found: &str, allowed: &str) = "python/option", "`{name}` has no such value"
+        found(found) allowed(allowed.to_owned()) help("help() of the method has the meaning of each value");
 }
 
-pub(crate) fn limits(cause: &impl Display) -> Error {
-    usage(
-        Diagnostic::new("python/limits", "invalid limits")
-            .cause(cause)
-            .allowed("a dict from names of limits to numbers, such as {\"cache_bytes\": 1 << 28}")
-            .help("docs/security.md lists the limits"),
-    )
+grammata_base::errors! {
+    pub(crate) Usage;
+
+    limits(cause: &impl Display) = "python/limits", "invalid limits"
+        cause(cause)
+        allowed("a dict from names of limits to numbers, such as {{\"cache_bytes\": 1 << 28}}")
+        help("docs/security.md lists the limits");
+
+    /// `python/not-json`: an object that JSON cannot write. `what` names it.
+    not_json(what: &'static str, cause: &impl Display) = "python/not-json", "{what} cannot be written as JSON"
+        cause(cause)
+        allowed("None, bool, int, float, str, list and dict with names that are str")
+        help("convert other values first");
 }
 
 /// `python/limits`: no limit has this name.
@@ -37,15 +41,5 @@ pub(crate) fn unknown_limit(name: &str) -> Error {
             .found(name)
             .allowed(names.join(", "))
             .help(did_you_mean(name, names, "docs/security.md lists the limits")),
-    )
-}
-
-/// `python/not-json`: an object that JSON cannot write. `what` names it.
-pub(crate) fn not_json(what: &'static str, cause: &impl Display) -> Error {
-    usage(
-        Diagnostic::new("python/not-json", format!("{what} cannot be written as JSON"))
-            .cause(cause)
-            .allowed("None, bool, int, float, str, list and dict with names that are str")
-            .help("convert other values first"),
     )
 }

@@ -4,7 +4,7 @@ use crate::error::GrammataError;
 use crate::failure::{self, GrammataStatus};
 use crate::mask_file::GrammataMaskFile;
 use crate::options::{self, FileOptions};
-use crate::raw::Call;
+use crate::raw::{ask, free, make, run};
 use crate::vocabulary::{self, GrammataVocabulary};
 use engine::mask_file::{ArchiveBuilder, MaskArchive};
 use std::ffi::c_char;
@@ -38,14 +38,11 @@ pub unsafe extern "C" fn grammata_archive_builder_new(
     out: *mut *mut GrammataArchiveBuilder,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let vocabulary = call.handle(vocabulary, "vocabulary")?;
         let FileOptions { limits } = options::read(&call, options)?;
         let builder = ArchiveBuilder::new(&vocabulary.vocabulary, &limits);
-        call.give(out, GrammataArchiveBuilder(Mutex::new(builder)))
+        Ok(GrammataArchiveBuilder(Mutex::new(builder)))
     })
 }
 
@@ -59,13 +56,11 @@ pub unsafe extern "C" fn grammata_archive_builder_add(
     file: *const GrammataMaskFile,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let builder = call.handle(builder, "builder")?;
         let name = call.text(name, length, "name")?;
         let file = call.handle(file, "file")?.file();
-        Ok(builder.lock().add(name, file)?)
+        builder.lock().add(name, file)
     })
 }
 
@@ -76,9 +71,7 @@ pub unsafe extern "C" fn grammata_archive_builder_save(
     path: *const c_char,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let builder = call.handle(builder, "builder")?;
         let path = vocabulary::path(call.string(path, "path")?)?;
         builder.lock().save(path)?;
@@ -89,8 +82,7 @@ pub unsafe extern "C" fn grammata_archive_builder_save(
 /// Frees an archive builder.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_builder_free(builder: *mut GrammataArchiveBuilder) {
-    // SAFETY: the contract of the header
-    unsafe { Call::new() }.free(builder);
+    free!(builder);
 }
 
 /// Opens an archive and reads its header. Other parts are read, and their checksums computed, on demand.
@@ -104,22 +96,17 @@ pub unsafe extern "C" fn grammata_archive_open(
     out: *mut *mut GrammataArchive,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let path = vocabulary::path(call.string(path, "path")?)?;
         let FileOptions { limits } = options::read(&call, options)?;
-        call.give(out, GrammataArchive(MaskArchive::open(path, &limits)?))
+        Ok(GrammataArchive(MaskArchive::open(path, &limits)?))
     })
 }
 
 /// The number of mask files of an archive. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_count(archive: *const GrammataArchive) -> usize {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(archive).map_or(0, |archive| archive.0.len())
+    ask!(archive, 0, |archive| archive.0.len())
 }
 
 /// The name of the mask file at a place, which must be less than the count. Names are sorted. The name is written
@@ -133,9 +120,7 @@ pub unsafe extern "C" fn grammata_archive_name(
     length: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let archive = &call.handle(archive, "archive")?.0;
         let name = archive.name_at(place)?.ok_or_else(|| failure::place(place, archive.len()))?;
         call.copy(name.as_bytes(), buffer.cast(), capacity, length)
@@ -152,9 +137,7 @@ pub unsafe extern "C" fn grammata_archive_get(
     out: *mut *mut GrammataMaskFile,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         call.clear(out)?;
         let archive = &call.handle(archive, "archive")?.0;
         match archive.get(call.text(name, length, "name")?)? {
@@ -167,6 +150,5 @@ pub unsafe extern "C" fn grammata_archive_get(
 /// Frees an archive. Mask files that were taken from it stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_archive_free(archive: *mut GrammataArchive) {
-    // SAFETY: the contract of the header
-    unsafe { Call::new() }.free(archive);
+    free!(archive);
 }

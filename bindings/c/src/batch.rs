@@ -1,9 +1,9 @@
 //! One step of many sequences, on a pool of threads.
 
 use crate::error::GrammataError;
-use crate::failure::{self, Failure, GrammataStatus, Result};
+use crate::failure::{self, GrammataStatus, Result};
 use crate::matcher::GrammataMatcher;
-use crate::raw::{Call, Using};
+use crate::raw::{Call, Using, free, run};
 use crate::vocabulary::in_range;
 use engine::Matcher;
 use rayon::prelude::*;
@@ -37,9 +37,7 @@ pub unsafe extern "C" fn grammata_pool_new(
     out: *mut *mut GrammataPool,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         call.clear(out)?;
         if threads > MOST_THREADS {
             return Err(failure::threads(threads, &format!("{MOST_THREADS} are the most")));
@@ -61,8 +59,7 @@ const MOST_THREADS: usize = 4096;
 /// Frees a pool after waiting for its threads to end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_pool_free(pool: *mut GrammataPool) {
-    // SAFETY: the contract of the header
-    unsafe { Call::new() }.free(pool);
+    free!(pool);
 }
 
 /// Writes the mask of each matcher into its own row: the row of matcher `i` begins at `words[i * row_words]`. A matcher
@@ -83,9 +80,7 @@ pub unsafe extern "C" fn grammata_batch_fill_masks(
     statuses: *mut GrammataStatus,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let batch = Batch::new(&call, pool, matchers, count, statuses)?;
         let needed = count.checked_mul(row_words);
         if needed.is_none_or(|needed| needed > words_length) {
@@ -97,7 +92,7 @@ pub unsafe extern "C" fn grammata_batch_fill_masks(
         // no row keeps the mask of an earlier step
         let unusable = rows.iter_mut().zip(&batch.matchers).filter(|(_, matcher)| matcher.is_err());
         unusable.for_each(|(row, _)| row.fill(0));
-        batch.run(rows, |matcher, row| Ok(matcher.fill_mask(row)?))
+        batch.run(rows, |matcher, row| matcher.fill_mask(row))
     })
 }
 
@@ -112,14 +107,12 @@ pub unsafe extern "C" fn grammata_batch_accept_tokens(
     statuses: *mut GrammataStatus,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let tokens = call.list(tokens, count, "tokens")?;
         let batch = Batch::new(&call, pool, matchers, count, statuses)?;
         batch.run(tokens.to_vec(), |matcher, token| {
             let token = in_range(matcher.compiled().vocabulary(), token)?;
-            Ok(matcher.accept_token(token)?)
+            matcher.accept_token(token)
         })
     })
 }
@@ -157,7 +150,7 @@ impl<'a> Batch<'a> {
     ) -> Result<()> {
         let step = |matcher: &mut Result<Using<'a, Matcher>>, input: T| match matcher {
             Ok(matcher) => work(matcher, input),
-            Err(failure) => Err(Failure { status: failure.status, error: failure.error.clone() }),
+            Err(error) => Err(error.clone()),
         };
         let matchers = &mut self.matchers;
         let results: Vec<Result<()>> = match self.pool {
@@ -168,7 +161,7 @@ impl<'a> Batch<'a> {
             }),
         };
         for (status, result) in self.statuses.iter_mut().zip(&results) {
-            *status = result.as_ref().err().map_or(GrammataStatus::Ok, |failure| failure.status) as i32;
+            *status = GrammataStatus::of_result(result) as i32;
         }
         results.into_iter().find(Result::is_err).unwrap_or(Ok(()))
     }

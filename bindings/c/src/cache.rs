@@ -4,7 +4,7 @@ use crate::error::GrammataError;
 use crate::failure::GrammataStatus;
 use crate::grammar::{GrammataCompiler, GrammataGrammar};
 use crate::options::{self, CacheOptions};
-use crate::raw::Call;
+use crate::raw::{ask, free, make, run};
 use engine::Limits;
 use engine::serve::GrammarCache;
 use std::ffi::c_char;
@@ -30,9 +30,7 @@ pub unsafe extern "C" fn grammata_cache_new(
     out: *mut *mut GrammataCache,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         call.clear(out)?;
         let GrammataCompiler { compiler, limits } = call.handle(compiler, "compiler")?;
         let options = options::read::<CacheOptions>(&call, options)?;
@@ -60,10 +58,7 @@ pub unsafe extern "C" fn grammata_cache_get(
     out: *mut *mut GrammataGrammar,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let cache = call.handle(cache, "cache")?;
         let notation = call.string(notation, "notation")?.to_string_lossy();
         let text = call.text(source, length, "source")?;
@@ -74,7 +69,7 @@ pub unsafe extern "C" fn grammata_cache_get(
         let mut warnings = cached.warnings.clone();
         warnings.extend(cached.compiled.warnings());
         located.locate(&mut warnings);
-        call.give(out, GrammataGrammar::new(cached.compiled.clone(), &warnings))
+        Ok(GrammataGrammar::new(cached.compiled.clone(), &warnings))
     })
 }
 
@@ -85,9 +80,7 @@ pub unsafe extern "C" fn grammata_cache_flush(
     cache: *const GrammataCache,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         call.handle(cache, "cache")?.cache.flush();
         Ok(())
     })
@@ -96,17 +89,13 @@ pub unsafe extern "C" fn grammata_cache_flush(
 /// The number of cached grammars. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_cache_length(cache: *const GrammataCache) -> usize {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(cache).map_or(0, |cache| cache.cache.len())
+    ask!(cache, 0, |cache| cache.cache.len())
 }
 
 /// Bytes of the cached grammars. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_cache_memory_usage(cache: *const GrammataCache) -> usize {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(cache).map_or(0, |cache| cache.cache.memory_usage())
+    ask!(cache, 0, |cache| cache.cache.memory_usage())
 }
 
 /// Evicts all grammars.
@@ -115,9 +104,7 @@ pub unsafe extern "C" fn grammata_cache_clear(
     cache: *const GrammataCache,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         call.handle(cache, "cache")?.cache.clear();
         Ok(())
     })
@@ -126,6 +113,5 @@ pub unsafe extern "C" fn grammata_cache_clear(
 /// Frees a cache. Grammars taken from it stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_cache_free(cache: *mut GrammataCache) {
-    // SAFETY: the contract of the header
-    unsafe { Call::new() }.free(cache);
+    free!(cache);
 }

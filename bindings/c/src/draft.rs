@@ -3,7 +3,7 @@
 use crate::error::GrammataError;
 use crate::failure::{GrammataStatus, Result};
 use crate::matcher::GrammataMatcher;
-use crate::raw::Call;
+use crate::raw::{Call, run};
 use engine::matcher::DraftTree;
 use engine::{Matcher, TokenId};
 
@@ -22,9 +22,7 @@ pub unsafe extern "C" fn grammata_matcher_fill_draft_masks(
     allowed: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         fill_draft(
             &call,
             matcher,
@@ -51,9 +49,7 @@ pub unsafe extern "C" fn grammata_matcher_fill_draft_masks_within(
     allowed: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         fill_draft(
             &call,
             matcher,
@@ -86,9 +82,7 @@ pub unsafe extern "C" fn grammata_matcher_fill_tree_masks(
     reached: *mut bool,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         // first, so that no row keeps an earlier mask
         let words = call.list_mut(words, words_length, "words")?;
         words.fill(0);
@@ -96,7 +90,7 @@ pub unsafe extern "C" fn grammata_matcher_fill_tree_masks(
         let tree = || -> Result<DraftTree> {
             let first_child = call.list(first_child, count, "first_child")?;
             let next_sibling = call.list(next_sibling, count, "next_sibling")?;
-            Ok(DraftTree::new(first_child, next_sibling, call.list(tokens, count, "tokens")?)?)
+            DraftTree::new(first_child, next_sibling, call.list(tokens, count, "tokens")?)
         };
         // as bytes, since C need not have initialized them
         let answers: &mut [u8] = match reached.is_null() {

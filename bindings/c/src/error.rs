@@ -1,7 +1,8 @@
 //! Errors and their parts, as C reads them.
 
-use crate::failure::{Failure, GrammataStatus};
-use crate::raw::Call;
+use crate::failure::GrammataStatus;
+use crate::raw::{Call, ask, free};
+use engine::Error;
 use engine::diagnostic::{Diagnostic, Place};
 use std::ffi::{CString, c_char};
 
@@ -27,11 +28,11 @@ pub struct GrammataDiagnostic {
 }
 
 impl GrammataError {
-    pub(crate) fn new(failure: Failure) -> GrammataError {
+    pub(crate) fn new(error: &Error) -> GrammataError {
         GrammataError {
-            status: failure.status,
-            text: c_string(&failure.error.to_string()),
-            diagnostics: failure.error.diagnostics().map(GrammataDiagnostic::new).collect(),
+            status: GrammataStatus::of(error),
+            text: c_string(&error.to_string()),
+            diagnostics: error.diagnostics().map(GrammataDiagnostic::new).collect(),
         }
     }
 }
@@ -69,17 +70,13 @@ fn pointer(text: Option<&CString>) -> *const c_char {
 /// The status that was returned with the error; OK for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_error_status(error: *const GrammataError) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(error).map_or(GrammataStatus::Ok, |error| error.status)
+    ask!(error, GrammataStatus::Ok, |error| error.status)
 }
 
 /// The whole error as the program prints it, over several lines.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_error_text(error: *const GrammataError) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    pointer(call.any(error).map(|error| &error.text))
+    ask!(error, std::ptr::null(), |error| pointer(Some(&error.text)))
 }
 
 /// The code of the first message, such as `matcher/rejected`. Codes do not change from one release to the next.
@@ -94,9 +91,7 @@ pub unsafe extern "C" fn grammata_error_code(error: *const GrammataError) -> *co
 /// The number of messages of an error: 1, or up to 20 if the parser of a grammar could recover. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_error_count(error: *const GrammataError) -> usize {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(error).map_or(0, |error| error.diagnostics.len())
+    ask!(error, 0, |error| error.diagnostics.len())
 }
 
 /// Message `index` of the error, counted from 0; NULL from the number of messages on. Messages with a line and a column
@@ -115,78 +110,59 @@ pub unsafe extern "C" fn grammata_error_diagnostic(
 /// Frees an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_error_free(error: *mut GrammataError) {
-    // SAFETY: the contract of the header
-    unsafe { Call::new() }.free(error);
+    free!(error);
 }
 
 /// The code of the message, such as `json-schema/unknown-type`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_code(diagnostic: *const GrammataDiagnostic) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    pointer(call.any(diagnostic).map(|diagnostic| &diagnostic.code))
+    ask!(diagnostic, std::ptr::null(), |diagnostic| pointer(Some(&diagnostic.code)))
 }
 
 /// The message itself, on one line.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_message(diagnostic: *const GrammataDiagnostic) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    pointer(call.any(diagnostic).map(|diagnostic| &diagnostic.message))
+    ask!(diagnostic, std::ptr::null(), |diagnostic| pointer(Some(&diagnostic.message)))
 }
 
 /// The whole message as the program prints it, without the word `error` or `warning` before it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_text(diagnostic: *const GrammataDiagnostic) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    pointer(call.any(diagnostic).map(|diagnostic| &diagnostic.text))
+    ask!(diagnostic, std::ptr::null(), |diagnostic| pointer(Some(&diagnostic.text)))
 }
 
 /// The place in the input, such as `byte 9`, `line 2, column 4` or `#/properties/a`; NULL for the input as a whole.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_place(diagnostic: *const GrammataDiagnostic) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.place.as_ref()))
+    ask!(diagnostic, std::ptr::null(), |diagnostic| pointer(diagnostic.place.as_ref()))
 }
 
 /// The file that contains the place; NULL if unknown.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_file(diagnostic: *const GrammataDiagnostic) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.file.as_ref()))
+    ask!(diagnostic, std::ptr::null(), |diagnostic| pointer(diagnostic.file.as_ref()))
 }
 
 /// What was found at the message's place; NULL if there is nothing to show.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_found(diagnostic: *const GrammataDiagnostic) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.found.as_ref()))
+    ask!(diagnostic, std::ptr::null(), |diagnostic| pointer(diagnostic.found.as_ref()))
 }
 
 /// The message of another library or the operating system; NULL if there is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_cause(diagnostic: *const GrammataDiagnostic) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.cause.as_ref()))
+    ask!(diagnostic, std::ptr::null(), |diagnostic| pointer(diagnostic.cause.as_ref()))
 }
 
 /// What is allowed at the message's place; NULL if not given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_allowed(diagnostic: *const GrammataDiagnostic) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.allowed.as_ref()))
+    ask!(diagnostic, std::ptr::null(), |diagnostic| pointer(diagnostic.allowed.as_ref()))
 }
 
 /// One line of help; NULL if there is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_diagnostic_help(diagnostic: *const GrammataDiagnostic) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    pointer(call.any(diagnostic).and_then(|diagnostic| diagnostic.help.as_ref()))
+    ask!(diagnostic, std::ptr::null(), |diagnostic| pointer(diagnostic.help.as_ref()))
 }

@@ -3,7 +3,7 @@
 use crate::error::{GrammataError, c_string};
 use crate::failure::GrammataStatus;
 use crate::matcher::GrammataMatcher;
-use crate::raw::Call;
+use crate::raw::{Call, ask, free, make};
 use crate::vocabulary::in_range;
 use engine::matcher::Explanation;
 use std::ffi::{CString, c_char};
@@ -34,13 +34,10 @@ pub unsafe extern "C" fn grammata_matcher_explain(
     out: *mut *mut GrammataExplanation,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let bytes = call.bytes(bytes, length, "bytes")?;
-        call.give(out, GrammataExplanation::new(matcher.explain(bytes)?))
+        Ok(GrammataExplanation::new(matcher.explain(bytes)?))
     })
 }
 
@@ -52,39 +49,30 @@ pub unsafe extern "C" fn grammata_matcher_explain_token(
     out: *mut *mut GrammataExplanation,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let token = in_range(matcher.compiled().vocabulary(), token)?;
-        call.give(out, GrammataExplanation::new(matcher.explain_token(token)?))
+        Ok(GrammataExplanation::new(matcher.explain_token(token)?))
     })
 }
 
 /// Whether the text can be completed. False for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_explanation_is_viable(explanation: *const GrammataExplanation) -> bool {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(explanation).is_some_and(|handle| handle.explanation.is_viable())
+    ask!(explanation, false, |handle| handle.explanation.is_viable())
 }
 
 /// Whether the text may end at the position. False for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_explanation_may_end(explanation: *const GrammataExplanation) -> bool {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(explanation).is_some_and(|handle| handle.explanation.may_end())
+    ask!(explanation, false, |handle| handle.explanation.may_end())
 }
 
 /// The length in bytes, from the beginning of the sequence, of the longest prefix that some word of the grammar begins
 /// with. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_explanation_position(explanation: *const GrammataExplanation) -> usize {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(explanation).map_or(0, |handle| handle.explanation.position())
+    ask!(explanation, 0, |handle| handle.explanation.position())
 }
 
 /// The byte at which the text leaves the grammar; -1 if it does not, and for NULL.
@@ -100,22 +88,17 @@ pub unsafe extern "C" fn grammata_explanation_found(explanation: *const Grammata
 pub unsafe extern "C" fn grammata_explanation_expected(
     explanation: *const GrammataExplanation,
 ) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(explanation).map_or(std::ptr::null(), |handle| handle.expected.as_ptr())
+    ask!(explanation, std::ptr::null(), |handle| handle.expected.as_ptr())
 }
 
 /// The whole explanation, on one line.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_explanation_text(explanation: *const GrammataExplanation) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(explanation).map_or(std::ptr::null(), |handle| handle.text.as_ptr())
+    ask!(explanation, std::ptr::null(), |handle| handle.text.as_ptr())
 }
 
 /// Frees an explanation.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_explanation_free(explanation: *mut GrammataExplanation) {
-    // SAFETY: the contract of the header
-    unsafe { Call::new() }.free(explanation);
+    free!(explanation);
 }

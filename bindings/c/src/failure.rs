@@ -34,188 +34,106 @@ pub enum GrammataStatus {
     Other = 11,
 }
 
-/// The reason why a call failed.
-pub(crate) struct Failure {
-    pub(crate) status: GrammataStatus,
-    pub(crate) error: Error,
-}
+pub(crate) use engine::Result;
 
-pub(crate) type Result<T> = std::result::Result<T, Failure>;
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        let status = match error.kind() {
-            ErrorKind::Grammar => GrammataStatus::Grammar,
-            ErrorKind::Vocabulary => GrammataStatus::Vocabulary,
-            ErrorKind::Limit => GrammataStatus::Limit,
-            ErrorKind::Rejected => GrammataStatus::Rejected,
-            ErrorKind::Usage if error.code() == "mask/buffer-too-short" => GrammataStatus::TooShort,
-            ErrorKind::Usage => GrammataStatus::Usage,
-            ErrorKind::Model => GrammataStatus::Model,
-            ErrorKind::Io => GrammataStatus::Io,
+impl GrammataStatus {
+    /// The status of a call that fails with an error.
+    pub(crate) fn of(error: &Error) -> GrammataStatus {
+        match (error.code(), error.kind()) {
+            ("c/busy", _) => GrammataStatus::Busy,
+            ("c/broken" | "c/panic", _) => GrammataStatus::Panic,
+            ("c/buffer-too-short" | "mask/buffer-too-short", _) => GrammataStatus::TooShort,
+            (_, ErrorKind::Grammar) => GrammataStatus::Grammar,
+            (_, ErrorKind::Vocabulary) => GrammataStatus::Vocabulary,
+            (_, ErrorKind::Limit) => GrammataStatus::Limit,
+            (_, ErrorKind::Rejected) => GrammataStatus::Rejected,
+            (_, ErrorKind::Usage) => GrammataStatus::Usage,
+            (_, ErrorKind::Model) => GrammataStatus::Model,
+            (_, ErrorKind::Io) => GrammataStatus::Io,
             _ => GrammataStatus::Other,
-        };
-        Failure { status, error }
+        }
+    }
+
+    /// The status of a result.
+    pub(crate) fn of_result<T>(result: &Result<T>) -> GrammataStatus {
+        result.as_ref().err().map_or(GrammataStatus::Ok, GrammataStatus::of)
     }
 }
 
-fn failure(status: GrammataStatus, diagnostic: Diagnostic) -> Failure {
-    Failure { status, error: Error::new(ErrorKind::Usage, diagnostic) }
+grammata_base::errors! {
+    pub(crate) Usage;
+
+    null(name: &str) = "c/null", "`{name}` is NULL"
+        help("pass a pointer; check the status of the call that should have made it");
+
+    misaligned(name: &str, address: usize, alignment: usize) = "c/misaligned", "`{name}` is misaligned"
+        found("the address {address:#x}")
+        allowed("a multiple of {alignment}")
+        help("pass a pointer to an object of its type, not into bytes");
+
+    no_such_size(name: &str, count: usize) = "c/size", "no object is as large as `{name}` would be"
+        found("{count} elements") help("check for a negative number that was converted to unsigned");
+
+    not_utf8(name: &str, error: &std::str::Utf8Error) = "c/not-utf-8", "`{name}` is not UTF-8"
+        at(Place::Byte(error.valid_up_to())) help("encode the text as UTF-8");
+
+    too_short(capacity: usize, needed: usize) = "c/buffer-too-short", "the buffer is too short"
+        found("{capacity} elements")
+        allowed("at least {needed}")
+        help("ask for the length first, with a capacity of 0");
+
+    lengths(sum: Option<usize>, length: usize) =
+        "c/lengths", "the lengths of the tokens do not add up to the length of their bytes"
+        found(sum.map_or("more than fits in a number".to_owned(), |sum| format!("{sum} bytes")))
+        allowed("{length} bytes")
+        help("put the bytes of all tokens after each other; a token without bytes has the length 0");
+
+    token_range(token: u32, width: usize) = "c/token-range", "the vocabulary has no such token"
+        found("token {token}")
+        allowed("0 to {}", width.saturating_sub(1))
+        help("pass the `width` of the model's logits when the vocabulary is loaded");
+
+    place(place: usize, count: usize) = "c/place", "the archive has no such place"
+        found("place {place}")
+        allowed("less than {count}")
+        help("`grammata_archive_count` says how many mask files there are");
+
+    no_token() = Rejected "c/no-token", "no token of the vocabulary has the bytes at some place"
+        help("look for the bytes that no single token has; the tokenizer drops them or spells them otherwise");
+
+    rows(length: usize, needed: Option<usize>) = "c/buffer-too-short", "the buffer for the masks is too short"
+        found("{length} words of 32 bits")
+        allowed("at least {}", needed.map_or("more than fits in a number".to_owned(), |needed| needed.to_string()))
+        help("it has a row of `row_words` words for each matcher");
+
+    busy() = "c/busy", "the matcher is in use by another call"
+        help("use a matcher from one thread at a time, and once in a batch; fork it for another thread");
+
+    broken() = "c/broken", "an earlier call on this matcher met a defect of the library"
+        help("free the matcher; a new one of the same grammar works");
+
+    other_sampler() = "c/other-sampler", "the sampler was not made by `grammata_llama_sampler`"
+        help("pass the sampler itself, not the chain that it is in");
+
+    threads(count: usize, cause: &impl std::fmt::Display) = "c/threads", "a pool of {count} threads cannot be made"
+        cause(cause) help("ask for fewer threads; 0 is one for each core");
+
+    notation(found: &str) = "c/notation", "unknown notation"
+        found(found)
+        allowed(engine::syntax::Notation::ALL.map(|notation| format!("`{}`", notation.id())).join(", "))
+        help("name the notation that the source is written in");
+
+    panic(text: &str) = "c/panic", "a defect of the library"
+        cause(text) help("please report it with the input");
 }
 
-pub(crate) fn null(name: &str) -> Failure {
-    failure(
-        GrammataStatus::Usage,
-        Diagnostic::new("c/null", format!("`{name}` is NULL"))
-            .help("pass a pointer; check the status of the call that should have made it"),
-    )
+pub(crate) fn panicked(cause: &(dyn Any + Send)) -> Error {
+    let text = cause.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| cause.downcast_ref::<String>().map(String::as_str));
+    panic(text.unwrap_or("a panic without a message"))
 }
 
-pub(crate) fn misaligned(name: &str, address: usize, alignment: usize) -> Failure {
-    failure(
-        GrammataStatus::Usage,
-        Diagnostic::new("c/misaligned", format!("`{name}` is misaligned"))
-            .found(format!("the address {address:#x}"))
-            .allowed(format!("a multiple of {alignment}"))
-            .help("pass a pointer to an object of its type, not into bytes"),
-    )
-}
-
-pub(crate) fn no_such_size(name: &str, count: usize) -> Failure {
-    failure(
-        GrammataStatus::Usage,
-        Diagnostic::new("c/size", format!("no object is as large as `{name}` would be"))
-            .found(format!("{count} elements"))
-            .help("check for a negative number that was converted to unsigned"),
-    )
-}
-
-pub(crate) fn not_utf8(name: &str, error: &std::str::Utf8Error) -> Failure {
-    failure(
-        GrammataStatus::Usage,
-        Diagnostic::new("c/not-utf-8", format!("`{name}` is not UTF-8"))
-            .at(Place::Byte(error.valid_up_to()))
-            .help("encode the text as UTF-8"),
-    )
-}
-
-pub(crate) fn too_short(capacity: usize, needed: usize) -> Failure {
-    failure(
-        GrammataStatus::TooShort,
-        Diagnostic::new("c/buffer-too-short", "the buffer is too short")
-            .found(format!("{capacity} elements"))
-            .allowed(format!("at least {needed}"))
-            .help("ask for the length first, with a capacity of 0"),
-    )
-}
-
-pub(crate) fn lengths(sum: Option<usize>, length: usize) -> Failure {
-    let sum = sum.map_or("more than fits in a number".to_owned(), |sum| format!("{sum} bytes"));
-    failure(
-        GrammataStatus::Usage,
-        Diagnostic::new("c/lengths", "the lengths of the tokens do not add up to the length of their bytes")
-            .found(sum)
-            .allowed(format!("{length} bytes"))
-            .help("put the bytes of all tokens after each other; a token without bytes has the length 0"),
-    )
-}
-
-pub(crate) fn token_range(token: u32, width: usize) -> Failure {
-    failure(
-        GrammataStatus::Usage,
-        Diagnostic::new("c/token-range", "the vocabulary has no such token")
-            .found(format!("token {token}"))
-            .allowed(format!("0 to {}", width.saturating_sub(1)))
-            .help("pass the `width` of the model's logits when the vocabulary is loaded"),
-    )
-}
-
-pub(crate) fn place(place: usize, count: usize) -> Failure {
-    failure(
-        GrammataStatus::Usage,
-        Diagnostic::new("c/place", "the archive has no such place")
-            .found(format!("place {place}"))
-            .allowed(format!("less than {count}"))
-            .help("`grammata_archive_count` says how many mask files there are"),
-    )
-}
-
-pub(crate) fn no_token() -> Failure {
-    failure(
-        GrammataStatus::Rejected,
-        Diagnostic::new("c/no-token", "no token of the vocabulary has the bytes at some place").help(
-            "look for the bytes that no single token has; the tokenizer drops them or spells them otherwise",
-        ),
-    )
-}
-
-pub(crate) fn rows(length: usize, needed: Option<usize>) -> Failure {
-    let needed = needed.map_or("more than fits in a number".to_owned(), |needed| needed.to_string());
-    failure(
-        GrammataStatus::TooShort,
-        Diagnostic::new("c/buffer-too-short", "the buffer for the masks is too short")
-            .found(format!("{length} words of 32 bits"))
-            .allowed(format!("at least {needed}"))
-            .help("it has a row of `row_words` words for each matcher"),
-    )
-}
-
-pub(crate) fn busy() -> Failure {
-    failure(
-        GrammataStatus::Busy,
-        Diagnostic::new("c/busy", "the matcher is in use by another call")
-            .help("use a matcher from one thread at a time, and once in a batch; fork it for another thread"),
-    )
-}
-
-pub(crate) fn broken() -> Failure {
-    failure(
-        GrammataStatus::Panic,
-        Diagnostic::new("c/broken", "an earlier call on this matcher met a defect of the library")
-            .help("free the matcher; a new one of the same grammar works"),
-    )
-}
-
-pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Failure {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    failure(
-        GrammataStatus::Panic,
-        Diagnostic::new("c/panic", "a defect of the library")
-            .cause(text.unwrap_or("a panic without a message"))
-            .help("please report it with the input"),
-    )
-}
-
-pub(crate) fn other_sampler() -> Failure {
-    failure(
-        GrammataStatus::Usage,
-        Diagnostic::new("c/other-sampler", "the sampler was not made by `grammata_llama_sampler`")
-            .help("pass the sampler itself, not the chain that it is in"),
-    )
-}
-
-pub(crate) fn threads(count: usize, cause: &impl std::fmt::Display) -> Failure {
-    failure(
-        GrammataStatus::Usage,
-        Diagnostic::new("c/threads", format!("a pool of {count} threads cannot be made"))
-            .cause(cause)
-            .help("ask for fewer threads; 0 is one for each core"),
-    )
-}
-
-pub(crate) fn notation(found: &str) -> Failure {
-    let all = engine::syntax::Notation::ALL.map(|notation| format!("`{}`", notation.id()));
-    failure(
-        GrammataStatus::Usage,
-        Diagnostic::new("c/notation", "unknown notation")
-            .found(found)
-            .allowed(all.join(", "))
-            .help("name the notation that the source is written in"),
-    )
-}
-
-pub(crate) fn options(text: &str, error: &serde_json::Error) -> Failure {
+pub(crate) fn options(text: &str, error: &serde_json::Error) -> Error {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
     let place = Place::LineColumn { line: error.line().max(1), column: error.column().max(1) };
@@ -223,6 +141,5 @@ pub(crate) fn options(text: &str, error: &serde_json::Error) -> Failure {
         .at(place)
         .cause(message)
         .help("options are a JSON object, or NULL; docs/c.md lists them");
-    let error = Error::new(ErrorKind::Usage, diagnostic).in_source(&Source::new(text, Notation::Json));
-    Failure { status: GrammataStatus::Usage, error }
+    Error::new(ErrorKind::Usage, diagnostic).in_source(&Source::new(text, Notation::Json))
 }

@@ -3,7 +3,7 @@
 use crate::error::{GrammataDiagnostic, GrammataError};
 use crate::failure::{GrammataStatus, Result};
 use crate::options::{self, CompilerOptions};
-use crate::raw::Call;
+use crate::raw::{Call, ask, free, make, run};
 use crate::vocabulary::GrammataVocabulary;
 use engine::diagnostic::{self, Notation};
 use engine::syntax::{Source, parse};
@@ -36,14 +36,11 @@ pub unsafe extern "C" fn grammata_compiler_new(
     out: *mut *mut GrammataCompiler,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let vocabulary = call.handle(vocabulary, "vocabulary")?;
         let CompilerOptions { limits } = options::read(&call, options)?;
         let compiler = Compiler::new(Arc::clone(&vocabulary.vocabulary)).limits(limits.clone());
-        call.give(out, GrammataCompiler { compiler, limits })
+        Ok(GrammataCompiler { compiler, limits })
     })
 }
 
@@ -54,16 +51,13 @@ pub unsafe extern "C" fn grammata_compiler_prepare(
     compiler: *const GrammataCompiler,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || Ok(call.handle(compiler, "compiler")?.compiler.prepare()?))
+    run!(error, |call| call.handle(compiler, "compiler")?.compiler.prepare())
 }
 
 /// Frees a compiler. Its grammars stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_compiler_free(compiler: *mut GrammataCompiler) {
-    // SAFETY: the contract of the header
-    unsafe { Call::new() }.free(compiler);
+    free!(compiler);
 }
 
 /// Compiles a source in a notation. `name` is the C name of the argument with the text.
@@ -98,9 +92,7 @@ pub unsafe extern "C" fn grammata_compile_json_schema(
     out: *mut *mut GrammataGrammar,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || compile(&call, "json-schema", compiler, (schema, length, "schema"), options, out))
+    run!(error, |call| compile(&call, "json-schema", compiler, (schema, length, "schema"), options, out))
 }
 
 /// Compiles a regular expression that matches whole texts.
@@ -116,9 +108,7 @@ pub unsafe extern "C" fn grammata_compile_regex(
     out: *mut *mut GrammataGrammar,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || compile(&call, "regex", compiler, (pattern, length, "pattern"), options, out))
+    run!(error, |call| compile(&call, "regex", compiler, (pattern, length, "pattern"), options, out))
 }
 
 /// Compiles a grammar in GBNF, the notation of llama.cpp.
@@ -133,9 +123,7 @@ pub unsafe extern "C" fn grammata_compile_gbnf(
     out: *mut *mut GrammataGrammar,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || compile(&call, "gbnf", compiler, (grammar, length, "grammar"), options, out))
+    run!(error, |call| compile(&call, "gbnf", compiler, (grammar, length, "grammar"), options, out))
 }
 
 /// Compiles a structural tag, the JSON in which servers describe tool calls, given as text.
@@ -151,9 +139,7 @@ pub unsafe extern "C" fn grammata_compile_structural_tag(
     out: *mut *mut GrammataGrammar,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || compile(&call, "structural-tag", compiler, (tag, length, "tag"), options, out))
+    run!(error, |call| compile(&call, "structural-tag", compiler, (tag, length, "tag"), options, out))
 }
 
 /// Compiles a grammar in the notation of the Python package Lark.
@@ -168,9 +154,7 @@ pub unsafe extern "C" fn grammata_compile_lark(
     out: *mut *mut GrammataGrammar,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || compile(&call, "lark", compiler, (grammar, length, "grammar"), options, out))
+    run!(error, |call| compile(&call, "lark", compiler, (grammar, length, "grammar"), options, out))
 }
 
 /// Compiles an automaton spec.
@@ -186,17 +170,13 @@ pub unsafe extern "C" fn grammata_compile_spec(
     out: *mut *mut GrammataGrammar,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || compile(&call, "spec", compiler, (spec, length, "spec"), options, out))
+    run!(error, |call| compile(&call, "spec", compiler, (spec, length, "spec"), options, out))
 }
 
 /// The number of warnings: about unknown keywords and the like, and about bytes that the vocabulary cannot spell.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_warning_count(grammar: *const GrammataGrammar) -> usize {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(grammar).map_or(0, |grammar| grammar.warnings.len())
+    ask!(grammar, 0, |grammar| grammar.warnings.len())
 }
 
 /// Warning `index`, which belongs to the grammar; NULL for larger indices.
@@ -214,9 +194,7 @@ pub unsafe extern "C" fn grammata_grammar_warning(
 /// Bytes of the grammar, its automaton, and the tables and masks computed so far.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_memory_usage(grammar: *const GrammataGrammar) -> usize {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(grammar).map_or(0, |grammar| grammar.compiled.memory_usage())
+    ask!(grammar, 0, |grammar| grammar.compiled.memory_usage())
 }
 
 /// Sizes and counts as a JSON object: `states` of the automaton, `configurations` and `masks_computed` so far,
@@ -230,9 +208,7 @@ pub unsafe extern "C" fn grammata_grammar_statistics(
     length: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let statistics = call.handle(grammar, "grammar")?.compiled.statistics();
         let text = serde_json::to_string(&statistics).unwrap_or_default();
         call.copy(text.as_bytes(), buffer.cast(), capacity, length)
@@ -242,8 +218,7 @@ pub unsafe extern "C" fn grammata_grammar_statistics(
 /// Frees a grammar. Its matchers stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_grammar_free(grammar: *mut GrammataGrammar) {
-    // SAFETY: the contract of the header
-    unsafe { Call::new() }.free(grammar);
+    free!(grammar);
 }
 
 impl GrammataCompiler {

@@ -5,7 +5,7 @@ use crate::failure::GrammataStatus;
 use crate::llama_sampler::{self, GrammataLlamaInit};
 use crate::matcher::GrammataMatcher;
 use crate::options::{self, LlamaOptions};
-use crate::raw::Call;
+use crate::raw::run;
 use std::ffi::c_char;
 
 /// `struct llama_sampler` of llama.cpp, which makes and frees it.
@@ -32,9 +32,7 @@ pub unsafe extern "C" fn grammata_llama_sampler(
     out: *mut *mut GrammataLlamaSampler,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         call.clear(out)?;
         let matcher = GrammataMatcher::acquire(&call, matcher)?.fork();
         let LlamaOptions { budget } = options::read(&call, options)?;
@@ -49,7 +47,5 @@ pub unsafe extern "C" fn grammata_llama_sampler_check(
     sampler: *const GrammataLlamaSampler,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || llama_sampler::check(&call, sampler))
+    run!(error, |call| llama_sampler::check(&call, sampler))
 }

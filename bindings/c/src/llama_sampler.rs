@@ -1,9 +1,9 @@
 //! The functions that llama.cpp calls on a sampler, and the text that it follows.
 
-use crate::failure::{self, Failure, Result};
+use crate::failure::{self, Result};
 use crate::llama::GrammataLlamaSampler;
 use crate::raw::{Call, Exclusive};
-use engine::{Matcher, TokenId};
+use engine::{Error, Matcher, TokenId};
 use std::ffi::{c_char, c_void};
 
 /// `llama_sampler_init` of llama.cpp, with the types of this header.
@@ -90,19 +90,17 @@ struct Following {
     has_ended: bool,
     mask: Vec<u32>,
     is_filled: bool,
-    failure: Option<Failure>,
+    failure: Option<Error>,
 }
 
 type Context = Exclusive<Following>;
 
 impl Following {
     fn fork(&self) -> Following {
-        let failure = self.failure.as_ref();
         Following {
             matcher: self.matcher.fork(),
             mask: self.mask.clone(),
-            failure: failure
-                .map(|Failure { status, error }| Failure { status: *status, error: error.clone() }),
+            failure: self.failure.clone(),
             ..*self
         }
     }
@@ -253,7 +251,7 @@ fn context(call: &Call, sampler: *const GrammataLlamaSampler) -> Result<&Context
 pub(crate) fn check(call: &Call, sampler: *const GrammataLlamaSampler) -> Result<()> {
     match &context(call, sampler)?.acquire()?.failure {
         None => Ok(()),
-        Some(Failure { status, error }) => Err(Failure { status: *status, error: error.clone() }),
+        Some(error) => Err(error.clone()),
     }
 }
 

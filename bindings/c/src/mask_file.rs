@@ -1,10 +1,10 @@
 //! Mask files: the result of exploring a grammar, for use by another process.
 
 use crate::error::{GrammataError, c_string};
-use crate::failure::{GrammataStatus, Result};
+use crate::failure::GrammataStatus;
 use crate::grammar::{GrammataCompiler, GrammataGrammar};
 use crate::options::{self, ExploreOptions, FileOptions};
-use crate::raw::Call;
+use crate::raw::{Call, answer, ask, free, make, run};
 use crate::vocabulary;
 use engine::MaskFile;
 use serde_json::{Map, Value, json};
@@ -53,15 +53,12 @@ pub unsafe extern "C" fn grammata_mask_file_new(
     out: *mut *mut GrammataMaskFile,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let compiled = &call.handle(grammar, "grammar")?.compiled;
         let options = options::read::<ExploreOptions>(&call, options)?;
         let given = options.documents.iter().map(String::as_bytes);
         let documents: Vec<_> = given.filter_map(|text| compiled.vocabulary().encode_greedy(text)).collect();
-        call.give(out, GrammataMaskFile::new(compiled.explore(&options.budget(), &documents)?))
+        Ok(GrammataMaskFile::new(compiled.explore(&options.budget(), &documents)?))
     })
 }
 
@@ -75,13 +72,10 @@ pub unsafe extern "C" fn grammata_mask_file_open(
     out: *mut *mut GrammataMaskFile,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let path = vocabulary::path(call.string(path, "path")?)?;
         let FileOptions { limits } = options::read(&call, options)?;
-        call.give(out, GrammataMaskFile::new(MaskFile::open(path, &limits)?))
+        Ok(GrammataMaskFile::new(MaskFile::open(path, &limits)?))
     })
 }
 
@@ -93,12 +87,9 @@ pub unsafe extern "C" fn grammata_mask_file_from_bytes(
     out: *mut *mut GrammataMaskFile,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let content = call.bytes(content, length, "content")?;
-        call.give(out, GrammataMaskFile::new(MaskFile::from_bytes(content)?))
+        Ok(GrammataMaskFile::new(MaskFile::from_bytes(content)?))
     })
 }
 
@@ -123,9 +114,7 @@ pub unsafe extern "C" fn grammata_mask_file_bytes(
 /// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_contents(file: *const GrammataMaskFile) -> *const c_char {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(file).map_or(std::ptr::null(), |file| file.contents.as_ptr())
+    ask!(file, std::ptr::null(), |file| file.contents.as_ptr())
 }
 
 /// Checks that all places and masks of the file are well-formed. `grammata_grammar_verify_masks` checks whether they
@@ -135,9 +124,7 @@ pub unsafe extern "C" fn grammata_mask_file_check(
     file: *const GrammataMaskFile,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || Ok(call.handle(file, "file")?.file.check()?))
+    run!(error, |call| call.handle(file, "file")?.file.check())
 }
 
 /// Writes the file atomically: other processes see a complete file or none.
@@ -147,20 +134,17 @@ pub unsafe extern "C" fn grammata_mask_file_save(
     path: *const c_char,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let file = call.handle(file, "file")?;
         let path = vocabulary::path(call.string(path, "path")?)?;
-        Ok(file.file.save(path)?)
+        file.file.save(path)
     })
 }
 
 /// Frees a mask file. Grammars that were loaded from it stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_mask_file_free(file: *mut GrammataMaskFile) {
-    // SAFETY: the contract of the header
-    unsafe { Call::new() }.free(file);
+    free!(file);
 }
 
 /// Loads the grammar of a mask file, which must be for the compiler's vocabulary. What was explored is read from the
@@ -173,15 +157,12 @@ pub unsafe extern "C" fn grammata_compiler_load(
     out: *mut *mut GrammataGrammar,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let compiler = call.handle(compiler, "compiler")?;
         let file = call.handle(file, "file")?;
         let compiled = compiler.compiler.load(Arc::clone(&file.file))?;
         let warnings = compiled.warnings();
-        call.give(out, GrammataGrammar::new(compiled, &warnings))
+        Ok(GrammataGrammar::new(compiled, &warnings))
     })
 }
 
@@ -193,10 +174,5 @@ pub unsafe extern "C" fn grammata_grammar_verify_masks(
     masks: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        let compared: Result<usize> = Ok(call.handle(grammar, "grammar")?.compiled.verify_masks()?);
-        call.set(masks, compared?, "masks")
-    })
+    answer!(error, masks, |call| call.handle(grammar, "grammar")?.compiled.verify_masks())
 }

@@ -3,7 +3,7 @@
 use crate::error::GrammataError;
 use crate::failure::{GrammataStatus, Result};
 use crate::grammar::GrammataGrammar;
-use crate::raw::{Call, Exclusive, Using};
+use crate::raw::{Call, Exclusive, Using, answer, make, run};
 use crate::vocabulary::in_range;
 use engine::mask::Distance;
 use engine::{Matcher, TokenId};
@@ -44,12 +44,9 @@ pub unsafe extern "C" fn grammata_matcher_new(
     out: *mut *mut GrammataMatcher,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let grammar = call.handle(grammar, "grammar")?;
-        call.give(out, GrammataMatcher::new(grammar.compiled.matcher()))
+        Ok(GrammataMatcher::new(grammar.compiled.matcher()))
     })
 }
 
@@ -68,13 +65,10 @@ pub unsafe extern "C" fn grammata_matcher_new_with_end_tokens(
     out: *mut *mut GrammataMatcher,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let grammar = call.handle(grammar, "grammar")?;
         let tokens = call.list(tokens, count, "tokens")?.iter().map(|&id| TokenId::new(id));
-        call.give(out, GrammataMatcher::new(grammar.compiled.with_end_tokens(tokens)?.matcher()))
+        Ok(GrammataMatcher::new(grammar.compiled.with_end_tokens(tokens)?.matcher()))
     })
 }
 
@@ -85,12 +79,9 @@ pub unsafe extern "C" fn grammata_matcher_fork(
     out: *mut *mut GrammataMatcher,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let fork = GrammataMatcher::acquire(&call, matcher)?.fork();
-        call.give(out, GrammataMatcher::new(fork))
+        Ok(GrammataMatcher::new(fork))
     })
 }
 
@@ -118,9 +109,7 @@ pub unsafe extern "C" fn grammata_matcher_bytes(
     length: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let matcher = GrammataMatcher::acquire(&call, matcher)?;
         call.copy(&matcher.bytes(), buffer.cast(), capacity, length)
     })
@@ -133,9 +122,7 @@ pub unsafe extern "C" fn grammata_matcher_steps(
     steps: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || call.set(steps, GrammataMatcher::acquire(&call, matcher)?.steps(), "steps"))
+    answer!(error, steps, |call| Ok(GrammataMatcher::acquire(&call, matcher)?.steps()))
 }
 
 /// Whether the text so far is a word of the grammar, so that it may end here.
@@ -145,12 +132,7 @@ pub unsafe extern "C" fn grammata_matcher_is_accepting(
     answer: *mut bool,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        let accepting = GrammataMatcher::acquire(&call, matcher)?.is_accepting();
-        call.set(answer, accepting, "answer")
-    })
+    answer!(error, answer, |call| Ok(GrammataMatcher::acquire(&call, matcher)?.is_accepting()))
 }
 
 /// Whether the text has ended, or is a word that cannot be extended.
@@ -160,12 +142,7 @@ pub unsafe extern "C" fn grammata_matcher_is_finished(
     answer: *mut bool,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        let finished = GrammataMatcher::acquire(&call, matcher)?.is_finished();
-        call.set(answer, finished, "answer")
-    })
+    answer!(error, answer, |call| Ok(GrammataMatcher::acquire(&call, matcher)?.is_finished()))
 }
 
 /// Whether a token may come next: its bit of the mask, without computing the mask.
@@ -176,12 +153,10 @@ pub unsafe extern "C" fn grammata_matcher_is_token_allowed(
     answer: *mut bool,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    answer!(error, answer, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let token = in_range(matcher.compiled().vocabulary(), token)?;
-        call.set(answer, matcher.is_token_allowed(token)?, "answer")
+        matcher.is_token_allowed(token)
     })
 }
 
@@ -194,12 +169,9 @@ pub unsafe extern "C" fn grammata_matcher_accepts_prefix(
     answer: *mut bool,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    answer!(error, answer, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
-        let goes_on = matcher.accepts_prefix(call.bytes(bytes, length, "bytes")?)?;
-        call.set(answer, goes_on, "answer")
+        matcher.accepts_prefix(call.bytes(bytes, length, "bytes")?)
     })
 }
 
@@ -210,12 +182,7 @@ pub unsafe extern "C" fn grammata_matcher_is_explored(
     answer: *mut bool,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        let explored = GrammataMatcher::acquire(&call, matcher)?.is_explored();
-        call.set(answer, explored, "answer")
-    })
+    answer!(error, answer, |call| Ok(GrammataMatcher::acquire(&call, matcher)?.is_explored()))
 }
 
 /// Whether a token is in the mask within a budget. To sample faster, sample from the plain mask, call this with the
@@ -229,12 +196,10 @@ pub unsafe extern "C" fn grammata_matcher_is_token_allowed_within(
     answer: *mut bool,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    answer!(error, answer, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let token = in_range(matcher.compiled().vocabulary(), token)?;
-        call.set(answer, matcher.is_token_allowed_within(token, budget)?, "answer")
+        matcher.is_token_allowed_within(token, budget)
     })
 }
 
@@ -246,9 +211,7 @@ pub unsafe extern "C" fn grammata_matcher_check_budget(
     budget: usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || Ok(GrammataMatcher::acquire(&call, matcher)?.check_budget(budget)?))
+    run!(error, |call| GrammataMatcher::acquire(&call, matcher)?.check_budget(budget))
 }
 
 /// The smallest number of tokens that lead to a complete text, without the end-of-sequence token; `*kind` says whether
@@ -260,9 +223,7 @@ pub unsafe extern "C" fn grammata_matcher_distance(
     tokens: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let distance = GrammataMatcher::acquire(&call, matcher)?.distance()?;
         call.set(kind, known(distance), "kind")?;
         call.set(tokens, distance.known().unwrap_or_default(), "tokens")
@@ -278,9 +239,7 @@ pub unsafe extern "C" fn grammata_matcher_distance_in_bytes(
     bytes: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let distance = GrammataMatcher::acquire(&call, matcher)?.distance_in_bytes()?;
         call.set(kind, known(distance), "kind")?;
         call.set(bytes, distance.known().unwrap_or_default(), "bytes")
@@ -307,9 +266,7 @@ pub unsafe extern "C" fn grammata_matcher_forced_bytes(
     length: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let forced = GrammataMatcher::acquire(&call, matcher)?.forced_bytes()?;
         call.copy(&forced, buffer.cast(), capacity, length)
     })
@@ -325,9 +282,7 @@ pub unsafe extern "C" fn grammata_matcher_forced_tokens(
     length: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let forced = GrammataMatcher::acquire(&call, matcher)?.forced_tokens()?;
         let ids: Vec<u32> = forced.iter().map(|id| id.get()).collect();
         call.copy(&ids, buffer, capacity, length)

@@ -4,7 +4,7 @@
 //! checked (dangling handles, lengths beyond the memory) is the caller's duty under the contract of the header.
 
 use crate::error::GrammataError;
-use crate::failure::{self, Failure, GrammataStatus, Result};
+use crate::failure::{self, GrammataStatus, Result};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char};
 use std::ops::{Deref, DerefMut};
@@ -36,19 +36,42 @@ impl Call {
     ) -> GrammataStatus {
         let guarded = catch_unwind(AssertUnwindSafe(work));
         let result = guarded.unwrap_or_else(|panic| Err(failure::panicked(&*panic)));
-        let (status, made) = match result {
-            Ok(()) => (GrammataStatus::Ok, std::ptr::null_mut()),
+        let status = GrammataStatus::of_result(&result);
+        let made = match result {
             // without `error` the message is not needed
-            Err(failure) if error.is_null() => (failure.status, std::ptr::null_mut()),
-            Err(failure) => (failure.status, Box::into_raw(Box::new(GrammataError::new(failure)))),
+            Err(failure) if !error.is_null() => Box::into_raw(Box::new(GrammataError::new(&failure))),
+            _ => std::ptr::null_mut(),
         };
         if let Err(failure) = self.set(error, made, "error")
             && !error.is_null()
         {
             self.free(made);
-            return failure.status;
+            return GrammataStatus::of(&failure);
         }
         status
+    }
+
+    /// Like [`run`](Call::run), for a function that returns a handle by `*out`, which is NULL if the work fails.
+    pub(crate) fn make<T>(
+        &self,
+        error: *mut *mut GrammataError,
+        out: *mut *mut T,
+        work: impl FnOnce() -> Result<T>,
+    ) -> GrammataStatus {
+        self.run(error, || {
+            self.clear(out)?;
+            self.give(out, work()?)
+        })
+    }
+
+    /// Like [`run`](Call::run), for a function that writes its answer to a place, given with its name.
+    pub(crate) fn answer<T>(
+        &self,
+        error: *mut *mut GrammataError,
+        (place, name): (*mut T, &'static str),
+        work: impl FnOnce() -> Result<T>,
+    ) -> GrammataStatus {
+        self.run(error, || self.set(place, work()?, name))
     }
 
     /// The value of a handle.
@@ -181,6 +204,55 @@ impl Call {
     }
 }
 
+/// Runs the body of a function of the header that returns a status: see [`Call::run`].
+macro_rules! run {
+    ($error:expr, |$call:ident| $work:expr) => {{
+        // SAFETY: the contract of the header
+        let $call = unsafe { $crate::raw::Call::new() };
+        $call.run($error, || $work)
+    }};
+}
+
+/// Runs the body of a function that makes a handle: see [`Call::make`].
+macro_rules! make {
+    ($error:ident, $out:ident, |$call:ident| $value:expr) => {{
+        // SAFETY: the contract of the header
+        let $call = unsafe { $crate::raw::Call::new() };
+        $call.make($error, $out, || $value)
+    }};
+}
+
+/// Runs the body of a function that writes its answer to the place that an argument points to: see [`Call::answer`].
+macro_rules! answer {
+    ($error:ident, $place:ident, |$call:ident| $value:expr) => {{
+        // SAFETY: the contract of the header
+        let $call = unsafe { $crate::raw::Call::new() };
+        $call.answer($error, ($place, stringify!($place)), || $value)
+    }};
+}
+
+/// Asks the value of a handle; the answer for NULL is the second argument.
+macro_rules! ask {
+    ($handle:ident, $otherwise:expr, |$value:ident| $answer:expr) => {{
+        // SAFETY: the contract of the header
+        let call = unsafe { $crate::raw::Call::new() };
+        match call.any($handle) {
+            Some($value) => $answer,
+            None => $otherwise,
+        }
+    }};
+}
+
+/// Frees a handle.
+macro_rules! free {
+    ($handle:ident) => {{
+        // SAFETY: the contract of the header
+        unsafe { $crate::raw::Call::new() }.free($handle);
+    }};
+}
+
+pub(crate) use {answer, ask, free, make, run};
+
 fn check<T>(pointer: *const T, name: &'static str) -> Result<()> {
     if pointer.is_null() {
         return Err(failure::null(name));
@@ -238,9 +310,7 @@ impl<T> Exclusive<T> {
                 std::mem::forget(using);
                 Ok(())
             }
-            Err(Failure { status: GrammataStatus::Busy, error }) => {
-                Err(Failure { status: GrammataStatus::Busy, error })
-            }
+            Err(error) if GrammataStatus::of(&error) == GrammataStatus::Busy => Err(error),
             Err(_) => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use crate::error::GrammataError;
 use crate::failure::GrammataStatus;
 use crate::matcher::GrammataMatcher;
-use crate::raw::Call;
+use crate::raw::run;
 use crate::vocabulary::in_range;
 use std::ffi::c_char;
 
@@ -17,11 +17,9 @@ pub unsafe extern "C" fn grammata_matcher_fill_mask(
     count: usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
-        Ok(matcher.fill_mask(call.list_mut(words, count, "words")?)?)
+        matcher.fill_mask(call.list_mut(words, count, "words")?)
     })
 }
 
@@ -36,11 +34,9 @@ pub unsafe extern "C" fn grammata_matcher_fill_mask_within(
     count: usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
-        Ok(matcher.fill_mask_within(budget, call.list_mut(words, count, "words")?)?)
+        matcher.fill_mask_within(budget, call.list_mut(words, count, "words")?)
     })
 }
 
@@ -52,12 +48,10 @@ pub unsafe extern "C" fn grammata_matcher_accept_token(
     token: u32,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let token = in_range(matcher.compiled().vocabulary(), token)?;
-        Ok(matcher.accept_token(token)?)
+        matcher.accept_token(token)
     })
 }
 
@@ -70,9 +64,7 @@ pub unsafe extern "C" fn grammata_matcher_try_accept(
     accepted: *mut bool,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         call.set(accepted, false, "accepted")?;
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let token = in_range(matcher.compiled().vocabulary(), token)?;
@@ -91,9 +83,7 @@ pub unsafe extern "C" fn grammata_matcher_accept_tokens(
     accepted: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         call.set(accepted, 0, "accepted")?;
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let tokens = call.list(tokens, count, "tokens")?;
@@ -117,9 +107,7 @@ pub unsafe extern "C" fn grammata_matcher_validate_tokens(
     valid: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let mut ahead = GrammataMatcher::acquire(&call, matcher)?.fork();
         let tokens = call.list(tokens, count, "tokens")?;
         let mut fine = 0;
@@ -143,11 +131,9 @@ pub unsafe extern "C" fn grammata_matcher_accept_bytes(
     length: usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
-        Ok(matcher.accept_bytes(call.bytes(bytes, length, "bytes")?)?)
+        matcher.accept_bytes(call.bytes(bytes, length, "bytes")?)
     })
 }
 
@@ -160,9 +146,7 @@ pub unsafe extern "C" fn grammata_matcher_try_accept_bytes(
     accepted: *mut bool,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         call.set(accepted, false, "accepted")?;
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let took = matcher.try_accept_bytes(call.bytes(bytes, length, "bytes")?)?;
@@ -177,9 +161,7 @@ pub unsafe extern "C" fn grammata_matcher_rollback(
     steps: usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || Ok(GrammataMatcher::acquire(&call, matcher)?.rollback(steps)?))
+    run!(error, |call| GrammataMatcher::acquire(&call, matcher)?.rollback(steps))
 }
 
 /// Returns to the beginning of the text.
@@ -188,9 +170,7 @@ pub unsafe extern "C" fn grammata_matcher_reset(
     matcher: *mut GrammataMatcher,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         GrammataMatcher::acquire(&call, matcher)?.reset();
         Ok(())
     })

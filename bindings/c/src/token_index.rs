@@ -5,7 +5,7 @@ use crate::error::GrammataError;
 use crate::failure::GrammataStatus;
 use crate::grammar::GrammataCompiler;
 use crate::mask_file::GrammataMaskFile;
-use crate::raw::Call;
+use crate::raw::{Call, make, run};
 use std::ffi::c_char;
 
 /// The token index of the compiler's vocabulary as bytes, for `grammata_compiler_prepare_from` in another process.
@@ -18,9 +18,7 @@ pub unsafe extern "C" fn grammata_compiler_token_index(
     length: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let index = call.handle(compiler, "compiler")?.compiler.token_index()?;
         call.copy(&index, buffer.cast(), capacity, length)
     })
@@ -36,11 +34,9 @@ pub unsafe extern "C" fn grammata_compiler_prepare_from(
     length: usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let compiler = &call.handle(compiler, "compiler")?.compiler;
-        Ok(compiler.prepare_from(call.bytes(index, length, "index")?)?)
+        compiler.prepare_from(call.bytes(index, length, "index")?)
     })
 }
 
@@ -69,13 +65,10 @@ pub unsafe extern "C" fn grammata_mask_file_with_token_index(
     out: *mut *mut GrammataMaskFile,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let file = call.handle(file, "file")?.file();
         let index = call.bytes(index, length, "index")?;
-        call.give(out, GrammataMaskFile::new(file.with_token_index(index)?))
+        Ok(GrammataMaskFile::new(file.with_token_index(index)?))
     })
 }
 
@@ -87,9 +80,7 @@ pub unsafe extern "C" fn grammata_archive_builder_set_token_index(
     length: usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let builder = call.handle(builder, "builder")?;
         builder.lock().set_token_index(call.bytes(index, length, "index")?.to_vec())?;
         Ok(())
@@ -105,9 +96,7 @@ pub unsafe extern "C" fn grammata_archive_token_index(
     length: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let index = call.handle(archive, "archive")?.archive().token_index()?.unwrap_or_default();
         call.copy(&index, buffer.cast(), capacity, length)
     })

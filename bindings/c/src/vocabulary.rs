@@ -3,7 +3,7 @@
 use crate::error::{GrammataError, c_string};
 use crate::failure::{self, GrammataStatus, Result};
 use crate::options::{self, VocabularyOptions};
-use crate::raw::Call;
+use crate::raw::{Call, ask, free, make, run};
 use engine::vocabulary::{LoadOptions, TokenId, Vocabulary, VocabularyBuilder};
 use std::ffi::{CStr, CString, c_char};
 use std::path::PathBuf;
@@ -50,14 +50,11 @@ pub unsafe extern "C" fn grammata_vocabulary_from_file(
     out: *mut *mut GrammataVocabulary,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let path = self::path(call.string(path, "path")?)?;
         let options = options::read::<VocabularyOptions>(&call, options)?;
         let vocabulary = Vocabulary::from_file(path, &options.into())?;
-        call.give(out, GrammataVocabulary::new(Arc::new(vocabulary)))
+        Ok(GrammataVocabulary::new(Arc::new(vocabulary)))
     })
 }
 
@@ -70,14 +67,11 @@ pub unsafe extern "C" fn grammata_vocabulary_from_bytes(
     out: *mut *mut GrammataVocabulary,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
-        call.clear(out)?;
+    make!(error, out, |call| {
         let content = call.bytes(content, length, "content")?;
         let options = options::read::<VocabularyOptions>(&call, options)?;
         let vocabulary = Vocabulary::from_file_bytes(content, &options.into())?;
-        call.give(out, GrammataVocabulary::new(Arc::new(vocabulary)))
+        Ok(GrammataVocabulary::new(Arc::new(vocabulary)))
     })
 }
 
@@ -95,9 +89,7 @@ pub unsafe extern "C" fn grammata_vocabulary_from_tokens(
     out: *mut *mut GrammataVocabulary,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         call.clear(out)?;
         let mut rest = call.bytes(bytes, bytes_length, "bytes")?;
         let lengths = call.list(lengths, count, "lengths")?;
@@ -126,17 +118,13 @@ pub unsafe extern "C" fn grammata_vocabulary_from_tokens(
 /// The length of the model's logits, in tokens; a mask has one bit per token. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_vocabulary_width(vocabulary: *const GrammataVocabulary) -> usize {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(vocabulary).map_or(0, |handle| handle.vocabulary.width())
+    ask!(vocabulary, 0, |handle| handle.vocabulary.width())
 }
 
 /// The number of 32-bit words of a mask. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_vocabulary_mask_words(vocabulary: *const GrammataVocabulary) -> usize {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(vocabulary).map_or(0, |handle| handle.vocabulary.mask_words())
+    ask!(vocabulary, 0, |handle| handle.vocabulary.mask_words())
 }
 
 /// Whether a token is an end-of-sequence token. False for NULL.
@@ -145,9 +133,7 @@ pub unsafe extern "C" fn grammata_vocabulary_is_eos(
     vocabulary: *const GrammataVocabulary,
     token: u32,
 ) -> bool {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.any(vocabulary).is_some_and(|handle| handle.vocabulary.is_eos(TokenId::new(token)))
+    ask!(vocabulary, false, |handle| handle.vocabulary.is_eos(TokenId::new(token)))
 }
 
 /// The end-of-sequence tokens.
@@ -159,9 +145,7 @@ pub unsafe extern "C" fn grammata_vocabulary_eos(
     length: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let handle = call.handle(vocabulary, "vocabulary")?;
         let ids: Vec<u32> = handle.vocabulary.eos().iter().map(|id| id.get()).collect();
         call.copy(&ids, buffer, capacity, length)
@@ -178,9 +162,7 @@ pub unsafe extern "C" fn grammata_vocabulary_token(
     length: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let vocabulary = &call.handle(vocabulary, "vocabulary")?.vocabulary;
         let token = in_range(vocabulary, token)?;
         let found = vocabulary.bytes(token);
@@ -214,9 +196,7 @@ pub unsafe extern "C" fn grammata_vocabulary_encode_greedy(
     length: *mut usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    // SAFETY: the contract of the header
-    let call = unsafe { Call::new() };
-    call.run(error, || {
+    run!(error, |call| {
         let handle = call.handle(vocabulary, "vocabulary")?;
         let bytes = call.bytes(bytes, bytes_length, "bytes")?;
         let tokens = handle.vocabulary.encode_greedy(bytes).ok_or_else(failure::no_token)?;
@@ -228,8 +208,7 @@ pub unsafe extern "C" fn grammata_vocabulary_encode_greedy(
 /// Frees a vocabulary. Compilers and grammars that were made with it stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn grammata_vocabulary_free(vocabulary: *mut GrammataVocabulary) {
-    // SAFETY: the contract of the header
-    unsafe { Call::new() }.free(vocabulary);
+    free!(vocabulary);
 }
 
 /// The id of a token, if masks of the vocabulary have a bit for it.
