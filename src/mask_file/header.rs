@@ -85,61 +85,46 @@ impl Kind {
     }
 }
 
-/// A section of a mask file or an archive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Section {
-    Grammar = 0,
-    States = 1,
-    Rows = 2,
-    TokenEdges = 3,
-    MaskPlaces = 4,
-    Masks = 5,
-    Words = 6,
-    About = 7,
-    Members = 8,
-    Names = 9,
-    ByGrammar = 10,
-    Data = 11,
-    TokenIndex = 12,
+macro_rules! sections {
+    ($($section:ident $name:literal)*) => {
+        /// A section of a mask file or an archive.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Section {
+            $($section,)*
+        }
+
+        impl Section {
+            /// All sections; the first eight are written to every mask file.
+            pub(super) const ALL: [Section; [$($name),*].len()] = [$(Section::$section),*];
+
+            /// The name shown to users.
+            pub(super) fn name(self) -> &'static str {
+                match self {
+                    $(Section::$section => $name,)*
+                }
+            }
+        }
+    };
+}
+
+// their order gives the numbers in files
+sections! {
+    Grammar "grammar"
+    States "states"
+    Rows "rows"
+    TokenEdges "token edges"
+    MaskPlaces "mask places"
+    Masks "masks"
+    Words "words"
+    About "about"
+    Members "members"
+    Names "names"
+    ByGrammar "by grammar"
+    Data "data"
+    TokenIndex "token index"
 }
 
 impl Section {
-    /// All sections; the first eight are written to every mask file.
-    pub(super) const ALL: [Section; 13] = [
-        Section::Grammar,
-        Section::States,
-        Section::Rows,
-        Section::TokenEdges,
-        Section::MaskPlaces,
-        Section::Masks,
-        Section::Words,
-        Section::About,
-        Section::Members,
-        Section::Names,
-        Section::ByGrammar,
-        Section::Data,
-        Section::TokenIndex,
-    ];
-
-    /// The name shown to users.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Section::Grammar => "grammar",
-            Section::States => "states",
-            Section::Rows => "rows",
-            Section::TokenEdges => "token edges",
-            Section::MaskPlaces => "mask places",
-            Section::Masks => "masks",
-            Section::Words => "words",
-            Section::About => "about",
-            Section::Members => "members",
-            Section::Names => "names",
-            Section::ByGrammar => "by grammar",
-            Section::Data => "data",
-            Section::TokenIndex => "token index",
-        }
-    }
-
     /// The number of the section in the table of sections.
     pub(super) fn kind(self) -> u32 {
         self as u32 + 1
