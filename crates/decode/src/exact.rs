@@ -6,45 +6,36 @@ use grammata::error::Result;
 use std::fmt;
 use std::time::Duration;
 
-/// Settings of exact sampling: texts are drawn from the model's distribution, conditioned on the constraint.
-///
-/// Masks alone rescale the probabilities of each step, which favours texts whose later steps the model finds
-/// improbable. Exact sampling draws from the model without rescaling, refuses a text as soon as it leaves the
-/// constraint, and begins again. It remembers the refused probability below each prefix, so that, as long as memory
-/// suffices, no try ends in the same way twice (adaptive rejection: ASAp, Park et al. 2024; CARS, arXiv 2510.01902).
-///
-/// The distribution: let q(s) be the product of the model's probabilities of the tokens s at the temperature, among all
-/// its tokens. Let S be the outputs that the decoder can give: token sequences after which it ends, each complete
-/// within `max_tokens` and the context. Output s of S has the probability q(s) / sum of q over S. Three ends count.
-/// After an end token, q includes that token's probability. After a word that nothing may follow, and after a word that
-/// fills `max_tokens` or the context, no end token is needed. With [`complete`](crate::GenerationOptions::complete)
-/// off, every prefix that fills `max_tokens` or the context counts too. A text before a stop string counts as soon as
-/// the stop string is there.
-///
-/// The temperature must be more than 0. Top-k, top-p, min-p and repetition penalty must be off.
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct ExactSampling {
-    /// The most tries for one output; at least one is made. 1,000 by default. If all of them are refused, the output
-    /// ends without a text ([`FinishReason::Exhausted`](crate::FinishReason::Exhausted)).
-    pub tries: usize,
-    /// The most bytes for remembered prefixes. 256 MiB by default. When they are used up, no more prefixes are
-    /// remembered; outputs keep their distribution, and need more tries.
-    pub memory_bytes: usize,
-}
-
-impl Default for ExactSampling {
-    fn default() -> ExactSampling {
-        ExactSampling { tries: 1_000, memory_bytes: 256 << 20 }
+grammata_base::options! {
+    /// Settings of exact sampling: texts are drawn from the model's distribution, conditioned on the constraint.
+    ///
+    /// Masks alone rescale the probabilities of each step, which favours texts whose later steps the model finds
+    /// improbable. Exact sampling draws from the model without rescaling, refuses a text as soon as it leaves the
+    /// constraint, and begins again. It remembers the refused probability below each prefix, so that, as long as memory
+    /// suffices, no try ends in the same way twice (adaptive rejection: ASAp, Park et al. 2024; CARS, arXiv
+    /// 2510.01902).
+    ///
+    /// The distribution: let q(s) be the product of the model's probabilities of the tokens s at the temperature, among
+    /// all its tokens. Let S be the outputs that the decoder can give: token sequences after which it ends, each
+    /// complete within `max_tokens` and the context. Output s of S has the probability q(s) / sum of q over S. Three
+    /// ends count. After an end token, q includes that token's probability. After a word that nothing may follow, and
+    /// after a word that fills `max_tokens` or the context, no end token is needed. With
+    /// [`complete`](crate::GenerationOptions::complete) off, every prefix that fills `max_tokens` or the context counts
+    /// too. A text before a stop string counts as soon as the stop string is there.
+    ///
+    /// The temperature must be more than 0. Top-k, top-p, min-p and repetition penalty must be off.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct ExactSampling {
+        /// The most tries for one output; at least one is made. 1,000 by default. If all of them are refused, the
+        /// output ends without a text ([`FinishReason::Exhausted`](crate::FinishReason::Exhausted)).
+        pub tries: usize = 1_000,
+        /// The most bytes for remembered prefixes. 256 MiB by default. When they are used up, no more prefixes are
+        /// remembered; outputs keep their distribution, and need more tries.
+        pub memory_bytes: usize = 256 << 20,
     }
 }
-
-grammata_base::setters!(ExactSampling { tries: usize, memory_bytes: usize });
 
 /// Statistics of exact sampling for one output.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

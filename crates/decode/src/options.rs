@@ -6,82 +6,49 @@ use super::sampling::SamplingParams;
 use super::timings::Timings;
 use std::time::Duration;
 
-/// Settings of one generation.
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct GenerationOptions {
-    /// The most tokens to generate, an end token included. 512 by default.
-    pub max_tokens: usize,
-    /// Whether the constraint must make the output complete within `max_tokens` tokens and the context of the model. If
-    /// so, only tokens are chosen after which a short enough completion is known; if none is known at the start,
-    /// generation fails before the first token. Otherwise the output is truncated at the limit. Without a constraint it
-    /// has no effect. True by default.
-    pub complete: bool,
-    /// Ends the output after this much time, before the next token is chosen. None by default.
-    pub timeout: Option<Duration>,
-    /// How tokens are chosen. Greedy by default.
-    pub sampling: SamplingParams,
-    /// Draws the output from the model's distribution conditioned on the constraint, instead of from each mask. None by
-    /// default. Without a constraint only the sampling settings are checked. No text is certain before the output is
-    /// complete, so all events are reported at its end.
-    pub exact: Option<ExactSampling>,
-    /// Ids of tokens that end the sequence (end of text, end of turn). None by default. Under a constraint, such a
-    /// token ends the output only if nothing may follow it.
-    pub end_tokens: Vec<u32>,
-    /// Texts at which the output stops; they are not part of its text. None by default.
-    pub stop: Vec<String>,
-    /// Computes the log-probability of each token, including forced ones. Off by default: it takes a pass over the
-    /// logits of each token, and one more run of the model if the output ends in forced tokens.
-    pub log_probabilities: bool,
-    /// Computes, for each token, the probability, at temperature 1, of the tokens that the constraint did not allow in
-    /// its place; implies `log_probabilities`. Off by default: it takes another pass over the logits, on the host.
-    pub refused_mass: bool,
-    /// The most tokens that each run of the model verifies ahead: the tokens that followed the latest earlier
-    /// occurrence of the last tokens ([`NgramDraft`](crate::NgramDraft)). 0, the default, turns it off. The output is
-    /// the same if logits do not depend on how many tokens a run is fed. Exact sampling under a constraint does not use
-    /// it.
-    pub prompt_lookup: usize,
-    /// Computes a mask that takes work on another thread while the model runs. The output is the same. Off by default:
-    /// it saves time only if the model leaves a processor free (see docs/library.md for figures).
-    pub overlap: bool,
-}
-
-impl Default for GenerationOptions {
-    fn default() -> GenerationOptions {
-        GenerationOptions {
-            max_tokens: 512,
-            complete: true,
-            timeout: None,
-            sampling: SamplingParams::default(),
-            exact: None,
-            end_tokens: Vec::new(),
-            stop: Vec::new(),
-            log_probabilities: false,
-            refused_mass: false,
-            prompt_lookup: 0,
-            overlap: false,
-        }
+grammata_base::options! {
+    /// Settings of one generation.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct GenerationOptions {
+        /// The most tokens to generate, an end token included. 512 by default.
+        pub max_tokens: usize = 512,
+        /// Whether the constraint must make the output complete within `max_tokens` tokens and the context of the
+        /// model. If so, only tokens are chosen after which a short enough completion is known; if none is known at the
+        /// start, generation fails before the first token. Otherwise the output is truncated at the limit. Without a
+        /// constraint it has no effect. True by default.
+        pub complete: bool = true,
+        /// Ends the output after this much time, before the next token is chosen. None by default.
+        pub timeout: Option<Duration>,
+        /// How tokens are chosen. Greedy by default.
+        pub sampling: SamplingParams,
+        /// Draws the output from the model's distribution conditioned on the constraint, instead of from each mask.
+        /// None by default. Without a constraint only the sampling settings are checked. No text is certain before the
+        /// output is complete, so all events are reported at its end.
+        pub exact: Option<ExactSampling>,
+        /// Ids of tokens that end the sequence (end of text, end of turn). None by default. Under a constraint, such a
+        /// token ends the output only if nothing may follow it.
+        pub end_tokens: Vec<u32>,
+        /// Texts at which the output stops; they are not part of its text. None by default.
+        pub stop: Vec<String>,
+        /// Computes the log-probability of each token, including forced ones. Off by default: it takes a pass over the
+        /// logits of each token, and one more run of the model if the output ends in forced tokens.
+        pub log_probabilities: bool,
+        /// Computes, for each token, the probability, at temperature 1, of the tokens that the constraint did not allow
+        /// in its place; implies `log_probabilities`. Off by default: it takes another pass over the logits, on the
+        /// host.
+        pub refused_mass: bool,
+        /// The most tokens that each run of the model verifies ahead: the tokens that followed the latest earlier
+        /// occurrence of the last tokens ([`NgramDraft`](crate::NgramDraft)). 0, the default, turns it off. The output
+        /// is the same if logits do not depend on how many tokens a run is fed. Exact sampling under a constraint does
+        /// not use it.
+        pub prompt_lookup: usize,
+        /// Computes a mask that takes work on another thread while the model runs. The output is the same. Off by
+        /// default: it saves time only if the model leaves a processor free (see docs/library.md for figures).
+        pub overlap: bool,
     }
 }
-
-grammata_base::setters!(GenerationOptions {
-    max_tokens: usize,
-    complete: bool,
-    timeout: Option<Duration>,
-    sampling: SamplingParams,
-    exact: Option<ExactSampling>,
-    end_tokens: Vec<u32>,
-    stop: Vec<String>,
-    log_probabilities: bool,
-    refused_mass: bool,
-    prompt_lookup: usize,
-    overlap: bool,
-});
 
 /// The output of a generation, with its scores and timings.
 #[derive(Clone, Debug)]

@@ -3,59 +3,34 @@
 use super::errors;
 use grammata::error::Result;
 
-/// Settings of a [`Sampler`](super::Sampler). The default is greedy.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct SamplingParams {
-    /// Divisor of the logits. 0 (the default) is greedy: the allowed token with the greatest logit after the repetition
-    /// penalty is chosen, the one with the lowest id if several are equal.
-    pub temperature: f32,
-    /// Only the `top_k` most probable tokens remain. 0 (the default) keeps all.
-    pub top_k: usize,
-    /// Only the most probable tokens remain, as few as have a total probability of at least `top_p`, in (0, 1]. 1 (the
-    /// default) keeps all.
-    pub top_p: f32,
-    /// Only tokens remain that are at least `min_p` times as probable as the most probable token. In [0, 1]; 0 (the
-    /// default) keeps all.
-    pub min_p: f32,
-    /// Divisor of the positive logits of recent tokens; their other logits are multiplied by it (Keskar et al. 2019,
-    /// CTRL). Must be more than 0. 1 (the default) changes nothing; more makes repetition less probable.
-    pub repetition_penalty: f32,
-    /// Number of latest tokens, including those of the prompt, that the repetition penalty applies to. 64 by default.
-    pub repetition_window: usize,
-    /// Seed of the random numbers (ChaCha8): equal seeds, settings and logits give equal tokens on every machine,
-    /// unless rounding crosses a boundary between two tokens. 0 by default.
-    pub seed: u64,
-}
-
-impl Default for SamplingParams {
-    fn default() -> SamplingParams {
-        SamplingParams {
-            temperature: 0.0,
-            top_k: 0,
-            top_p: 1.0,
-            min_p: 0.0,
-            repetition_penalty: 1.0,
-            repetition_window: 64,
-            seed: 0,
-        }
+grammata_base::options! {
+    /// Settings of a [`Sampler`](super::Sampler). The default is greedy.
+    #[derive(Clone, Debug, PartialEq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct SamplingParams {
+        /// Divisor of the logits. 0 (the default) is greedy: the allowed token with the greatest logit after the
+        /// repetition penalty is chosen, the one with the lowest id if several are equal.
+        pub temperature: f32 = 0.0,
+        /// Only the `top_k` most probable tokens remain. 0 (the default) keeps all.
+        pub top_k: usize,
+        /// Only the most probable tokens remain, as few as have a total probability of at least `top_p`, in (0, 1]. 1
+        /// (the default) keeps all.
+        pub top_p: f32 = 1.0,
+        /// Only tokens remain that are at least `min_p` times as probable as the most probable token. In [0, 1]; 0 (the
+        /// default) keeps all.
+        pub min_p: f32 = 0.0,
+        /// Divisor of the positive logits of recent tokens; their other logits are multiplied by it (Keskar et al.
+        /// 2019, CTRL). Must be more than 0. 1 (the default) changes nothing; more makes repetition less probable.
+        pub repetition_penalty: f32 = 1.0,
+        /// Number of latest tokens, including those of the prompt, that the repetition penalty applies to. 64 by
+        /// default.
+        pub repetition_window: usize = 64,
+        /// Seed of the random numbers (ChaCha8): equal seeds, settings and logits give equal tokens on every machine,
+        /// unless rounding crosses a boundary between two tokens. 0 by default.
+        pub seed: u64,
     }
 }
-
-grammata_base::setters!(SamplingParams {
-    temperature: f32,
-    top_k: usize,
-    top_p: f32,
-    min_p: f32,
-    repetition_penalty: f32,
-    repetition_window: usize,
-    seed: u64,
-});
 
 impl SamplingParams {
     /// Returns settings that always choose the allowed token with the greatest logit.

@@ -179,34 +179,25 @@ impl From<Format> for crate::diagnostic::Notation {
     }
 }
 
-/// Options for compiling a spec.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct Options {
-    /// The notation of the spec, after its header. Default: TOML.
-    pub format: Format,
-    /// Values of the spec's parameters, by name, each as text: an integer in decimal, `true` or `false`, a text
-    /// unquoted, a list as texts separated by commas. Default: none.
-    pub parameters: BTreeMap<String, String>,
-    /// The folder of the spec. Paths of files with schemas of arguments are relative to it. Default: none; then all
-    /// schemas must be in the spec itself.
-    pub folder: Option<std::path::PathBuf>,
-    /// Limits on the source, its templates and formulas, the schemas of arguments, and the grammar. Default:
-    /// [`Limits::default`].
-    pub limits: Limits,
+grammata_base::options! {
+    /// Options for compiling a spec.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct Options {
+        /// The notation of the spec, after its header. Default: TOML.
+        pub format: Format,
+        /// Values of the spec's parameters, by name, each as text: an integer in decimal, `true` or `false`, a text
+        /// unquoted, a list as texts separated by commas. Default: none.
+        pub parameters: BTreeMap<String, String>,
+        /// The folder of the spec. Paths of files with schemas of arguments are relative to it. Default: none; then all
+        /// schemas must be in the spec itself.
+        pub folder: Option<std::path::PathBuf>,
+        /// Limits on the source, its templates and formulas, the schemas of arguments, and the grammar. Default:
+        /// [`Limits::default`].
+        pub limits: Limits,
+    }
 }
-
-grammata_base::setters!(Options {
-    format: Format,
-    parameters: BTreeMap<String, String>,
-    folder: Option<std::path::PathBuf>,
-    limits: Limits,
-});
 
 /// The result of compiling a spec.
 #[derive(Clone, Debug)]

@@ -41,28 +41,18 @@ use crate::error::Result;
 use crate::grammar::{Grammar, GrammarBuilder};
 use crate::limits::{LimitKind, Limits};
 
-/// Options for compiling a GBNF grammar.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct Options {
-    /// The name of the start rule. Default: `root`.
-    pub root: String,
-    /// Limits on the source, its patterns and the grammar.
-    pub limits: Limits,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { root: "root".to_owned(), limits: Limits::default() }
+grammata_base::options! {
+    /// Options for compiling a GBNF grammar.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct Options {
+        /// The name of the start rule. Default: `root`.
+        pub root: String = "root".to_owned(),
+        /// Limits on the source, its patterns and the grammar.
+        pub limits: Limits,
     }
 }
-
-grammata_base::setters!(Options { root: String, limits: Limits });
 
 /// The result of compiling a GBNF grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]

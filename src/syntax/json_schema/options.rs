@@ -130,58 +130,44 @@ pub enum Undeclared {
     Refused,
 }
 
-/// Options of [`compile`](super::compile). It does not read the options that a schema sets itself (`x-grammata`): see
-/// [`with_policies_of`](Options::with_policies_of).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct Options {
-    /// Whitespace between tokens. Default [`Whitespace::Free`].
-    pub whitespace: Whitespace,
-    /// The order of members. Default [`PropertyOrder::Declared`].
-    pub property_order: PropertyOrder,
-    /// The meaning of `format`. Default [`Formats::Assert`].
-    pub formats: Formats,
-    /// The spellings of numbers. Default [`Numbers::Any`].
-    pub numbers: Numbers,
-    /// The notation of values. Default [`Spelling::Json`].
-    pub spelling: Spelling,
-    /// The ASCII characters that [`Spelling::Percent`] does not encode. Default `None`, which means `A-Za-z0-9-._~`.
-    pub unencoded: Option<String>,
-    /// Whether objects may have undeclared members. Default [`Undeclared::Allowed`].
-    pub undeclared: Undeclared,
-    /// Texts that must not occur in strings and names of members, as these are written between their quotes. Listed
-    /// values that contain one are not in the language. An empty text occurs in every string. Default: none.
-    pub excludes: Vec<String>,
-    /// Greatest number of digits in each run of digits of a number that nothing else bounds. After the point and in the
-    /// exponent it is one less. Values below 2 count as 2. In multiples (`multipleOf`) of numbers other than 1, some
-    /// runs stay unbounded. Default `None`: no bound.
-    pub max_digits: Option<u32>,
-    /// Documents that references may name, in addition to the schema itself. They are not serialized. Default: none.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub documents: Documents,
-    /// Limits on the schema and its compilation, such as `source_bytes`, `source_depth`, `grammar_nodes`,
-    /// `condition_search` and `compile_work`. Default [`Limits::default`].
-    pub limits: Limits,
+grammata_base::options! {
+    /// Options of [`compile`](super::compile). It does not read the options that a schema sets itself (`x-grammata`):
+    /// see [`with_policies_of`](Options::with_policies_of).
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct Options {
+        /// Whitespace between tokens. Default [`Whitespace::Free`].
+        pub whitespace: Whitespace,
+        /// The order of members. Default [`PropertyOrder::Declared`].
+        pub property_order: PropertyOrder,
+        /// The meaning of `format`. Default [`Formats::Assert`].
+        pub formats: Formats,
+        /// The spellings of numbers. Default [`Numbers::Any`].
+        pub numbers: Numbers,
+        /// The notation of values. Default [`Spelling::Json`].
+        pub spelling: Spelling,
+        /// The ASCII characters that [`Spelling::Percent`] does not encode. Default `None`, which means
+        /// `A-Za-z0-9-._~`.
+        pub unencoded: Option<String>,
+        /// Whether objects may have undeclared members. Default [`Undeclared::Allowed`].
+        pub undeclared: Undeclared,
+        /// Texts that must not occur in strings and names of members, as these are written between their quotes. Listed
+        /// values that contain one are not in the language. An empty text occurs in every string. Default: none.
+        pub excludes: Vec<String>,
+        /// Greatest number of digits in each run of digits of a number that nothing else bounds. After the point and in
+        /// the exponent it is one less. Values below 2 count as 2. In multiples (`multipleOf`) of numbers other than 1,
+        /// some runs stay unbounded. Default `None`: no bound.
+        pub max_digits: Option<u32>,
+        /// Documents that references may name, in addition to the schema itself. They are not serialized. Default:
+        /// none.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub documents: Documents,
+        /// Limits on the schema and its compilation, such as `source_bytes`, `source_depth`, `grammar_nodes`,
+        /// `condition_search` and `compile_work`. Default [`Limits::default`].
+        pub limits: Limits,
+    }
 }
-
-grammata_base::setters!(Options {
-    whitespace: Whitespace,
-    property_order: PropertyOrder,
-    formats: Formats,
-    numbers: Numbers,
-    spelling: Spelling,
-    unencoded: Option<String>,
-    undeclared: Undeclared,
-    excludes: Vec<String>,
-    max_digits: Option<u32>,
-    documents: Documents,
-    limits: Limits,
-});
 
 impl Options {
     /// Returns the defaults for output of a language model: [`Whitespace::Short`] and at most 40 digits, because models

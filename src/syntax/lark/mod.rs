@@ -48,38 +48,21 @@ use crate::grammar::Grammar;
 use crate::limits::Limits;
 use crate::syntax::{json_schema, regex};
 
-/// Options for compiling a Lark grammar.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct Options {
-    /// The name of the start rule. Default: `start`.
-    pub start: String,
-    /// The dialect of patterns. Terminals of `common` do not depend on it. Default: Rust.
-    pub dialect: regex::Dialect,
-    /// Options for the schemas in `%json`. The limits apply to the whole grammar, and to each schema and pattern in it.
-    pub json_schema: json_schema::Options,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            start: "start".to_owned(),
-            dialect: regex::Dialect::default(),
-            json_schema: json_schema::Options::default(),
-        }
+grammata_base::options! {
+    /// Options for compiling a Lark grammar.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct Options {
+        /// The name of the start rule. Default: `start`.
+        pub start: String = "start".to_owned(),
+        /// The dialect of patterns. Terminals of `common` do not depend on it. Default: Rust.
+        pub dialect: regex::Dialect,
+        /// Options for the schemas in `%json`. The limits apply to the whole grammar, and to each schema and pattern in
+        /// it.
+        pub json_schema: json_schema::Options,
     }
 }
-
-grammata_base::setters!(Options {
-    start: String,
-    dialect: regex::Dialect,
-    json_schema: json_schema::Options
-});
 
 impl Options {
     /// Sets the limits on the source, its schemas and patterns, and the grammar: the `limits` of `json_schema`.

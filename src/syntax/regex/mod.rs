@@ -52,56 +52,30 @@ pub enum Dialect {
     Ecma262,
 }
 
-/// Options for compiling a pattern.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct Options {
-    /// The dialect. Default: Rust.
-    pub dialect: Dialect,
-    /// Whether classes and `.` match characters; otherwise they match bytes, as with Rust's `(?-u)`. Default: true.
-    pub unicode: bool,
-    /// Whether letters match regardless of case, as with `(?i)`. Default: false.
-    pub case_insensitive: bool,
-    /// Whether `.` also matches line breaks, as with `(?s)`. Default: false.
-    pub dot_matches_newline: bool,
-    /// Whether `\d`, `\w` and `\s` match only ASCII. In ECMA-262 they always match what that standard says. Default:
-    /// false.
-    pub ascii_classes: bool,
-    /// Whether any text may precede and follow the match; otherwise the pattern describes the whole text. Default:
-    /// false.
-    pub search: bool,
-    /// Limits on the pattern and the grammar. [`lower_into`] uses the limits of its builder instead.
-    pub limits: Limits,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            dialect: Dialect::default(),
-            unicode: true,
-            case_insensitive: false,
-            dot_matches_newline: false,
-            ascii_classes: false,
-            search: false,
-            limits: Limits::default(),
-        }
+grammata_base::options! {
+    /// Options for compiling a pattern.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct Options {
+        /// The dialect. Default: Rust.
+        pub dialect: Dialect,
+        /// Whether classes and `.` match characters; otherwise they match bytes, as with Rust's `(?-u)`. Default: true.
+        pub unicode: bool = true,
+        /// Whether letters match regardless of case, as with `(?i)`. Default: false.
+        pub case_insensitive: bool,
+        /// Whether `.` also matches line breaks, as with `(?s)`. Default: false.
+        pub dot_matches_newline: bool,
+        /// Whether `\d`, `\w` and `\s` match only ASCII. In ECMA-262 they always match what that standard says.
+        /// Default: false.
+        pub ascii_classes: bool,
+        /// Whether any text may precede and follow the match; otherwise the pattern describes the whole text. Default:
+        /// false.
+        pub search: bool,
+        /// Limits on the pattern and the grammar. [`lower_into`] uses the limits of its builder instead.
+        pub limits: Limits,
     }
 }
-
-grammata_base::setters!(Options {
-    dialect: Dialect,
-    unicode: bool,
-    case_insensitive: bool,
-    dot_matches_newline: bool,
-    ascii_classes: bool,
-    search: bool,
-    limits: Limits,
-});
 
 /// Compiles `pattern` to the grammar of the strings that it matches as a whole.
 ///

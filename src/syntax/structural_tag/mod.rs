@@ -34,36 +34,23 @@ use crate::syntax::json_schema;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// Options for compiling a structural tag.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct Options {
-    /// Options for the schemas in the tag: white space, numbers, formats. A setting of a format itself (order of
-    /// members, white space, style) takes precedence; excluded texts of a format are added to those here. The limits
-    /// apply to the whole tag, and to each schema, pattern and grammar in it. Default: the usual defaults, except that
-    /// members which a schema does not declare are refused ([`Undeclared::Refused`](json_schema::Undeclared)), as the
-    /// notation requires.
-    pub json_schema: json_schema::Options,
-    /// Compiled grammars of any front end, by name. The format `{"type": "grammar", "name": "…"}` describes the words
-    /// of the grammar with that name. The limits of the tag apply to the tag's grammar with the named grammars
-    /// included. Default: none.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub grammars: BTreeMap<String, Grammar>,
-}
-
-grammata_base::setters!(Options { json_schema: json_schema::Options, grammars: BTreeMap<String, Grammar> });
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            json_schema: json_schema::Options::default().undeclared(json_schema::Undeclared::Refused),
-            grammars: BTreeMap::new(),
-        }
+grammata_base::options! {
+    /// Options for compiling a structural tag.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct Options {
+        /// Options for the schemas in the tag: white space, numbers, formats. A setting of a format itself (order of
+        /// members, white space, style) takes precedence; excluded texts of a format are added to those here. The
+        /// limits apply to the whole tag, and to each schema, pattern and grammar in it. Default: the usual defaults,
+        /// except that members which a schema does not declare are refused
+        /// ([`Undeclared::Refused`](json_schema::Undeclared)), as the notation requires.
+        pub json_schema: json_schema::Options = json_schema::Options::default().undeclared(json_schema::Undeclared::Refused),
+        /// Compiled grammars of any front end, by name. The format `{"type": "grammar", "name": "…"}` describes the
+        /// words of the grammar with that name. The limits of the tag apply to the tag's grammar with the named
+        /// grammars included. Default: none.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub grammars: BTreeMap<String, Grammar>,
     }
 }
 

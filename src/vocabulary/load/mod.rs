@@ -80,34 +80,25 @@ impl AddedTokens {
     }
 }
 
-/// Options that complement what a tokenizer file says, and the limits for reading it.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct LoadOptions {
-    /// The end-of-sequence ids. Default: empty, which selects the special tokens with well-known names.
-    pub eos: Vec<TokenId>,
-    /// Special tokens in addition to the special tokens that the file names; a tiktoken file names none. Default: none.
-    pub specials: Vec<(String, TokenId)>,
-    /// Which added tokens of a `tokenizer.json` are special. Default: the added tokens that the file flags.
-    pub added: AddedTokens,
-    /// The length of the model's logits, in tokens. Default: one more than the highest id.
-    pub width: Option<usize>,
-    /// Caps on the file's size and content.
-    pub limits: Limits,
+grammata_base::options! {
+    /// Options that complement what a tokenizer file says, and the limits for reading it.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct LoadOptions {
+        /// The end-of-sequence ids. Default: empty, which selects the special tokens with well-known names.
+        pub eos: Vec<TokenId>,
+        /// Special tokens in addition to the special tokens that the file names; a tiktoken file names none. Default:
+        /// none.
+        pub specials: Vec<(String, TokenId)>,
+        /// Which added tokens of a `tokenizer.json` are special. Default: the added tokens that the file flags.
+        pub added: AddedTokens,
+        /// The length of the model's logits, in tokens. Default: one more than the highest id.
+        pub width: Option<usize>,
+        /// Caps on the file's size and content.
+        pub limits: Limits,
+    }
 }
-
-grammata_base::setters!(LoadOptions {
-    eos: Vec<TokenId>,
-    specials: Vec<(String, TokenId)>,
-    added: AddedTokens,
-    width: Option<usize>,
-    limits: Limits,
-});
 
 impl Vocabulary {
     /// Reads a tokenizer file of any known format.

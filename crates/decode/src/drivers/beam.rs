@@ -10,60 +10,35 @@ use crate::scores::{LogSoftmax, normalised};
 use crate::sequences::SequenceId;
 use grammata::error::Result;
 
-/// Settings of [`beam_search`].
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct BeamOptions {
-    /// The most hypotheses that are kept, ended ones included; at least 1. 4 by default.
-    pub width: usize,
-    /// Hypotheses are ranked by log-probability divided by the number of tokens to the power of this exponent. 0, the
-    /// default, ranks by probability, which favours short ones; 1 ranks by the mean per token.
-    pub length_exponent: f64,
-    /// The most tokens of a hypothesis, without the prompt. 512 by default.
-    pub max_tokens: usize,
-    /// Whether the constraint must make each hypothesis complete within `max_tokens` and the context, as in
-    /// [`GenerationOptions::complete`](crate::GenerationOptions::complete). True by default.
-    pub complete: bool,
-    /// Ids of tokens that end a hypothesis. None by default. Under a constraint, such a token ends a hypothesis only if
-    /// nothing may follow it.
-    pub end_tokens: Vec<u32>,
-    /// Texts at which a hypothesis ends; they are not part of its text. None by default.
-    pub stop: Vec<String>,
-    /// The length in tokens of sequences that may not be repeated. A token is forbidden if it completes a sequence of
-    /// this length that the prompt and the hypothesis already contain. 0, the default, forbids none. If a constraint
-    /// allows only forbidden tokens, the hypothesis has no extension; with [`complete`](BeamOptions::complete)
-    /// forbidden tokens are then allowed, because completeness takes precedence.
-    pub no_repeat: usize,
-}
-
-impl Default for BeamOptions {
-    fn default() -> BeamOptions {
-        BeamOptions {
-            width: 4,
-            length_exponent: 0.0,
-            max_tokens: 512,
-            complete: true,
-            end_tokens: Vec::new(),
-            stop: Vec::new(),
-            no_repeat: 0,
-        }
+grammata_base::options! {
+    /// Settings of [`beam_search`].
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct BeamOptions {
+        /// The most hypotheses that are kept, ended ones included; at least 1. 4 by default.
+        pub width: usize = 4,
+        /// Hypotheses are ranked by log-probability divided by the number of tokens to the power of this exponent. 0,
+        /// the default, ranks by probability, which favours short ones; 1 ranks by the mean per token.
+        pub length_exponent: f64 = 0.0,
+        /// The most tokens of a hypothesis, without the prompt. 512 by default.
+        pub max_tokens: usize = 512,
+        /// Whether the constraint must make each hypothesis complete within `max_tokens` and the context, as in
+        /// [`GenerationOptions::complete`](crate::GenerationOptions::complete). True by default.
+        pub complete: bool = true,
+        /// Ids of tokens that end a hypothesis. None by default. Under a constraint, such a token ends a hypothesis
+        /// only if nothing may follow it.
+        pub end_tokens: Vec<u32>,
+        /// Texts at which a hypothesis ends; they are not part of its text. None by default.
+        pub stop: Vec<String>,
+        /// The length in tokens of sequences that may not be repeated. A token is forbidden if it completes a sequence
+        /// of this length that the prompt and the hypothesis already contain. 0, the default, forbids none. If a
+        /// constraint allows only forbidden tokens, the hypothesis has no extension; with
+        /// [`complete`](BeamOptions::complete) forbidden tokens are then allowed, because completeness takes
+        /// precedence.
+        pub no_repeat: usize,
     }
 }
-
-grammata_base::setters!(BeamOptions {
-    width: usize,
-    length_exponent: f64,
-    max_tokens: usize,
-    complete: bool,
-    end_tokens: Vec<u32>,
-    stop: Vec<String>,
-    no_repeat: usize,
-});
 
 /// An output of [`beam_search`].
 #[derive(Clone, Debug, PartialEq)]

@@ -14,41 +14,26 @@ use grammata::error::{Error, Result};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Settings of a [`Scheduler`].
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct SchedulerOptions {
-    /// The most sequences that run together. 16 by default; at least 1 runs.
-    pub batch: usize,
-    /// The most requests that wait. 256 by default; more are refused.
-    pub queue: usize,
-    /// A prompt shares the cache of another sequence if at least this many first tokens are equal, and at least 1. 16
-    /// by default: for fewer tokens, computing them again costs less than sharing, which may take a run of the model
-    /// for itself.
-    pub least_shared: usize,
-    /// The most tokens without requested logits, mostly of prompts, that a step feeds to all sequences together, so
-    /// that a long prompt does not hold up other sequences. Tokens that complete a cache for sharing do not count. 512
-    /// by default; at least 1 is fed. Sequences that began earlier come first.
-    pub prompt_tokens: usize,
-}
-
-impl Default for SchedulerOptions {
-    fn default() -> SchedulerOptions {
-        SchedulerOptions { batch: 16, queue: 256, least_shared: 16, prompt_tokens: 512 }
+grammata_base::options! {
+    /// Settings of a [`Scheduler`].
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct SchedulerOptions {
+        /// The most sequences that run together. 16 by default; at least 1 runs.
+        pub batch: usize = 16,
+        /// The most requests that wait. 256 by default; more are refused.
+        pub queue: usize = 256,
+        /// A prompt shares the cache of another sequence if at least this many first tokens are equal, and at least 1.
+        /// 16 by default: for fewer tokens, computing them again costs less than sharing, which may take a run of the
+        /// model for itself.
+        pub least_shared: usize = 16,
+        /// The most tokens without requested logits, mostly of prompts, that a step feeds to all sequences together, so
+        /// that a long prompt does not hold up other sequences. Tokens that complete a cache for sharing do not count.
+        /// 512 by default; at least 1 is fed. Sequences that began earlier come first.
+        pub prompt_tokens: usize = 512,
     }
 }
-
-grammata_base::setters!(SchedulerOptions {
-    batch: usize,
-    queue: usize,
-    least_shared: usize,
-    prompt_tokens: usize,
-});
 
 /// A request for an output of a [`Scheduler`].
 pub struct Request<'c> {

@@ -20,35 +20,25 @@ const TOKENIZED_TEXTS: usize = 4_096;
 /// of MiniLM. Running long texts together gains nothing; it halves the time of short texts.
 const BATCH_TOKENS: usize = 1_024;
 
-/// Settings of an embedder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct EmbedderOptions {
-    /// Number of threads of one operator; 0 (the default) uses one per core.
-    pub threads: usize,
-    /// The device that runs the model; the CPU by default.
-    pub device: Device,
-    /// The most texts of one run of the model; 16 by default, and 0 counts as 1. Several texts run together only if
-    /// they have at most 1,024 tokens in total, padding included. Texts of similar length run together, padded to the
-    /// longest, so the vector of a text depends on the others of its batch, but only by rounding. With 1 it does not
-    /// depend on them.
-    pub batch: usize,
-    /// Limits on texts and on the tokenizer's file.
-    pub limits: Limits,
-}
-
-impl Default for EmbedderOptions {
-    fn default() -> EmbedderOptions {
-        EmbedderOptions { threads: 0, device: Device::Cpu, batch: 16, limits: Limits::default() }
+grammata_base::options! {
+    /// Settings of an embedder.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct EmbedderOptions {
+        /// Number of threads of one operator; 0 (the default) uses one per core.
+        pub threads: usize,
+        /// The device that runs the model; the CPU by default.
+        pub device: Device = Device::Cpu,
+        /// The most texts of one run of the model; 16 by default, and 0 counts as 1. Several texts run together only if
+        /// they have at most 1,024 tokens in total, padding included. Texts of similar length run together, padded to
+        /// the longest, so the vector of a text depends on the others of its batch, but only by rounding. With 1 it
+        /// does not depend on them.
+        pub batch: usize = 16,
+        /// Limits on texts and on the tokenizer's file.
+        pub limits: Limits,
     }
 }
-
-grammata_base::setters!(EmbedderOptions { threads: usize, device: Device, batch: usize, limits: Limits });
 
 /// A sentence encoder in an ONNX file with its tokenizer.
 ///

@@ -19,46 +19,30 @@ use ort::value::{DynTensor, DynValue, Tensor};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Settings of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct ModelOptions {
-    /// Number of threads of one operator; 0 (the default) uses one per core.
-    pub threads: usize,
-    /// The device that runs the model; the CPU by default.
-    pub device: Device,
-    /// The context length of the model in tokens, as [`ModelFolder`](crate::ModelFolder) reads it. `None` (the default)
-    /// if it is not known: a sequence that is too long is then not refused before the model runs.
-    pub context_length: Option<usize>,
-    /// The most sequences that one run of the model computes; 0 counts as 1, and with 1 sequences are computed one
-    /// after the other. 32 by default. The memory of a run grows with this number.
-    pub max_batch: usize,
-    /// Whether logits stay in the memory of the device, as [`Logits::Device`], and tokens are chosen there. The logits
-    /// of all computed positions of a feed then stay there, not only those of the requested rows. `None`, the default,
-    /// means true on a device other than the CPU and false on the CPU. With `Some(true)`, the CPU runs the same graphs
-    /// as a device, also to copy caches, which is slower. With `Some(false)`, another device copies logits to the host,
-    /// but still holds and copies the caches.
-    pub on_device: Option<bool>,
-}
-
-impl Default for ModelOptions {
-    fn default() -> ModelOptions {
-        ModelOptions { threads: 0, device: Device::Cpu, context_length: None, max_batch: 32, on_device: None }
+grammata_base::options! {
+    /// Settings of a model.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct ModelOptions {
+        /// Number of threads of one operator; 0 (the default) uses one per core.
+        pub threads: usize,
+        /// The device that runs the model; the CPU by default.
+        pub device: Device = Device::Cpu,
+        /// The context length of the model in tokens, as [`ModelFolder`](crate::ModelFolder) reads it. `None` (the
+        /// default) if it is not known: a sequence that is too long is then not refused before the model runs.
+        pub context_length: Option<usize>,
+        /// The most sequences that one run of the model computes; 0 counts as 1, and with 1 sequences are computed one
+        /// after the other. 32 by default. The memory of a run grows with this number.
+        pub max_batch: usize = 32,
+        /// Whether logits stay in the memory of the device, as [`Logits::Device`], and tokens are chosen there. The
+        /// logits of all computed positions of a feed then stay there, not only those of the requested rows. `None`,
+        /// the default, means true on a device other than the CPU and false on the CPU. With `Some(true)`, the CPU runs
+        /// the same graphs as a device, also to copy caches, which is slower. With `Some(false)`, another device copies
+        /// logits to the host, but still holds and copies the caches.
+        pub on_device: Option<bool>,
     }
 }
-
-grammata_base::setters!(ModelOptions {
-    threads: usize,
-    device: Device,
-    context_length: Option<usize>,
-    max_batch: usize,
-    on_device: Option<bool>,
-});
 
 /// A language model in an ONNX file.
 ///
