@@ -5,193 +5,126 @@ use grammata::error::{Error, ErrorKind};
 use grammata::limits::{LimitKind, Limits};
 use std::path::Path;
 
-fn usage(diagnostic: Diagnostic) -> Error {
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
 fn model(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Model, diagnostic)
 }
 
-/// The mask of a step allows no token, or no token that the model has.
-pub(super) fn empty_mask() -> Error {
-    let diagnostic = Diagnostic::new("decode/empty-mask", "the constraint allows no token here")
-        .allowed("at least one token, or the end of the sequence")
-        .help("the vocabulary lacks tokens that the grammar needs, or the model's vocabulary is smaller than the tokenizer's");
-    Error::new(ErrorKind::Rejected, diagnostic)
-}
+grammata_base::errors! {
+    pub(super) Usage;
 
-/// Every allowed token has a logit that is NaN or minus infinity.
-pub(super) fn no_candidate() -> Error {
-    model(
-        Diagnostic::new("decode/no-candidate", "the model gives no allowed token a probability")
-            .found("logits that are NaN or minus infinity for every allowed token")
-            .help("the model's numbers overflowed (f16 weights?), or it forbids everything that the grammar allows"),
-    )
-}
+    /// The mask of a step allows no token, or no token that the model has.
+    empty_mask() = Rejected "decode/empty-mask", "the constraint allows no token here"
+        allowed("at least one token, or the end of the sequence")
+        help("the vocabulary lacks tokens that the grammar needs, or the model's vocabulary is smaller than the tokenizer's");
 
-/// A device chose a token that the mask does not allow or that the model does not have.
-pub(super) fn not_allowed(token: u32) -> Error {
-    model(
-        Diagnostic::new("decode/device-choice", "the device chose a token that the mask does not allow")
-            .found(format!("token {token}"))
-            .help("check the device with `cargo xtask device-check`, or keep logits on the host (`on_device(Some(false))`)"),
-    )
-}
+    /// Every allowed token has a logit that is NaN or minus infinity.
+    no_candidate() = Model "decode/no-candidate", "the model gives no allowed token a probability"
+        found("logits that are NaN or minus infinity for every allowed token")
+        help("the model's numbers overflowed (f16 weights?), or it forbids everything that the grammar allows");
 
-/// A sampling setting outside its range.
-pub(super) fn setting(name: &str, found: f32, allowed: &str) -> Error {
-    usage(
-        Diagnostic::new("decode/sampling", format!("the sampling setting `{name}` is out of range"))
-            .found(found.to_string())
-            .allowed(allowed)
-            .help("temperature 0 is greedy; top_k 0, top_p 1, min_p 0 and repetition_penalty 1 switch a setting off"),
-    )
-}
+    /// A device chose a token that the mask does not allow or that the model does not have.
+    not_allowed(token: u32) =
+        Model "decode/device-choice", "the device chose a token that the mask does not allow"
+        found("token {token}")
+        help("check the device with `cargo xtask device-check`, or keep logits on the host (`on_device(Some(false))`)");
 
-/// A sampling setting that exact sampling does not support.
-pub(super) fn exact_sampling(name: &str, found: &str) -> Error {
-    usage(
-        Diagnostic::new("decode/exact-sampling", format!("exact sampling does not go with this `{name}`"))
-            .found(found)
-            .allowed("a temperature of more than 0; top_k 0, top_p 1, min_p 0 and repetition_penalty 1")
-            .help(
-                "set the temperature to 1 for the model's own distribution, and leave the other settings out",
-            ),
-    )
-}
+    /// A sampling setting outside its range.
+    setting(name: &str, found: f32, allowed: &str) =
+        "decode/sampling", "the sampling setting `{name}` is out of range"
+        found(found.to_string())
+        allowed(allowed)
+        help("temperature 0 is greedy; top_k 0, top_p 1, min_p 0 and repetition_penalty 1 switch a setting off");
 
-/// A queue that has no room for another request.
-pub(super) fn queue_full(waiting: usize) -> Error {
-    let diagnostic = Diagnostic::new("decode/queue-full", "too many requests wait")
-        .found(format!("{waiting} waiting requests"))
-        .allowed("a request while `Scheduler::has_room`")
-        .help("submit it again after some steps, or raise `queue` of `SchedulerOptions`");
-    Error::new(ErrorKind::Limit, diagnostic)
-}
+    /// A sampling setting that exact sampling does not support.
+    exact_sampling(name: &str, found: &str) =
+        "decode/exact-sampling", "exact sampling does not go with this `{name}`"
+        found(found)
+        allowed("a temperature of more than 0; top_k 0, top_p 1, min_p 0 and repetition_penalty 1")
+        help("set the temperature to 1 for the model's own distribution, and leave the other settings out");
 
-/// A prompt of no tokens.
-pub(super) fn empty_prompt() -> Error {
-    usage(
-        Diagnostic::new("decode/empty-prompt", "the prompt has no tokens")
-            .allowed("at least one token")
-            .help("begin the prompt with the beginning-of-sequence token, or write some text"),
-    )
-}
+    /// A queue that has no room for another request.
+    queue_full(waiting: usize) = Limit "decode/queue-full", "too many requests wait"
+        found("{waiting} waiting requests")
+        allowed("a request while `Scheduler::has_room`")
+        help("submit it again after some steps, or raise `queue` of `SchedulerOptions`");
 
-/// A prompt that leaves no room in the model's context.
-pub(super) fn prompt_too_long(tokens: usize, context: usize) -> Error {
-    usage(
-        Diagnostic::new("decode/prompt-too-long", "the prompt does not fit into the model's context")
-            .found(format!("{tokens} tokens"))
-            .allowed(format!("fewer than {context} tokens"))
-            .help("shorten the prompt, or use a model with a longer context"),
-    )
-}
+    /// A prompt of no tokens.
+    empty_prompt() = "decode/empty-prompt", "the prompt has no tokens"
+        allowed("at least one token")
+        help("begin the prompt with the beginning-of-sequence token, or write some text");
 
-/// A beam search of width 0, or with a length exponent that is not finite.
-pub(super) fn beam(width: usize, exponent: f64) -> Error {
-    usage(
-        Diagnostic::new("decode/beam", "the settings of the beam search are out of range")
-            .found(format!("width {width}, length exponent {exponent}"))
-            .allowed("a width of 1 or more, a finite length exponent")
-            .help("width 1 is a greedy search"),
-    )
-}
+    /// A prompt that leaves no room in the model's context.
+    prompt_too_long(tokens: usize, context: usize) =
+        "decode/prompt-too-long", "the prompt does not fit into the model's context"
+        found("{tokens} tokens")
+        allowed("fewer than {context} tokens")
+        help("shorten the prompt, or use a model with a longer context");
 
-/// An empty stop string.
-pub(super) fn empty_stop() -> Error {
-    usage(
-        Diagnostic::new("decode/empty-stop", "a stop string is empty")
-            .allowed("at least one character")
-            .help("leave the empty stop string out"),
-    )
-}
+    /// A beam search of width 0, or with a length exponent that is not finite.
+    beam(width: usize, exponent: f64) = "decode/beam", "the settings of the beam search are out of range"
+        found("width {width}, length exponent {exponent}")
+        allowed("a width of 1 or more, a finite length exponent")
+        help("width 1 is a greedy search");
 
-/// A row of logits whose length is not the model's vocabulary size.
-pub(super) fn logits_length(found: usize, expected: usize) -> Error {
-    model(
-        Diagnostic::new(
-            "decode/logits",
-            "the model gave another number of logits than its vocabulary has tokens",
-        )
-        .found(found.to_string())
-        .allowed(expected.to_string())
-        .help("the implementation of `Model::feed` is wrong"),
-    )
-}
+    /// An empty stop string.
+    empty_stop() = "decode/empty-stop", "a stop string is empty"
+        allowed("at least one character") help("leave the empty stop string out");
 
-/// A sequence that is not open.
-pub(super) fn no_sequence() -> Error {
-    usage(
-        Diagnostic::new("decode/no-sequence", "the sequence is not open")
-            .allowed("a sequence that this model opened or forked and that was not closed")
-            .help("open one with `Model::open`"),
-    )
-}
+    /// A row of logits whose length is not the model's vocabulary size.
+    logits_length(found: usize, expected: usize) =
+        Model "decode/logits", "the model gave another number of logits than its vocabulary has tokens"
+        found(found.to_string())
+        allowed(expected.to_string())
+        help("the implementation of `Model::feed` is wrong");
 
-/// A sequence that occurs twice in one batch.
-pub(super) fn twice_in_batch() -> Error {
-    usage(
-        Diagnostic::new("decode/twice-in-batch", "a sequence occurs twice in one batch")
-            .allowed("one feed for each sequence")
-            .help("put the tokens of a sequence into one feed, or feed two forks of it"),
-    )
-}
+    /// A sequence that is not open.
+    no_sequence() = "decode/no-sequence", "the sequence is not open"
+        allowed("a sequence that this model opened or forked and that was not closed")
+        help("open one with `Model::open`");
 
-/// A feed without tokens.
-pub(super) fn no_tokens() -> Error {
-    usage(Diagnostic::new("decode/no-tokens", "a feed has no tokens").allowed("at least one"))
-}
+    /// A sequence that occurs twice in one batch.
+    twice_in_batch() = "decode/twice-in-batch", "a sequence occurs twice in one batch"
+        allowed("one feed for each sequence")
+        help("put the tokens of a sequence into one feed, or feed two forks of it");
 
-/// A token id that is not below the model's vocabulary size.
-pub(super) fn token(token: u32, vocabulary: usize) -> Error {
-    usage(
-        Diagnostic::new("decode/token-range", "the model does not have this token")
-            .found(token.to_string())
-            .allowed(format!("less than {vocabulary}"))
-            .help("use the tokenizer that came with the model"),
-    )
-}
+    /// A feed without tokens.
+    no_tokens() = "decode/no-tokens", "a feed has no tokens" allowed("at least one");
 
-/// A sequence longer than the model's context.
-pub(super) fn context(tokens: usize, limit: usize) -> Error {
-    usage(
-        Diagnostic::new("decode/context", "the sequence does not fit into the model's context")
-            .found(format!("{tokens} tokens"))
-            .allowed(format!("at most {limit}"))
-            .help("shorten the prompt or generate fewer tokens"),
-    )
-}
+    /// A token id that is not below the model's vocabulary size.
+    token(token: u32, vocabulary: usize) = "decode/token-range", "the model does not have this token"
+        found(token.to_string())
+        allowed("less than {vocabulary}")
+        help("use the tokenizer that came with the model");
 
-/// A row of logits that does not exist.
-pub(super) fn row(row: usize, rows: usize) -> Error {
-    usage(
-        Diagnostic::new("decode/row-range", "the row of logits does not exist")
-            .found(row.to_string())
-            .allowed(format!("less than {rows}")),
-    )
-}
+    /// A sequence longer than the model's context.
+    context(tokens: usize, limit: usize) =
+        "decode/context", "the sequence does not fit into the model's context"
+        found("{tokens} tokens")
+        allowed("at most {limit}")
+        help("shorten the prompt or generate fewer tokens");
 
-/// A truncation to more tokens than a sequence has.
-pub(super) fn truncate(length: usize, available: usize) -> Error {
-    usage(
-        Diagnostic::new("decode/truncate", "the sequence is shorter than the requested length")
-            .found(length.to_string())
-            .allowed(format!("at most {available}")),
-    )
-}
+    /// A row of logits that does not exist.
+    row(row: usize, rows: usize) = "decode/row-range", "the row of logits does not exist"
+        found(row.to_string()) allowed("less than {rows}");
 
-/// A chat template that cannot be read or rendered.
-pub(super) fn template(found: String, place: Place) -> Error {
-    Error::new(
-        ErrorKind::Grammar,
-        Diagnostic::new("decode/chat-template", "the chat template cannot be used")
-            .at(place)
-            .cause(found)
-            .allowed("a Jinja template as in tokenizer_config.json, over messages, add_generation_prompt and tools")
-            .help("check the messages (roles, their order), or pass another template"),
-    )
+    /// A truncation to more tokens than a sequence has.
+    truncate(length: usize, available: usize) =
+        "decode/truncate", "the sequence is shorter than the requested length"
+        found(length.to_string()) allowed("at most {available}");
+
+    /// A chat template that cannot be read or rendered.
+    template(found: String, place: Place) = Grammar "decode/chat-template", "the chat template cannot be used"
+        at(place)
+        cause(found)
+        allowed("a Jinja template as in tokenizer_config.json, over messages, add_generation_prompt and tools")
+        help("check the messages (roles, their order), or pass another template");
+
+    /// A model's folder without the file `missing`.
+    folder(folder: &Path, missing: &str) =
+        Model "decode/model-folder", "the model's folder holds no `{missing}`"
+        in_file(folder.display().to_string())
+        allowed("a folder with model.onnx (or onnx/model.onnx), tokenizer.json and config.json")
+        help("give the folder that holds the model, or run `cargo xtask setup` for .models/smollm2 and .models/minilm");
 }
 
 /// A settings file of a model with a value that Hugging Face's tools would not write. `pointer` is the JSON Pointer of
@@ -227,16 +160,6 @@ pub(super) fn not_utf8(path: &Path, valid_up_to: usize) -> Error {
 pub(super) fn settings_size(path: &Path, limit: usize) -> Error {
     let error = Limits::exceeded(LimitKind::SourceBytes, limit, "more bytes");
     error.in_file(&path.display().to_string())
-}
-
-/// A model's folder without the file `missing`.
-pub(super) fn folder(folder: &Path, missing: &str) -> Error {
-    model(
-        Diagnostic::new("decode/model-folder", format!("the model's folder holds no `{missing}`"))
-            .in_file(folder.display().to_string())
-            .allowed("a folder with model.onnx (or onnx/model.onnx), tokenizer.json and config.json")
-            .help("give the folder that holds the model, or run `cargo xtask setup` for .models/smollm2 and .models/minilm"),
-    )
 }
 
 /// A tokenizer file that cannot be loaded, or a text that cannot be tokenized.

@@ -1,51 +1,70 @@
 //! The errors of embedders.
 
-use grammata::diagnostic::{Diagnostic, Place};
-use grammata::error::{Error, ErrorKind};
+use grammata::diagnostic::Place;
 #[cfg(feature = "ort")]
 use grammata::limits::{LimitKind, Limits};
 use std::path::Path;
-
-fn model(diagnostic: Diagnostic) -> Error {
-    Error::new(ErrorKind::Model, diagnostic)
-}
 
 /// Returns the place of a text: the JSON Pointer of `index` in the list of texts.
 fn text_place(index: usize) -> Place {
     Place::Pointer(format!("/{index}"))
 }
 
-/// A vector whose dimension is not the expected one.
-pub(super) fn dimension(text: usize, found: usize, expected: usize) -> Error {
-    model(
-        Diagnostic::new("decode/embedding-dimension", "an embedding has another dimension")
-            .at(text_place(text))
-            .found(format!("{found} coordinates"))
-            .allowed(format!("{expected} coordinates"))
-            .help("the vectors of one matrix are those of one embedder"),
-    )
+grammata_base::errors! {
+    pub(super) Model;
+
+    /// A vector whose dimension is not the expected one.
+    dimension(text: usize, found: usize, expected: usize) =
+        "decode/embedding-dimension", "an embedding has another dimension"
+        at(text_place(text))
+        found("{found} coordinates")
+        allowed("{expected} coordinates")
+        help("the vectors of one matrix are those of one embedder");
+
+    /// A vector that cannot be normalised: its norm is 0 or not finite.
+    no_direction(text: usize, norm: f64) = "decode/embedding-not-finite", "an embedding is zero or not finite"
+        at(text_place(text))
+        found("a vector of norm {norm}")
+        allowed("finite coordinates that are not all 0")
+        help("the model's numbers overflowed (16-bit floats?), or its weights are damaged");
+
+    /// A vector that should have unit length and does not.
+    not_unit(text: usize, norm: f64) = "decode/embedding-norm", "a vector does not have unit length"
+        at(text_place(text))
+        found("a norm of {norm}")
+        allowed("a norm of 1")
+        help("normalise vectors before they are stored: the file has been changed, or is not of an embedder");
+
+    /// A model with an unsupported way of pooling its tokens.
+    pooling(path: &Path, pointer: &str, found: &str) =
+        "decode/embedder-pooling", "the model pools its tokens in another way"
+        in_file(path.display().to_string())
+        at(Place::Pointer(pointer.to_owned()))
+        found(found)
+        allowed("the mean over the tokens (`pooling_mode_mean_tokens`)")
+        help("use a model with mean pooling, all-MiniLM-L6-v2 for instance");
 }
 
-/// A vector that cannot be normalised: its norm is 0 or not finite.
-pub(super) fn no_direction(text: usize, norm: f64) -> Error {
-    model(
-        Diagnostic::new("decode/embedding-not-finite", "an embedding is zero or not finite")
-            .at(text_place(text))
-            .found(format!("a vector of norm {norm}"))
-            .allowed("finite coordinates that are not all 0")
-            .help("the model's numbers overflowed (16-bit floats?), or its weights are damaged"),
-    )
-}
+grammata_base::errors! {
+    pub(crate) Model;
 
-/// A vector that should have unit length and does not.
-pub(super) fn not_unit(text: usize, norm: f64) -> Error {
-    model(
-        Diagnostic::new("decode/embedding-norm", "a vector does not have unit length")
-            .at(text_place(text))
-            .found(format!("a norm of {norm}"))
-            .allowed("a norm of 1")
-            .help("normalise vectors before they are stored: the file has been changed, or is not of an embedder"),
-    )
+    /// A maximum of tokens per text that leaves no room beyond the special tokens.
+    #[cfg(feature = "ort")]
+    max_tokens(found: usize, special: usize) =
+        "decode/embedder-max-tokens", "the embedder's maximum leaves no room for a text"
+        found("at most {found} tokens")
+        allowed("more than the {special} special tokens of every text")
+        help("correct `max_seq_length` in sentence_bert_config.json");
+
+    /// A text without tokens, not even special ones.
+    #[cfg(feature = "ort")]
+    no_tokens(text: usize) = Usage "decode/no-tokens", "a text has no tokens, and the tokenizer adds none"
+        at(text_place(text)) allowed("at least one token") help("leave empty texts out");
+
+    /// A failure of a run, such as a token id that the model's embedding table lacks.
+    #[cfg(feature = "ort")]
+    run(reason: impl std::fmt::Display) = "decode/model-run", "ONNX Runtime failed to run the embedder"
+        cause(reason) help("use the tokenizer.json and the settings that came with the model");
 }
 
 /// Checks the number of texts and the size of each text against the limits.
@@ -53,7 +72,7 @@ pub(super) fn not_unit(text: usize, norm: f64) -> Error {
 /// # Errors
 /// `limit/exceeded`: there are more texts than `embedding_texts`, or a text has more than `embedding_text_bytes` bytes.
 #[cfg(feature = "ort")]
-pub(crate) fn check_texts(texts: &[&str], limits: &Limits) -> Result<(), Error> {
+pub(crate) fn check_texts(texts: &[&str], limits: &Limits) -> grammata::Result<()> {
     if texts.len() > limits.embedding_texts {
         let found = format!("{} texts", texts.len());
         return Err(Limits::exceeded(LimitKind::EmbeddingTexts, limits.embedding_texts, found));
@@ -68,62 +87,15 @@ pub(crate) fn check_texts(texts: &[&str], limits: &Limits) -> Result<(), Error> 
     }
 }
 
-/// A model with an unsupported way of pooling its tokens.
-pub(super) fn pooling(path: &Path, pointer: &str, found: &str) -> Error {
-    model(
-        Diagnostic::new("decode/embedder-pooling", "the model pools its tokens in another way")
-            .in_file(path.display().to_string())
-            .at(Place::Pointer(pointer.to_owned()))
-            .found(found)
-            .allowed("the mean over the tokens (`pooling_mode_mean_tokens`)")
-            .help("use a model with mean pooling, all-MiniLM-L6-v2 for instance"),
-    )
-}
+grammata_base::errors! {
+    pub(crate) Model;
 
-/// A maximum of tokens per text that leaves no room beyond the special tokens.
-#[cfg(feature = "ort")]
-pub(crate) fn max_tokens(found: usize, special: usize) -> Error {
-    model(
-        Diagnostic::new("decode/embedder-max-tokens", "the embedder's maximum leaves no room for a text")
-            .found(format!("at most {found} tokens"))
-            .allowed(format!("more than the {special} special tokens of every text"))
-            .help("correct `max_seq_length` in sentence_bert_config.json"),
-    )
-}
-
-/// A text without tokens, not even special ones.
-#[cfg(feature = "ort")]
-pub(crate) fn no_tokens(text: usize) -> Error {
-    Error::new(
-        ErrorKind::Usage,
-        Diagnostic::new("decode/no-tokens", "a text has no tokens, and the tokenizer adds none")
-            .at(text_place(text))
-            .allowed("at least one token")
-            .help("leave empty texts out"),
-    )
-}
-
-/// A failure of a run, such as a token id that the model's embedding table lacks.
-#[cfg(feature = "ort")]
-pub(crate) fn run(reason: impl std::fmt::Display) -> Error {
-    model(
-        Diagnostic::new("decode/model-run", "ONNX Runtime failed to run the embedder")
-            .cause(reason)
-            .help("use the tokenizer.json and the settings that came with the model"),
-    )
-}
-
-/// A model whose inputs or outputs are not those of an embedder.
-#[cfg(feature = "ort")]
-pub(crate) fn interface(what: impl Into<String>, found: impl AsRef<str>) -> Error {
-    model(
-        Diagnostic::new("decode/embedder-interface", what)
-            .found(found)
-            .allowed(
-                "inputs input_ids, attention_mask and optionally token_type_ids (i64, [batch, sequence]); an output \
-                 sentence_embedding [batch, size], or token_embeddings or last_hidden_state [batch, sequence, size] \
-                 (f32 or f16, size fixed)",
-            )
-            .help("export the model with optimum: `optimum-cli export onnx --task feature-extraction`"),
-    )
+    /// A model whose inputs or outputs are not those of an embedder.
+    #[cfg(feature = "ort")]
+    interface(what: impl Into<String>, found: impl AsRef<str>) = "decode/embedder-interface", (what)
+        found(found)
+        allowed("inputs input_ids, attention_mask and optionally token_type_ids (i64, [batch, sequence]); an output \
+        sentence_embedding [batch, size], or token_embeddings or last_hidden_state [batch, sequence, size] (f32 or \
+        f16, size fixed)")
+        help("export the model with optimum: `optimum-cli export onnx --task feature-extraction`");
 }
