@@ -7,12 +7,12 @@ use std::fmt;
 /// How far the grammar accepts a text, and what was expected there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    position: usize,
-    found: Option<u8>,
-    tail: Vec<u8>,
-    viable: bool,
-    may_end: bool,
-    expected: Vec<Expectation>,
+    pub(super) position: usize,
+    pub(super) found: Option<u8>,
+    pub(super) tail: Vec<u8>,
+    pub(super) viable: bool,
+    pub(super) may_end: bool,
+    pub(super) expected: Vec<Expectation>,
 }
 
 /// The longest literal that is shown, in bytes.
