@@ -8,7 +8,7 @@ use super::keys::Cursor;
 use super::state::{self, Locked, Matcher};
 use super::within_parts;
 use crate::automaton::keys::tracker::KeyState;
-use crate::automaton::{Found, Letter, Space, TerminalId, search};
+use crate::automaton::{ConfigurationId, Found, Letter, Space, TerminalId, search};
 use crate::error::Result;
 use crate::mask::{Distance, Effort, Known, unless_limited};
 use crate::vocabulary::TokenId;
@@ -26,6 +26,9 @@ pub(super) struct Ahead {
 
 /// In place of [`Ahead::names`]: the completion was searched for with the names read so far, or none is known.
 const MANY_NAMES: usize = usize::MAX;
+
+/// The longest beginning of a name that is compared with other names, in bytes.
+const BEGUN: usize = 256;
 
 /// Maximum number of places searched for the shortest completion without a repeated name. After that, any completion
 /// without a repeated name will do.
@@ -142,6 +145,45 @@ impl Locked<'_> {
             }
         }
         Ok(Some(names))
+    }
+
+    /// The names, as they are written, that end in a completion after the first name that ends there. `None` if names of
+    /// the grammar may run out, one of these names has an escape, or the completion may have token edges.
+    pub(super) fn later_names(
+        &mut self,
+        mut at: ConfigurationId,
+        completion: &[TokenId],
+    ) -> Result<Option<Vec<Vec<u8>>>> {
+        let (compiled, automaton) = (self.compiled, self.compiled.automaton());
+        if automaton.has_terminals() || !compiled.keys_are_unbounded() {
+            return Ok(None);
+        }
+        let (mut text, mut names, mut is_first): (Vec<u8>, Vec<Vec<u8>>, bool) =
+            (Vec::new(), Vec::new(), true);
+        for &byte in
+            completion.iter().flat_map(|&token| compiled.vocabulary().bytes(token).unwrap_or_default())
+        {
+            at = self.cache.lazy(automaton).step(at, byte)?;
+            if self.cache.tables.transitions().is_named(at) && !std::mem::take(&mut is_first) {
+                let begin = text.iter().rposition(|&byte| byte == b'"').filter(|_| byte == b'"');
+                match begin.map(|begin| &text[begin + 1..]).filter(|name| !name.contains(&b'\\')) {
+                    Some(name) => names.push(name.to_vec()),
+                    None => return Ok(None),
+                }
+            }
+            text.push(byte);
+        }
+        Ok(Some(names))
+    }
+
+    /// Whether none of some names, written without escapes, begins with what is written of the unfinished name at the end
+    /// of the path and the bytes `since`. False if that has an escape, or is longer than [`BEGUN`] bytes.
+    pub(super) fn begins_none_of(&self, names: &[Vec<u8>], since: &[u8]) -> bool {
+        let text = since.iter().rev().copied().chain(self.path.backwards());
+        let mut begun: Vec<u8> = text.take_while(|&byte| byte != b'"').take(BEGUN + 1).collect();
+        begun.reverse();
+        let is_known = begun.len() <= BEGUN && !begun.contains(&b'\\');
+        is_known && names.iter().all(|name| !name.starts_with(&begun))
     }
 
     /// The cursors after the token edges of each terminal. After a token terminal no open object has names to remember,

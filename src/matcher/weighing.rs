@@ -320,8 +320,21 @@ impl Locked<'_> {
                 continue;
             }
             refused |= !others.is_empty();
+            let mut later = None;
+            if let Some(completion) = &ahead.completion {
+                later = unless_limited(self.later_names(at.configuration, completion))?.flatten();
+            }
             let mut found: Vec<Arc<[TokenId]>> = ahead.completion.into_iter().collect();
             for &token in others {
+                // the names after an unfinished one differ from it whatever follows in it
+                if let (Some(later), Some(completion)) = (&later, found.first())
+                    && completion.len() <= rest
+                    && self.begins_none_of(later, since(token))
+                {
+                    tokens.push(token);
+                    leads.push((token, Arc::clone(completion)));
+                    continue;
+                }
                 // tokens of a group may have begun different names
                 let Some(at) = unless_limited(self.after_token(from, token))?.flatten() else { continue };
                 let mut lead = None;
