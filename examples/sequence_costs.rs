@@ -2,13 +2,14 @@
 //! sequence_costs` (after `cargo xtask setup`; another model's folder may be named).
 #![allow(clippy::print_stdout)] // an example prints its results
 
+use grammata::matcher::Constraint;
 use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Compiler, Limits, Result};
 use grammata_decode::ort::{ModelOptions, OrtModel};
 use grammata_decode::{
-    Constraint, Feed, ForcedDraft, Generation, GenerationOptions, Model, ModelFolder, NgramDraft,
-    PromptTokenizer, Rows, SequenceId, generate, speculative,
+    Feed, ForcedDraft, Generation, GenerationOptions, Model, ModelFolder, NgramDraft, PromptTokenizer, Rows,
+    SequenceId, generate, speculative,
 };
 use std::path::Path;
 use std::sync::Arc;

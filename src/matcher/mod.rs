@@ -8,6 +8,7 @@
 //! they are dropped before an attempt of a computation or between two attempts, never during one.
 
 mod budget;
+mod constraint;
 mod draft_tree;
 mod end_tokens;
 mod errors;
@@ -32,6 +33,7 @@ mod weighing;
 mod within;
 mod within_parts;
 
+pub use constraint::Constraint;
 pub use draft_tree::DraftTree;
 pub use errors::rollback_too_far;
 pub use explanation::{Expectation, Explanation};

@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::expect_used)]
 
 use grammata::limits::Limits;
+use grammata::matcher::Constraint;
 use grammata::syntax::json_schema;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Compiler, Result};
@@ -14,8 +15,8 @@ use grammata_decode::ort::{
     ChoiceCases, Device, ModelOptions, OrtModel, check_choices, library_info, time_choices,
 };
 use grammata_decode::{
-    Choice, Constraint, Decoder, Feed, GenerationOptions, Logits, Model, ModelFolder, NgramDraft,
-    PromptTokenizer, Rows, SamplingParams, SequenceId, run_together, speculative,
+    Choice, Decoder, Feed, GenerationOptions, Logits, Model, ModelFolder, NgramDraft, PromptTokenizer, Rows,
+    SamplingParams, SequenceId, run_together, speculative,
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! Drafts: proposals of the next tokens that a model then verifies in one run.
 
-use super::constraint::Constraint;
 use grammata::error::Result;
+use grammata::matcher::Constraint;
 
 /// Proposes the tokens that follow a sequence.
 pub trait Draft {

@@ -2,8 +2,9 @@
 //!
 //! - [`Model`] is the trait of language models with many sequences. The module `ort` (feature `ort`) implements it on
 //!   ONNX Runtime.
-//! - [`Decoder`] chooses the tokens of one sequence, an [`Event`] at a time: under a [`Constraint`], if there is one,
-//!   with a [`Sampler`], stop strings and limits. It reads the bytes of tokens through a [`Detokenizer`].
+//! - [`Decoder`] chooses the tokens of one sequence, an [`Event`] at a time: under a
+//!   [`Constraint`](grammata::matcher::Constraint), if there is one, with a [`Sampler`], stop strings and limits. It
+//!   reads the bytes of tokens through a [`Detokenizer`].
 //! - Drivers produce outputs with models and decoders: [`generate`], [`best_of`], [`exact_samples`], [`beam_search`],
 //!   [`speculative`] decoding with a [`Draft`], [`run_together`] for decoders in batches, and the [`Scheduler`] for
 //!   requests that arrive over time.
@@ -14,7 +15,6 @@
 mod cached;
 mod chat;
 mod choice;
-mod constraint;
 mod decoder;
 mod draft;
 mod drivers;
@@ -26,7 +26,6 @@ mod finish;
 mod folder;
 mod logits;
 mod mask;
-mod matcher;
 mod model;
 mod options;
 mod output;
@@ -50,7 +49,6 @@ pub mod ort;
 pub use cached::CachedSequence;
 pub use chat::{ChatTemplate, Message};
 pub use choice::{Choice, Chosen};
-pub use constraint::Constraint;
 pub use decoder::Decoder;
 pub use draft::{Draft, ForcedDraft, NgramDraft};
 pub use drivers::{

@@ -1,10 +1,11 @@
 //! The output of one sequence: its tokens, their text, and the constraint that they move.
 
-use super::constraint::Constraint;
 use super::errors;
 use super::finish::{FinishReason, OutputStatus};
 use super::text::TextStream;
 use grammata::error::Result;
+use grammata::matcher::Constraint;
+use grammata::vocabulary::{TokenId, Vocabulary};
 
 /// The part of a vocabulary that decoding needs: the number of token ids, and the bytes of the tokens.
 pub trait Detokenizer {
@@ -13,6 +14,16 @@ pub trait Detokenizer {
 
     /// Returns the bytes that `token` adds to the output: no bytes for special tokens and for ids that do not exist.
     fn bytes(&self, token: u32) -> &[u8];
+}
+
+impl Detokenizer for Vocabulary {
+    fn token_count(&self) -> usize {
+        self.width()
+    }
+
+    fn bytes(&self, token: u32) -> &[u8] {
+        Vocabulary::bytes(self, TokenId::new(token)).unwrap_or_default()
+    }
 }
 
 /// The bounds of an output.

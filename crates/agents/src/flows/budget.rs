@@ -7,9 +7,8 @@ use super::options::FlowOptions;
 use super::text::Thoughts;
 use grammata::error::Result;
 use grammata::mask::CompiledGrammar;
-use grammata::matcher::Matcher;
+use grammata::matcher::{Constraint, Matcher};
 use grammata::vocabulary::{TokenId, Vocabulary};
-use grammata_decode::Constraint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

@@ -12,9 +12,10 @@ use crate::plan::Environment;
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
 use grammata::mask::{CompiledGrammar, Compiler};
+use grammata::matcher::Constraint;
 use grammata::vocabulary::Vocabulary;
 use grammata_decode::{
-    Constraint, Decoder, Embedder, Event, ForcedDraft, GenerationOptions, Model, PrefixCache, SamplingParams,
+    Decoder, Embedder, Event, ForcedDraft, GenerationOptions, Model, PrefixCache, SamplingParams,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;

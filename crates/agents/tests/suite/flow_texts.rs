@@ -3,12 +3,12 @@
 
 use crate::flow_cases::naive;
 use crate::flow_metrics::{calls, measure};
+use grammata::matcher::Constraint;
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{CompiledGrammar, Compiler, Limits, Matcher, TokenId, Vocabulary};
 use grammata_agents::flows::{
     FlowDomain, FlowOptions, Level, THOUGHT_CHARS, Thoughts, WithinBudget, grammar, parse,
 };
-use grammata_decode::Constraint;
 use grammata_testing::brute_mask::brute_mask;
 use grammata_testing::earley::Recogniser;
 use rand::seq::IteratorRandom;

@@ -1,6 +1,7 @@
 //! Sessions with tools: their masks compared with those of the whole grammar, the callable tools, and their events.
 
 use super::properties::cases;
+use grammata::matcher::Constraint;
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{Compiler, TokenId};
 use grammata_agents::tools::session::{
@@ -8,7 +9,6 @@ use grammata_agents::tools::session::{
     values_under,
 };
 use grammata_agents::tools::{CallFormat, Choice, GrammarOptions};
-use grammata_decode::Constraint;
 use grammata_testing::tool_sessions::session_agrees;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

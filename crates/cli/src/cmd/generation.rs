@@ -4,18 +4,18 @@ use crate::args::model::Parts;
 use crate::args::session::Session;
 use crate::args::source::{self, Origin};
 use crate::cmd::generate::{Arguments, Sampling};
-use crate::io::messages;
 use crate::io::output::{Exit, Failure, Output, seconds};
-use crate::io::{errors, text};
+use crate::io::{errors, messages, text};
 use grammata::error::{Error, ErrorKind, Result};
 use grammata::limits::Limits;
 use grammata::mask::{CompiledGrammar, Compiler};
+use grammata::matcher::Constraint;
 use grammata::syntax::json_schema;
 use grammata::vocabulary::TokenId;
 use grammata_decode::ort::OrtModel;
 use grammata_decode::{
-    BeamOptions, Constraint, Decoder, Event, ExactSampling, ExactStatistics, FinishReason, Generation,
-    GenerationOptions, Hypothesis, Message, PromptTokenizer, SamplingParams, Timings, beam_search, best_of,
+    BeamOptions, Decoder, Event, ExactSampling, ExactStatistics, FinishReason, Generation, GenerationOptions,
+    Hypothesis, Message, PromptTokenizer, SamplingParams, Timings, beam_search, best_of,
 };
 use serde::Serialize;
 use serde_json::Value;

@@ -6,21 +6,20 @@ use crate::args::source::{self, Kind, Origin};
 use crate::cmd::generate::Arguments;
 use crate::cmd::generation::{self, ExactReport, Verified, check, finish_name, unusable_limit};
 use crate::cmd::prompt_errors;
-use crate::io::errors;
 use crate::io::messages::{self, Progress};
 use crate::io::output::{Exit, Failure, Output, seconds};
 use crate::io::report::DiagnosticReport;
-use crate::io::text;
+use crate::io::{errors, text};
 use clap::ValueEnum;
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
 use grammata::mask::{CompiledGrammar, Compiler};
+use grammata::matcher::Constraint;
 use grammata::serve::GrammarCache;
 use grammata::syntax::{Notation, json_schema};
 use grammata_decode::ort::OrtModel;
 use grammata_decode::{
-    Constraint, Generation, GenerationOptions, Message, PromptTokenizer, Request, RequestId, Scheduler,
-    SchedulerOptions,
+    Generation, GenerationOptions, Message, PromptTokenizer, Request, RequestId, Scheduler, SchedulerOptions,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -19,11 +19,11 @@ mod support;
 
 use engine::{Engine, Grammata, Session};
 use grammata::limits::Limits;
+use grammata::matcher::Constraint;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata_decode::ort::{ModelOptions, OrtModel, library_info};
 use grammata_decode::{
-    Constraint, Decoder, Generation, GenerationOptions, Model, ModelFolder, PromptTokenizer, Timings,
-    run_together,
+    Decoder, Generation, GenerationOptions, Model, ModelFolder, PromptTokenizer, Timings, run_together,
 };
 use replay::{Script, Times, When, replay};
 use serde_json::{Value, json};

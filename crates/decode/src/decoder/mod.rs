@@ -1,7 +1,6 @@
 //! The decoder: a state machine that chooses the tokens of one sequence and reports one event at a time.
 
 use crate::choice::Chosen;
-use crate::constraint::Constraint;
 use crate::draft::{Draft, NgramDraft};
 use crate::event::{ChosenToken, Event, Poll};
 use crate::finish::FinishReason;
@@ -15,6 +14,7 @@ use crate::scores::refused_mass_of_forced;
 use crate::sequences::SequenceId;
 use crate::timings::Timings;
 use grammata::error::{Error, Result};
+use grammata::matcher::Constraint;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,5 @@
 //! Beam search.
 
-use crate::constraint::Constraint;
 use crate::errors;
 use crate::finish::FinishReason;
 use crate::mask::top;
@@ -9,6 +8,7 @@ use crate::output::{Bounds, Detokenizer, Output, check_prompt};
 use crate::scores::{LogSoftmax, normalised};
 use crate::sequences::SequenceId;
 use grammata::error::Result;
+use grammata::matcher::Constraint;
 
 grammata_base::options! {
     /// Settings of [`beam_search`].

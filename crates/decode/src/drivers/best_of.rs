@@ -1,13 +1,13 @@
 //! Several samples, ranked.
 
 use super::together::run_together;
-use crate::constraint::Constraint;
 use crate::decoder::Decoder;
 use crate::model::Model;
 use crate::options::{Generation, GenerationOptions};
 use crate::output::Detokenizer;
 use crate::scores::normalised;
 use grammata::error::Result;
+use grammata::matcher::Constraint;
 
 /// Draws `count` outputs, computed in batches, and ranks them, best first: by log-probability divided by the number of
 /// tokens to the power of `length_exponent`. 0 ranks by probability, 1 by the mean per token. Equals are ordered by

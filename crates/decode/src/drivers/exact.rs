@@ -1,12 +1,12 @@
 //! Several outputs of exact sampling.
 
-use crate::constraint::Constraint;
 use crate::decoder::Decoder;
 use crate::event::Event;
 use crate::model::Model;
 use crate::options::{Generation, GenerationOptions};
 use crate::output::Detokenizer;
 use grammata::error::Result;
+use grammata::matcher::Constraint;
 
 /// Draws `count` independent outputs from the model's distribution conditioned on `constraint`
 /// ([`ExactSampling`](crate::ExactSampling)), one after another. Prefixes that were found to be refused for one output

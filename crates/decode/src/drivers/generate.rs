@@ -1,12 +1,12 @@
 //! One output of one sequence.
 
-use crate::constraint::Constraint;
 use crate::decoder::Decoder;
 use crate::event::Event;
 use crate::model::Model;
 use crate::options::{Generation, GenerationOptions};
 use crate::output::Detokenizer;
 use grammata::error::Result;
+use grammata::matcher::Constraint;
 use std::ops::ControlFlow;
 
 /// Generates from `prompt` with `model`, under `constraint` if there is one: runs a [`Decoder`] to its end.

@@ -1,7 +1,6 @@
 //! Continuous batching: sequences join a running batch and leave it between steps.
 
 use super::together::{feed_together, needs_logits, supply_together};
-use crate::constraint::Constraint;
 use crate::decoder::Decoder;
 use crate::errors;
 use crate::event::Event;
@@ -11,6 +10,7 @@ use crate::output::Detokenizer;
 use crate::overlap::Portion;
 use crate::sequences::SequenceId;
 use grammata::error::{Error, Result};
+use grammata::matcher::Constraint;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 

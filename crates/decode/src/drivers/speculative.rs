@@ -1,13 +1,13 @@
 //! Speculative decoding.
 
 use super::generate::finish;
-use crate::constraint::Constraint;
 use crate::decoder::Decoder;
 use crate::draft::Draft;
 use crate::model::Model;
 use crate::options::{Generation, GenerationOptions};
 use crate::output::Detokenizer;
 use grammata::error::Result;
+use grammata::matcher::Constraint;
 
 /// Generates like [`generate`](super::generate), where each run of the model verifies up to `most` tokens that `draft`
 /// proposes ([`Decoder::next_drafted`]). [`Timings`](crate::Timings) counts the proposals and the accepted ones.

@@ -128,7 +128,7 @@ fn speculation_on_a_device_gives_the_same_text() {
             let mut model = load("model.onnx", on_device);
             let mut matcher = compiled.matcher();
             let mut draft = NgramDraft::default();
-            let constraint = Some(&mut matcher as &mut dyn grammata_decode::Constraint);
+            let constraint = Some(&mut matcher as &mut dyn grammata::matcher::Constraint);
             let generation =
                 speculative(&mut model, &*vocabulary, constraint, &prompt, &options, &mut draft, 4);
             texts.push(generation.unwrap().tokens);

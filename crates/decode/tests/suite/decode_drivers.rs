@@ -2,9 +2,10 @@
 //! their own softmax, and have the language as a list of words.
 
 use crate::models::{Bytes, END, Function, TOKENS, Words};
+use grammata::matcher::Constraint;
 use grammata_decode::{
-    BeamOptions, Constraint, Decoder, Draft, Event, FinishReason, ForcedDraft, Generation, GenerationOptions,
-    NgramDraft, OutputStatus, SamplingParams, beam_search, best_of, generate, run_together, speculative,
+    BeamOptions, Decoder, Draft, Event, FinishReason, ForcedDraft, Generation, GenerationOptions, NgramDraft,
+    OutputStatus, SamplingParams, beam_search, best_of, generate, run_together, speculative,
 };
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;

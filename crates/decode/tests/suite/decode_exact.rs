@@ -2,9 +2,10 @@
 
 use crate::decode_drivers::Reference;
 use crate::models::{Bytes, END, Function, TOKENS, Words};
+use grammata::matcher::Constraint;
 use grammata_decode::{
-    Constraint, Decoder, Event, ExactSampling, Exhaustion, FinishReason, Generation, GenerationOptions,
-    Model, SamplingParams, best_of, exact_samples, generate, run_together,
+    Decoder, Event, ExactSampling, Exhaustion, FinishReason, Generation, GenerationOptions, Model,
+    SamplingParams, best_of, exact_samples, generate, run_together,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;

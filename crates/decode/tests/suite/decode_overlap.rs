@@ -2,10 +2,11 @@
 
 use crate::decode_drivers::hashed;
 use crate::models::{Bytes, END, Function, TOKENS, Words};
+use grammata::matcher::Constraint;
 use grammata::{Diagnostic, Error, ErrorKind, Result};
 use grammata_decode::{
-    Constraint, Decoder, ForcedDraft, Generation, GenerationOptions, NgramDraft, Request, SamplingParams,
-    Scheduler, SchedulerOptions, generate, run_together, speculative,
+    Decoder, ForcedDraft, Generation, GenerationOptions, NgramDraft, Request, SamplingParams, Scheduler,
+    SchedulerOptions, generate, run_together, speculative,
 };
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};

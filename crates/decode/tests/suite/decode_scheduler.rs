@@ -2,8 +2,9 @@
 
 use crate::decode_drivers::hashed;
 use crate::models::{Bytes, END, Function, TOKENS, Words};
+use grammata::matcher::Constraint;
 use grammata_decode::{
-    Constraint, Event, ExactSampling, FinishReason, Generation, GenerationOptions, Model, Request, RequestId,
+    Event, ExactSampling, FinishReason, Generation, GenerationOptions, Model, Request, RequestId,
     SamplingParams, Scheduler, SchedulerOptions, generate,
 };
 use proptest::prelude::*;

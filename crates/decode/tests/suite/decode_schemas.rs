@@ -6,11 +6,12 @@
 //! are compared, so the model must compute with 32-bit floats (`xtask/scripts/smollm2.py DEST --float`): with 8-bit
 //! inputs its logits depend on the number of tokens of a run.
 
+use grammata::matcher::Constraint;
 use grammata::vocabulary::{LoadOptions, TokenId};
 use grammata::{CompiledGrammar, Compiler, Vocabulary, syntax::json_schema};
 use grammata_decode::{
-    Constraint, Feed, ForcedDraft, Generation, GenerationOptions, Model, NgramDraft, RandomLogits, Request,
-    RequestId, Rows, SamplingParams, Scheduler, SchedulerOptions, generate, speculative,
+    Feed, ForcedDraft, Generation, GenerationOptions, Model, NgramDraft, RandomLogits, Request, RequestId,
+    Rows, SamplingParams, Scheduler, SchedulerOptions, generate, speculative,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};

@@ -4,13 +4,14 @@
 #![cfg(feature = "ort")]
 
 use crate::decode_drivers::{Expected, Reference, assert_same, of_generation};
+use grammata::matcher::Constraint;
 use grammata::syntax::regex;
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Compiler, Matcher};
 use grammata_decode::ort::{ModelOptions, OrtModel};
 use grammata_decode::{
-    BeamOptions, Constraint, Draft, Feed, ForcedDraft, GenerationOptions, Model, NgramDraft, Rows,
-    SamplingParams, beam_search, best_of, generate, speculative,
+    BeamOptions, Draft, Feed, ForcedDraft, GenerationOptions, Model, NgramDraft, Rows, SamplingParams,
+    beam_search, best_of, generate, speculative,
 };
 use std::path::PathBuf;
 use std::sync::Arc;

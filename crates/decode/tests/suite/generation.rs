@@ -2,9 +2,9 @@
 
 use crate::models::{Bytes, END, Function, TOKENS, Words};
 use grammata::Result;
+use grammata::matcher::Constraint;
 use grammata_decode::{
-    Constraint, Decoder, Event, FinishReason, Generation, GenerationOptions, OutputStatus, SamplingParams,
-    generate_with,
+    Decoder, Event, FinishReason, Generation, GenerationOptions, OutputStatus, SamplingParams, generate_with,
 };
 use std::ops::ControlFlow;
 use std::time::Duration;

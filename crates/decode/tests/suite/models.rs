@@ -1,9 +1,9 @@
 //! Language models, a tokenizer and a constraint for tests of decoding.
 
+use grammata::matcher::Constraint;
 use grammata::{Diagnostic, Error, ErrorKind, Result};
 use grammata_decode::{
-    Constraint, Detokenizer, Feed, Logits, Model, RandomLogits, Rows, SequenceId, Sequences, check_batch,
-    check_truncate,
+    Detokenizer, Feed, Logits, Model, RandomLogits, Rows, SequenceId, Sequences, check_batch, check_truncate,
 };
 
 /// A model whose logits at a position are a function of the tokens up to that position. It records what it is fed.

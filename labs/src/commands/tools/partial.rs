@@ -1,11 +1,10 @@
 //! Arms that enforce only a part of the call grammar.
 
 use grammata::error::Result;
-use grammata::matcher::Matcher;
+use grammata::matcher::{Constraint, Matcher};
 use grammata::vocabulary::{TokenId, Vocabulary};
 use grammata_agents::tools::session::{Event, Session};
 use grammata_agents::tools::{Document, ReadOptions, ToolSet, read};
-use grammata_decode::Constraint;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

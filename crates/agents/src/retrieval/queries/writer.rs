@@ -4,9 +4,10 @@ use super::read::{Draft, read};
 use super::{Encoded, Encoder, Example, Format, Mode, Prompt};
 use grammata::error::Result;
 use grammata::mask::CompiledGrammar;
+use grammata::matcher::Constraint;
 use grammata::vocabulary::Vocabulary;
 use grammata_decode::{
-    Constraint, Decoder, Event, Feed, Generation, GenerationOptions, Model, Rows, SamplingParams, SequenceId,
+    Decoder, Event, Feed, Generation, GenerationOptions, Model, Rows, SamplingParams, SequenceId,
     run_together,
 };
 use std::sync::Arc;

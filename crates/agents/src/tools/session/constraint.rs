@@ -2,8 +2,8 @@
 
 use super::turn::TurnMatcher;
 use grammata::error::Result;
+use grammata::matcher::Constraint;
 use grammata::vocabulary::TokenId;
-use grammata_decode::Constraint;
 
 /// Budgets hold for whole turns. With more than 256 tools, the budget of a turn that is matched in parts is enforced
 /// only after the last name, because the need of a tool that has not been chosen is unknown.

@@ -1,9 +1,11 @@
 //! The interface between decoding and a constraint.
 
-use grammata::error::{ErrorKind, Result};
+use super::Matcher;
+use crate::error::{ErrorKind, Result};
+use crate::vocabulary::TokenId;
 
-/// A language of token sequences, and a position in it. The library's matcher implements this trait; other mask engines
-/// can as well.
+/// A language of token sequences, and a position in it. [`Matcher`] implements this trait; other mask engines can as
+/// well.
 pub trait Constraint: Send {
     /// Writes the mask of the next token into `words`: bit `i % 32` of word `i / 32` is 1 if token id i is allowed.
     ///
@@ -153,5 +155,56 @@ impl<C: Constraint + ?Sized> Constraint for &mut C {
 
     fn forced_tokens(&mut self) -> Result<Vec<u32>> {
         (**self).forced_tokens()
+    }
+}
+
+impl Constraint for Matcher {
+    fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
+        Matcher::fill_mask(self, words)
+    }
+
+    fn mask_takes_work(&mut self) -> Result<bool> {
+        Matcher::mask_takes_work(self)
+    }
+
+    fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
+        Matcher::fill_mask_within(self, budget, words)
+    }
+
+    fn check_budget(&mut self, budget: usize) -> Result<()> {
+        Matcher::check_budget(self, budget)
+    }
+
+    fn is_token_allowed_within(&mut self, token: u32, budget: usize) -> Result<bool> {
+        Matcher::is_token_allowed_within(self, TokenId::new(token), budget)
+    }
+
+    fn accept_token(&mut self, token: u32) -> Result<()> {
+        Matcher::accept_token(self, TokenId::new(token))
+    }
+
+    fn accept_tokens(&mut self, tokens: &[u32]) -> Result<usize> {
+        let tokens: Vec<TokenId> = tokens.iter().copied().map(TokenId::new).collect();
+        Matcher::accept_tokens(self, &tokens)
+    }
+
+    fn is_accepting(&mut self) -> Result<bool> {
+        Ok(Matcher::is_accepting(self))
+    }
+
+    fn is_finished(&mut self) -> Result<bool> {
+        Ok(Matcher::is_finished(self))
+    }
+
+    fn rollback(&mut self, tokens: usize) -> Result<()> {
+        Matcher::rollback(self, tokens)
+    }
+
+    fn fork(&self) -> Box<dyn Constraint> {
+        Box::new(Matcher::fork(self))
+    }
+
+    fn forced_tokens(&mut self) -> Result<Vec<u32>> {
+        Ok(Matcher::forced_tokens(self)?.into_iter().map(TokenId::get).collect())
     }
 }
