@@ -3,8 +3,9 @@
 #![allow(clippy::print_stdout)] // an example prints its results
 
 use grammata::Limits;
+use grammata_decode::EmbedderFolder;
 use grammata_decode::ort::{EmbedderOptions, OrtEmbedder};
-use grammata_decode::{Embedder, EmbedderFolder};
+use grammata_embeddings::Embedder;
 use std::path::Path;
 
 fn main() -> grammata::Result<()> {

@@ -12,6 +12,7 @@ const CRATES: &[(&str, &str, Option<&str>)] = &[
     ("grammata_base", "crates/base/src", None),
     ("grammata_cli", "crates/cli/src", Some("cli")),
     ("grammata_decode", "crates/decode/src", Some("decode")),
+    ("grammata_embeddings", "crates/embeddings/src", Some("embeddings")),
     ("grammata_endpoint", "crates/endpoint/src", Some("endpoint")),
     ("grammata_guard", "crates/guard/src", Some("guard")),
     ("grammata_report", "crates/report/src", Some("report")),

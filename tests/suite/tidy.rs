@@ -8,6 +8,7 @@ const LONGEST: usize = 600;
 
 /// The rooms, each with the rooms that it may use in addition to `diagnostic`, `error` and `limits`.
 const ROOMS: &[(&str, &[&str])] = &[
+    ("embeddings", &[]),
     ("endpoint", &[]),
     ("shell", &[]),
     ("chat", &["automaton", "endpoint", "grammar", "shell"]),
@@ -27,7 +28,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("matcher", &["automaton", "grammar", "json", "mask", "mask_file", "token_index", "vocabulary"]),
     ("explore", &["automaton", "grammar", "mask", "mask_file", "vocabulary"]),
     ("serve", &["explore", "grammar", "mask", "mask_file", "matcher", "syntax", "vocabulary"]),
-    ("decode", &["matcher", "template", "vocabulary"]),
+    ("decode", &["embeddings", "matcher", "template", "vocabulary"]),
     ("tools", &["chat", "decode", "document", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
     (
         "plan",
@@ -45,7 +46,10 @@ const ROOMS: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
-    ("retrieval", &["chat", "decode", "report", "grammar", "mask", "syntax", "template", "vocabulary"]),
+    (
+        "retrieval",
+        &["chat", "decode", "embeddings", "report", "grammar", "mask", "syntax", "template", "vocabulary"],
+    ),
     (
         "procedures",
         &[
@@ -70,6 +74,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "chat",
             "decode",
+            "embeddings",
             "report",
             "grammar",
             "mask",
@@ -108,6 +113,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "automaton",
             "chat",
             "decode",
+            "embeddings",
             "endpoint",
             "report",
             "explore",

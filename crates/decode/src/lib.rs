@@ -10,7 +10,8 @@
 //!   requests that arrive over time.
 //! - A [`PrefixCache`] feeds a prefix that a prompt has in common with the latest prompt only once.
 //! - A [`ChatTemplate`] renders a prompt, and a `PromptTokenizer` (feature `huggingface`) tokenizes it.
-//! - An [`Embedder`] maps texts to vectors; the module `ort` implements it as well (with the feature `huggingface`).
+//! - An [`EmbedderFolder`] has a sentence encoder; the module `ort` runs it (with the feature `huggingface`), as a
+//!   [`grammata_embeddings::Embedder`].
 
 mod cached;
 mod chat;
@@ -55,7 +56,7 @@ pub use drivers::{
     BeamOptions, Ended, Hypothesis, Request, RequestId, Scheduler, SchedulerOptions, SchedulerStatistics,
     beam_search, best_of, exact_samples, generate, generate_with, run_together, speculative,
 };
-pub use embedder::{Embedder, EmbedderFolder, Embeddings, Truncation};
+pub use embedder::EmbedderFolder;
 pub use event::{ChosenToken, Event, Poll};
 pub use exact::{ExactSampling, ExactStatistics, Exhaustion};
 pub use finish::{FinishReason, OutputStatus};

@@ -14,9 +14,8 @@ use grammata::limits::Limits;
 use grammata::mask::{CompiledGrammar, Compiler};
 use grammata::matcher::Constraint;
 use grammata::vocabulary::Vocabulary;
-use grammata_decode::{
-    Decoder, Embedder, Event, ForcedDraft, GenerationOptions, Model, PrefixCache, SamplingParams,
-};
+use grammata_decode::{Decoder, Event, ForcedDraft, GenerationOptions, Model, PrefixCache, SamplingParams};
+use grammata_embeddings::Embedder;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

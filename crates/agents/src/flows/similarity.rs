@@ -2,7 +2,7 @@
 
 use super::errors;
 use grammata::error::Result;
-use grammata_decode::Embedder;
+use grammata_embeddings::Embedder;
 use rustc_hash::FxHashMap;
 
 /// Computes the similarity of two texts: the cosine of their embeddings, from -1 to 1, or a substitute.

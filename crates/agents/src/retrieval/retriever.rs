@@ -6,7 +6,7 @@ use super::index::{DenseIndex, Filter, IndexedTool, LexicalIndex, Match, Query, 
 use super::tool::{Template, Tool};
 use super::{Hit, errors};
 use grammata::error::Result;
-use grammata_decode::{Embedder, Embeddings, Truncation};
+use grammata_embeddings::{Embedder, Embeddings, Truncation};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -17,7 +17,7 @@ use super::tool::{Template, Tool};
 use grammata::error::{Error, ErrorKind, Result};
 use grammata::limits::{LimitKind, Limits};
 use grammata_base::files;
-use grammata_decode::{Embedder, Embeddings};
+use grammata_embeddings::{Embedder, Embeddings};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

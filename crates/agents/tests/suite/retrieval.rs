@@ -10,7 +10,7 @@ use grammata_agents::retrieval::retriever::Utterance;
 use grammata_agents::retrieval::{
     Bm25, Catalogue, FlatIndex, Ranker, RetrievalOptions, Retriever, Template, Tool,
 };
-use grammata_decode::{Embedder, Embeddings, Truncation};
+use grammata_embeddings::{Embedder, Embeddings, Truncation};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use std::path::Path;

@@ -4,7 +4,7 @@
 use grammata::{Error, Limits};
 use grammata_agents::retrieval::store::{Built, Store};
 use grammata_agents::retrieval::{Catalogue, Template};
-use grammata_decode::{Embedder, Embeddings};
+use grammata_embeddings::{Embedder, Embeddings};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::Path;

@@ -69,8 +69,9 @@ mod with_model {
     use grammata::diagnostic::Place;
     use grammata::error::{Error, Result};
     use grammata::limits::Limits;
+    use grammata_decode::EmbedderFolder;
     use grammata_decode::ort::{Device, EmbedderOptions, OrtEmbedder};
-    use grammata_decode::{Embedder, EmbedderFolder, Embeddings};
+    use grammata_embeddings::{Embedder, Embeddings};
     use serde::Serialize;
     use std::io::{self, Write};
 

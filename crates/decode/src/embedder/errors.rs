@@ -1,4 +1,4 @@
-//! The errors of embedders.
+//! The errors of sentence encoders.
 
 use grammata::diagnostic::Place;
 #[cfg(feature = "ort")]
@@ -6,34 +6,13 @@ use grammata::limits::{LimitKind, Limits};
 use std::path::Path;
 
 /// Returns the place of a text: the JSON Pointer of `index` in the list of texts.
+#[cfg(feature = "ort")]
 fn text_place(index: usize) -> Place {
     Place::Pointer(format!("/{index}"))
 }
 
 grammata_base::errors! {
     pub(super) Model;
-
-    /// A vector whose dimension is not the expected one.
-    dimension(text: usize, found: usize, expected: usize) =
-        "decode/embedding-dimension", "an embedding has another dimension"
-        at(text_place(text))
-        found("{found} coordinates")
-        allowed("{expected} coordinates")
-        help("the vectors of one matrix are those of one embedder");
-
-    /// A vector that cannot be normalised: its norm is 0 or not finite.
-    no_direction(text: usize, norm: f64) = "decode/embedding-not-finite", "an embedding is zero or not finite"
-        at(text_place(text))
-        found("a vector of norm {norm}")
-        allowed("finite coordinates that are not all 0")
-        help("the model's numbers overflowed (16-bit floats?), or its weights are damaged");
-
-    /// A vector that should have unit length and does not.
-    not_unit(text: usize, norm: f64) = "decode/embedding-norm", "a vector does not have unit length"
-        at(text_place(text))
-        found("a norm of {norm}")
-        allowed("a norm of 1")
-        help("normalise vectors before they are stored: the file has been changed, or is not of an embedder");
 
     /// A model with an unsupported way of pooling its tokens.
     pooling(path: &Path, pointer: &str, found: &str) =

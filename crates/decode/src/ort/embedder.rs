@@ -1,11 +1,12 @@
 //! A sentence encoder on ONNX Runtime.
 
 use super::session::{Device, Loaded, load};
-use crate::embedder::{Embedder, EmbedderFolder, Embeddings, Truncation, errors};
+use crate::embedder::{EmbedderFolder, errors};
 use crate::tokenizer::{PromptTokenizer, Truncated};
 use grammata::diagnostic::Diagnostic;
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
+use grammata_embeddings::{Embedder, Embeddings, Truncation};
 use half::f16;
 use ort::session::{Session, SessionInputValue};
 use ort::value::{DynValue, Outlet, Tensor, TensorElementType, ValueType};

@@ -3,7 +3,7 @@
 use super::{Engine, IndexedTool, Query};
 use crate::retrieval::{Allowed, Hit, best, errors};
 use grammata::error::Result;
-use grammata_decode::Embeddings;
+use grammata_embeddings::Embeddings;
 use rayon::prelude::*;
 
 /// The number of rows that one task compares with all queries of a search.

@@ -159,7 +159,7 @@ impl LexicalIndex {
 impl DenseIndex {
     /// Creates an empty index for vectors of the given dimension.
     pub fn new(dimension: usize) -> DenseIndex {
-        Indexed::of(FlatIndex::new(grammata_decode::Embeddings::new(dimension)))
+        Indexed::of(FlatIndex::new(grammata_embeddings::Embeddings::new(dimension)))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::retrieval::catalogue::Catalogue;
 use crate::retrieval::retriever::{RetrievalOptions, Retriever, ToolQuery, Utterance};
 use crate::retrieval::split::sentences;
 use grammata::error::Result;
-use grammata_decode::Embedder;
+use grammata_embeddings::Embedder;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
