@@ -15,6 +15,7 @@ const CRATES: &[(&str, &str, Option<&str>)] = &[
     ("grammata_embeddings", "crates/embeddings/src", Some("embeddings")),
     ("grammata_endpoint", "crates/endpoint/src", Some("endpoint")),
     ("grammata_guard", "crates/guard/src", Some("guard")),
+    ("grammata_process", "crates/process/src", Some("process")),
     ("grammata_report", "crates/report/src", Some("report")),
     ("grammata_template", "crates/template/src", Some("template")),
     ("grammata_testing", "crates/testing/src", Some("testing")),

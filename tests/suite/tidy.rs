@@ -10,8 +10,8 @@ const LONGEST: usize = 600;
 const ROOMS: &[(&str, &[&str])] = &[
     ("embeddings", &[]),
     ("endpoint", &[]),
-    ("shell", &[]),
-    ("chat", &["automaton", "endpoint", "grammar", "shell"]),
+    ("chat", &["automaton", "endpoint", "grammar", "process"]),
+    ("process", &[]),
     ("report", &[]),
     ("collections", &[]),
     ("json", &["collections"]),
@@ -39,7 +39,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "grammar",
             "mask",
             "matcher",
-            "shell",
+            "process",
             "syntax",
             "template",
             "transitions",
@@ -86,7 +86,10 @@ const ROOMS: &[(&str, &[&str])] = &[
             "vocabulary",
         ],
     ),
-    ("guard", &["document", "endpoint", "flows", "plan", "procedures", "syntax", "tools", "transitions"]),
+    (
+        "guard",
+        &["document", "endpoint", "flows", "plan", "procedures", "process", "syntax", "tools", "transitions"],
+    ),
     (
         "testing",
         &[
@@ -127,7 +130,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "procedures",
             "retrieval",
             "serve",
-            "shell",
+            "process",
             "syntax",
             "tools",
             "transitions",

@@ -19,7 +19,5 @@ mod document;
 pub mod flows;
 pub mod plan;
 pub mod procedures;
-pub mod process;
 pub mod retrieval;
-pub mod shell;
 pub mod tools;

@@ -3,7 +3,6 @@
 use crate::errors;
 use crate::transport::{GRACE, spawn};
 use grammata::error::Result;
-use grammata_agents::process;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -17,7 +16,7 @@ pub fn end_servers_on_signals() -> Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|cause| errors::thread(&cause))?;
     spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            process::end_all(GRACE);
+            grammata_process::end_all(GRACE);
             let _ = emulate_default_handler(signal);
         }
     })

@@ -1,9 +1,9 @@
 //! A command of the operating system that answers requests.
 
 use super::errors;
-use crate::shell::{ShellError, run_shell};
 use grammata::error::Result;
 use grammata_endpoint::{Answer, Call, Chat, Form, Request, Usage};
+use grammata_process::{ShellError, run_shell};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

@@ -4,7 +4,7 @@ use super::outbox::{GRACE, Outbox, POLL, reader};
 use super::peer::{Event, Peer, Side};
 use crate::errors;
 use grammata::error::Result;
-use grammata_agents::process::Group;
+use grammata_process::Group;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;

@@ -2,9 +2,9 @@
 
 use super::{Environment, Observation, errors, step_json};
 use crate::plan::step::Step;
-use crate::shell::{ShellError, run_shell};
 use grammata::error::Result;
 use grammata::syntax::automaton_spec::Spec;
+use grammata_process::{ShellError, run_shell};
 use serde_json::Value;
 use std::time::Duration;
 

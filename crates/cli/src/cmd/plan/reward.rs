@@ -5,7 +5,7 @@ use crate::io::errors;
 use grammata::error::Result;
 use grammata::syntax::automaton_spec::Spec;
 use grammata_agents::plan::Plan;
-use grammata_agents::shell::{ShellError, run_shell};
+use grammata_process::{ShellError, run_shell};
 use serde::Serialize;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Running shell commands with a deadline and a bound on their output.
 
-use crate::process::Group;
+use crate::group::Group;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
