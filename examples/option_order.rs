@@ -9,8 +9,8 @@
 
 use grammata::vocabulary::{LoadOptions, TokenId, Vocabulary};
 use grammata::{Limits, Result};
-use grammata_agents::plan::policy::{ModelPolicy, PROMPT_MODES, PromptEncoder, PromptMode, PromptOptions};
 use grammata_agents::plan::{AnswerForm, Choice, Policy, Question};
+use grammata_agents_drive::plan::{ModelPolicy, PROMPT_MODES, PromptEncoder, PromptMode, PromptOptions};
 use grammata_decode::ort::{ModelOptions, OrtModel};
 use grammata_decode::{ChatTemplate, Message, ModelFolder, PromptTokenizer};
 use rand::SeedableRng;

@@ -40,7 +40,7 @@
 //! - `serve` is for servers: a cache of compiled grammars, and masks of many sequences in one call.
 //! - [`automaton`] counts, lists and samples languages.
 //! - The crate `grammata-decode` runs a language model under a matcher, `grammata-agents` has tools, plans, retrieval,
-//!   procedures and flows, and `grammata-cli` is the program.
+//!   procedures and flows, `grammata-agents-drive` runs agents under their rules, and `grammata-cli` is the program.
 //! - Options and [`Limits`] may get fields in minor versions. Build them from their defaults with a method for each
 //!   field: `Limits::default().cache_bytes(64 << 20)`.
 //! - An [`Error`] has a code, a place, the value found, the values allowed and a line of help; [`Limits`] lists every

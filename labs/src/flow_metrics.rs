@@ -2,9 +2,8 @@
 //! how questions are decided that the paper leaves open.
 
 use grammata::error::Result;
-use grammata_agents::flows::FlowDomain;
-use grammata_agents::flows::WrittenCall;
-use grammata_agents::flows::{Similarity, nearest};
+use grammata_agents::flows::{FlowDomain, WrittenCall};
+use grammata_agents_drive::flows::{Similarity, nearest};
 use rustc_hash::FxHashMap;
 
 /// A call of a plan.

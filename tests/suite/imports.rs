@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const CRATES: &[(&str, &str, Option<&str>)] = &[
     ("grammata", "src", None),
     ("grammata_agents", "crates/agents/src", None),
+    ("grammata_agents_drive", "crates/agents-drive/src", Some("drive")),
     ("grammata_base", "crates/base/src", None),
     ("grammata_cli", "crates/cli/src", Some("cli")),
     ("grammata_decode", "crates/decode/src", Some("decode")),

@@ -10,7 +10,6 @@ const LONGEST: usize = 600;
 const ROOMS: &[(&str, &[&str])] = &[
     ("embeddings", &[]),
     ("endpoint", &[]),
-    ("chat", &["automaton", "endpoint", "grammar", "process"]),
     ("process", &[]),
     ("report", &[]),
     ("collections", &[]),
@@ -29,59 +28,29 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("explore", &["automaton", "grammar", "mask", "mask_file", "vocabulary"]),
     ("serve", &["explore", "grammar", "mask", "mask_file", "matcher", "syntax", "vocabulary"]),
     ("decode", &["embeddings", "matcher", "template", "vocabulary"]),
-    ("tools", &["chat", "decode", "document", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
+    ("tools", &["document", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
+    ("plan", &["automaton", "grammar", "syntax", "template", "transitions"]),
+    ("retrieval", &["embeddings"]),
+    ("procedures", &["automaton", "document", "grammar", "syntax", "template", "tools", "transitions"]),
+    ("flows", &["grammar", "mask", "matcher", "transitions", "vocabulary"]),
     (
-        "plan",
+        "drive",
         &[
             "automaton",
-            "chat",
             "decode",
+            "embeddings",
+            "endpoint",
+            "flows",
             "grammar",
             "mask",
             "matcher",
-            "process",
-            "syntax",
-            "template",
-            "transitions",
-            "vocabulary",
-        ],
-    ),
-    (
-        "retrieval",
-        &["chat", "decode", "embeddings", "report", "grammar", "mask", "syntax", "template", "vocabulary"],
-    ),
-    (
-        "procedures",
-        &[
-            "automaton",
-            "chat",
-            "decode",
-            "document",
-            "report",
-            "grammar",
-            "mask",
             "plan",
+            "procedures",
+            "process",
             "retrieval",
             "syntax",
             "template",
             "tools",
-            "transitions",
-            "vocabulary",
-        ],
-    ),
-    (
-        "flows",
-        &[
-            "chat",
-            "decode",
-            "embeddings",
-            "report",
-            "grammar",
-            "mask",
-            "matcher",
-            "plan",
-            "syntax",
-            "template",
             "transitions",
             "vocabulary",
         ],
@@ -114,8 +83,8 @@ const ROOMS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "automaton",
-            "chat",
             "decode",
+            "drive",
             "embeddings",
             "endpoint",
             "report",
@@ -267,7 +236,7 @@ fn folders_of_the_program_go_one_way() {
 
 /// The folders of `procedures`. A folder imports only from itself and from those before it.
 const FOLDERS_OF_PROCEDURES: &[&str] =
-    &["language", "semantics", "automaton", "check", "export", "conversation", "record", "agent"];
+    &["language", "semantics", "automaton", "check", "export", "conversation", "record"];
 
 #[test]
 fn folders_of_procedures_go_one_way() {

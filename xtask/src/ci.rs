@@ -79,7 +79,8 @@ fn features() -> Result {
     let with_tests = ["--lib", "--tests", "--bench", "maskbench"];
     command::run(cargo(&["check", "--package", "grammata"]).args(with_tests))?;
     command::run(&mut cargo(&["check", "--package", "grammata-decode"]))?;
-    command::run(&mut cargo(&["check", "--package", "grammata-agents"]))
+    command::run(&mut cargo(&["check", "--package", "grammata-agents"]))?;
+    command::run(&mut cargo(&["check", "--package", "grammata-agents-drive"]))
 }
 
 /// Members of the workspace that are not published.

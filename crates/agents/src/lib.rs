@@ -7,14 +7,11 @@
 //! - [`retrieval`] finds the tools that a request needs among thousands.
 //! - [`procedures`] reads workflows of agents in PDL: static checks, the allowed next acts, verification of
 //!   conversations.
-//! - [`chat`] asks models that give no logits: every answer is checked, and after a refused answer the model is asked
-//!   once more.
 //! - [`flows`] has flows of customer care: which steps a dialogue must and may take, and plans that follow the flows.
 
 // docs.rs shows for each item the feature that it requires
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod chat;
 mod document;
 pub mod flows;
 pub mod plan;

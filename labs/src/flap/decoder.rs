@@ -5,7 +5,7 @@ use super::score::{FlapOptions, FlapScore, FlapTerms, Incomplete};
 use super::segment::{Segment, segment};
 use grammata::error::Result;
 use grammata_agents::flows::FlowDomain;
-use grammata_agents::flows::Similarity;
+use grammata_agents_drive::flows::Similarity;
 use grammata_decode::{Detokenizer, Feed, LogSoftmax, Logits, Model, Rows, SequenceId};
 
 /// A plan that the decoder has written.

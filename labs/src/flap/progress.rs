@@ -3,7 +3,7 @@
 use fixedbitset::FixedBitSet;
 use grammata::error::Result;
 use grammata_agents::flows::FlowDomain;
-use grammata_agents::flows::{Similarity, nearest};
+use grammata_agents_drive::flows::{Similarity, nearest};
 
 /// The progress of a plan in the graphs of a domain, as the decoder infers it from thoughts. An API is permitted if it
 /// was not called and each of its inputs was made by a call, is given, or is assumed by a flow. A step is permitted if

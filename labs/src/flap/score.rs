@@ -2,8 +2,7 @@
 
 use super::progress::FlapProgress;
 use grammata::error::Result;
-use grammata_agents::flows::mixed;
-use grammata_agents::flows::{Similarity, nearest, similar};
+use grammata_agents_drive::flows::{Similarity, mixed, nearest, similar};
 
 /// The score of a thought and API that did not end within the look-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]

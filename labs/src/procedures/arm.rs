@@ -1,8 +1,7 @@
 //! Arms: degrees and means of binding an agent.
 
 use grammata_agents::procedures::Mode;
-use grammata_agents::procedures::agent::Controllers;
-use grammata_agents::procedures::agent::{AgentOptions, Mask};
+use grammata_agents_drive::procedures::{AgentOptions, Controllers, Mask};
 use std::sync::LazyLock;
 
 /// An arm of the evaluation: named options of an agent.

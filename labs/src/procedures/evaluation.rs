@@ -2,7 +2,7 @@
 
 use super::arm::ARMS;
 use super::judge::Judgement;
-use grammata_agents::procedures::agent::{Ending, Entry, Record};
+use grammata_agents_drive::procedures::{Ending, Entry, Record};
 use grammata_report::statistics::{bootstrap, sign_test, wilson};
 use grammata_report::{Bar, Plot, Report, Table, Transcript, Turn};
 use serde::{Deserialize, Serialize};

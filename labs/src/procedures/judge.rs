@@ -1,13 +1,7 @@
 //! Judges a session without a model, by comparing it with the expectations of its user.
 
-use grammata_agents::procedures::Mode;
-use grammata_agents::procedures::Procedure;
-use grammata_agents::procedures::Scalar;
-use grammata_agents::procedures::Values;
-use grammata_agents::procedures::agent::UserScript;
-use grammata_agents::procedures::agent::{Entry, Record};
-use grammata_agents::procedures::{Event, verify};
-use grammata_agents::procedures::{NodeKind, normal};
+use grammata_agents::procedures::{Event, Mode, NodeKind, Procedure, Scalar, Values, normal, verify};
+use grammata_agents_drive::procedures::{Entry, Record, UserScript};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -4,16 +4,10 @@
 use super::errors;
 use grammata::error::Result;
 use grammata::limits::Limits;
-use grammata_agents::procedures::Act;
-use grammata_agents::procedures::Event;
-use grammata_agents::procedures::Procedure;
-use grammata_agents::procedures::Scalar;
-use grammata_agents::procedures::Values;
-use grammata_agents::procedures::agent::{Agent, Situation};
-use grammata_agents::procedures::agent::{AgentOptions, Mask};
-use grammata_agents::procedures::agent::{Entry, Record};
-use grammata_agents::procedures::{Conversation, Resolved, Workflow};
-use grammata_agents::procedures::{NodeKind, normal};
+use grammata_agents::procedures::{
+    Act, Conversation, Event, NodeKind, Procedure, Resolved, Scalar, Values, Workflow, normal,
+};
+use grammata_agents_drive::procedures::{Agent, AgentOptions, Entry, Mask, Record, Situation};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -3,7 +3,8 @@
 
 use crate::models::{Bytes, END, Function, TOKENS};
 use grammata::{Limits, Result};
-use grammata_agents::flows::{FlowDomain, FlowPrompt, Similarity, Thoughts};
+use grammata_agents::flows::{FlowDomain, Thoughts};
+use grammata_agents_drive::flows::{FlowPrompt, Similarity};
 use grammata_decode::{Detokenizer, Feed, Model, PrefixCache, Rows};
 use grammata_labs::flap::{FlapDecoder, FlapOptions, FlapProgress, FlapScore, FlapTerms, Incomplete};
 use grammata_labs::{Query, queries};

@@ -2,10 +2,10 @@
 
 use flate2::read::GzDecoder;
 use grammata::Limits;
-use grammata_agents::retrieval::queries::{Mode, retrieve};
 use grammata_agents::retrieval::requests::Request;
 use grammata_agents::retrieval::retriever::Utterance;
 use grammata_agents::retrieval::{Catalogue, RetrievalOptions, Retriever, Template};
+use grammata_agents_drive::retrieval::{Mode, retrieve};
 use grammata_labs::retrieval::metrics::{Judged, Relevance};
 use std::io::Read;
 use std::path::Path;

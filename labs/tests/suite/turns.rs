@@ -2,8 +2,8 @@
 
 use crate::lab::{out, refused};
 use grammata::Limits;
-use grammata_agents::procedures::agent::{Agent, AgentOptions, DecisionRequest, Situation, Usage};
 use grammata_agents::procedures::{Format, Mode, Procedure, Workflow};
+use grammata_agents_drive::procedures::{Agent, AgentOptions, DecisionRequest, Situation, Usage};
 use grammata_labs::procedures::{Recorded, Turns, replay};
 use serde_json::{Value, json as value};
 

@@ -36,7 +36,7 @@ impl FlowCall {
     }
 
     /// Returns `=outcome`, or an empty text without an outcome.
-    pub(super) fn answer(&self, domain: &FlowDomain) -> String {
+    pub fn answer(&self, domain: &FlowDomain) -> String {
         let outcome = self.outcome.and_then(|outcome| domain.apis[self.api].outcomes.get(outcome));
         outcome.map(|outcome| format!("={}", outcome.name)).unwrap_or_default()
     }
@@ -65,10 +65,13 @@ const UNBOUNDED: u32 = u32::MAX;
 
 /// An allowed next call, with the steps that it may carry out and the flows to which it may belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Feasible {
-    pub(super) call: FlowCall,
-    pub(super) steps: Vec<usize>,
-    pub(super) flows: Vec<usize>,
+pub struct Feasible {
+    /// The call.
+    pub call: FlowCall,
+    /// The steps that the call can carry out, by index; empty if the call carries out no step.
+    pub steps: Vec<usize>,
+    /// The flows to which the call may belong, by index.
+    pub flows: Vec<usize>,
 }
 
 /// The automaton of a domain's plans after the prelude. States are constructed on demand.
@@ -205,7 +208,10 @@ impl<'d> FlowAutomaton<'d> {
 
     /// Returns the allowed calls in ascending order, with the steps that each may carry out and the flows to which it
     /// may belong.
-    pub(super) fn options_of(&mut self, state: FlowState) -> Result<Vec<Feasible>> {
+    ///
+    /// # Errors
+    /// Limits.
+    pub fn options_of(&mut self, state: FlowState) -> Result<Vec<Feasible>> {
         let mut found: Vec<Feasible> = Vec::new();
         let (Content::Places(places), Some(known)) = (self.content(state).clone(), &mut self.places) else {
             let mut transitions = Vec::new();

@@ -44,12 +44,12 @@ pub(super) fn unknown<'k>(
 }
 
 /// Returns the error for the number of a flow that the domain does not have.
-pub(super) fn unknown_flow(flow: usize) -> Error {
+pub fn unknown_flow(flow: usize) -> Error {
     unknown("flow", &flow.to_string(), "/flows".to_owned(), [])
 }
 
 /// Returns the error for a call of an API that the domain does not have.
-pub(super) fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Error {
+pub fn unknown_api<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Error {
     unknown("API", name, "/apis".to_owned(), known)
 }
 
@@ -330,22 +330,6 @@ pub(super) fn same_words((first, second): (&str, &str), pointer: String) -> Diag
     Diagnostic::new("flow/same-plans", format!("the flows `{first}` and `{second}` have the same plans"))
         .at(Place::Pointer(pointer))
         .help("a plan cannot show which of them it follows: merge them if that matters")
-}
-
-pub(super) fn no_similarity(first: &str, second: &str) -> Error {
-    let diagnostic = Diagnostic::new("flow/similarity", "the similarity of two texts is not a number")
-        .found(format!("{} and {}", excerpt(first), excerpt(second)))
-        .allowed("a number, for cosines from -1 to 1")
-        .help("check the embedder that computes it");
-    Error::new(ErrorKind::Model, diagnostic)
-}
-
-pub(super) fn template(found: String, place: Place) -> Error {
-    let diagnostic = Diagnostic::new("flow/template", "the prompt cannot be written")
-        .at(place)
-        .cause(found)
-        .help("make the domain smaller: the prompt has all its APIs");
-    Error::new(ErrorKind::Grammar, diagnostic)
 }
 
 pub(super) fn budget(found: usize, least: Option<usize>) -> Error {

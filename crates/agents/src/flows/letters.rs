@@ -167,7 +167,7 @@ impl TransitionSystem for WrittenPlans<'_> {
 }
 
 /// Returns the calls of the prelude, as written in plans.
-pub(super) fn prelude_texts(domain: &FlowDomain, has_arguments: bool) -> Vec<String> {
+pub fn prelude_texts(domain: &FlowDomain, has_arguments: bool) -> Vec<String> {
     let prelude = domain.prelude_apis();
     let text = |(place, &api): (usize, &usize)| {
         let api = &domain.apis[api];

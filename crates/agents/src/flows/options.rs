@@ -29,14 +29,14 @@ pub enum Level {
 
 /// The maximum number of calls of a plan that no grammar bounds: at levels that do not bound it, and without a grammar.
 /// That of the published decoder.
-pub(super) const MOST_CALLS: usize = 30;
+pub const MOST_CALLS: usize = 30;
 /// The maximum number of calls of a plan at levels that bound it.
 const MOST_BOUNDED: usize = 4_096;
 
 impl Level {
     /// Returns the number of calls at which a plan is cut. From `Bounded` on, the grammar itself bounds plans, except
     /// for steps that may be repeated any number of times.
-    pub(super) fn most_calls(self) -> usize {
+    pub fn most_calls(self) -> usize {
         if self < Level::Bounded { MOST_CALLS } else { MOST_BOUNDED }
     }
 

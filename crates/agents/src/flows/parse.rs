@@ -79,7 +79,7 @@ pub fn parse_with(text: &str, end: &str, thoughts: Thoughts, brackets: Brackets)
 
 /// Returns the decided calls of a text, each with the byte offset after its brackets. A call is decided once its
 /// brackets are closed, whether or not its answer and the thought after it are complete.
-pub(super) fn decided_calls(text: &str, thoughts: Thoughts, brackets: Brackets) -> Vec<(WrittenCall, usize)> {
+pub fn decided_calls(text: &str, thoughts: Thoughts, brackets: Brackets) -> Vec<(WrittenCall, usize)> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((thought, at)) = before_call(rest, thoughts) {
         let Some((call, after)) = bare_call(at, brackets) else { break };

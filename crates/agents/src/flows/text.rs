@@ -50,7 +50,7 @@ impl Thoughts {
     }
 
     /// Returns the text that follows an answer, before the next call or the thought.
-    pub(super) fn after_answer(self) -> &'static str {
+    pub fn after_answer(self) -> &'static str {
         match self {
             Thoughts::After => " [thought]",
             _ => self.separator(),

@@ -136,18 +136,13 @@ pub(super) fn script_ended(question: usize, choices: &[impl AsRef<str>]) -> Erro
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-pub(super) fn input_ended(question: usize, choices: &[impl AsRef<str>]) -> Error {
+/// Returns the error for an input that ends before a question is answered.
+pub fn input_ended(question: usize, choices: &[impl AsRef<str>]) -> Error {
     let message = format!("the input ended before question {question} was answered");
     let diagnostic = Diagnostic::new("plan/no-answer", message)
         .allowed(list(choices))
         .help("answer every question, or end with `quit`");
     Error::new(ErrorKind::Usage, diagnostic)
-}
-
-pub(super) fn quit(question: usize) -> Error {
-    let diagnostic = Diagnostic::new("plan/quit", format!("ended at question {question} with `quit`"))
-        .help("there is no plan; start again to answer otherwise");
-    Error::new(ErrorKind::Rejected, diagnostic)
 }
 
 pub(super) fn wrong_answer(answer: &str, question: usize, choices: &[impl AsRef<str>]) -> Error {
@@ -192,36 +187,10 @@ fn model(found: String, help: &str) -> Error {
     Error::new(ErrorKind::Model, diagnostic)
 }
 
-pub(super) fn context_full(tokens: usize, context: usize) -> Error {
-    let diagnostic = Diagnostic::new("plan/model", "the question and its answer do not fit in the model's context")
-        .found(format!("{tokens} tokens"))
-        .allowed(format!("{context} tokens, the context of the model"))
-        .help("shorten the task, the texts of the actions or the template `progress`, or take a model with a longer context");
-    Error::new(ErrorKind::Model, diagnostic)
-}
-
-pub(super) fn no_choice_answered(answer: &str) -> Error {
-    model(
-        format!("the answer `{}`, which is none of the choices", excerpt(answer)),
-        "this is a fault of the grammar of answers: report it",
-    )
-}
-
-pub(super) fn no_token_for(answer: &str) -> Error {
-    let found = format!("no tokens that spell the answer `{}`", excerpt(answer));
-    model(found, "check that the tokenizer is the model's: digits, commas and spaces need tokens")
-}
-
-pub(super) fn no_probability() -> Error {
+/// Returns the error for scores that are not numbers.
+pub fn no_probability() -> Error {
     let found = "no answer that the model gives a probability".to_owned();
     model(found, "the model's logits are not numbers: check its file, or take other weights")
-}
-
-pub(super) fn terminal(cause: &std::io::Error) -> Error {
-    let diagnostic = Diagnostic::new("plan/terminal", "the questions cannot be asked")
-        .cause(cause)
-        .help("check where input comes from and output goes");
-    Error::new(ErrorKind::Io, diagnostic)
 }
 
 pub(super) fn backward_planner() -> Error {
@@ -296,20 +265,14 @@ pub(super) fn arguments_not_json(spec: &Spec, action: usize, text: &str, cause: 
     Error::new(ErrorKind::Rejected, diagnostic.found(text).cause(cause))
 }
 
-pub(super) fn no_arguments(spec: &Spec, action: usize, question: usize) -> Error {
+/// Returns the error for a question for the arguments of an action that has no answer.
+pub fn no_arguments(spec: &Spec, action: usize, question: usize) -> Error {
     let message =
         format!("question {question} has no answer, for the arguments of `{}`", excerpt(id(spec, action)));
     let diagnostic = Diagnostic::new("plan/no-answer", message)
         .allowed("JSON on one line, as the schema of the action has it")
         .help("add an answer for every question");
     Error::new(ErrorKind::Usage, diagnostic)
-}
-
-pub(super) fn arguments_too_long(tokens: usize) -> Error {
-    model(
-        format!("arguments of more than {tokens} tokens, or a context that is full"),
-        "bound the texts and lists of the schema (`maxLength`, `maxItems`), or shorten the task",
-    )
 }
 
 pub(super) fn wrong_elements(spec: &Spec, action: usize) -> Error {

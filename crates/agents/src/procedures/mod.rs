@@ -14,9 +14,7 @@
 //! The source of PDL is the paper on FlowAgent (workflow agents with compliance and flexibility). `docs/procedures.md`
 //! says how texts are read in cases that paper and code leave open.
 
-// each folder imports only from those before it: language, semantics, automaton, check, export, conversation, record,
-// agent
-pub mod agent;
+// each folder imports only from those before it: language, semantics, automaton, check, export, conversation, record
 mod automaton;
 mod check;
 mod conversation;
@@ -31,7 +29,7 @@ pub use check::{Report, check, check_in, format, format_in};
 pub use conversation::{
     Act, Argument, Arguments, Conversation, FREE_REPLIES, Obstacle, Offer, Offering, Origin, Resolved,
     Session, StepFormat, StepOptions, Text, Texts, Turns, Values, Workflow, object_act, object_schema,
-    step_grammar, step_text,
+    one_line, pieces, spoken, step_grammar, step_text,
 };
 pub use export::{ProcedureGraph, scaffold};
 pub use language::{
@@ -41,4 +39,4 @@ pub use record::{
     Event, TraceLine, Verdict, Verification, Violation, Walk, WalkOptions, follow, random_walk, read_trace,
     split_cut_line, verify,
 };
-pub use semantics::Procedure;
+pub use semantics::{Procedure, word_error};

@@ -1,7 +1,8 @@
 //! Retrieval of tools: which of thousands of tools a request needs.
 //!
 //! The pipeline follows Kachuee, Ahuja, Kumar, Xu and Liu, *Improving Tool Retrieval by Leveraging Large Language
-//! Models for Query Generation* (2024). The model that writes the queries is not part of the pipeline: see [`queries`].
+//! Models for Query Generation* (2024). The model that writes the queries is not part of the pipeline: see
+//! `grammata-agents-drive`.
 //! The pipeline consists of a [`Catalogue`] of tools with one document each; an index that ranks documents for one
 //! query, lexical ([`Bm25`]), dense ([`FlatIndex`]), or both merged by [reciprocal rank
 //! fusion](fuse::reciprocal_rank_fusion); and the lists of several queries, [interleaved](fuse::interleave) and cut to
@@ -13,7 +14,6 @@ mod errors;
 mod functions;
 pub mod fuse;
 pub mod index;
-pub mod queries;
 pub mod readers;
 pub mod requests;
 pub mod retriever;

@@ -1,13 +1,15 @@
 //! Calls that name the makers of their inputs. The accepted texts are compared with a naive enumeration; in texts
 //! sampled under the mask, each input names an API that was called before and makes it, or `given` if there is none.
 
-use crate::flow_texts::{Logits, tokens, vocabulary, write};
+use crate::flow_texts::{Logits, write};
+use crate::flow_vocabulary::{tokens, vocabulary};
 use grammata::transitions::TransitionSystem;
 use grammata::{Compiler, Limits};
 use grammata_agents::flows::{
-    Brackets, FlowAutomaton, FlowDomain, FlowOptions, FlowPrompt, Level, Thoughts, WithinBudget, grammar,
-    parse, parse_with,
+    Brackets, FlowAutomaton, FlowDomain, FlowOptions, Level, Thoughts, WithinBudget, grammar, parse,
+    parse_with,
 };
+use grammata_agents_drive::flows::FlowPrompt;
 use grammata_testing::earley::Recogniser;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

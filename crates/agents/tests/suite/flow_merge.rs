@@ -4,9 +4,9 @@ use crate::flow_metrics::agreement;
 use grammata::transitions::{Counts, TransitionSystem};
 use grammata::{Limits, Result};
 use grammata_agents::flows::{
-    FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Served, Similarity, Thoughts, WrittenCall, grammar,
-    serving_flow, spec,
+    FlowAutomaton, FlowDomain, FlowOptions, Level, Names, Thoughts, WrittenCall, grammar, spec,
 };
+use grammata_agents_drive::flows::{Served, Similarity, serving_flow};
 use grammata_testing::fuzz_flows;
 
 const DOMAINS: [&str; 4] = ["trip-booking", "insurance", "banking", "restaurant-and-ride"];

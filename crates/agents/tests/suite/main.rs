@@ -1,13 +1,11 @@
 //! The tests of tools, plans, retrieval, procedures and flows: one module for each topic.
 
-mod byte_encoder;
 mod flow_arguments;
 mod flow_cases;
-mod flow_execute;
-mod flow_generation;
 mod flow_merge;
 mod flow_outcomes;
 mod flow_texts;
+mod flow_vocabulary;
 mod flows;
 mod grammars;
 mod hostile_flows;
@@ -16,8 +14,6 @@ mod plan_arguments;
 mod plan_conflicts;
 mod plan_costs;
 mod plan_data;
-mod plan_model;
-mod plan_model_rows;
 mod plan_orders;
 mod plan_refusals;
 mod plan_rules;
@@ -27,21 +23,16 @@ mod planner;
 mod plans;
 mod procedure_files;
 mod procedure_owners;
-mod procedure_progress;
 mod procedure_scaffold;
-mod procedure_sessions;
 mod procedure_steps;
 mod procedure_told;
 mod procedure_tools;
-mod procedure_turns;
 mod procedure_walks;
 mod procedures;
 mod retrieval;
 mod retrieval_catalogue;
 mod retrieval_index;
-mod retrieval_queries;
 mod retrieval_store;
-mod retrieval_writer;
 mod serialized;
 mod tag_presets;
 mod tools;
@@ -64,6 +55,9 @@ mod properties;
 #[allow(dead_code)] // other test programs that include the file use more of it
 mod shipped;
 
+#[path = "../../../agents-drive/tests/suite/byte_encoder.rs"]
+mod byte_encoder;
+
 #[path = "../../../decode/tests/suite/models.rs"]
 #[allow(dead_code)] // the tests of decoding use more of this file
 mod models;
@@ -77,11 +71,6 @@ mod trips;
 #[path = "../../../../examples/openagi/modalities.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports)] // the test uses only a part of the example
 mod openagi;
-
-/// Arms of the laboratory: named options that restrict an agent, as the FlowAgent paper did.
-#[path = "../../../../labs/src/procedures/arm.rs"]
-#[allow(dead_code, unreachable_pub)] // the test uses only a part of the file
-mod arm;
 
 /// The laboratory's judge of sessions, which serves as an oracle.
 #[path = "../../../../labs/src/procedures/judge.rs"]

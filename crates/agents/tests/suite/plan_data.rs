@@ -6,14 +6,13 @@ use crate::plans::{plans, read};
 use grammata::syntax::automaton_spec::{Options, Spec};
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata::{Limits, Result};
-use grammata_agents::plan::policy::{
-    Answer, InteractivePolicy, ModelPolicy, PromptMode, PromptOptions, RandomPolicy,
-};
+use grammata_agents::plan::policy::{Answer, RandomPolicy};
 use grammata_agents::plan::search::{Beam, BestFirst, Greedy};
 use grammata_agents::plan::{
     Episode, Event, Policy, Problem, Question, Questions, ReadPlan, Search, SearchOptions, Verdict, dataflow,
     policy_rows, tree_dot, tree_text,
 };
+use grammata_agents_drive::plan::{InteractivePolicy, ModelPolicy, PromptMode, PromptOptions};
 use grammata_decode::SamplingParams;
 
 /// Returns a spec with one action, which takes a set of the elements `of`.

@@ -4,14 +4,11 @@ use crate::language::Language;
 use crate::plans::{plans, shipped};
 use grammata::syntax::automaton_spec::Spec;
 use grammata::{ErrorKind, Result};
-use grammata_agents::plan::environment::CommandEnvironment;
-use grammata_agents::plan::policy::{
-    Answer, ArgumentRequest, FirstPolicy, InteractivePolicy, RandomPolicy, ScriptedPolicy,
-};
+use grammata_agents::plan::policy::{Answer, ArgumentRequest, FirstPolicy, RandomPolicy, ScriptedPolicy};
 use grammata_agents::plan::{
-    Environment, MockEnvironment, Next, Observation, Planner, Policy, Question, Questions, ReadPlan, Step,
-    Verdict,
+    Environment, Next, Observation, Planner, Policy, Question, Questions, ReadPlan, Step, Verdict,
 };
+use grammata_agents_drive::plan::{CommandEnvironment, InteractivePolicy, MockEnvironment};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};

@@ -2,10 +2,10 @@
 //! crate's own verification.
 
 use grammata::Limits;
-use grammata_agents::procedures::agent::Simulation;
 use grammata_agents::procedures::{
     Event, Format, Mode, Node, NodeKind, Procedure, Source, WalkOptions, Workflow, random_walk, verify,
 };
+use grammata_agents_drive::procedures::Simulation;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

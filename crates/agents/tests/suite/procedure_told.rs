@@ -4,10 +4,10 @@
 //! `UPDATE_SESSIONS=1` writes that file anew.
 
 use grammata::Limits;
-use grammata_agents::procedures::agent::Simulation;
 use grammata_agents::procedures::{
     Event, Format, Mode, Procedure, Source, WalkOptions, Workflow, random_walk, verify,
 };
+use grammata_agents_drive::procedures::Simulation;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -7,15 +7,15 @@ use grammata::grammar::Grammar;
 use grammata::mask::Compiler;
 use grammata::vocabulary::VocabularyBuilder;
 use grammata::{Limits, Result};
-use grammata_agents::procedures::agent::{
-    Agent, AgentOptions, DecisionRequest, Mask, RuleAgent, RunOptions, ScriptedUser, Simulation, Situation,
-    run,
-};
 use grammata_agents::procedures::{
     Act, Event, Format, Mode, Offer, Procedure, StepOptions, Turns, Workflow, check_in, format_in, verify,
 };
 use grammata_agents::tools::session::{ToolCompiler, TurnOptions};
 use grammata_agents::tools::{CallFormat, Choice, GrammarOptions, ToolSet};
+use grammata_agents_drive::procedures::{
+    Agent, AgentOptions, DecisionRequest, Mask, RuleAgent, RunOptions, ScriptedUser, Simulation, Situation,
+    run,
+};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -237,7 +237,7 @@ impl Checked {
     fn new(
         procedure: &Procedure,
         format: &CallFormat,
-        script: &grammata_agents::procedures::agent::UserScript,
+        script: &grammata_agents_drive::procedures::UserScript,
     ) -> Checked {
         let tools = procedure.nodes().iter().filter_map(|node| {
             let mut tool = node.tool.as_ref()?.tool.clone();

@@ -6,10 +6,10 @@
 //! judge that shares no code with the crate.
 
 use grammata::Limits;
-use grammata_agents::procedures::agent::Simulation;
 use grammata_agents::procedures::{
     Event, Format, Mode, Node, NodeKind, Procedure, WalkOptions, Workflow, random_walk, verify,
 };
+use grammata_agents_drive::procedures::Simulation;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;

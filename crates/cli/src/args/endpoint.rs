@@ -1,12 +1,11 @@
 //! Arguments that name a chat model: a chat server or a command.
 
 use crate::args::deadline::deadline;
-use crate::io::errors;
-use crate::io::messages;
 use crate::io::text::counted;
+use crate::io::{errors, messages};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use grammata::error::Result;
-use grammata_agents::chat::{Chat, CommandChat, Usage};
+use grammata_agents_drive::chat::{Chat, CommandChat, Usage};
 use grammata_endpoint::{DIALECTS, Dialect, Endpoint, Header, Key, Options, Proxy};
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ use {
     grammata::error::Result,
     grammata::limits::Limits,
     grammata::vocabulary::Vocabulary,
-    grammata_agents::plan::policy::{ModelPolicy, PromptEncoder, PromptOptions},
+    grammata_agents_drive::plan::{ModelPolicy, PromptEncoder, PromptOptions},
     grammata_decode::ort::{Device, ModelOptions, OrtModel},
     grammata_decode::{ChatTemplate, Message, ModelFolder, PromptTokenizer},
     std::path::Path,

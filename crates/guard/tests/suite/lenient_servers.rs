@@ -5,8 +5,8 @@
 //! `GRAMMATA_MESSAGES=100000` sets the number of messages.
 
 use crate::parts::{self, Bench, notification, request, response, structured};
-use grammata_agents::procedures::agent::SimulatedApis;
 use grammata_agents::procedures::{Event, Mode, NodeKind, Procedure, verify};
+use grammata_agents_drive::procedures::SimulatedApis;
 use grammata_guard::rules::{Ask, ProcedureOptions};
 use grammata_guard::{Action, Line, Options};
 use rand::seq::{IndexedMutRandom, IndexedRandom, SliceRandom};

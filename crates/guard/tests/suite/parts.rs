@@ -1,8 +1,8 @@
 //! Shared parts of the tests: procedures, guards, and messages of clients and servers.
 
 use grammata::Limits;
-use grammata_agents::procedures::agent::Simulation;
 use grammata_agents::procedures::{Format, Mode, Procedure, Session, Supervisor};
+use grammata_agents_drive::procedures::Simulation;
 use grammata_guard::rules::{ProcedureOptions, ProcedureRules, Rules};
 use grammata_guard::{Action, Guard, Line, Options};
 use rand::Rng;

@@ -4,8 +4,8 @@
 //! `GRAMMATA_CLIENTS=10000` sets the number of sessions.
 
 use crate::parts::{self, Bench, call, notification, request, response, structured};
-use grammata_agents::procedures::agent::SimulatedApis;
 use grammata_agents::procedures::{Event, Mode, Procedure, verify};
+use grammata_agents_drive::procedures::SimulatedApis;
 use grammata_guard::rules::{Ask, ProcedureOptions};
 use grammata_guard::{Line, Options};
 use rand::seq::IndexedRandom;

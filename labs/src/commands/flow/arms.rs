@@ -3,9 +3,9 @@
 use crate::flap::{FlapDecoder, FlapOptions};
 use grammata::error::Result;
 use grammata::limits::Limits;
-use grammata_agents::flows::{
-    EmbeddedSimilarity, FlowDomain, FlowPlanner, FlowPrompt, PlannerOptions, PromptEncoder, Thoughts,
-    WrittenPlan,
+use grammata_agents::flows::{FlowDomain, Thoughts};
+use grammata_agents_drive::flows::{
+    EmbeddedSimilarity, FlowPlanner, FlowPrompt, PlannerOptions, PromptEncoder, WrittenPlan,
 };
 use grammata_cli::cmd::flow::model::Loaded;
 use grammata_decode::{

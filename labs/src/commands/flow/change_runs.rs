@@ -10,9 +10,8 @@ use crate::flow_metrics::{calls, measure};
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::transitions::{Counts, Graph, TransitionSystem, minimize};
-use grammata_agents::flows::{
-    Entry, FlowAutomaton, FlowDomain, FlowOptions, FlowScope, PlannerOptions, Rounds,
-};
+use grammata_agents::flows::{Entry, FlowAutomaton, FlowDomain, FlowOptions, Rounds};
+use grammata_agents_drive::flows::{FlowScope, PlannerOptions};
 use grammata_cli::args::source;
 use grammata_cli::io::messages;
 use grammata_report::statistics::quantile;

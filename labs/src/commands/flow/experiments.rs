@@ -8,10 +8,8 @@ use crate::flow_metrics::{calls, measure};
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::transitions::TransitionSystem;
-use grammata_agents::flows::{
-    FlowAutomaton, FlowDomain, FlowOptions, FlowScope, IntentText, Level, PlannerOptions, Similarity,
-    Thoughts, intent_similarities,
-};
+use grammata_agents::flows::{FlowAutomaton, FlowDomain, FlowOptions, Level, Thoughts};
+use grammata_agents_drive::flows::{FlowScope, IntentText, PlannerOptions, Similarity, intent_similarities};
 use grammata_cli::io::messages;
 use grammata_report::statistics::{Interval, bootstrap, mean_and_deviation, quantile, wilson};
 use grammata_report::{Bar, Journal, Plot, Report, Table, Transcript, Turn};

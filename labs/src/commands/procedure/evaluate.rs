@@ -4,9 +4,7 @@ use crate::procedures::{ARMS, Arm, SessionRecord, judge};
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata_agents::procedures::Procedure;
-use grammata_agents::procedures::agent::{
-    Agent, RuleAgent, RunOptions, ScriptedUser, Simulation, UserScript,
-};
+use grammata_agents_drive::procedures::{Agent, RuleAgent, RunOptions, ScriptedUser, Simulation, UserScript};
 use grammata_cli::args::limits::LimitArgs;
 use grammata_cli::args::source;
 use grammata_cli::cmd::procedure::model::ModelArgs;
@@ -179,7 +177,7 @@ fn one(
         grammata_cli::cmd::procedure::workflow(&unit.procedure, arm.options.mode(), &options.limits)?;
     let mut script = ScriptedUser::new(user);
     let mut apis = unit.simulation.apis();
-    let record = grammata_agents::procedures::agent::run(
+    let record = grammata_agents_drive::procedures::run(
         &[workflow],
         &arm.options,
         agent,

@@ -3,8 +3,8 @@
 use crate::procedures::{Confusion, Recorded, Turns, replay};
 use grammata::error::Result;
 use grammata::limits::Limits;
-use grammata_agents::procedures::agent::{Agent, AgentOptions, Mask};
 use grammata_agents::procedures::{self, Event, Mode, Procedure};
+use grammata_agents_drive::procedures::{Agent, AgentOptions, Mask};
 use grammata_cli::args::limits::LimitArgs;
 use grammata_cli::args::source;
 use grammata_cli::cmd::procedure::ModeName;

@@ -7,8 +7,8 @@ use crate::retrieval::training::{
 };
 use grammata::error::Result;
 use grammata_agents::retrieval::Template;
-use grammata_agents::retrieval::queries::{Draft, Mode, Prompt, QueryWriter, retrieve};
 use grammata_agents::retrieval::requests::Request;
+use grammata_agents_drive::retrieval::{Draft, Mode, Prompt, QueryWriter, retrieve};
 use grammata_cli::args::limits::LimitArgs;
 use grammata_cli::cmd::retrieve::pipeline::{Finder, Pipeline, PipelineArgs};
 use grammata_cli::cmd::retrieve::{errors, sources};
@@ -206,7 +206,7 @@ fn with_draft(
     finder: &mut Finder<'_>,
     request: &Request,
     draft: &Draft,
-    format: grammata_agents::retrieval::queries::Format,
+    format: grammata_agents_drive::retrieval::Format,
 ) -> Result<(Judged, Vec<String>)> {
     let embedder = finder.embedder.as_deref_mut().map(|embedder| embedder as &mut dyn Embedder);
     let draft = Some((draft, format, Duration::ZERO));

@@ -1,10 +1,9 @@
 //! The errors of environments.
 
-use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field, excerpt};
+use grammata::diagnostic::{Diagnostic, did_you_mean, excerpt};
 use grammata::error::{Error, ErrorKind};
 use grammata::syntax::automaton_spec::{Spec, Symbol, Variable};
 use serde_json::Value;
-use std::time::Duration;
 
 fn forbidden(action: &str, found: impl AsRef<str>) -> Diagnostic {
     let message = format!("the spec does not allow the environment's answer to `{}`", excerpt(action));
@@ -88,54 +87,4 @@ pub(super) fn fact_contradicts(
             ))
             .help("return the outcome with these effects, or change the effects"),
     )
-}
-
-pub(super) fn failed(action: &str, cause: impl std::fmt::Display, help: &str) -> Error {
-    let message = format!("the environment could not carry out `{}`", excerpt(action));
-    Error::new(ErrorKind::Io, Diagnostic::new("environment/failed", message).cause(cause).help(help))
-}
-
-pub(super) fn command_failed(action: &str, found: impl std::fmt::Display) -> Error {
-    let message = format!("the environment could not carry out `{}`", excerpt(action));
-    let diagnostic = Diagnostic::new("environment/failed", message)
-        .found(found.to_string())
-        .allowed("exit code 0, and one JSON object of `outcome`, `facts` and `data`, or nothing")
-        .help("run the command by hand with the step as JSON on its standard input");
-    Error::new(ErrorKind::Io, diagnostic)
-}
-
-pub(super) fn timeout(action: &str, deadline: Option<Duration>) -> Error {
-    let message = format!("the environment did not carry out `{}` in time", excerpt(action));
-    let mut diagnostic = Diagnostic::new("environment/timeout", message)
-        .found("no answer")
-        .help("the plan stays as it was: try the step again, allow more time, or take another step");
-    if let Some(deadline) = deadline {
-        diagnostic = diagnostic.allowed(format!("{} s", deadline.as_secs_f64()));
-    }
-    Error::new(ErrorKind::Io, diagnostic)
-}
-
-/// Returns the error for mock answers with invalid content.
-pub(super) fn bad_mock(found: impl AsRef<str>, allowed: String, help: String, place: String) -> Error {
-    let diagnostic =
-        Diagnostic::new("environment/mock", "the answers of the mock environment cannot be used")
-            .at(Place::Pointer(place))
-            .found(found)
-            .allowed(allowed)
-            .help(help);
-    Error::new(ErrorKind::Grammar, diagnostic)
-}
-
-/// Returns the error for mock answers that are not valid TOML or lack the expected form.
-pub(super) fn unreadable_mock(text: &str, cause: &toml::de::Error) -> Error {
-    let place = Place::in_text(text, cause.span().map_or(0, |span| span.start));
-    let diagnostic =
-        Diagnostic::new("environment/mock", "the answers of the mock environment are not TOML of their form")
-            .at(place)
-            .cause(cause.message())
-            .allowed(
-                "for each action `[[ID]]` tables with `when`, `outcome`, `facts`, `data`, `fail`, `timeout`",
-            )
-            .help(did_you_mean_field(cause.message(), "correct it there"));
-    Error::new(ErrorKind::Grammar, diagnostic)
 }

@@ -1,11 +1,6 @@
 //! Environments, which execute steps and return observations.
 
-mod command;
 mod errors;
-mod mock;
-
-pub use command::CommandEnvironment;
-pub use mock::MockEnvironment;
 
 use super::step::Step;
 use grammata::error::Result;
@@ -98,12 +93,9 @@ pub(super) fn outcome_of(
 /// Returns the outcome of an action that an observation names, for a spec without facts.
 ///
 /// # Errors
-/// Those of [`outcome_of`].
-pub(crate) fn observed_outcome(
-    spec: &Spec,
-    action: usize,
-    observation: &Observation,
-) -> Result<Option<usize>> {
+/// `environment/forbidden`: the outcome is not one of the spec's, the observation has facts, or no outcome is named and
+/// the action has several.
+pub fn observed_outcome(spec: &Spec, action: usize, observation: &Observation) -> Result<Option<usize>> {
     outcome_of(spec, action, &[], observation)
 }
 
@@ -138,7 +130,7 @@ fn known_facts(spec: &Spec, action: usize, observation: &Observation) -> Result<
 
 /// Converts a step to the JSON object that an environment receives: the step's action and text, its elements if the
 /// action is set-valued, and its arguments if present.
-pub(crate) fn step_json(spec: &Spec, step: &Step) -> Value {
+pub fn step_json(spec: &Spec, step: &Step) -> Value {
     let mut object = Map::new();
     let symbol = spec.symbols().get(step.action);
     object.insert("action".to_owned(), Value::from(symbol.map_or("", |symbol| symbol.id.as_str())));

@@ -1,29 +1,24 @@
 //! Policies, which decide at the choices of a search.
 //!
 //! A policy answers a [`Question`] with an [`Answer`]. A policy that can also weigh the choices ([`Policy::scores`])
-//! serves the searches by score. Each policy has a file in this folder and a row of the program's `--policy`.
+//! serves the searches by score. Each policy has a file in this folder and a row of the program's `--policy`; policies
+//! that ask a model or a person are in `grammata-agents-drive`.
 
 mod adversarial;
 mod arguments;
-mod chat;
 mod first;
-mod interactive;
-mod model;
 mod random;
 mod scripted;
 mod weighted;
 
 pub use adversarial::AdversarialPolicy;
 pub use arguments::ArgumentRequest;
-pub use chat::ChatPolicy;
 pub use first::FirstPolicy;
-pub use interactive::InteractivePolicy;
-pub use model::{
-    ModelPolicy, ModelUse, PROMPT_MODES, PromptEncoder, PromptMode, PromptOptions, Written, answers,
-};
 pub use random::RandomPolicy;
 pub use scripted::ScriptedPolicy;
 pub use weighted::{CostHeuristic, Heuristic, StepsHeuristic, WeightedPolicy};
+
+pub use crate::plan::errors::{input_ended, no_arguments, no_probability};
 
 use crate::plan::errors;
 use crate::plan::question::{AnswerForm, Choice, Question};
@@ -108,7 +103,7 @@ fn uniform(choices: usize) -> Vec<f64> {
 /// Parses an answer: the number of a choice, counted from 1, or its label. For a set, the text lists numbers or labels
 /// with commas between them, or is 0 or empty for no element. Returns `None` if the text names no choice, or for a set
 /// also if an element occurs twice or the number of elements is out of the bounds of the set.
-fn answer_of(question: &Question, text: &str) -> Option<Answer> {
+pub fn answer_of(question: &Question, text: &str) -> Option<Answer> {
     let text = text.trim();
     let Some((min, max)) = question.set else {
         return place_of(&question.choices, text).map(Answer::one);
@@ -134,7 +129,7 @@ fn place_of(choices: &[Choice], text: &str) -> Option<usize> {
 
 /// Subtracts from each logarithm the logarithm of the sum of the probabilities, so that the probabilities sum to 1.
 /// Returns `None` if the greatest logarithm is not finite, or some logarithm is not a number.
-fn normalised(scores: &[f64]) -> Option<Vec<f64>> {
+pub fn normalised(scores: &[f64]) -> Option<Vec<f64>> {
     let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !top.is_finite() || scores.iter().any(|score| score.is_nan()) {
         return None;

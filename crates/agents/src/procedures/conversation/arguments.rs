@@ -119,7 +119,7 @@ impl Arguments {
     }
 
     /// Returns the arguments by the schemas of the slots, without knowledge from the conversation.
-    pub(in crate::procedures) fn plain(session: &Session<'_>, api: usize) -> Arguments {
+    pub fn plain(session: &Session<'_>, api: usize) -> Arguments {
         let procedure = session.procedure();
         let declared = &procedure.nodes[api];
         let slots = declared.request.iter().map(|slot| Argument {
@@ -194,7 +194,8 @@ impl Session<'_> {
         if arguments.is_empty() { Err(Obstacle::Again) } else { Ok(arguments) }
     }
 
-    pub(in crate::procedures) fn origin(&self, api: usize, slot: &String) -> Origin {
+    /// Returns which values of a slot a call may have, and who must have said them.
+    pub fn origin(&self, api: usize, slot: &String) -> Origin {
         let declared = &self.procedure.nodes[api];
         if !declared.rebind.contains(slot) {
             for (base, arguments) in self.bases(api) {

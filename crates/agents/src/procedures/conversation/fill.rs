@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Returns a value as text: a text without quotes, a boolean as `yes` or `no`, the elements of a list separated by
 /// commas, other values as JSON.
-pub(in crate::procedures) fn spoken(value: &Value) -> String {
+pub fn spoken(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(spoken).collect::<Vec<_>>().join(", "),
@@ -17,7 +17,7 @@ pub(in crate::procedures) fn spoken(value: &Value) -> String {
 }
 
 /// Returns a text in one line: each run of whitespace is one space, and none is at the ends.
-pub(in crate::procedures) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -163,7 +163,7 @@ impl<'p> Session<'p> {
 
     /// Returns whether some outcome of a node has a lower rank than each state since the user last said or decided
     /// something new. True if there is no supervisor, or if none of these states has a rank.
-    pub(in crate::procedures) fn may_lower(&self, node: usize) -> bool {
+    pub fn may_lower(&self, node: usize) -> bool {
         let Some(supervisor) = self.supervisor else { return true };
         let Some(lowest) = self.pace.lowest else { return true };
         supervisor.least_rank_after(&self.marks, &self.points, node).is_some_and(|rank| rank < lowest)
@@ -171,7 +171,7 @@ impl<'p> Session<'p> {
 
     /// Returns whether acts that do not bring a closing answer nearer are bounded: if there is a supervisor, until a
     /// closing answer is said.
-    pub(in crate::procedures) fn has_pace(&self) -> bool {
+    pub fn has_pace(&self) -> bool {
         self.supervisor.is_some() && !self.is_complete
     }
 
@@ -291,7 +291,7 @@ impl<'p> Session<'p> {
 
     /// Returns why no arguments of a call are possible, if provenance is on and the user has said something. Returns
     /// `None` otherwise, for nodes that are not APIs, and if arguments are possible.
-    pub(in crate::procedures) fn lacking(&self, node: usize) -> Option<Obstacle> {
+    pub fn lacking(&self, node: usize) -> Option<Obstacle> {
         let is_api = self.procedure.nodes[node].kind == NodeKind::Api;
         (is_api && self.asks_for_owners()).then(|| self.arguments(node).err()).flatten()
     }
@@ -551,7 +551,7 @@ impl<'p> Session<'p> {
 
 impl Supervisor<'_> {
     /// Returns the state of a session. Returns `None` if the automaton lacks it.
-    pub(in crate::procedures) fn state_of(&self, session: &Session<'_>) -> Option<StateId> {
+    pub fn state_of(&self, session: &Session<'_>) -> Option<StateId> {
         self.automaton().find(&session.marks, &session.points)
     }
 }

@@ -4,11 +4,11 @@ use super::act::Act;
 use super::arguments::{Arguments, Origin};
 use super::session::Values;
 use super::step::{Maker, Offer, StepFormat, StepOptions, Text};
-use crate::chat;
 use crate::procedures::language::errors;
 use crate::procedures::language::tools::ApiTool;
 use crate::procedures::semantics::procedure::Procedure;
 use crate::procedures::semantics::shape;
+use crate::procedures::semantics::word::word_error;
 use crate::tools::{Call, CallFormat, Choice, GrammarOptions, Markers, Tool, ToolSet, Turn};
 use grammata::error::{ErrorKind, Result};
 use grammata::grammar::Grammar;
@@ -160,7 +160,7 @@ impl<'a> Turns<'a> {
         let root = maker.builder.declare("text");
         maker.builder.define(root, body);
         let grammar = maker.builder.build(root)?;
-        Ok(chat::wrong(&grammar, &self.options.limits, written)?.is_none())
+        Ok(word_error(&grammar, &self.options.limits, written)?.is_none())
     }
 
     /// Writes an act as a turn.

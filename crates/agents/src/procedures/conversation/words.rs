@@ -46,7 +46,7 @@ fn boundaries(text: &str) -> (Vec<Boundary>, Vec<Boundary>) {
 /// Returns the distinct pieces of texts from the beginning of a word to the end of a word, as they are spelled there. A
 /// piece spans at most 12 runs of characters without whitespace, and at most 64 pieces begin at one place. Pieces of
 /// the latest text come first.
-pub(in crate::procedures) fn pieces<'t>(texts: impl DoubleEndedIterator<Item = &'t str>) -> Vec<String> {
+pub fn pieces<'t>(texts: impl DoubleEndedIterator<Item = &'t str>) -> Vec<String> {
     let mut seen: FxHashSet<&str> = FxHashSet::default();
     let mut pieces = Vec::new();
     for text in texts.rev() {

@@ -7,5 +7,7 @@ pub(super) mod meaning;
 pub(super) mod procedure;
 pub(super) mod registers;
 pub(super) mod shape;
+pub(super) mod word;
 
 pub use procedure::Procedure;
+pub use word::word_error;

@@ -130,11 +130,20 @@ impl Procedure {
 
     /// Returns whether the user can tell a slot: no response has it, no answer is followed by a decision on it, and its
     /// source is the user or not given.
-    pub(in crate::procedures) fn is_tellable(&self, slot: &str) -> bool {
+    pub fn is_tellable(&self, slot: &str) -> bool {
         let source = self.slot(slot).and_then(|slot| slot.source.as_ref());
-        matches!(source, None | Some(Source::User))
-            && !self.nodes.iter().any(|node| node.response.iter().any(|known| known == slot))
-            && !self.targets.iter().flatten().any(|target| target == slot)
+        matches!(source, None | Some(Source::User)) && !self.is_written(slot)
+    }
+
+    /// Returns whether results of APIs or decisions of the user write a slot.
+    pub fn is_written(&self, slot: &str) -> bool {
+        self.nodes.iter().any(|node| node.response.iter().any(|known| known == slot))
+            || self.targets.iter().flatten().any(|target| target == slot)
+    }
+
+    /// Returns the nodes that the preconditions of a node name, in the order of the file; none for unknown indices.
+    pub fn required(&self, node: usize) -> impl Iterator<Item = usize> {
+        self.preconditions.get(node).into_iter().flatten().map(|required| required.node)
     }
 
     /// Makes conditions on decisions of the user open until the user has decided; by default they are closed. Used for

@@ -1,6 +1,6 @@
 //! The schemas of slots: their texts with one spelling per value, and a check of values.
 
-use crate::chat::wrong_byte;
+use super::word::wrong_byte;
 use grammata::automaton::{Automaton, Cache, Lazy};
 use grammata::limits::Limits;
 use grammata::syntax::json_schema::{self, Numbers, Whitespace};

@@ -12,7 +12,6 @@
 
 mod bits;
 mod budget;
-mod chat;
 mod choice;
 mod compiled;
 mod constraint;
@@ -27,7 +26,6 @@ mod turn;
 mod values;
 mod walk;
 
-pub(crate) use chat::OfferedTools;
 pub use choice::ToolChoice;
 pub use compiled::{CompiledTools, TurnOptions};
 pub use conversation::{Grounding, Session};

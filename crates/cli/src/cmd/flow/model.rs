@@ -5,7 +5,7 @@ use crate::args::tokens;
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::vocabulary::Vocabulary;
-use grammata_agents::flows::{FlowPlanner, FlowPrompt, PromptEncoder};
+use grammata_agents_drive::flows::{FlowPlanner, FlowPrompt, PromptEncoder};
 use grammata_decode::{ChatTemplate, Message, Model, PromptTokenizer, RandomLogits};
 use grammata_embeddings::Embedder;
 use serde_json::{Value, json};

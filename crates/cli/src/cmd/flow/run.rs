@@ -9,13 +9,13 @@ use crate::cmd::graph::{Format, write};
 use crate::io::output::{Exit, Failure, Output, seconds};
 use grammata::diagnostic::{Notation, Source};
 use grammata::error::Error;
-use grammata_agents::chat::Chat;
-use grammata_agents::flows::{
-    Brackets, ChatFlow, ExecutedCall, Execution, FlowAutomaton, FlowCall, FlowDomain, FlowOptions,
-    FlowPlanner, FlowScope, IntentText, PlannerOptions, Served, WrittenCall, WrittenPlan,
-    intent_similarities, serving_flow,
+use grammata_agents::flows::{Brackets, FlowAutomaton, FlowCall, FlowDomain, FlowOptions, WrittenCall};
+use grammata_agents_drive::chat::Chat;
+use grammata_agents_drive::flows::{
+    ChatFlow, ExecutedCall, Execution, FlowPlanner, FlowScope, IntentText, PlannerOptions, Served,
+    WrittenPlan, intent_similarities, serving_flow,
 };
-use grammata_agents::plan::CommandEnvironment;
+use grammata_agents_drive::plan::CommandEnvironment;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

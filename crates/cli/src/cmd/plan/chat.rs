@@ -5,15 +5,12 @@ use super::show::{self, StepReport};
 use super::spec::SpecArgs;
 use crate::args::deadline::deadline;
 use crate::args::source;
-#[cfg(not(feature = "ort"))]
-use crate::io::errors;
-use crate::io::messages;
 use crate::io::output::{Exit, Failure, Output};
+#[cfg(not(feature = "ort"))]
+use crate::io::{errors, messages};
 use grammata::error::Result;
-use grammata_agents::plan::policy::ChatPolicy;
-use grammata_agents::plan::{
-    CommandEnvironment, Environment, MockEnvironment, Observation, Planner, Policy, Questions, Step,
-};
+use grammata_agents::plan::{Environment, Observation, Planner, Policy, Questions, Step};
+use grammata_agents_drive::plan::{ChatPolicy, CommandEnvironment, MockEnvironment};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::Write;

@@ -6,7 +6,7 @@ use crate::io::errors;
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::vocabulary::Vocabulary;
-use grammata_agents::plan::policy::{ModelPolicy, PromptMode, PromptOptions};
+use grammata_agents_drive::plan::{ModelPolicy, PromptMode, PromptOptions};
 use grammata_decode::SamplingParams;
 use std::sync::Arc;
 

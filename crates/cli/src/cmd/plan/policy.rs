@@ -10,9 +10,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata_agents::plan::Policy;
-use grammata_agents::plan::policy::{
-    AdversarialPolicy, FirstPolicy, InteractivePolicy, PROMPT_MODES, PromptMode, RandomPolicy, ScriptedPolicy,
-};
+use grammata_agents::plan::policy::{AdversarialPolicy, FirstPolicy, RandomPolicy, ScriptedPolicy};
+use grammata_agents_drive::plan::{InteractivePolicy, PROMPT_MODES, PromptMode};
 use std::path::PathBuf;
 
 /// Who chooses, and what they are shown.

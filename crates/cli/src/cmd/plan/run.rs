@@ -13,12 +13,13 @@ use crate::io::errors;
 use crate::io::messages::{self, Progress};
 use crate::io::output::{Exit, Failure, Output, seconds};
 use grammata::error::{Error, Result};
-use grammata_agents::chat::{self, Chat, Form, Request};
-use grammata_agents::plan::policy::{ChatPolicy, WeightedPolicy};
+use grammata_agents::plan::policy::WeightedPolicy;
 use grammata_agents::plan::{
     Conflicts, Episode, Event, Outcome, Plan, PlanAutomaton, Policy, Problem, Questions, ReadPlan, Verdict,
     policy_rows,
 };
+use grammata_agents_drive::chat::{self, Chat, Form, Request};
+use grammata_agents_drive::plan::ChatPolicy;
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;

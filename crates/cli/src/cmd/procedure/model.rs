@@ -7,8 +7,8 @@ use {
     crate::args::model::PolicyModel,
     grammata::error::Result,
     grammata::limits::Limits,
-    grammata_agents::plan::policy::PromptOptions,
-    grammata_agents::procedures::agent::{ModelAgent, ModelUser, UserScript},
+    grammata_agents_drive::plan::PromptOptions,
+    grammata_agents_drive::procedures::{ModelAgent, ModelUser, UserScript},
     grammata_decode::SamplingParams,
     std::sync::Arc,
 };

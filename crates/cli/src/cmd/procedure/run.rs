@@ -12,11 +12,11 @@ use clap::ValueEnum;
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
 use grammata_agents::plan::Environment;
-use grammata_agents::procedures::agent::{
-    self, Agent, AgentOptions, AskedUser, ChatAgent, ChatUser, CommandApis, Controllers, Ending, Mask,
-    Record, RuleAgent, RunOptions, ScriptedUser, Simulation, User, UserScript,
-};
 use grammata_agents::procedures::{Procedure, StepFormat, Texts, Workflow};
+use grammata_agents_drive::procedures::{
+    self as driver, Agent, AgentOptions, AskedUser, ChatAgent, ChatUser, CommandApis, Controllers, Ending,
+    Mask, Record, RuleAgent, RunOptions, ScriptedUser, Simulation, User, UserScript,
+};
 use grammata_report::{Report, Transcript, Turn};
 use serde::Serialize;
 use serde_json::Value;
@@ -238,7 +238,7 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     let users: Vec<&str> = users.map(|user| user.id.as_str()).collect();
     let record = with_user(arguments, script, &limits, |user| {
         with_agent(arguments, script, &users, &limits, |agent| {
-            agent::run(&workflows, &binding, agent, user, &mut *environment, &RunOptions::default())
+            driver::run(&workflows, &binding, agent, user, &mut *environment, &RunOptions::default())
         })
     })?;
     write(arguments, &workflows[0], &record, output)?;
@@ -369,7 +369,7 @@ fn write(
     });
     let mut report = Report::new(format!("A session of {}", record.procedure));
     report.transcript(Transcript { caption: record.procedure.clone(), turns: turns.collect() });
-    let dot = agent::picture(workflow, record)?;
+    let dot = driver::picture(workflow, record)?;
     if !dot.is_empty() {
         let caption =
             "the states that the session went through, the open steps (dashed) and the blocked ones";

@@ -4,7 +4,7 @@ use crate::args::model::ModelSettings;
 use grammata::error::{Error, Result};
 use grammata::limits::Limits;
 use grammata::vocabulary::Vocabulary;
-use grammata_agents::retrieval::queries::Encoder;
+use grammata_agents_drive::retrieval::Encoder;
 use grammata_decode::Model;
 use grammata_embeddings::Embedder;
 use sha2::{Digest, Sha256};
@@ -16,7 +16,7 @@ use {
     crate::args::model::Parts,
     crate::io::errors,
     crate::io::messages::{self, Progress},
-    grammata_agents::retrieval::queries::TokenizerEncoder,
+    grammata_agents_drive::retrieval::TokenizerEncoder,
     grammata_decode::ort::{Device, EmbedderOptions, OrtEmbedder},
     grammata_decode::{EmbedderFolder, PromptTokenizer},
 };
@@ -66,7 +66,7 @@ pub(super) fn file_hash(path: &Path) -> Result<String> {
 pub(super) struct Shared(pub(super) Arc<dyn Encoder>);
 
 impl Encoder for Shared {
-    fn encode(&self, instruction: &str, rest: &str) -> Result<grammata_agents::retrieval::queries::Encoded> {
+    fn encode(&self, instruction: &str, rest: &str) -> Result<grammata_agents_drive::retrieval::Encoded> {
         self.0.encode(instruction, rest)
     }
 }

@@ -11,14 +11,14 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::mask::Compiler;
 use grammata_agents::retrieval::fuse::Join;
-use grammata_agents::retrieval::queries::{
-    Draft, Example, Format, Lines, Mode, Prompt, QueryWriter, Run, WriterOptions, Written, few_shot_examples,
-    format_grammar, retrieve,
-};
 use grammata_agents::retrieval::requests::Request;
 use grammata_agents::retrieval::retriever::Utterance;
 use grammata_agents::retrieval::store::Store;
 use grammata_agents::retrieval::{Bm25, Catalogue, Ranker, RetrievalOptions, Retriever, Template};
+use grammata_agents_drive::retrieval::{
+    Draft, Example, Format, Lines, Mode, Prompt, QueryWriter, Run, WriterOptions, Written, few_shot_examples,
+    format_grammar, retrieve,
+};
 use grammata_decode::SamplingParams;
 use grammata_embeddings::Embedder;
 use std::collections::HashSet;
