@@ -5,9 +5,10 @@ use super::show::{self, StepReport};
 use super::spec::SpecArgs;
 use crate::args::deadline::deadline;
 use crate::args::source;
-use crate::io::output::{Exit, Failure, Output};
 #[cfg(not(feature = "ort"))]
-use crate::io::{errors, messages};
+use crate::io::errors;
+use crate::io::messages;
+use crate::io::output::{Exit, Failure, Output};
 use grammata::error::Result;
 use grammata_agents::plan::{Environment, Observation, Planner, Policy, Questions, Step};
 use grammata_agents_drive::plan::{ChatPolicy, CommandEnvironment, MockEnvironment};
