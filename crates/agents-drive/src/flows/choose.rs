@@ -74,105 +74,56 @@ pub fn serving_flow(similarities: &[f64], threshold: Option<f64>) -> Served {
     }
 }
 
-/// The score of a thought: (1 - λ) p + λ (a step + c input + d description). The terms are FLAP's similarities. FLAP's
-/// term for APIs is omitted, because it is equal for all thoughts under a mask.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct ThoughtScore {
-    /// The weight a of the similarity between thought and step. Default: 1.
-    pub step_weight: f64,
-    /// The weight c of the similarity between thought and query. Default: 1.
-    pub input_weight: f64,
-    /// The weight d of the similarity between thought and description of the API. Default: 1.
-    pub description_weight: f64,
-    /// The factor of the step being executed. Default: 1.
-    pub alpha_current: f64,
-    /// The factor of any other step. Default: 0.5.
-    pub alpha_followed: f64,
-    /// The share λ of the similarities compared with the model's probability. Default: 0.7.
-    pub lambda: f64,
-}
-
-impl Default for ThoughtScore {
-    fn default() -> ThoughtScore {
-        ThoughtScore {
-            step_weight: 1.0,
-            input_weight: 1.0,
-            description_weight: 1.0,
-            alpha_current: 1.0,
-            alpha_followed: 0.5,
-            lambda: 0.7,
-        }
+grammata_base::options! {
+    /// The score of a thought: (1 - λ) p + λ (a step + c input + d description). The terms are FLAP's similarities.
+    /// FLAP's term for APIs is omitted, because it is equal for all thoughts under a mask.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct ThoughtScore {
+        /// The weight a of the similarity between thought and step. Default: 1.
+        pub step_weight: f64 = 1.0,
+        /// The weight c of the similarity between thought and query. Default: 1.
+        pub input_weight: f64 = 1.0,
+        /// The weight d of the similarity between thought and description of the API. Default: 1.
+        pub description_weight: f64 = 1.0,
+        /// The factor of the step being executed. Default: 1.
+        pub alpha_current: f64 = 1.0,
+        /// The factor of any other step. Default: 0.5.
+        pub alpha_followed: f64 = 0.5,
+        /// The share λ of the similarities compared with the model's probability. Default: 0.7.
+        pub lambda: f64 = 0.7,
     }
 }
-
-grammata_base::setters!(ThoughtScore {
-    step_weight: f64,
-    input_weight: f64,
-    description_weight: f64,
-    alpha_current: f64,
-    alpha_followed: f64,
-    lambda: f64,
-});
 
 /// Returns (1 - λ) `probability` + λ `heuristic`.
 pub fn mixed(lambda: f64, probability: f64, heuristic: f64) -> f64 {
     (1.0 - lambda) * probability + lambda * heuristic
 }
 
-/// Settings of [`ValidChooser`].
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct ChooserOptions {
-    /// The plans that are allowed.
-    pub flows: FlowOptions,
-    /// The text that is written with calls. Default: free thoughts.
-    pub thoughts: Thoughts,
-    /// The number of thoughts with calls that are sampled per call. 1, the default, and 0 are greedy, without scores.
-    pub samples: usize,
-    /// The temperature of sampling. Default: 0.8.
-    pub temperature: f32,
-    /// The seed of sampling. Default: 0.
-    pub seed: u64,
-    /// How thoughts are scored.
-    pub score: ThoughtScore,
-    /// The maximum number of tokens of a plan. Default: 2048.
-    pub max_tokens: usize,
-}
-
-impl Default for ChooserOptions {
-    fn default() -> ChooserOptions {
-        ChooserOptions {
-            flows: FlowOptions::default(),
-            thoughts: Thoughts::Free,
-            samples: 1,
-            temperature: 0.8,
-            seed: 0,
-            score: ThoughtScore::default(),
-            max_tokens: 2048,
-        }
+grammata_base::options! {
+    /// Settings of [`ValidChooser`].
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct ChooserOptions {
+        /// The plans that are allowed.
+        pub flows: FlowOptions,
+        /// The text that is written with calls. Default: free thoughts.
+        pub thoughts: Thoughts = Thoughts::Free,
+        /// The number of thoughts with calls that are sampled per call. 1, the default, and 0 are greedy, without
+        /// scores.
+        pub samples: usize = 1,
+        /// The temperature of sampling. Default: 0.8.
+        pub temperature: f32 = 0.8,
+        /// The seed of sampling. Default: 0.
+        pub seed: u64,
+        /// How thoughts are scored.
+        pub score: ThoughtScore,
+        /// The maximum number of tokens of a plan. Default: 2048.
+        pub max_tokens: usize = 2048,
     }
 }
-
-grammata_base::setters!(ChooserOptions {
-    flows: FlowOptions,
-    thoughts: Thoughts,
-    samples: usize,
-    temperature: f32,
-    seed: u64,
-    score: ThoughtScore,
-    max_tokens: usize,
-});
 
 /// The plan that was chosen, with statistics.
 #[derive(Clone, Debug)]

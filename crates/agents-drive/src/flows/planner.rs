@@ -38,45 +38,25 @@ pub enum FlowScope {
     Similar,
 }
 
-/// Options for writing plans.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PlannerOptions {
-    /// The rules of a flow that a plan obeys. Default: its steps (level 6).
-    pub level: Level,
-    /// The flows in the prompt and in the grammar. Default: all.
-    pub scope: FlowScope,
-    /// The number of thoughts sampled and scored per call. 1, the default, is greedy.
-    pub samples: usize,
-    /// The thoughts written with calls. Default: none.
-    pub thoughts: Thoughts,
-    /// The content of the brackets of calls. Default: empty.
-    pub brackets: Brackets,
-    /// Answers of APIs known in advance, as indices of an API and of its outcome.
-    pub answers: Vec<(usize, usize)>,
-}
-
-impl Default for PlannerOptions {
-    fn default() -> PlannerOptions {
-        PlannerOptions {
-            level: Level::Steps,
-            scope: FlowScope::All,
-            samples: 1,
-            thoughts: Thoughts::None,
-            brackets: Brackets::Empty,
-            answers: Vec::new(),
-        }
+grammata_base::options! {
+    /// Options for writing plans.
+    #[derive(Clone, Debug)]
+    #[non_exhaustive]
+    pub struct PlannerOptions {
+        /// The rules of a flow that a plan obeys. Default: its steps (level 6).
+        pub level: Level = Level::Steps,
+        /// The flows in the prompt and in the grammar. Default: all.
+        pub scope: FlowScope = FlowScope::All,
+        /// The number of thoughts sampled and scored per call. 1, the default, is greedy.
+        pub samples: usize = 1,
+        /// The thoughts written with calls. Default: none.
+        pub thoughts: Thoughts = Thoughts::None,
+        /// The content of the brackets of calls. Default: empty.
+        pub brackets: Brackets = Brackets::Empty,
+        /// Answers of APIs known in advance, as indices of an API and of its outcome.
+        pub answers: Vec<(usize, usize)>,
     }
 }
-
-grammata_base::setters!(PlannerOptions {
-    level: Level,
-    scope: FlowScope,
-    samples: usize,
-    thoughts: Thoughts,
-    brackets: Brackets,
-    answers: Vec<(usize, usize)>,
-});
 
 impl PlannerOptions {
     /// Parses the calls of a text after the prelude.

@@ -17,34 +17,24 @@ use grammata_agents::procedures::{
 };
 use serde_json::{Value, json};
 
-/// Bounds of a session.
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct RunOptions {
-    /// The most messages of the user; 0 counts as 1. 20 by default.
-    pub user_messages: usize,
-    /// The maximum number of acts of the agent in one turn, unless the controllers have a bound of their own. 6 by
-    /// default.
-    pub acts: usize,
-    /// The number of unreadable steps in one turn at which a fixed reply ends the turn; 0 counts as 1. Without
-    /// controllers it also bounds refused acts, counted separately. 3 by default.
-    pub tries: usize,
-    /// Limits on the size of grammars and prompts and on the work to build them.
-    pub limits: Limits,
-}
-
-impl Default for RunOptions {
-    fn default() -> RunOptions {
-        RunOptions { user_messages: 20, acts: 6, tries: 3, limits: Limits::default() }
+grammata_base::options! {
+    /// Bounds of a session.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct RunOptions {
+        /// The most messages of the user; 0 counts as 1. 20 by default.
+        pub user_messages: usize = 20,
+        /// The maximum number of acts of the agent in one turn, unless the controllers have a bound of their own. 6 by
+        /// default.
+        pub acts: usize = 6,
+        /// The number of unreadable steps in one turn at which a fixed reply ends the turn; 0 counts as 1. Without
+        /// controllers it also bounds refused acts, counted separately. 3 by default.
+        pub tries: usize = 3,
+        /// Limits on the size of grammars and prompts and on the work to build them.
+        pub limits: Limits,
     }
 }
-
-grammata_base::setters!(RunOptions { user_messages: usize, acts: usize, tries: usize, limits: Limits });
 
 /// The reply that ends a turn in which the agent used up its acts or its tries.
 const NO_REPLY: &str = "Sorry, I cannot go on with that. Could you say it in other words?";

@@ -12,50 +12,26 @@ use grammata_decode::{
 };
 use std::sync::Arc;
 
-/// Options for generating queries.
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct WriterOptions {
-    /// What the prompt asks the model for.
-    pub mode: Mode,
-    /// The format of the output.
-    pub format: Format,
-    /// How tokens are sampled. Default: greedy.
-    pub sampling: SamplingParams,
-    /// The maximum number of tokens of an output. Default: 160.
-    pub max_tokens: usize,
-    /// The token ids that end an output; if empty, the end tokens of the vocabulary.
-    pub end_tokens: Vec<u32>,
-    /// Whether to compute the log-probability of each query.
-    pub log_probabilities: bool,
-}
-
-impl Default for WriterOptions {
-    fn default() -> WriterOptions {
-        WriterOptions {
-            mode: Mode::ZeroShot,
-            format: Format::Lines,
-            sampling: SamplingParams::default(),
-            max_tokens: 160,
-            end_tokens: Vec::new(),
-            log_probabilities: false,
-        }
+grammata_base::options! {
+    /// Options for generating queries.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct WriterOptions {
+        /// What the prompt asks the model for.
+        pub mode: Mode = Mode::ZeroShot,
+        /// The format of the output.
+        pub format: Format = Format::Lines,
+        /// How tokens are sampled. Default: greedy.
+        pub sampling: SamplingParams,
+        /// The maximum number of tokens of an output. Default: 160.
+        pub max_tokens: usize = 160,
+        /// The token ids that end an output; if empty, the end tokens of the vocabulary.
+        pub end_tokens: Vec<u32>,
+        /// Whether to compute the log-probability of each query.
+        pub log_probabilities: bool,
     }
 }
-
-grammata_base::setters!(WriterOptions {
-    mode: Mode,
-    format: Format,
-    sampling: SamplingParams,
-    max_tokens: usize,
-    end_tokens: Vec<u32>,
-    log_probabilities: bool,
-});
 
 /// Asks a model for queries. The constant prefix of its prompts is fed to the model only once.
 pub struct QueryWriter<'m> {

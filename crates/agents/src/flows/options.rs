@@ -69,61 +69,32 @@ pub enum Within {
     Declared,
 }
 
-/// Options that select plans.
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct FlowOptions {
-    /// The rules that plans obey. Default: level 6.
-    pub level: Level,
-    /// The order of the APIs within a step, at levels 5 and 6. Default: any.
-    pub within: Within,
-    /// The only flow that plans may follow, by index; `None`, the default, allows all feasible flows.
-    pub flow: Option<usize>,
-    /// The number of intents. At levels 5 and 6, a plan has the bodies of this many different flows, in any order,
-    /// before one end; at levels 3 and 4, an API may be called as often as in this many flows together. Default: 1.
-    pub intents: usize,
-    /// Whether a letter of the automaton also has the step that the API carries out. Default: no. Used only at levels 5
-    /// and 6.
-    pub by_step: bool,
-    /// Whether calls in texts name the API that made each input, among the APIs called so far:
-    /// `FindFlight(airport_code=GetAirports)`. `given` means that the data were available before any call. Default: no.
-    /// Allowed only at level 4 or above.
-    pub arguments: bool,
-    /// Answers known in advance, as pairs of indices of an API and of its outcome. Plans contain no other answers of
-    /// these APIs, but it must be possible to finish them after other answers as well. Default: none.
-    pub answers: Vec<(usize, usize)>,
-    /// Limits; `plan_states` bounds the states.
-    pub limits: Limits,
-}
-
-impl Default for FlowOptions {
-    fn default() -> FlowOptions {
-        let (level, within, limits) = (Level::Steps, Within::Any, Limits::default());
-        FlowOptions {
-            level,
-            within,
-            flow: None,
-            intents: 1,
-            by_step: false,
-            arguments: false,
-            answers: Vec::new(),
-            limits,
-        }
+grammata_base::options! {
+    /// Options that select plans.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct FlowOptions {
+        /// The rules that plans obey. Default: level 6.
+        pub level: Level = Level::Steps,
+        /// The order of the APIs within a step, at levels 5 and 6. Default: any.
+        pub within: Within = Within::Any,
+        /// The only flow that plans may follow, by index; `None`, the default, allows all feasible flows.
+        pub flow: Option<usize>,
+        /// The number of intents. At levels 5 and 6, a plan has the bodies of this many different flows, in any order,
+        /// before one end; at levels 3 and 4, an API may be called as often as in this many flows together. Default: 1.
+        pub intents: usize = 1,
+        /// Whether a letter of the automaton also has the step that the API carries out. Default: no. Used only at
+        /// levels 5 and 6.
+        pub by_step: bool,
+        /// Whether calls in texts name the API that made each input, among the APIs called so far:
+        /// `FindFlight(airport_code=GetAirports)`. `given` means that the data were available before any call. Default:
+        /// no. Allowed only at level 4 or above.
+        pub arguments: bool,
+        /// Answers known in advance, as pairs of indices of an API and of its outcome. Plans contain no other answers
+        /// of these APIs, but it must be possible to finish them after other answers as well. Default: none.
+        pub answers: Vec<(usize, usize)>,
+        /// Limits; `plan_states` bounds the states.
+        pub limits: Limits,
     }
 }
-
-grammata_base::setters!(FlowOptions {
-    level: Level,
-    within: Within,
-    flow: Option<usize>,
-    intents: usize,
-    by_step: bool,
-    arguments: bool,
-    answers: Vec<(usize, usize)>,
-    limits: Limits,
-});

@@ -53,30 +53,20 @@ impl Utterance {
     }
 }
 
-/// Options for the resulting list of tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct RetrievalOptions {
-    /// The length of the list. Default: 11, the largest cut-off reported in the paper.
-    pub k: usize,
-    /// How tools are ranked for one query.
-    pub ranker: Ranker,
-    /// How the lists of the queries are merged.
-    pub join: Join,
-}
-
-impl Default for RetrievalOptions {
-    fn default() -> RetrievalOptions {
-        RetrievalOptions { k: 11, ranker: Ranker::Lexical, join: Join::InTurn }
+grammata_base::options! {
+    /// Options for the resulting list of tools.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct RetrievalOptions {
+        /// The length of the list. Default: 11, the largest cut-off reported in the paper.
+        pub k: usize = 11,
+        /// How tools are ranked for one query.
+        pub ranker: Ranker = Ranker::Lexical,
+        /// How the lists of the queries are merged.
+        pub join: Join = Join::InTurn,
     }
 }
-
-grammata_base::setters!(RetrievalOptions { k: usize, ranker: Ranker, join: Join });
 
 /// The result of a retrieval.
 #[derive(Clone, Debug, PartialEq)]

@@ -62,46 +62,26 @@ impl PromptMode {
     }
 }
 
-/// How a model is prompted, and how it chooses.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct PromptOptions {
-    /// The prompt mode.
-    pub mode: PromptMode,
-    /// The number of orders in which the options are listed. The log-probabilities are averaged over them (a geometric
-    /// mean). Up to the number of options, orders are evenly spaced rotations; further ones are random. With several
-    /// orders, [`PromptMode::Answer`] acts as [`PromptMode::Likelihood`]. [`PromptMode::Open`] has no order, and a
-    /// question for a set uses only one. Default: 1.
-    pub orders: usize,
-    /// How tokens, or options by their scores, are sampled. The seed is also the seed of the random orders.
-    pub sampling: SamplingParams,
-    /// Whether answers carry the log-probabilities of their tokens, which trainers need. Each token of an answer costs
-    /// one run of the model. Default: off.
-    pub token_log_probabilities: bool,
-}
-
-impl Default for PromptOptions {
-    fn default() -> PromptOptions {
-        PromptOptions {
-            mode: PromptMode::default(),
-            orders: 1,
-            sampling: SamplingParams::default(),
-            token_log_probabilities: false,
-        }
+grammata_base::options! {
+    /// How a model is prompted, and how it chooses.
+    #[derive(Clone, Debug, PartialEq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct PromptOptions {
+        /// The prompt mode.
+        pub mode: PromptMode,
+        /// The number of orders in which the options are listed. The log-probabilities are averaged over them (a
+        /// geometric mean). Up to the number of options, orders are evenly spaced rotations; further ones are random.
+        /// With several orders, [`PromptMode::Answer`] acts as [`PromptMode::Likelihood`]. [`PromptMode::Open`] has no
+        /// order, and a question for a set uses only one. Default: 1.
+        pub orders: usize = 1,
+        /// How tokens, or options by their scores, are sampled. The seed is also the seed of the random orders.
+        pub sampling: SamplingParams,
+        /// Whether answers carry the log-probabilities of their tokens, which trainers need. Each token of an answer
+        /// costs one run of the model. Default: off.
+        pub token_log_probabilities: bool,
     }
 }
-
-grammata_base::setters!(PromptOptions {
-    mode: PromptMode,
-    orders: usize,
-    sampling: SamplingParams,
-    token_log_probabilities: bool,
-});
 
 /// Usage counters of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

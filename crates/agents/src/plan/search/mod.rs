@@ -49,32 +49,22 @@ pub fn strategy(name: &str, width: usize) -> Option<Box<dyn Search>> {
     STRATEGIES.iter().find(|(known, ..)| *known == name).map(|(.., make)| make(width))
 }
 
-/// Bounds of a search, and whether it keeps a trace.
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct SearchOptions {
-    /// After this many steps, only the end of the plan and choices that reduce the fewest remaining steps are offered,
-    /// if that number is known, so that a search ends even if plans have unbounded length. With `max_cost` the least
-    /// remaining cost is reduced instead, and at equal cost the steps. Default: 100.
-    pub max_free_steps: usize,
-    /// The maximum number of questions to the policy. Default: 10,000.
-    pub max_questions: usize,
-    /// Whether the search keeps a trace of its steps. Default: false.
-    pub trace: bool,
-}
-
-impl Default for SearchOptions {
-    fn default() -> SearchOptions {
-        SearchOptions { max_free_steps: 100, max_questions: 10_000, trace: false }
+grammata_base::options! {
+    /// Bounds of a search, and whether it keeps a trace.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct SearchOptions {
+        /// After this many steps, only the end of the plan and choices that reduce the fewest remaining steps are
+        /// offered, if that number is known, so that a search ends even if plans have unbounded length. With `max_cost`
+        /// the least remaining cost is reduced instead, and at equal cost the steps. Default: 100.
+        pub max_free_steps: usize = 100,
+        /// The maximum number of questions to the policy. Default: 10,000.
+        pub max_questions: usize = 10_000,
+        /// Whether the search keeps a trace of its steps. Default: false.
+        pub trace: bool,
     }
 }
-
-grammata_base::setters!(SearchOptions { max_free_steps: usize, max_questions: usize, trace: bool });
 
 impl SearchOptions {
     /// Returns the maximum number of steps of an unfinished plan: four times

@@ -60,42 +60,22 @@ pub enum Offer {
     Control(String),
 }
 
-/// Options of the grammar of a step.
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct StepOptions {
-    /// How a step is written.
-    pub format: StepFormat,
-    /// The most characters of a thought, which may be left out; 0 counts as 1. `None` for no thought.
-    pub thought: Option<u32>,
-    /// The most characters of a text that is not verbatim; 0 counts as 1. 400 by default.
-    pub text_characters: u32,
-    /// Limits on the size of the grammar.
-    pub limits: Limits,
-}
-
-impl Default for StepOptions {
-    fn default() -> StepOptions {
-        StepOptions {
-            format: StepFormat::default(),
-            thought: None,
-            text_characters: 400,
-            limits: Limits::default(),
-        }
+grammata_base::options! {
+    /// Options of the grammar of a step.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct StepOptions {
+        /// How a step is written.
+        pub format: StepFormat,
+        /// The most characters of a thought, which may be left out; 0 counts as 1. `None` for no thought.
+        pub thought: Option<u32>,
+        /// The most characters of a text that is not verbatim; 0 counts as 1. 400 by default.
+        pub text_characters: u32 = 400,
+        /// Limits on the size of the grammar.
+        pub limits: Limits,
     }
 }
-
-grammata_base::setters!(StepOptions {
-    format: StepFormat,
-    thought: Option<u32>,
-    text_characters: u32,
-    limits: Limits,
-});
 
 /// Builds the grammar of a step that is one of the offers.
 ///

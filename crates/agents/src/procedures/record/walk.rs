@@ -16,51 +16,27 @@ use std::collections::BTreeMap;
 /// The difference between the greatest and the least number if a schema has no maximum.
 const NUMBERS: i64 = 60;
 
-/// Options of random sessions.
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct WalkOptions {
-    /// The maximum number of acts of the agent. The number is random, from 4 (or this number, if it is smaller). 24 by
-    /// default.
-    pub acts: usize,
-    /// The probability that a call fails. 1 in 8 by default.
-    pub errors: f64,
-    /// The probability that a slot of a response is missing. 1 in 20 by default.
-    pub missing: f64,
-    /// The probability that the user leaves a decision open. 1 in 4 by default.
-    pub undecided: f64,
-    /// Whether the agent always takes a call with an effect if one is offered. Off by default.
-    pub eager: bool,
-    /// Options of the offered steps.
-    pub offering: Offering,
-}
-
-impl Default for WalkOptions {
-    fn default() -> WalkOptions {
-        WalkOptions {
-            acts: 24,
-            errors: 0.125,
-            missing: 0.05,
-            undecided: 0.25,
-            eager: false,
-            offering: Offering::default(),
-        }
+grammata_base::options! {
+    /// Options of random sessions.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+    #[non_exhaustive]
+    pub struct WalkOptions {
+        /// The maximum number of acts of the agent. The number is random, from 4 (or this number, if it is smaller). 24
+        /// by default.
+        pub acts: usize = 24,
+        /// The probability that a call fails. 1 in 8 by default.
+        pub errors: f64 = 0.125,
+        /// The probability that a slot of a response is missing. 1 in 20 by default.
+        pub missing: f64 = 0.05,
+        /// The probability that the user leaves a decision open. 1 in 4 by default.
+        pub undecided: f64 = 0.25,
+        /// Whether the agent always takes a call with an effect if one is offered. Off by default.
+        pub eager: bool,
+        /// Options of the offered steps.
+        pub offering: Offering,
     }
 }
-
-grammata_base::setters!(WalkOptions {
-    acts: usize,
-    errors: f64,
-    missing: f64,
-    undecided: f64,
-    eager: bool,
-    offering: Offering,
-});
 
 /// A random session.
 #[derive(Clone, Debug)]

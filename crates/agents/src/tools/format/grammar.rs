@@ -34,23 +34,25 @@ pub enum Markers {
     Text,
 }
 
-/// The options that define the language of turns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GrammarOptions {
-    /// Whether turns call tools.
-    pub choice: Choice,
-    /// The names of the tools that may be called; if empty, all.
-    pub tools: Vec<String>,
-    /// The minimum number of calls of a turn that has any. Default: one; 0 is an error.
-    pub min_calls: u32,
-    /// The maximum number of calls of a turn; `None` for any number. Default: one. In formats with at most one call in
-    /// a turn it is always one.
-    pub max_calls: Option<u32>,
-    /// How special tokens are matched.
-    pub markers: Markers,
-    /// How arguments are spelled. Default: [`arguments`](GrammarOptions::arguments).
-    pub schema: json_schema::Options,
+grammata_base::options! {
+    /// The options that define the language of turns.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct GrammarOptions {
+        /// Whether turns call tools.
+        pub choice: Choice = Choice::Auto,
+        /// The names of the tools that may be called; if empty, all.
+        pub tools: Vec<String>,
+        /// The minimum number of calls of a turn that has any. Default: one; 0 is an error.
+        pub min_calls: u32 = 1,
+        /// The maximum number of calls of a turn; `None` for any number. Default: one. In formats with at most one call
+        /// in a turn it is always one.
+        pub max_calls: Option<u32> = Some(1),
+        /// How special tokens are matched.
+        pub markers: Markers = Markers::Tokens,
+        /// How arguments are spelled. Default: [`arguments`](GrammarOptions::arguments).
+        pub schema: json_schema::Options = GrammarOptions::arguments(Limits::default()),
+    }
 }
 
 impl GrammarOptions {
@@ -64,28 +66,6 @@ impl GrammarOptions {
             .limits(limits)
     }
 }
-
-impl Default for GrammarOptions {
-    fn default() -> GrammarOptions {
-        GrammarOptions {
-            choice: Choice::Auto,
-            tools: Vec::new(),
-            min_calls: 1,
-            max_calls: Some(1),
-            markers: Markers::Tokens,
-            schema: GrammarOptions::arguments(Limits::default()),
-        }
-    }
-}
-
-grammata_base::setters!(GrammarOptions {
-    choice: Choice,
-    tools: Vec<String>,
-    min_calls: u32,
-    max_calls: Option<u32>,
-    markers: Markers,
-    schema: json_schema::Options,
-});
 
 /// The grammar of turns that call the tools of a set in a format.
 #[derive(Clone, Debug)]

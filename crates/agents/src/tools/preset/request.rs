@@ -7,48 +7,26 @@ use grammata::limits::{LimitKind, Limits};
 use hashbrown::HashSet;
 use serde_json::{Map, Value};
 
-/// The options of a request, apart from its tools.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TagOptions {
-    /// `auto` (the default, also for null), `none`, `required`, `{"type": "function", "function": {"name"}}`, a builtin
-    /// tool's `{"type"}`, or `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`.
-    pub tool_choice: Value,
-    /// Whether the model reasons first. Families without reasoning ignore the mode. Default: enabled.
-    pub reasoning: ReasoningMode,
-    /// Whether an output may have several calls. Default: yes.
-    pub parallel_tool_calls: bool,
-    /// Whether the members of arguments may be written in any order. Default: no, in the order of the schema.
-    pub any_order: bool,
-    /// Whether text, reasoning and strings in arguments exclude the family's special tokens. Default: yes.
-    pub exclude_special_tokens: bool,
-    /// The maximum white space at one place in arguments, in characters. Default: unbounded.
-    pub max_whitespace_cnt: Option<u32>,
-    /// Limits on the list of tools.
-    pub limits: Limits,
-}
-
-grammata_base::setters!(TagOptions {
-    tool_choice: Value,
-    reasoning: ReasoningMode,
-    parallel_tool_calls: bool,
-    any_order: bool,
-    exclude_special_tokens: bool,
-    max_whitespace_cnt: Option<u32>,
-    limits: Limits,
-});
-
-impl Default for TagOptions {
-    fn default() -> TagOptions {
-        TagOptions {
-            tool_choice: Value::Null,
-            reasoning: ReasoningMode::Enabled,
-            parallel_tool_calls: true,
-            any_order: false,
-            exclude_special_tokens: true,
-            max_whitespace_cnt: None,
-            limits: Limits::default(),
-        }
+grammata_base::options! {
+    /// The options of a request, apart from its tools.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct TagOptions {
+        /// `auto` (the default, also for null), `none`, `required`, `{"type": "function", "function": {"name"}}`, a
+        /// builtin tool's `{"type"}`, or `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`.
+        pub tool_choice: Value = Value::Null,
+        /// Whether the model reasons first. Families without reasoning ignore the mode. Default: enabled.
+        pub reasoning: ReasoningMode = ReasoningMode::Enabled,
+        /// Whether an output may have several calls. Default: yes.
+        pub parallel_tool_calls: bool = true,
+        /// Whether the members of arguments may be written in any order. Default: no, in the order of the schema.
+        pub any_order: bool,
+        /// Whether text, reasoning and strings in arguments exclude the family's special tokens. Default: yes.
+        pub exclude_special_tokens: bool = true,
+        /// The maximum white space at one place in arguments, in characters. Default: unbounded.
+        pub max_whitespace_cnt: Option<u32>,
+        /// Limits on the list of tools.
+        pub limits: Limits,
     }
 }
 

@@ -40,37 +40,29 @@ pub struct Document<'t> {
     pub text: &'t str,
 }
 
-/// Options for reading documents.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ReadOptions {
-    /// Whether undeclared members are allowed unless the schema forbids them. Default: no. They are then forbidden in
-    /// an object that declares members and does not itself allow others, and for a tool without members.
-    pub open_objects: bool,
-    /// Whether the arguments of an operation are grouped into one object per location (`path`, `query`, `header`,
-    /// `cookie` and `body`); undeclared members of a body are then kept. Default: one flat object.
-    pub grouped: bool,
-    /// Names of parameters that the host fills in, such as credentials. Models do not write them.
-    pub hidden: Vec<String>,
-    /// The base against which a missing or relative server address is resolved.
-    pub server: Option<String>,
-    /// Whether repairs, repeated keys and unknown keys of paths are errors. Default: no, they are warnings.
-    pub strict: bool,
-    /// Whether the schemas of responses are kept ([`Tool::response`]). Default: no.
-    pub responses: bool,
-    /// Limits on the documents and on the work to read them.
-    pub limits: Limits,
+grammata_base::options! {
+    /// Options for reading documents.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ReadOptions {
+        /// Whether undeclared members are allowed unless the schema forbids them. Default: no. They are then forbidden
+        /// in an object that declares members and does not itself allow others, and for a tool without members.
+        pub open_objects: bool,
+        /// Whether the arguments of an operation are grouped into one object per location (`path`, `query`, `header`,
+        /// `cookie` and `body`); undeclared members of a body are then kept. Default: one flat object.
+        pub grouped: bool,
+        /// Names of parameters that the host fills in, such as credentials. Models do not write them.
+        pub hidden: Vec<String>,
+        /// The base against which a missing or relative server address is resolved.
+        pub server: Option<String>,
+        /// Whether repairs, repeated keys and unknown keys of paths are errors. Default: no, they are warnings.
+        pub strict: bool,
+        /// Whether the schemas of responses are kept ([`Tool::response`]). Default: no.
+        pub responses: bool,
+        /// Limits on the documents and on the work to read them.
+        pub limits: Limits,
+    }
 }
-
-grammata_base::setters!(ReadOptions {
-    open_objects: bool,
-    grouped: bool,
-    hidden: Vec<String>,
-    server: Option<String>,
-    strict: bool,
-    responses: bool,
-    limits: Limits,
-});
 
 /// Reads documents into one set of tools.
 ///
@@ -96,8 +88,8 @@ pub fn read<'t>(documents: impl IntoIterator<Item = Document<'t>>, options: &Rea
     Ok(set)
 }
 
-/// Returns whether a text looks like a document of tools that [`read`] reads: Python with a function at the left margin,
-/// or JSON (one value or several) or YAML whose first value has a known form. Text that is not valid is none.
+/// Returns whether a text looks like a document of tools that [`read`] reads: Python with a function at the left
+/// margin, or JSON (one value or several) or YAML whose first value has a known form. Text that is not valid is none.
 pub fn is_document(text: &str) -> bool {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     if text.trim_start().starts_with(['{', '[']) {
