@@ -11,108 +11,140 @@ pub(super) fn too_many_states(limit: usize) -> Error {
     Limits::exceeded(LimitKind::PlanStates, limit, "more states of plans")
 }
 
-pub(super) fn budget_exhausted(cause: &Error) -> Error {
-    let diagnostic = Diagnostic::new("plan/budget-exhausted", "the number of plans could not be determined")
-        .limit(cause.limit())
-        .cause(cause.diagnostic().message())
-        .allowed("specs whose plans have a finite number of states")
-        .help("limit how often actions may occur, or raise the limit (`Limits::plan_states`)");
-    Error::new(ErrorKind::Limit, diagnostic)
-}
+grammata_base::errors! {
+    pub(super) Limit;
 
-pub(super) fn exhausted_infinite() -> Error {
-    let diagnostic = Diagnostic::new(
-        "plan/budget-exhausted",
-        "it could not be determined whether the number of plans is finite",
-    )
-    .help("limit how often actions may occur");
-    Error::new(ErrorKind::Limit, diagnostic)
-}
+    budget_exhausted(cause: &Error) = "plan/budget-exhausted", "the number of plans could not be determined"
+        limit(cause.limit())
+        cause(cause.diagnostic().message())
+        allowed("specs whose plans have a finite number of states")
+        help("limit how often actions may occur, or raise the limit (`Limits::plan_states`)");
 
-pub(super) fn exhausted_search(most: usize) -> Error {
-    let diagnostic = Diagnostic::new(
-        "plan/budget-exhausted",
-        "no plan was found before the search was stopped",
-    )
-    .found(format!("unfinished plans of {most} steps"))
-    .help("allow more steps (`max_free_steps`, `--max-free-steps`), or limit how often actions may occur");
-    Error::new(ErrorKind::Limit, diagnostic)
-}
+    exhausted_infinite() =
+        "plan/budget-exhausted", "it could not be determined whether the number of plans is finite"
+        help("limit how often actions may occur");
 
-pub(super) fn exhausted_beam(width: usize) -> Error {
-    let diagnostic =
-        Diagnostic::new("plan/budget-exhausted", "all plans that the beam kept end in dead ends")
-            .found(format!("a beam of {width}"))
-            .help("keep more unfinished plans (`--beam-width N`), or use `--strategy best-first`");
-    Error::new(ErrorKind::Limit, diagnostic)
-}
+    exhausted_search(most: usize) = "plan/budget-exhausted", "no plan was found before the search was stopped"
+        found("unfinished plans of {most} steps")
+        help("allow more steps (`max_free_steps`, `--max-free-steps`), or limit how often actions may occur");
 
-pub(super) fn exhausted_orders(orders: usize) -> Error {
-    let diagnostic = Diagnostic::new(
-        "plan/budget-exhausted",
-        "no order of the steps was found before the search was stopped",
-    )
-    .found(format!("more than {orders} partial orders"))
-    .help("give the steps in an order that the spec allows, or check a part of the plan");
-    Error::new(ErrorKind::Limit, diagnostic)
-}
+    exhausted_beam(width: usize) = "plan/budget-exhausted", "all plans that the beam kept end in dead ends"
+        found("a beam of {width}")
+        help("keep more unfinished plans (`--beam-width N`), or use `--strategy best-first`");
 
-pub(super) fn exhausted_questions(questions: usize) -> Error {
-    let diagnostic =
-        Diagnostic::new("plan/budget-exhausted", "no plan was found before the search was stopped")
-            .found(format!("more than {questions} questions"))
-            .help("keep fewer unfinished plans (a narrower beam), or limit how often actions may occur");
-    Error::new(ErrorKind::Limit, diagnostic)
-}
+    exhausted_orders(orders: usize) =
+        "plan/budget-exhausted", "no order of the steps was found before the search was stopped"
+        found("more than {orders} partial orders")
+        help("give the steps in an order that the spec allows, or check a part of the plan");
 
-pub(super) fn no_plan() -> Error {
-    let diagnostic = Diagnostic::new("plan/none", "there is no plan")
-        .help("every way ends in a dead end: loosen the limits of the spec, or change its parameters");
-    Error::new(ErrorKind::Rejected, diagnostic)
-}
+    exhausted_questions(questions: usize) =
+        "plan/budget-exhausted", "no plan was found before the search was stopped"
+        found("more than {questions} questions")
+        help("keep fewer unfinished plans (a narrower beam), or limit how often actions may occur");
 
-pub(super) fn template(name: &str, found: String, place: grammata::Place) -> Error {
-    let diagnostic = Diagnostic::new("plan/template", format!("the template `{name}` cannot be rendered"))
-        .at(place)
-        .cause(found)
-        .allowed(match name {
+    no_plan() = Rejected "plan/none", "there is no plan"
+        help("every way ends in a dead end: loosen the limits of the spec, or change its parameters");
+
+    template(name: &str, found: String, place: grammata::Place) =
+        Grammar "plan/template", "the template `{name}` cannot be rendered"
+        at(place)
+        cause(found)
+        allowed(match name {
             "task" => "`parameters`, the one value that this template is given",
             "plan" => "`task`, `parameters`, `steps` and `cost`, the values that this template is given",
             _ => "only the values that this template is given",
         })
-        .help(match name {
+        help(match name {
             "task" => "change the template; or give the task itself, which takes its place: `--task TEXT`",
             _ => "change the template, or its values",
         });
-    Error::new(ErrorKind::Grammar, diagnostic)
+
+    no_scores() = Usage "plan/no-scores", "this policy does not say how probable its choices are"
+        allowed("searches without scores: greedy, backtracking")
+        help("take a policy that weighs its choices (first, random, a language model), or such a search");
+
+    bad_scores(found: usize, choices: usize) =
+        Usage "plan/bad-scores", "the policy's scores do not fit its choices"
+        found("{found} scores for {choices} choices, or a score that is not a number")
+        allowed("one natural logarithm of a probability for each choice")
+        help("correct the policy's `scores`");
+
+    bad_heuristic(found: usize, choices: usize) =
+        Usage "plan/bad-scores", "a heuristic's scores do not fit its choices"
+        found("{found} scores for {choices} choices, or a weighted score that is no number or infinite")
+        allowed("one number for each choice; negative infinity excludes a choice")
+        help("correct the heuristic's `scores`");
+
+    script_ended(question: usize, choices: &[impl AsRef<str>]) =
+        Usage "plan/no-answer", "question {question} has no answer"
+        allowed(list(choices)) help("add an answer for every question");
+
+    wrong_answer(answer: &str, question: usize, choices: &[impl AsRef<str>]) =
+        Usage "plan/wrong-answer", "the answer to question {question} is none of its choices"
+        found(answer)
+        allowed(list(choices))
+        help("answer with a number or a label; for a set, with such between commas, or with 0 for none");
+
+    unreadable(cause: &str) = Grammar "plan/unreadable", "the plan cannot be read"
+        cause(cause)
+        allowed("a JSON list of the ids of actions and `{{\"action\": ID, \"elements\": [TEXTS]}}`, or lines of text")
+        help("write the steps in the order in which they are carried out");
+
+    exhausted_nearest(most: usize) = "plan/budget-exhausted", "the nearest plan was not found"
+        limit(LimitKind::PlanStates)
+        found("more than {most} partial alignments")
+        allowed("a quarter of `Limits::plan_states`")
+        help("limit how often actions may occur; whether the plan is valid does not depend on it");
+
+    exhausted_verdict() =
+        "plan/budget-exhausted", "the place where the plan goes wrong could not be determined"
+        allowed("specs with some hundred thousand states") help("limit how often actions may occur");
+
+    backward_planner() =
+        Usage "plan/backward", "a spec that plans backwards cannot be planned while it is carried out"
+        help("write the spec forwards; or make the whole plan first, with `grammata plan run` or a `Search`");
+
+    step_not_allowed(spec: &Spec, action: usize, open: &[usize]) =
+        Rejected "plan/step-not-allowed", "the action is not allowed now"
+        found(id(spec, action))
+        allowed(ids(spec, open))
+        help("choose an allowed action; `grammata plan explain --steps IDS --why ID` shows what forbids another");
+
+    no_step(text: &str, spec: &Spec, open: &[usize]) =
+        Rejected "plan/step-not-allowed", "the text is not a step that is allowed now"
+        found(text)
+        allowed(ids(spec, open))
+        help("write one step on one line: the text of its action with its arguments, or its id");
+
+    wrong_arguments_in(text: &str, wrong: &WrongArguments) =
+        Rejected "plan/wrong-arguments", "the schema does not admit the arguments of the step"
+        at(Place::Pointer(wrong.pointer.clone()))
+        found(&wrong.found)
+        cause(excerpt(text))
+        help("give the action the arguments that its schema in the spec describes");
+
 }
 
-pub(super) fn no_scores() -> Error {
-    let diagnostic =
-        Diagnostic::new("plan/no-scores", "this policy does not say how probable its choices are")
-            .allowed("searches without scores: greedy, backtracking")
-            .help(
-                "take a policy that weighs its choices (first, random, a language model), or such a search",
-            );
-    Error::new(ErrorKind::Usage, diagnostic)
+grammata_base::errors! {
+    pub Usage;
+
+    /// Returns the error for an input that ends before a question is answered.
+    input_ended(question: usize, choices: &[impl AsRef<str>]) =
+        "plan/no-answer", "the input ended before question {question} was answered"
+        allowed(list(choices)) help("answer every question, or end with `quit`");
+
+    /// Returns the error for a question for the arguments of an action that has no answer.
+    no_arguments(spec: &Spec, action: usize, question: usize) =
+        "plan/no-answer", ("question {question} has no answer, for the arguments of `{}`", excerpt(id(spec, action)))
+        allowed("JSON on one line, as the schema of the action has it")
+        help("add an answer for every question");
 }
 
-pub(super) fn bad_scores(found: usize, choices: usize) -> Error {
-    let diagnostic = Diagnostic::new("plan/bad-scores", "the policy's scores do not fit its choices")
-        .found(format!("{found} scores for {choices} choices, or a score that is not a number"))
-        .allowed("one natural logarithm of a probability for each choice")
-        .help("correct the policy's `scores`");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
+grammata_base::errors! {
+    Limit;
 
-pub(super) fn bad_heuristic(found: usize, choices: usize) -> Error {
-    let diagnostic = Diagnostic::new("plan/bad-scores", "a heuristic's scores do not fit its choices")
-        .found(format!(
-            "{found} scores for {choices} choices, or a weighted score that is no number or infinite"
-        ))
-        .allowed("one number for each choice; negative infinity excludes a choice")
-        .help("correct the heuristic's `scores`");
-    Error::new(ErrorKind::Usage, diagnostic)
+    model(found: String, help: &str) = Model "plan/model", "the language model gave no answer"
+        found(found) help(help);
 }
 
 /// Quotes at most 12 choices of a question.
@@ -129,77 +161,10 @@ fn list(choices: &[impl AsRef<str>]) -> String {
     }
 }
 
-pub(super) fn script_ended(question: usize, choices: &[impl AsRef<str>]) -> Error {
-    let diagnostic = Diagnostic::new("plan/no-answer", format!("question {question} has no answer"))
-        .allowed(list(choices))
-        .help("add an answer for every question");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
-/// Returns the error for an input that ends before a question is answered.
-pub fn input_ended(question: usize, choices: &[impl AsRef<str>]) -> Error {
-    let message = format!("the input ended before question {question} was answered");
-    let diagnostic = Diagnostic::new("plan/no-answer", message)
-        .allowed(list(choices))
-        .help("answer every question, or end with `quit`");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
-pub(super) fn wrong_answer(answer: &str, question: usize, choices: &[impl AsRef<str>]) -> Error {
-    let message = format!("the answer to question {question} is none of its choices");
-    let diagnostic = Diagnostic::new("plan/wrong-answer", message)
-        .found(answer)
-        .allowed(list(choices))
-        .help("answer with a number or a label; for a set, with such between commas, or with 0 for none");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
-pub(super) fn unreadable(cause: &str) -> Error {
-    let diagnostic = Diagnostic::new("plan/unreadable", "the plan cannot be read")
-        .cause(cause)
-        .allowed("a JSON list of the ids of actions and `{\"action\": ID, \"elements\": [TEXTS]}`, or lines of text")
-        .help("write the steps in the order in which they are carried out");
-    Error::new(ErrorKind::Grammar, diagnostic)
-}
-
-pub(super) fn exhausted_nearest(most: usize) -> Error {
-    let diagnostic = Diagnostic::new("plan/budget-exhausted", "the nearest plan was not found")
-        .limit(LimitKind::PlanStates)
-        .found(format!("more than {most} partial alignments"))
-        .allowed("a quarter of `Limits::plan_states`")
-        .help("limit how often actions may occur; whether the plan is valid does not depend on it");
-    Error::new(ErrorKind::Limit, diagnostic)
-}
-
-pub(super) fn exhausted_verdict() -> Error {
-    let diagnostic = Diagnostic::new(
-        "plan/budget-exhausted",
-        "the place where the plan goes wrong could not be determined",
-    )
-    .allowed("specs with some hundred thousand states")
-    .help("limit how often actions may occur");
-    Error::new(ErrorKind::Limit, diagnostic)
-}
-
-fn model(found: String, help: &str) -> Error {
-    let diagnostic =
-        Diagnostic::new("plan/model", "the language model gave no answer").found(found).help(help);
-    Error::new(ErrorKind::Model, diagnostic)
-}
-
 /// Returns the error for scores that are not numbers.
 pub fn no_probability() -> Error {
     let found = "no answer that the model gives a probability".to_owned();
     model(found, "the model's logits are not numbers: check its file, or take other weights")
-}
-
-pub(super) fn backward_planner() -> Error {
-    let diagnostic = Diagnostic::new(
-        "plan/backward",
-        "a spec that plans backwards cannot be planned while it is carried out",
-    )
-    .help("write the spec forwards; or make the whole plan first, with `grammata plan run` or a `Search`");
-    Error::new(ErrorKind::Usage, diagnostic)
 }
 
 fn id(spec: &Spec, action: usize) -> &str {
@@ -215,22 +180,6 @@ fn ids(spec: &Spec, actions: &[usize]) -> String {
         1..=12 => shown.join(", "),
         more => format!("{} and {} more", shown.join(", "), more - 12),
     }
-}
-
-pub(super) fn step_not_allowed(spec: &Spec, action: usize, open: &[usize]) -> Error {
-    let diagnostic = Diagnostic::new("plan/step-not-allowed", "the action is not allowed now")
-        .found(id(spec, action))
-        .allowed(ids(spec, open))
-        .help("choose an allowed action; `grammata plan explain --steps IDS --why ID` shows what forbids another");
-    Error::new(ErrorKind::Rejected, diagnostic)
-}
-
-pub(super) fn no_step(text: &str, spec: &Spec, open: &[usize]) -> Error {
-    let diagnostic = Diagnostic::new("plan/step-not-allowed", "the text is not a step that is allowed now")
-        .found(text)
-        .allowed(ids(spec, open))
-        .help("write one step on one line: the text of its action with its arguments, or its id");
-    Error::new(ErrorKind::Rejected, diagnostic)
 }
 
 fn arguments(spec: &Spec, action: usize, message: &str) -> Diagnostic {
@@ -250,29 +199,9 @@ pub(super) fn wrong_arguments(spec: &Spec, action: usize, wrong: &WrongArguments
     Error::new(ErrorKind::Rejected, diagnostic.at(Place::Pointer(wrong.pointer.clone())).found(&wrong.found))
 }
 
-pub(super) fn wrong_arguments_in(text: &str, wrong: &WrongArguments) -> Error {
-    let diagnostic =
-        Diagnostic::new("plan/wrong-arguments", "the schema does not admit the arguments of the step")
-            .at(Place::Pointer(wrong.pointer.clone()))
-            .found(&wrong.found)
-            .cause(excerpt(text))
-            .help("give the action the arguments that its schema in the spec describes");
-    Error::new(ErrorKind::Rejected, diagnostic)
-}
-
 pub(super) fn arguments_not_json(spec: &Spec, action: usize, text: &str, cause: &serde_json::Error) -> Error {
     let diagnostic = arguments(spec, action, "the arguments are not JSON:");
     Error::new(ErrorKind::Rejected, diagnostic.found(text).cause(cause))
-}
-
-/// Returns the error for a question for the arguments of an action that has no answer.
-pub fn no_arguments(spec: &Spec, action: usize, question: usize) -> Error {
-    let message =
-        format!("question {question} has no answer, for the arguments of `{}`", excerpt(id(spec, action)));
-    let diagnostic = Diagnostic::new("plan/no-answer", message)
-        .allowed("JSON on one line, as the schema of the action has it")
-        .help("add an answer for every question");
-    Error::new(ErrorKind::Usage, diagnostic)
 }
 
 pub(super) fn wrong_elements(spec: &Spec, action: usize) -> Error {

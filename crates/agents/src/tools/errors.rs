@@ -7,22 +7,142 @@ pub(super) fn fatal(diagnostic: Diagnostic) -> Error {
     Error::new(ErrorKind::Grammar, diagnostic)
 }
 
-/// Returns the error for a text that violates its notation.
-pub(super) fn syntax(place: Place, found: &str, allowed: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/syntax", "the document of tools cannot be read");
-    fatal(diagnostic.at(place).found(found).allowed(allowed).help("correct it there"))
+grammata_base::errors! {
+    pub(super) Usage(place: Place) at(place);
+
+    /// Returns the error for a text that violates its notation.
+    syntax(found: &str, allowed: &str) = Grammar "tools/syntax", "the document of tools cannot be read"
+        found(found) allowed(allowed) help("correct it there");
+
+    /// Returns the error for a document of an unknown kind.
+    unknown_form(found: &str) = Grammar "tools/unknown-form", "not a document of tools"
+        found(found)
+        allowed("OpenAPI, MCP `tools/list`, declarations of OpenAI, Anthropic, Gemini, BFCL or ToolBench, Python")
+        help("give a document of one of these forms");
+
+    /// Returns the diagnostic for a part of a tool description with an invalid form.
+    form(found: &str, allowed: &str) =
+        Diagnostic "tools/form", "this part of a tool's description has an unknown form"
+        found(found) allowed(allowed) help("correct the document");
+
+    /// Returns the diagnostic for a tool whose name is missing or empty.
+    no_name() = Diagnostic "tools/no-name", "this tool has no name"
+        allowed("a text that is not empty as its name") help("give it a name");
+
+    /// Returns the diagnostic for a reference without a target.
+    reference(found: &str, allowed: &str) = Diagnostic "tools/reference", "a reference leads nowhere"
+        found(found)
+        allowed(allowed)
+        help("nothing is fetched: bundle the document, or correct the reference");
+
+    /// Returns the diagnostic for a tool from which no call can be made.
+    not_callable(message: &str, found: &str, allowed: &str) = Diagnostic "tools/not-callable", (message)
+        found(found) allowed(allowed) help("the other tools of the document are not touched by it");
+
+    /// Returns the diagnostic for a member that a later one with the same key replaces.
+    repeated_key(key: &str) =
+        Diagnostic "tools/repeated-key", "this key is repeated in the object, and its value here is ignored"
+        found(key)
+        allowed("each key once in an object")
+        help("rename or remove one of them; with `--strict` this is an error");
+
+    /// Returns the diagnostic for a key of a path item that is not a method.
+    path_item_key(found: &str) =
+        Diagnostic "tools/path-item-key", "this key of a path is not a method, and makes no tool"
+        found(found)
+        allowed("get, put, post, delete, options, head, patch, trace, query; keys that begin with `x-`")
+        help("correct the document; with `--strict` this is an error");
+
+    /// Returns the diagnostic for a part that is omitted, or read differently from how it is written.
+    notice(message: &str, found: &str, help: &str) = Diagnostic "tools/notice", (message)
+        found(found) help(help);
+
+    /// Returns the error for a table that is not a call format.
+    format(found: &str) = Grammar "tools/format", "not a call format"
+        found(found)
+        allowed("description, text, lead, begin, call, separator, end, between, after, several, always, endings, nothing")
+        help(did_you_mean_field(found, "name only these keys, each with a value of its kind"));
+
+    /// Returns the error for a text that is not a turn of the format.
+    call_text(found: &str, allowed: &str) =
+        Rejected "tools/call-text", "the text is not a turn in this call format"
+        found(if found.is_empty() { "the end of the text" } else { found })
+        allowed(allowed)
+        help("see the grammar of the format for what is allowed");
 }
 
-/// Returns the error for a document of an unknown kind.
-pub(super) fn unknown_form(place: Place, found: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/unknown-form", "not a document of tools")
-        .at(place)
-        .found(found)
-        .allowed(
-            "OpenAPI, MCP `tools/list`, declarations of OpenAI, Anthropic, Gemini, BFCL or ToolBench, Python",
-        )
-        .help("give a document of one of these forms");
-    fatal(diagnostic)
+grammata_base::errors! {
+    pub(super) Usage;
+
+    unknown_tool<'n>(name: &str, known: impl Iterator<Item = &'n str>) =
+        "tools/unknown-tool", "no tool has this name"
+        found(name) help(did_you_mean(name, known, "`grammata tools list` shows the names"));
+
+    /// Bounds on the number of calls that no turn satisfies.
+    call_count(min: u32, most: Option<u32>) = "tools/call-count", "a turn has another number of calls"
+        found("at least {min}, at most {}", most.map_or_else(|| "any number".to_owned(), |most| most.to_string()))
+        allowed("1 or more, and no more than the format writes in a turn")
+        help("change the bounds");
+
+    /// Returns the error for a tool that cannot be called, with the reason.
+    refused_tool(name: &str, reason: &Diagnostic) = Grammar "tools/refused-tool", "this tool cannot be called"
+        at(Place::Pointer("/name".to_owned()))
+        found(name)
+        cause("{}{} at {}", reason.message(), match (reason.cause_text(), reason.found_text()) {
+            (Some(detail), _) | (None, Some(detail)) => format!(" ({detail})"),
+            (None, None) => String::new(),
+        }, reason.place())
+        help("`grammata tools check` shows the place in its document");
+
+    /// Returns the diagnostic for a fault at a place in a call.
+    call_fault(message: &str, place: Place) = Diagnostic "tools/call-arguments", (message)
+        at(place) help("correct the call; masks allow none that does not fit");
+
+    /// Returns the error for a tool without an HTTP request.
+    no_request(name: &str) = "tools/request", "a call of this tool is not an HTTP request"
+        at(Place::Pointer("/name".to_owned()))
+        found(name)
+        allowed("a tool of an OpenAPI document")
+        help("the host runs this tool: a server of MCP takes the call as the parameters of `tools/call`");
+
+    /// Returns the error for a tool whose document names no server.
+    no_server(name: &str) = "tools/request", "the address of this tool's server is not known"
+        at(Place::Pointer("/name".to_owned()))
+        found(name)
+        allowed("a document with an absolute address of a server")
+        help("give the address: `--server URL`");
+
+    /// Returns the error for a token or bytes that no turn can continue with.
+    rejected(place: usize, found: &str, names: Option<String>) =
+        Rejected "tools/rejected", "token or text not allowed here"
+        at(Place::Byte(place))
+        found(found)
+        allowed(names.map_or_else(
+            || "a token that the mask allows".to_owned(),
+            |names| format!("the name of a tool: {names}"),
+        ))
+        help("offer only tokens that the mask allows");
+
+    /// Returns the error for a host that ends a turn where it cannot end, or that passes an observation while a turn is
+    /// open. `place` is the length of the turn in bytes.
+    open_turn(place: usize) = "tools/open-turn", "the turn of the model is not finished"
+        at(Place::Byte(place)) help("let the model finish, or begin the turn again: `Session::restart`");
+
+    /// Returns the error for an unrecognised `tool_choice`.
+    tool_choice(found: &str) = "tools/tool-choice", "unrecognised `tool_choice`"
+        found(found)
+        allowed("\"auto\", \"required\", \"any\", \"none\", {{\"type\": \"function\", \"name\": N}}, {{\"type\": \"allowed_tools\", \"mode\": \"auto\", \"tools\": [\u{2026}]}}")
+        help("write the choice as one of these");
+}
+
+grammata_base::errors! {
+    Usage;
+
+    repair(message: &str, place: Place, found: &str, allowed: &str) = Diagnostic "tools/repaired", (message)
+        at(place)
+        found(found)
+        allowed(allowed)
+        help("correct the document; with `--strict` this is an error");
 }
 
 /// Returns the diagnostic for a name that another tool has as well, even after qualification by source.
@@ -63,41 +183,6 @@ pub(super) fn inside(cause: &Diagnostic) -> Option<String> {
     }
 }
 
-/// Returns the diagnostic for a part of a tool description with an invalid form.
-pub(super) fn form(place: Place, found: &str, allowed: &str) -> Diagnostic {
-    Diagnostic::new("tools/form", "this part of a tool's description has an unknown form")
-        .at(place)
-        .found(found)
-        .allowed(allowed)
-        .help("correct the document")
-}
-
-/// Returns the diagnostic for a tool whose name is missing or empty.
-pub(super) fn no_name(place: Place) -> Diagnostic {
-    Diagnostic::new("tools/no-name", "this tool has no name")
-        .at(place)
-        .allowed("a text that is not empty as its name")
-        .help("give it a name")
-}
-
-/// Returns the diagnostic for a reference without a target.
-pub(super) fn reference(place: Place, found: &str, allowed: &str) -> Diagnostic {
-    Diagnostic::new("tools/reference", "a reference leads nowhere")
-        .at(place)
-        .found(found)
-        .allowed(allowed)
-        .help("nothing is fetched: bundle the document, or correct the reference")
-}
-
-/// Returns the diagnostic for a tool from which no call can be made.
-pub(super) fn not_callable(place: Place, message: &str, found: &str, allowed: &str) -> Diagnostic {
-    Diagnostic::new("tools/not-callable", message)
-        .at(place)
-        .found(found)
-        .allowed(allowed)
-        .help("the other tools of the document are not touched by it")
-}
-
 /// Returns the diagnostic for a value that is read as the required one, such as a text for a number.
 pub(super) fn repaired(place: Place, found: &str, allowed: &str) -> Diagnostic {
     repair("this value is read as another one", place, found, allowed)
@@ -106,14 +191,6 @@ pub(super) fn repaired(place: Place, found: &str, allowed: &str) -> Diagnostic {
 /// Returns the diagnostic for a keyword without a usable value, which is ignored.
 pub(super) fn left_out(place: Place, found: &str, allowed: &str) -> Diagnostic {
     repair("this keyword has no value of its own and is left out", place, found, allowed)
-}
-
-fn repair(message: &str, place: Place, found: &str, allowed: &str) -> Diagnostic {
-    Diagnostic::new("tools/repaired", message)
-        .at(place)
-        .found(found)
-        .allowed(allowed)
-        .help("correct the document; with `--strict` this is an error")
 }
 
 /// Returns the diagnostic for an MCP tool whose schema lists no members, though its input may have some.
@@ -126,39 +203,6 @@ pub(super) fn empty_arguments(place: Place) -> Diagnostic {
     )
 }
 
-/// Returns the diagnostic for a member that a later one with the same key replaces.
-pub(super) fn repeated_key(place: Place, key: &str) -> Diagnostic {
-    Diagnostic::new("tools/repeated-key", "this key is repeated in the object, and its value here is ignored")
-        .at(place)
-        .found(key)
-        .allowed("each key once in an object")
-        .help("rename or remove one of them; with `--strict` this is an error")
-}
-
-/// Returns the diagnostic for a key of a path item that is not a method.
-pub(super) fn path_item_key(place: Place, found: &str) -> Diagnostic {
-    Diagnostic::new("tools/path-item-key", "this key of a path is not a method, and makes no tool")
-        .at(place)
-        .found(found)
-        .allowed("get, put, post, delete, options, head, patch, trace, query; keys that begin with `x-`")
-        .help("correct the document; with `--strict` this is an error")
-}
-
-/// Returns the diagnostic for a part that is omitted, or read differently from how it is written.
-pub(super) fn notice(place: Place, message: &str, found: &str, help: &str) -> Diagnostic {
-    Diagnostic::new("tools/notice", message).at(place).found(found).help(help)
-}
-
-/// Returns the error for a table that is not a call format.
-pub(super) fn format(place: Place, found: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/format", "not a call format")
-        .at(place)
-        .found(found)
-        .allowed("description, text, lead, begin, call, separator, end, between, after, several, always, endings, nothing")
-        .help(did_you_mean_field(found, "name only these keys, each with a value of its kind"));
-    fatal(diagnostic)
-}
-
 /// Returns the error for a name that a format cannot write. `after` is the text that ends names in the format.
 pub(super) fn unwritable_name(place: Place, name: &str, after: &str) -> Error {
     fatal(not_callable(
@@ -167,17 +211,6 @@ pub(super) fn unwritable_name(place: Place, name: &str, after: &str) -> Error {
         name,
         &format!("names without a line break and {after:?}"),
     ))
-}
-
-/// Returns the error for a text that is not a turn of the format.
-pub(super) fn call_text(place: Place, found: &str, allowed: &str) -> Error {
-    let found = if found.is_empty() { "the end of the text" } else { found };
-    let diagnostic = Diagnostic::new("tools/call-text", "the text is not a turn in this call format")
-        .at(place)
-        .found(found)
-        .allowed(allowed)
-        .help("see the grammar of the format for what is allowed");
-    Error::new(ErrorKind::Rejected, diagnostic)
 }
 
 /// Returns the error for a required call when no tool can be called.
@@ -192,67 +225,9 @@ pub(super) fn no_tools<'r>(refused: impl Iterator<Item = (&'r str, &'r Diagnosti
     Error::new(ErrorKind::Usage, diagnostic)
 }
 
-pub(super) fn unknown_tool<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Error {
-    let diagnostic = Diagnostic::new("tools/unknown-tool", "no tool has this name")
-        .found(name)
-        .help(did_you_mean(name, known, "`grammata tools list` shows the names"));
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
-/// Bounds on the number of calls that no turn satisfies.
-pub(super) fn call_count(min: u32, most: Option<u32>) -> Error {
-    let most = most.map_or_else(|| "any number".to_owned(), |most| most.to_string());
-    let diagnostic = Diagnostic::new("tools/call-count", "a turn has another number of calls")
-        .found(format!("at least {min}, at most {most}"))
-        .allowed("1 or more, and no more than the format writes in a turn")
-        .help("change the bounds");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
-/// Returns the error for a tool that cannot be called, with the reason.
-pub(super) fn refused_tool(name: &str, reason: &Diagnostic) -> Error {
-    let detail = match (reason.cause_text(), reason.found_text()) {
-        (Some(detail), _) | (None, Some(detail)) => format!(" ({detail})"),
-        (None, None) => String::new(),
-    };
-    let diagnostic = Diagnostic::new("tools/refused-tool", "this tool cannot be called")
-        .at(Place::Pointer("/name".to_owned()))
-        .found(name)
-        .cause(format!("{}{detail} at {}", reason.message(), reason.place()))
-        .help("`grammata tools check` shows the place in its document");
-    fatal(diagnostic)
-}
-
-/// Returns the diagnostic for a fault at a place in a call.
-pub(super) fn call_fault(message: &str, place: Place) -> Diagnostic {
-    Diagnostic::new("tools/call-arguments", message)
-        .at(place)
-        .help("correct the call; masks allow none that does not fit")
-}
-
 /// Returns the error for a call whose arguments violate the schema of the tool.
 pub(super) fn call_arguments(fault: Diagnostic) -> Error {
     Error::new(ErrorKind::Rejected, fault)
-}
-
-/// Returns the error for a tool without an HTTP request.
-pub(super) fn no_request(name: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/request", "a call of this tool is not an HTTP request")
-        .at(Place::Pointer("/name".to_owned()))
-        .found(name)
-        .allowed("a tool of an OpenAPI document")
-        .help("the host runs this tool: a server of MCP takes the call as the parameters of `tools/call`");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
-/// Returns the error for a tool whose document names no server.
-pub(super) fn no_server(name: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/request", "the address of this tool's server is not known")
-        .at(Place::Pointer("/name".to_owned()))
-        .found(name)
-        .allowed("a document with an absolute address of a server")
-        .help("give the address: `--server URL`");
-    Error::new(ErrorKind::Usage, diagnostic)
 }
 
 /// Returns the error for an argument that cannot be part of a request. The place is in the arguments.
@@ -263,37 +238,5 @@ pub(super) fn request(argument: &str, allowed: &str) -> Error {
         .found(argument)
         .allowed(allowed)
         .help("see `grammata tools list --output-format json` for the tool's operation");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
-/// Returns the error for a token or bytes that no turn can continue with.
-pub(super) fn rejected(place: usize, found: &str, names: Option<String>) -> Error {
-    let allowed = names.map_or_else(
-        || "a token that the mask allows".to_owned(),
-        |names| format!("the name of a tool: {names}"),
-    );
-    let diagnostic = Diagnostic::new("tools/rejected", "token or text not allowed here")
-        .at(Place::Byte(place))
-        .found(found)
-        .allowed(allowed)
-        .help("offer only tokens that the mask allows");
-    Error::new(ErrorKind::Rejected, diagnostic)
-}
-
-/// Returns the error for a host that ends a turn where it cannot end, or that passes an observation while a turn is
-/// open. `place` is the length of the turn in bytes.
-pub(super) fn open_turn(place: usize) -> Error {
-    let diagnostic = Diagnostic::new("tools/open-turn", "the turn of the model is not finished")
-        .at(Place::Byte(place))
-        .help("let the model finish, or begin the turn again: `Session::restart`");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
-
-/// Returns the error for an unrecognised `tool_choice`.
-pub(super) fn tool_choice(found: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/tool-choice", "unrecognised `tool_choice`")
-        .found(found)
-        .allowed("\"auto\", \"required\", \"any\", \"none\", {\"type\": \"function\", \"name\": N}, {\"type\": \"allowed_tools\", \"mode\": \"auto\", \"tools\": [\u{2026}]}")
-        .help("write the choice as one of these");
     Error::new(ErrorKind::Usage, diagnostic)
 }

@@ -1,7 +1,6 @@
 //! The errors of presets and of requests for structural tags.
 
 use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field, excerpt};
-use grammata::error::{Error, ErrorKind};
 use serde_json::Value;
 
 fn at(pointer: &str) -> Place {
@@ -13,94 +12,69 @@ fn shown(value: &Value) -> String {
     excerpt(&value.to_string())
 }
 
-/// Returns the error for a table that is not a preset.
-pub(super) fn preset(place: Place, found: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/preset", "not a preset of structural tags")
-        .at(place)
-        .found(found)
-        .allowed(
-            "description, models, source, layout, trigger, style, call, builtin_call, argument_excludes, end, [calls], [text], [preamble], [reasoning]",
-        )
-        .help(did_you_mean_field(found, "name only these keys, each with a value of its kind"));
-    Error::new(ErrorKind::Grammar, diagnostic)
-}
+grammata_base::errors! {
+    pub(super) Usage;
 
-/// Returns the error for contradicting fields of a preset.
-pub(super) fn contradiction(found: &str, allowed: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/preset", "the fields of this preset do not fit each other")
-        .at(Place::Whole)
-        .found(found)
-        .allowed(allowed)
-        .help("change one of the fields");
-    Error::new(ErrorKind::Grammar, diagnostic)
-}
+    /// Returns the error for a table that is not a preset.
+    preset(place: Place, found: &str) = Grammar "tools/preset", "not a preset of structural tags"
+        at(place)
+        found(found)
+        allowed("description, models, source, layout, trigger, style, call, builtin_call, argument_excludes, end, [calls], [text], [preamble], [reasoning]")
+        help(did_you_mean_field(found, "name only these keys, each with a value of its kind"));
 
-pub(super) fn unknown_family<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> Error {
-    let diagnostic = Diagnostic::new("tools/unknown-family", "unknown preset")
-        .found(name)
-        .allowed(known.clone().collect::<Vec<_>>().join(", "))
-        .help(did_you_mean(name, known, "use one of these, or write a preset of your own in TOML"));
-    Error::new(ErrorKind::Usage, diagnostic)
-}
+    /// Returns the error for contradicting fields of a preset.
+    contradiction(found: &str, allowed: &str) =
+        Grammar "tools/preset", "the fields of this preset do not fit each other"
+        at(Place::Whole) found(found) allowed(allowed) help("change one of the fields");
 
-/// Returns the error for a part of the list of tools with an invalid form.
-pub(super) fn tools(pointer: &str, found: &Value, allowed: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/tag-tools", "this part of the list of tools has an unknown form")
-        .at(at(pointer))
-        .found(shown(found))
-        .allowed(allowed)
-        .help("write tools as requests for chat completions have them");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
+    unknown_family<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) =
+        "tools/unknown-family", "unknown preset"
+        found(name)
+        allowed(known.clone().collect::<Vec<_>>().join(", "))
+        help(did_you_mean(name, known, "use one of these, or write a preset of your own in TOML"));
 
-/// Returns the error for two tools with the same name.
-pub(super) fn duplicate(pointer: &str, name: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/tag-tools", "duplicate tool name")
-        .at(at(pointer))
-        .found(name)
-        .allowed("each name once")
-        .help("rename or remove one of the tools");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
+    /// Returns the error for a part of the list of tools with an invalid form.
+    tools(pointer: &str, found: &Value, allowed: &str) =
+        "tools/tag-tools", "this part of the list of tools has an unknown form"
+        at(at(pointer))
+        found(shown(found))
+        allowed(allowed)
+        help("write tools as requests for chat completions have them");
 
-/// Returns the error for a builtin tool for a family without builtin tools.
-pub(super) fn builtin(pointer: &str, kind: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/tag-tools", "the family has no builtin tools")
-        .at(at(pointer))
-        .found(kind)
-        .allowed("`function`")
-        .help("describe the tool as a function, or remove it");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
+    /// Returns the error for two tools with the same name.
+    duplicate(pointer: &str, name: &str) = "tools/tag-tools", "duplicate tool name"
+        at(at(pointer)) found(name) allowed("each name once") help("rename or remove one of the tools");
 
-/// Returns the error for an unrecognised `tool_choice`.
-pub(super) fn choice(pointer: &str, found: &Value, allowed: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/tag-choice", "unrecognised `tool_choice`")
-        .at(at(pointer))
-        .found(shown(found))
-        .allowed(allowed)
-        .help("correct the choice");
-    Error::new(ErrorKind::Usage, diagnostic)
-}
+    /// Returns the error for a builtin tool for a family without builtin tools.
+    builtin(pointer: &str, kind: &str) = "tools/tag-tools", "the family has no builtin tools"
+        at(at(pointer))
+        found(kind)
+        allowed("`function`")
+        help("describe the tool as a function, or remove it");
 
-/// Returns the error for a choice of a tool that is not in the list.
-pub(super) fn unknown_tool<'k>(pointer: &str, name: &str, known: impl Iterator<Item = &'k str>) -> Error {
-    let diagnostic = Diagnostic::new("tools/unknown-tool", "no tool has this name")
-        .at(at(pointer))
-        .found(name)
-        .help(did_you_mean(name, known, "choose a tool of `tools`"));
-    Error::new(ErrorKind::Usage, diagnostic)
-}
+    /// Returns the error for an unrecognised `tool_choice`.
+    choice(pointer: &str, found: &Value, allowed: &str) = "tools/tag-choice", "unrecognised `tool_choice`"
+        at(at(pointer)) found(shown(found)) allowed(allowed) help("correct the choice");
 
-/// Returns the error for a choice of a type of builtin tool that no tool, or more than one tool, has.
-pub(super) fn builtin_choice(pointer: &str, kind: &str, count: usize) -> Error {
-    let message = "the choice does not name exactly one builtin tool";
-    let diagnostic = Diagnostic::new("tools/tag-choice", message)
-        .at(at(pointer))
-        .found(format!("{kind}: {count} tools"))
-        .allowed("the type of one builtin tool")
-        .help("choose a function by name: {\"type\": \"function\", \"function\": {\"name\": …}}");
-    Error::new(ErrorKind::Usage, diagnostic)
+    /// Returns the error for a choice of a tool that is not in the list.
+    unknown_tool<'k>(pointer: &str, name: &str, known: impl Iterator<Item = &'k str>) =
+        "tools/unknown-tool", "no tool has this name"
+        at(at(pointer)) found(name) help(did_you_mean(name, known, "choose a tool of `tools`"));
+
+    /// Returns the error for a choice of a type of builtin tool that no tool, or more than one tool, has.
+    builtin_choice(pointer: &str, kind: &str, count: usize) =
+        "tools/tag-choice", "the choice does not name exactly one builtin tool"
+        at(at(pointer))
+        found("{kind}: {count} tools")
+        allowed("the type of one builtin tool")
+        help("choose a function by name: {{\"type\": \"function\", \"function\": {{\"name\": …}}}}");
+
+    /// Returns the reason that no text is a value of the schema.
+    no_arguments() = Diagnostic "tools/no-arguments", "no arguments can be written";
+
+    /// Returns the error for a required call without tools.
+    no_tools(pointer: &str) = "tools/no-tools", "a call is required and no tool can be called"
+        at(at(pointer)) allowed("at least one tool") help("add a tool, or choose `auto` or `none`");
 }
 
 /// Returns the warning for a tool that is left out, because the style of the family cannot write its arguments.
@@ -117,18 +91,4 @@ pub(super) fn left_out(name: &str, mut place: String, style: &str, reason: &Diag
         .found(excerpt(&format!("{}{found}", reason.message())))
         .allowed(format!("arguments that the style `{style}` can write"))
         .help("change the schema of the tool, or use a family that writes arguments in another style")
-}
-
-/// Returns the reason that no text is a value of the schema.
-pub(super) fn no_arguments() -> Diagnostic {
-    Diagnostic::new("tools/no-arguments", "no arguments can be written")
-}
-
-/// Returns the error for a required call without tools.
-pub(super) fn no_tools(pointer: &str) -> Error {
-    let diagnostic = Diagnostic::new("tools/no-tools", "a call is required and no tool can be called")
-        .at(at(pointer))
-        .allowed("at least one tool")
-        .help("add a tool, or choose `auto` or `none`");
-    Error::new(ErrorKind::Usage, diagnostic)
 }
