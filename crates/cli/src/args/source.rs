@@ -6,13 +6,14 @@ pub(crate) use crate::args::origin::{EXPRESSION, Origin, Text};
 use crate::io::errors;
 pub use crate::io::paths::{is_standard_input, name_of};
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use grammata::automaton::Automaton;
 use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::{Error, Result};
 use grammata::grammar::Grammar;
 use grammata::limits::Limits;
 use grammata::mask_file::{self, MaskFile};
+use grammata::syntax::json_schema::{Formats, Numbers, PropertyOrder, Undeclared};
 use grammata::syntax::{
     Notation, Parsed, Source, automaton_spec, gbnf, json_schema, lark, parse, regex, structural_tag,
 };
@@ -44,21 +45,21 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "WHITESPACE", value_parser = whitespace, hide_short_help = true, help_heading = "Grammar")]
     whitespace: Option<json_schema::Whitespace>,
     /// Order of the members of JSON objects under a schema [default: declared]
-    #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
+    #[arg(long, value_parser = one_of(ORDERS), hide_short_help = true, help_heading = "Grammar")]
     property_order: Option<PropertyOrder>,
     /// Spelling of numbers under a schema [default: any]
-    #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
+    #[arg(long, value_parser = one_of(NUMBERS), hide_short_help = true, help_heading = "Grammar")]
     numbers: Option<Numbers>,
     /// The most digits in each run of digits of a number under a schema, `none` for no bound [default: none; of
     /// generate: 40]
     #[arg(long, value_name = "N", value_parser = max_digits, hide_short_help = true, help_heading = "Grammar")]
     max_digits: Option<MaxDigits>,
     /// What `format` means in a schema [default: assert]
-    #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
+    #[arg(long, value_parser = one_of(FORMATS), hide_short_help = true, help_heading = "Grammar")]
     formats: Option<Formats>,
     /// Members that objects may have if a schema declares some and does not mention others [default: allowed; in
     /// structural tags: refused]
-    #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
+    #[arg(long, value_parser = one_of(UNDECLARED), hide_short_help = true, help_heading = "Grammar")]
     undeclared: Option<Undeclared>,
     /// The most bytes that a schema may have [default: 16 MiB]
     #[arg(long, value_name = "BYTES", hide_short_help = true, help_heading = "Grammar")]
@@ -73,8 +74,8 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "RULE", hide_short_help = true, help_heading = "Grammar")]
     root: Option<String>,
     /// The dialect of a regular expression, and of the patterns in a Lark grammar [default: rust]
-    #[arg(long, value_enum, hide_short_help = true, help_heading = "Grammar")]
-    dialect: Option<Dialect>,
+    #[arg(long, value_parser = one_of(DIALECTS), hide_short_help = true, help_heading = "Grammar")]
+    dialect: Option<regex::Dialect>,
     /// Allow any text before and after a regular expression's match
     #[arg(long, hide_short_help = true, help_heading = "Grammar")]
     search: bool,
@@ -105,44 +106,35 @@ impl ValueEnum for Kind {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PropertyOrder {
-    /// The schema's order, additional members last
-    Declared,
-    /// Every order
-    Any,
-}
+/// Values of an option: the name of each, what it stands for, and its line of help.
+type Values<T, const N: usize> = [(&'static str, T, &'static str); N];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Numbers {
-    /// Every spelling that the standard allows
-    Any,
-    /// No exponents, integers without a point
-    Plain,
-}
+const ORDERS: Values<PropertyOrder, 2> = [
+    ("declared", PropertyOrder::Declared, "The schema's order, additional members last"),
+    ("any", PropertyOrder::Any, "Every order"),
+];
+const NUMBERS: Values<Numbers, 2> = [
+    ("any", Numbers::Any, "Every spelling that the standard allows"),
+    ("plain", Numbers::Plain, "No exponents, integers without a point"),
+];
+const FORMATS: Values<Formats, 2> =
+    [("assert", Formats::Assert, "Strings have the format"), ("annotate", Formats::Annotate, "Nothing")];
+const UNDECLARED: Values<Undeclared, 2> =
+    [("allowed", Undeclared::Allowed, "Further members"), ("refused", Undeclared::Refused, "None")];
+const DIALECTS: Values<regex::Dialect, 2> = [
+    ("rust", regex::Dialect::Rust, "Rust's regex crate"),
+    ("ecma", regex::Dialect::Ecma262, "ECMA-262 (JavaScript) with the flag `u`"),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Formats {
-    /// Strings have the format
-    Assert,
-    /// Nothing
-    Annotate,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Undeclared {
-    /// Further members
-    Allowed,
-    /// None
-    Refused,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Dialect {
-    /// Rust's regex crate
-    Rust,
-    /// ECMA-262 (JavaScript) with the flag `u`
-    Ecma,
+/// Parses one of some values by its name.
+fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    values: Values<T, N>,
+) -> impl TypedValueParser<Value = T> {
+    let names = values.map(|(name, _, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(names).try_map(move |given| {
+        let found = values.iter().find(|(name, ..)| *name == given);
+        found.map(|value| value.1).ok_or("it must be one of the names")
+    })
 }
 
 pub(crate) fn name_and_value(argument: &str) -> std::result::Result<(String, String), String> {
@@ -435,10 +427,7 @@ fn source(
 ) -> Result<Source> {
     let limits = limits.clone();
     let own = kind.in_file(text).to_owned();
-    let dialect = match args.dialect {
-        Some(Dialect::Ecma) => regex::Dialect::Ecma262,
-        Some(Dialect::Rust) | None => regex::Dialect::Rust,
-    };
+    let dialect = args.dialect.unwrap_or_default();
     Ok(match kind {
         Notation::Gbnf => {
             let root = args.root.clone().unwrap_or_else(|| gbnf::Options::default().root);
@@ -449,7 +438,7 @@ fn source(
         }
         Notation::JsonSchema => Source::JsonSchema(own, schema_options(args, text, limits, defaults)?),
         Notation::StructuralTag => {
-            let defaults = defaults.undeclared(json_schema::Undeclared::Refused);
+            let defaults = defaults.undeclared(Undeclared::Refused);
             let schemas = schema_options(args, text, limits, defaults)?;
             let options = structural_tag::Options::default().json_schema(schemas);
             Source::StructuralTag(own, options)
@@ -487,25 +476,13 @@ fn schema_options(
     let own = defaults.limits(limits).with_policies_of(text)?;
     Ok(json_schema::Options::default()
         .whitespace(args.whitespace.clone().unwrap_or(own.whitespace))
-        .property_order(args.property_order.map_or(own.property_order, |order| match order {
-            PropertyOrder::Any => json_schema::PropertyOrder::Any,
-            PropertyOrder::Declared => json_schema::PropertyOrder::Declared,
-        }))
-        .numbers(args.numbers.map_or(own.numbers, |numbers| match numbers {
-            Numbers::Plain => json_schema::Numbers::Plain,
-            Numbers::Any => json_schema::Numbers::Any,
-        }))
+        .property_order(args.property_order.unwrap_or(own.property_order))
+        .numbers(args.numbers.unwrap_or(own.numbers))
         .spelling(own.spelling)
         .unencoded(own.unencoded)
         .max_digits(args.max_digits.map_or(own.max_digits, |most| most.0))
-        .formats(args.formats.map_or(own.formats, |formats| match formats {
-            Formats::Annotate => json_schema::Formats::Annotate,
-            Formats::Assert => json_schema::Formats::Assert,
-        }))
-        .undeclared(args.undeclared.map_or(own.undeclared, |undeclared| match undeclared {
-            Undeclared::Allowed => json_schema::Undeclared::Allowed,
-            Undeclared::Refused => json_schema::Undeclared::Refused,
-        }))
+        .formats(args.formats.unwrap_or(own.formats))
+        .undeclared(args.undeclared.unwrap_or(own.undeclared))
         .excludes(own.excludes)
         .documents(documents)
         .limits(own.limits))
