@@ -122,7 +122,6 @@ grammata_base::errors! {
         found(&wrong.found)
         cause(excerpt(text))
         help("give the action the arguments that its schema in the spec describes");
-
 }
 
 grammata_base::errors! {
