@@ -3,19 +3,32 @@
 use grammata::{Diagnostic, Error, ErrorKind};
 use grammata_python_border::usage;
 
-/// `python/answer`: a policy's answer is not one of the choices.
-pub(crate) fn answer(found: &str, choices: usize) -> Error {
-    usage(
-        Diagnostic::new("python/answer", "the policy's answer is not one of the choices")
-            .found(found)
-            .allowed(format!("a place from 0 to {}, or a choice's label", choices.saturating_sub(1)))
-            .help("`question.choices` has the labels; of a set the answer is a list of places"),
-    )
-}
+grammata_base::errors! {
+    pub(crate) Usage;
 
-/// `python/policy`: a placeholder for an exception of a policy, until the exception is raised again.
-pub(crate) fn callback() -> Error {
-    usage(Diagnostic::new("python/policy", "the policy raised an exception").help("see the exception"))
+    /// `python/answer`: a policy's answer is not one of the choices.
+    answer(found: &str, choices: usize) = "python/answer", "the policy's answer is not one of the choices"
+        found(found)
+        allowed("a place from 0 to {}, or a choice's label", choices.saturating_sub(1))
+        help("`question.choices` has the labels; of a set the answer is a list of places");
+
+    /// `python/policy`: a placeholder for an exception of a policy, until the exception is raised again.
+    callback() = "python/policy", "the policy raised an exception" help("see the exception");
+
+    /// `python/call-waits`: a step is not allowed while a call has no result.
+    waiting(api: &str) = "python/call-waits", "a call waits for its result"
+        found(api)
+        allowed("`result` of this call")
+        help("give results one by one: `call`, `result`, `call`, `result`; of a failed call `{{\"error\": TEXT}}`");
+
+    /// `python/no-call`: a result is given, but no call waits for one.
+    no_call() = "python/no-call", "no call waits for a result"
+        allowed("`result` after a `call` that was not refused")
+        help("`session.waiting` names the call that waits");
+
+    /// `python/not-an-object`: a value should be a JSON object.
+    object(what: &'static str) = "python/not-an-object", "{what} must be a JSON object"
+        allowed("a dict with names that are str") help("parse a text with `json.loads` first");
 }
 
 /// `python/unknown-name`: a name that does not exist. At most 50 of the known names are listed.
@@ -55,25 +68,6 @@ pub(crate) fn heard(bytes: usize, most: usize) -> Error {
     )
 }
 
-/// `python/call-waits`: a step is not allowed while a call has no result.
-pub(crate) fn waiting(api: &str) -> Error {
-    usage(
-        Diagnostic::new("python/call-waits", "a call waits for its result")
-            .found(api)
-            .allowed("`result` of this call")
-            .help("give results one by one: `call`, `result`, `call`, `result`; of a failed call `{\"error\": TEXT}`"),
-    )
-}
-
-/// `python/no-call`: a result is given, but no call waits for one.
-pub(crate) fn no_call() -> Error {
-    usage(
-        Diagnostic::new("python/no-call", "no call waits for a result")
-            .allowed("`result` after a `call` that was not refused")
-            .help("`session.waiting` names the call that waits"),
-    )
-}
-
 /// `python/not-utf8`: a file is not UTF-8 from this byte on.
 pub(crate) fn not_utf8(path: &std::path::Path, byte: usize) -> Error {
     let diagnostic = Diagnostic::new("python/not-utf8", "the file is not text in UTF-8")
@@ -81,13 +75,4 @@ pub(crate) fn not_utf8(path: &std::path::Path, byte: usize) -> Error {
         .allowed("text in UTF-8")
         .help("convert the file to UTF-8");
     Error::new(ErrorKind::Io, diagnostic).in_file(&path.display().to_string())
-}
-
-/// `python/not-an-object`: a value should be a JSON object.
-pub(crate) fn object(what: &'static str) -> Error {
-    usage(
-        Diagnostic::new("python/not-an-object", format!("{what} must be a JSON object"))
-            .allowed("a dict with names that are str")
-            .help("parse a text with `json.loads` first"),
-    )
 }

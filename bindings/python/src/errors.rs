@@ -1,8 +1,8 @@
 //! Errors of the library as Python exceptions, and the errors of the bindings themselves.
 
 use grammata::{Diagnostic, Error};
+use grammata_python_border::Border;
 use grammata_python_border::ending::PythonCall;
-use grammata_python_border::{Border, usage};
 use pyo3::prelude::*;
 
 /// The conversions between Rust and Python for the package `grammata`.
@@ -45,161 +45,96 @@ pub(crate) fn batch(py: Python<'_>, errors: Vec<Option<Bound<'_, PyAny>>>) -> Py
     Ok(PyErr::from_value(error))
 }
 
-pub(crate) fn matcher_in_use() -> Error {
-    usage(
-        Diagnostic::new("python/matcher-in-use", "the matcher is in use by another call")
-            .found("a call that has not returned, or the matcher twice in one batch")
-            .allowed("one call at a time")
-            .help(
-                "a matcher follows one sequence: give each thread its own (`fork()`, or `grammar.matcher()`)",
-            ),
-    )
-}
+grammata_base::errors! {
+    pub(crate) Usage;
 
-pub(crate) fn buffer_in_use() -> Error {
-    usage(
-        Diagnostic::new("python/buffer-in-use", "the buffer is being filled by another call")
-            .allowed("one call at a time")
-            .help("give each thread a `MaskBuffer` over memory of its own"),
-    )
-}
+    matcher_in_use() = "python/matcher-in-use", "the matcher is in use by another call"
+        found("a call that has not returned, or the matcher twice in one batch")
+        allowed("one call at a time")
+        help("a matcher follows one sequence: give each thread its own (`fork()`, or `grammar.matcher()`)");
 
-pub(crate) fn no_buffer(found: &str, cause: &PyErr) -> Error {
-    usage(
-        Diagnostic::new("python/no-buffer", "the object does not lend its memory")
-            .found(found)
-            .cause(cause)
-            .allowed(
-                "a NumPy array, a torch tensor on the CPU, a bytearray, or another buffer or DLPack object",
-            )
-            .help("for example `numpy.zeros(vocabulary.mask_words, dtype=numpy.int32)`"),
-    )
-}
+    buffer_in_use() = "python/buffer-in-use", "the buffer is being filled by another call"
+        allowed("one call at a time") help("give each thread a `MaskBuffer` over memory of its own");
 
-pub(crate) fn read_only() -> Error {
-    usage(
-        Diagnostic::new("python/read-only", "the buffer cannot be written")
-            .found("read-only memory")
-            .allowed("memory that can be written")
-            .help("a `bytes` object cannot be filled, a `bytearray` can; NumPy: `array.flags.writeable`"),
-    )
-}
+    no_buffer(found: &str, cause: &PyErr) = "python/no-buffer", "the object does not lend its memory"
+        found(found)
+        cause(cause)
+        allowed("a NumPy array, a torch tensor on the CPU, a bytearray, or another buffer or DLPack object")
+        help("for example `numpy.zeros(vocabulary.mask_words, dtype=numpy.int32)`");
 
-pub(crate) fn element_type(found: &str, allowed: &'static str) -> Error {
-    usage(
-        Diagnostic::new("python/element-type", "the buffer has elements of another type")
-            .found(found)
-            .allowed(allowed)
-            .help("convert the array first: it is filled in place, so the call cannot convert it"),
-    )
-}
+    read_only() = "python/read-only", "the buffer cannot be written"
+        found("read-only memory")
+        allowed("memory that can be written")
+        help("a `bytes` object cannot be filled, a `bytearray` can; NumPy: `array.flags.writeable`");
 
-pub(crate) fn not_contiguous() -> Error {
-    usage(
-        Diagnostic::new(
-            "python/not-contiguous",
-            "the buffer has gaps, or its rows are not one after the other",
-        )
-        .allowed("contiguous memory in C order")
-        .help("for NumPy, `numpy.ascontiguousarray`, once, before the loop"),
-    )
-}
+    element_type(found: &str, allowed: &'static str) =
+        "python/element-type", "the buffer has elements of another type"
+        found(found)
+        allowed(allowed)
+        help("convert the array first: it is filled in place, so the call cannot convert it");
 
-pub(crate) fn misaligned(address: usize) -> Error {
-    usage(
-        Diagnostic::new("python/misaligned", "the buffer is not aligned to 32-bit words")
-            .found(format!("an address that leaves {} divided by 4", address % 4))
-            .allowed("a multiple of 4")
-            .help("allocate an array of 32-bit elements instead of slicing bytes"),
-    )
-}
+    not_contiguous() = "python/not-contiguous", "the buffer has gaps, or its rows are not one after the other"
+        allowed("contiguous memory in C order")
+        help("for NumPy, `numpy.ascontiguousarray`, once, before the loop");
 
-pub(crate) fn device(found: &str) -> Error {
-    usage(
-        Diagnostic::new("python/device", "the memory is not the host's")
-            .found(found)
-            .allowed("a device of DLPack's type 1 (CPU), or pinned memory of the host (3, 11)")
-            .help("fill a buffer on the CPU and copy it to the device"),
-    )
-}
+    misaligned(address: usize) = "python/misaligned", "the buffer is not aligned to 32-bit words"
+        found("an address that leaves {} divided by 4", address % 4)
+        allowed("a multiple of 4")
+        help("allocate an array of 32-bit elements instead of slicing bytes");
 
-pub(crate) fn rows(found: &str, allowed: String) -> Error {
-    usage(
-        Diagnostic::new("python/rows", "the buffer does not fit the batch")
-            .found(found)
-            .allowed(allowed)
-            .help("for example `numpy.zeros((len(matchers), vocabulary.mask_words), dtype=numpy.int32)`"),
-    )
-}
+    device(found: &str) = "python/device", "the memory is not the host's"
+        found(found)
+        allowed("a device of DLPack's type 1 (CPU), or pinned memory of the host (3, 11)")
+        help("fill a buffer on the CPU and copy it to the device");
 
-/// The error of logits that have another number of rows than the masks.
-pub(crate) fn rows_of_logits(logits: usize, masks: usize) -> Error {
-    usage(
-        Diagnostic::new("python/rows", "the logits do not have a row for each mask")
-            .found(format!("logits of {logits} rows, masks of {masks}"))
-            .allowed("as many rows of logits as of masks; memory of one dimension is one row")
-            .help("pass the rows that belong together: `mask_logits(logits[row], masks[row])`"),
-    )
-}
+    rows(found: &str, allowed: String) = "python/rows", "the buffer does not fit the batch"
+        found(found)
+        allowed(allowed)
+        help("for example `numpy.zeros((len(matchers), vocabulary.mask_words), dtype=numpy.int32)`");
 
-pub(crate) fn more_logits(logits: usize, bits: usize) -> Error {
-    usage(
-        Diagnostic::new("python/width", "there are more logits than the mask has bits")
-            .found(format!("{logits} logits in a row, {bits} bits"))
-            .allowed(format!("at most {bits}"))
-            .help(format!("the model's head is padded: load the vocabulary with `width={logits}`, the length of its logits")),
-    )
-}
+    /// The error of logits that have another number of rows than the masks.
+    rows_of_logits(logits: usize, masks: usize) = "python/rows", "the logits do not have a row for each mask"
+        found("logits of {logits} rows, masks of {masks}")
+        allowed("as many rows of logits as of masks; memory of one dimension is one row")
+        help("pass the rows that belong together: `mask_logits(logits[row], masks[row])`");
 
-pub(crate) fn fewer_logits(logits: usize, words: usize) -> Error {
-    let needed = logits.div_ceil(32);
-    usage(
-        Diagnostic::new("python/width", "there are fewer logits than tokens")
-            .found(format!("{logits} logits in a row, {words} words of 32 tokens in its mask"))
-            .allowed(format!("from {} to {} logits", 32 * words.saturating_sub(1) + 1, 32 * words))
-            .help(format!(
-                "pass the logits of the whole vocabulary; if the model lacks logits for the last tokens, pass \
-                 `mask[:{needed}]`"
-            )),
-    )
-}
+    more_logits(logits: usize, bits: usize) = "python/width", "there are more logits than the mask has bits"
+        found("{logits} logits in a row, {bits} bits")
+        allowed("at most {bits}")
+        help("the model's head is padded: load the vocabulary with `width={logits}`, the length of its logits");
 
-/// The error that a row of memory without rows was requested: the memory has one dimension, or its elements are bytes.
-pub(crate) fn no_rows() -> Error {
-    usage(
-        Diagnostic::new("python/rows", "the buffer has no rows")
-            .found("memory of one dimension, or of bytes")
-            .allowed("two dimensions of 32-bit integers")
-            .help("`Vocabulary.allocate_masks(count)` makes such an array"),
-    )
-}
+    fewer_logits(logits: usize, words: usize) = "python/width", "there are fewer logits than tokens"
+        found("{logits} logits in a row, {words} words of 32 tokens in its mask")
+        allowed("from {} to {} logits", 32 * words.saturating_sub(1) + 1, 32 * words)
+        help("pass the logits of the whole vocabulary; if the model lacks logits for the last tokens, pass \
+        `mask[:{}]`", logits.div_ceil(32));
 
-/// The error of a list of a batch that does not have one entry per matcher.
-pub(crate) fn lengths(name: &str, found: usize, matchers: usize) -> Error {
-    usage(
-        Diagnostic::new("python/rows", "a list does not fit the batch")
-            .found(format!("`{name}` of {found}"))
-            .allowed(format!("an entry for each of {matchers} matchers"))
-            .help("leave the list out to use the default for all"),
-    )
-}
+    /// The error that a row of memory without rows was requested: the memory has one dimension, or its elements are
+    /// bytes.
+    no_rows() = "python/rows", "the buffer has no rows"
+        found("memory of one dimension, or of bytes")
+        allowed("two dimensions of 32-bit integers")
+        help("`Vocabulary.allocate_masks(count)` makes such an array");
 
-pub(crate) fn token_range(found: &str) -> Error {
-    usage(
-        Diagnostic::new("python/token-range", "not a token id")
-            .found(found)
-            .allowed(format!("an integer from 0 to {}", u32::MAX))
-            .help("pass ids as the tokenizer has them, `Vocabulary.width` of them at most"),
-    )
-}
+    /// The error of a list of a batch that does not have one entry per matcher.
+    lengths(name: &str, found: usize, matchers: usize) = "python/rows", "a list does not fit the batch"
+        found("`{name}` of {found}")
+        allowed("an entry for each of {matchers} matchers")
+        help("leave the list out to use the default for all");
 
-pub(crate) fn tokenizer(found: &str, wanted: &'static str) -> Error {
-    usage(
-        Diagnostic::new("python/tokenizer", "the tokenizer does not list its tokens")
-            .found(found)
-            .allowed(wanted)
-            .help("`Vocabulary.from_file` reads tokenizer.json, tekken.json, SentencePiece's .model and rank files"),
-    )
+    token_range(found: &str) = "python/token-range", "not a token id"
+        found(found)
+        allowed("an integer from 0 to {}", u32::MAX)
+        help("pass ids as the tokenizer has them, `Vocabulary.width` of them at most");
+
+    tokenizer(found: &str, wanted: &'static str) =
+        "python/tokenizer", "the tokenizer does not list its tokens"
+        found(found)
+        allowed(wanted)
+        help("`Vocabulary.from_file` reads tokenizer.json, tekken.json, SentencePiece's .model and rank files");
+
+    threads(cause: &impl std::fmt::Display) = "python/threads", "no threads can be started"
+        cause(cause) help("batches of at most 4 matchers need none");
 }
 
 pub(crate) fn folder(path: &std::path::Path) -> Error {
@@ -209,13 +144,5 @@ pub(crate) fn folder(path: &std::path::Path) -> Error {
         Diagnostic::new("io/no-file", format!("`{}` is a folder", path.display()))
             .allowed("the tokenizer's file")
             .help(format!("for example `{}`", file.display())),
-    )
-}
-
-pub(crate) fn threads(cause: &impl std::fmt::Display) -> Error {
-    usage(
-        Diagnostic::new("python/threads", "no threads can be started")
-            .cause(cause)
-            .help("batches of at most 4 matchers need none"),
     )
 }
