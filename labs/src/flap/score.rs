@@ -15,79 +15,43 @@ pub enum Incomplete {
     Partial,
 }
 
-/// The hyper-parameters. The default is FLAP.4 as published.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct FlapOptions {
-    /// The weight a of the similarity of thought and step. Default 1.
-    pub step_weight: f64,
-    /// The weight b of the permission of the API. Default 1.
-    pub api_weight: f64,
-    /// The weight c of the similarity of thought and query. Default 1.
-    pub input_weight: f64,
-    /// The weight d of the similarity of the thought and the API's description. Default 1.
-    pub description_weight: f64,
-    /// α of the step under execution. Default 1.
-    pub alpha_current: f64,
-    /// α of a step in a followed flow. Default 0.5.
-    pub alpha_followed: f64,
-    /// α of another permitted step. Default 0.1.
-    pub alpha_deviation: f64,
-    /// β of an API that the domain lacks, or that is neither permitted nor called before. β is 1 for a permitted API,
-    /// and 0 for one that was called. Default 0.1.
-    pub beta_soft: f64,
-    /// The share λ of the heuristic against the model's probability. Default 0.7.
-    pub lambda: f64,
-    /// The number k of candidates. Default 10.
-    pub candidates: usize,
-    /// The most tokens L of a look-ahead, the candidate among them. Default 32.
-    pub lookahead: usize,
-    /// The score of a thought and API that does not end within the look-ahead. Default zero.
-    pub incomplete: Incomplete,
-    /// The most tokens of a plan. Default 512.
-    pub max_tokens: usize,
-    /// The most calls of a plan. Default 30.
-    pub max_calls: usize,
-}
-
-impl Default for FlapOptions {
-    fn default() -> FlapOptions {
-        FlapOptions {
-            step_weight: 1.0,
-            api_weight: 1.0,
-            input_weight: 1.0,
-            description_weight: 1.0,
-            alpha_current: 1.0,
-            alpha_followed: 0.5,
-            alpha_deviation: 0.1,
-            beta_soft: 0.1,
-            lambda: 0.7,
-            candidates: 10,
-            lookahead: 32,
-            incomplete: Incomplete::Zero,
-            max_tokens: 512,
-            max_calls: 30,
-        }
+grammata_base::options! {
+    /// The hyper-parameters. The default is FLAP.4 as published.
+    #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct FlapOptions {
+        /// The weight a of the similarity of thought and step. Default 1.
+        pub step_weight: f64 = 1.0,
+        /// The weight b of the permission of the API. Default 1.
+        pub api_weight: f64 = 1.0,
+        /// The weight c of the similarity of thought and query. Default 1.
+        pub input_weight: f64 = 1.0,
+        /// The weight d of the similarity of the thought and the API's description. Default 1.
+        pub description_weight: f64 = 1.0,
+        /// α of the step under execution. Default 1.
+        pub alpha_current: f64 = 1.0,
+        /// α of a step in a followed flow. Default 0.5.
+        pub alpha_followed: f64 = 0.5,
+        /// α of another permitted step. Default 0.1.
+        pub alpha_deviation: f64 = 0.1,
+        /// β of an API that the domain lacks, or that is neither permitted nor called before. β is 1 for a permitted
+        /// API, and 0 for one that was called. Default 0.1.
+        pub beta_soft: f64 = 0.1,
+        /// The share λ of the heuristic against the model's probability. Default 0.7.
+        pub lambda: f64 = 0.7,
+        /// The number k of candidates. Default 10.
+        pub candidates: usize = 10,
+        /// The most tokens L of a look-ahead, the candidate among them. Default 32.
+        pub lookahead: usize = 32,
+        /// The score of a thought and API that does not end within the look-ahead. Default zero.
+        pub incomplete: Incomplete = Incomplete::Zero,
+        /// The most tokens of a plan. Default 512.
+        pub max_tokens: usize = 512,
+        /// The most calls of a plan. Default 30.
+        pub max_calls: usize = 30,
     }
 }
-
-grammata_base::setters!(FlapOptions {
-    step_weight: f64,
-    api_weight: f64,
-    input_weight: f64,
-    description_weight: f64,
-    alpha_current: f64,
-    alpha_followed: f64,
-    alpha_deviation: f64,
-    beta_soft: f64,
-    lambda: f64,
-    candidates: usize,
-    lookahead: usize,
-    incomplete: Incomplete,
-    max_tokens: usize,
-    max_calls: usize,
-});
 
 impl FlapOptions {
     /// Returns a variant of the paper. FLAP.1 omits the term of steps, FLAP.2 the term of the query, FLAP.3 the term of

@@ -74,46 +74,26 @@ pub struct DraftRecord {
     pub ranking: Vec<String>,
 }
 
-/// Settings for drawing and selecting drafts.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct TrainingOptions {
-    /// Number of the round of drawing and training, from 1.
-    pub iteration: usize,
-    /// Number of drafts per request: 24 by default, as in the paper.
-    pub drafts: usize,
-    /// The conditions for keeping a draft.
-    pub selection: Selection,
-    /// The least difference of rewards in a preference: 0.1 by default.
-    pub margin: f64,
-    /// The seed from which the seeds of all drafts are derived.
-    pub seed: u64,
-    /// The form of prompts.
-    pub prompts: PromptForm,
-}
-
-impl Default for TrainingOptions {
-    fn default() -> TrainingOptions {
-        TrainingOptions {
-            iteration: 1,
-            drafts: 24,
-            selection: Selection::default(),
-            margin: 0.1,
-            seed: 0,
-            prompts: PromptForm::Text,
-        }
+grammata_base::options! {
+    /// Settings for drawing and selecting drafts.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct TrainingOptions {
+        /// Number of the round of drawing and training, from 1.
+        pub iteration: usize = 1,
+        /// Number of drafts per request: 24 by default, as in the paper.
+        pub drafts: usize = 24,
+        /// The conditions for keeping a draft.
+        pub selection: Selection,
+        /// The least difference of rewards in a preference: 0.1 by default.
+        pub margin: f64 = 0.1,
+        /// The seed from which the seeds of all drafts are derived.
+        pub seed: u64,
+        /// The form of prompts.
+        pub prompts: PromptForm = PromptForm::Text,
     }
 }
-
-grammata_base::setters!(TrainingOptions {
-    iteration: usize,
-    drafts: usize,
-    selection: Selection,
-    margin: f64,
-    seed: u64,
-    prompts: PromptForm,
-});
 
 /// Counts and means of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
