@@ -5,9 +5,9 @@ use grammata::error::Result;
 use grammata_agents::retrieval::Catalogue;
 use grammata_agents::retrieval::retriever::{RetrievalOptions, Retriever, ToolQuery, Utterance};
 use grammata_agents::retrieval::split::sentences;
-use grammata_embeddings::Embedder;
+use grammata_embeddings::{Embedder, Embeddings};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A retrieval with all its steps, written as one line of a JSON lines file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,6 +129,33 @@ fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
+/// An embedder, and the time that it took.
+struct Timed<'e> {
+    embedder: &'e mut dyn Embedder,
+    time: Duration,
+}
+
+impl Embedder for Timed<'_> {
+    fn dimension(&self) -> usize {
+        self.embedder.dimension()
+    }
+
+    fn max_tokens(&self) -> Option<usize> {
+        self.embedder.max_tokens()
+    }
+
+    fn fingerprint(&mut self) -> Result<[u8; 32]> {
+        self.embedder.fingerprint()
+    }
+
+    fn embed(&mut self, texts: &[&str]) -> Result<Embeddings> {
+        let start = Instant::now();
+        let found = self.embedder.embed(texts);
+        self.time += start.elapsed();
+        found
+    }
+}
+
 /// Retrieves tools for a request. The queries are those of `draft`, given with its format and the time that it took.
 /// Without a draft, in the mode [`Split`](Mode::Split), the queries are the request's sentences. `utterance` decides
 /// where the request itself is among the queries. If there are no other queries, the request alone is searched.
@@ -149,7 +176,12 @@ pub fn retrieve(
         .iter()
         .map(|query| ToolQuery { text: &query.text, category: query.category.as_deref() })
         .collect();
-    let found = retriever.retrieve(&wanted, embedder, options)?;
+    let start = Instant::now();
+    let mut embedder = embedder.map(|embedder| Timed { embedder, time: Duration::ZERO });
+    let lent = embedder.as_mut().map(|embedder| embedder as &mut dyn Embedder);
+    let found = retriever.retrieve(&wanted, lent, options)?;
+    let embedding = embedder.map_or(Duration::ZERO, |embedder| embedder.time);
+    let search = start.elapsed().saturating_sub(embedding);
     let id = |tool: usize| catalogue.tools().get(tool).map(|tool| tool.id.clone()).unwrap_or_default();
     let kept = |number: usize| found.truncated.iter().find(|cut| cut.text == number).map(|cut| cut.kept);
     let with_lists = (0..).zip(&queries).zip(&found.queries).map(|((number, query), (_, hits))| RunQuery {
@@ -183,8 +215,8 @@ pub fn retrieve(
         tools: tools.collect(),
         times: Times {
             generation_ms: draft.map_or(0.0, |(.., time)| milliseconds(time)),
-            embedding_ms: milliseconds(found.embedding),
-            search_ms: milliseconds(found.search),
+            embedding_ms: milliseconds(embedding),
+            search_ms: milliseconds(search),
         },
     })
 }

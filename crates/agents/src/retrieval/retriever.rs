@@ -10,7 +10,6 @@ use grammata_embeddings::{Embedder, Embeddings, Truncation};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// The number of ranks of each list that reciprocal rank fusion uses.
 const FUSION_DEPTH: usize = 50;
@@ -77,10 +76,6 @@ pub struct Retrieval {
     pub tools: Vec<Found>,
     /// The queries that the embedder truncated, by index.
     pub truncated: Vec<Truncation>,
-    /// The time for embedding the queries.
-    pub embedding: Duration,
-    /// The time for searching and merging.
-    pub search: Duration,
 }
 
 /// A tool of the resulting list.
@@ -206,13 +201,10 @@ impl Retriever {
                 distinct.push(query);
             }
         }
-        let start = Instant::now();
         let vectors = match options.ranker {
             Ranker::Lexical => None,
             Ranker::Dense | Ranker::Hybrid => Some(self.embed(&distinct, embedder)?),
         };
-        let embedding = start.elapsed();
-        let start = Instant::now();
         let lists = match (options.ranker, &vectors) {
             (Ranker::Dense, Some(vectors)) => self.dense(&distinct, vectors, options.k)?,
             (Ranker::Hybrid, Some(vectors)) => self.hybrid(&distinct, vectors, options.k)?,
@@ -226,7 +218,7 @@ impl Retriever {
         let tools = found.collect();
         let truncated = vectors.map_or_else(Vec::new, |vectors| vectors.truncated().to_vec());
         let queries = distinct.into_iter().map(|query| query.text.to_owned()).zip(lists).collect();
-        Ok(Retrieval { queries, tools, truncated, embedding, search: start.elapsed() })
+        Ok(Retrieval { queries, tools, truncated })
     }
 
     /// Computes the vectors of the queries. Each vector is computed separately, so that the vector of a query does not
