@@ -13,9 +13,11 @@ const RUNS: usize = 3;
 const TOKENIZER: &str = "llama3_1";
 const END: &str = "128009";
 
-/// The pages that have a table between [`BEGIN`] and [`FINISH`], and what writes it.
-const PAGES: [(&str, fn(&Figures) -> String); 2] =
-    [("README.md", Figures::summary), ("docs/performance.md", Figures::tables)];
+/// What writes the table of a page.
+type Table = fn(&Figures) -> String;
+
+/// The pages that have a table between [`BEGIN`] and [`FINISH`].
+const PAGES: [(&str, Table); 2] = [("README.md", Figures::summary), ("docs/performance.md", Figures::tables)];
 const BEGIN: &str = "<!-- maskbench: begin -->\n";
 const FINISH: &str = "<!-- maskbench: end -->";
 

@@ -19,7 +19,7 @@ pub struct Decision {
     /// The natural logarithm of the probability of the chosen options under the policy, if the policy knows it.
     pub log_probability: Option<f64>,
     /// The natural logarithms of the probabilities of the tokens of `completion` after `prompt`, among all tokens.
-    /// Present if the policy is a model with [`PromptOptions::token_log_probabilities`](super::policy::PromptOptions).
+    /// Present if the policy is a model with `PromptOptions::token_log_probabilities` of `grammata-agents-drive`.
     pub token_log_probabilities: Option<Vec<f64>>,
 }
 
