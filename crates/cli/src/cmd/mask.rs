@@ -98,7 +98,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         Some(_) => Some((matcher.distance()?, matcher.distance_in_bytes()?)),
         None => None,
     };
-    let repeated = repeated(&mut matcher, arguments.budget)?;
+    // within a budget the same mask may take as long again, so it is computed only if its time is written
+    let is_timed = output.is_json() || messages::is_verbose();
+    let repeated = if is_timed { repeated(&mut matcher, arguments.budget)? } else { Duration::ZERO };
     let end_allowed = matcher.is_accepting();
     let most = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
     let shown: Vec<_> = mask.iter().take(most).collect();
@@ -121,7 +123,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         })?;
         return Ok(Exit::Done);
     }
-    messages::timing(&format!("the first mask took {first:.1?}, the same mask again {repeated:.1?}"));
+    if is_timed {
+        messages::note(&format!("the first mask took {first:.1?}, the same mask again {repeated:.1?}"));
+    }
     writeln!(output, "grammar     {}", session.origin)?;
     writeln!(output, "vocabulary  {}", session.vocabulary_name)?;
     writeln!(output, "prefix      {} ({})", quoted(&prefix), counted(prefix.len(), "byte"))?;

@@ -108,11 +108,9 @@ pub(crate) fn note(text: &str) {
     }
 }
 
-/// Writes how long something took, if the run is verbose.
-pub(crate) fn timing(text: &str) {
-    if verbosity() == Verbosity::Verbose {
-        note(text);
-    }
+/// Whether the run also writes how long its stages took.
+pub(crate) fn is_verbose() -> bool {
+    verbosity() == Verbosity::Verbose
 }
 
 /// Writes a line of a summary, unless the run is quiet.
@@ -189,7 +187,7 @@ impl Progress {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
-        if is_long || verbosity() == Verbosity::Verbose {
+        if is_long || is_verbose() {
             note(&format!("{} took {elapsed:.1?}", self.what));
         }
         elapsed
