@@ -5,7 +5,7 @@
 //! lengths of rules are not found within [`PASSES`] passes, and where the shortest completion depends on the text read
 //! so far: within intersections and complements, in parts bounded in tokens, in members with conditions or with a `min`
 //! above 1 and above the number of required keys, where several names of members may have to differ, and in lists of
-//! different items (words of lists with a `min` of 0 or 1 have a bound, completions from within such lists do not).
+//! different items (words of lists with a `min` of 0 or 1 have a bound).
 
 use super::components::components;
 use super::endless_names::{EndlessNames, endless_names};

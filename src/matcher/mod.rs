@@ -17,6 +17,7 @@ mod explanation;
 mod explored;
 mod forced;
 mod keys;
+mod levels;
 mod masks;
 mod matcher;
 mod open_parts;

@@ -143,7 +143,8 @@ impl Locked<'_> {
             return Ok(Some(tokens));
         }
         let vocabulary = Arc::clone(self.compiled.vocabulary());
-        let Some(way) = self.cache.way(from, &vocabulary) else { return Ok(None) };
+        let begin = self.cache.begin_of_way(automaton, from)?;
+        let Some(way) = self.cache.way(begin, &vocabulary) else { return Ok(None) };
         let mut at = from;
         for token in way {
             at = self.run_bytes(at, vocabulary.bytes(token).unwrap_or_default())?;

@@ -67,7 +67,9 @@ impl Locked<'_> {
                 break;
             }
             let tokens = self.potential(at)?;
-            if let Some(tokens) = tokens.filter(|_| self.leads_to_new_name(at, name)) {
+            if let Some(tokens) = tokens
+                && self.leads_to_new_name(at, name)?
+            {
                 best = best.into_iter().chain([read.saturating_add(tokens)]).min();
                 continue;
             }
@@ -107,15 +109,16 @@ impl Locked<'_> {
     }
 
     /// Whether the way of a configuration to a word has a name that was not read.
-    fn leads_to_new_name(&self, at: ConfigurationId, mut name: (bool, NamePrefix)) -> bool {
-        for byte in self.cache.letters_of_way(at).take(PLACES_IN_NAME) {
+    fn leads_to_new_name(&mut self, at: ConfigurationId, mut name: (bool, NamePrefix)) -> Result<bool> {
+        let begin = self.cache.begin_of_way(self.compiled.automaton(), at)?;
+        for byte in self.cache.letters_of_way(begin).take(PLACES_IN_NAME) {
             match self.name_after(name, byte) {
-                None => return false,
-                Some(after) if !self.names.is_left(after.1) => return true,
+                None => return Ok(false),
+                Some(after) if !self.names.is_left(after.1) => return Ok(true),
                 Some(after) => name = after,
             }
         }
-        false
+        Ok(false)
     }
 
     /// Some tokens after which a completion of at most `rest` tokens is known: the first token of the way to a word,
@@ -124,7 +127,8 @@ impl Locked<'_> {
         let (automaton, vocabulary) = (self.compiled.automaton(), Arc::clone(self.compiled.vocabulary()));
         let usable = self.compiled.sufficient().letters.bytes;
         let mut letters = Vec::new();
-        let way = self.cache.way(at.configuration, &vocabulary);
+        let begin = self.cache.begin_of_way(automaton, at.configuration)?;
+        let way = self.cache.way(begin, &vocabulary);
         if let Some(&first) = way.as_ref().and_then(|way| way.first())
             && let Some(next) = unless_limited(self.after_token(at, first))?.flatten()
             && self.is_sufficient(next, rest)?

@@ -1,19 +1,15 @@
-//! The tokens after which a completion within a budget is known.
+//! The tokens after which a search finds a completion within a budget.
 //!
-//! The tokens that a configuration allows are grouped by the configurations that they lead to, and how many tokens are
-//! needed after each group is kept. The groups come from the partition of the residual, which grammars share, or from a
-//! walk. Only tokens that lead to a name are weighed with the names read so far. Where a completion must be searched for,
-//! the trie is walked with these names.
+//! Searches serve tokens after which no bound is known (`levels.rs`). The trie is walked with the names read so far, and
+//! the tokens are grouped by the cursors that they lead to.
 
 use super::keys::Cursor;
 use super::promises::Lead;
 use super::state::Locked;
 use super::token_groups::{Alike, FAR, steps};
-use crate::automaton::ConfigurationId;
-use crate::automaton::keys::tracker::KeyState;
 use crate::error::Result;
-use crate::mask::{Effort, KeptMask, Level, Levels, TokenGroup, TokenMask, unless_limited};
-use crate::vocabulary::TokenId;
+use crate::mask::{Effort, TokenMask, unless_limited};
+use crate::vocabulary::{TokenId, TokenTrie};
 use bitvec::vec::BitVec;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -26,6 +22,9 @@ pub(super) const SEARCHES: usize = 256;
 /// Maximum number of searches per mask for completions of single tokens, in groups whose tokens may have begun
 /// different names.
 const SEARCHES_BY_NAMES: usize = 64;
+
+/// A trie of their own is made for tokens that are at most this fraction of the vocabulary.
+const FEW: usize = 8;
 
 /// The mask within a budget, and for which budgets it holds.
 pub(super) struct WithinBudget {
@@ -41,20 +40,35 @@ pub(super) struct WithinBudget {
     pub(super) is_general: bool,
 }
 
+impl WithinBudget {
+    /// Adds the tokens that a search found among those after which no bound was known, `searched`.
+    pub(super) fn with(self, found: WithinBudget, searched: BitVec<u32>, plain: &TokenMask) -> WithinBudget {
+        let mut mask = self.mask.map_or_else(|| plain.to_bits(), |mask| mask.to_bits());
+        mask |= found.mask.map_or(searched, |mask| mask.to_bits());
+        let mask = TokenMask::of_bits(mask);
+        WithinBudget {
+            mask: (mask.len() < plain.len()).then_some(mask),
+            holds: (self.holds.0.max(found.holds.0), self.holds.1.min(found.holds.1)),
+            leads: found.leads,
+            is_general: self.is_general && found.is_general,
+        }
+    }
+}
+
 /// Compares what tokens need with what is left after them.
-struct Weighing {
+pub(super) struct Weighing {
     rest: usize,
     /// As [`WithinBudget::holds`].
-    holds: (usize, usize),
+    pub(super) holds: (usize, usize),
 }
 
 impl Weighing {
-    fn new(rest: usize) -> Weighing {
+    pub(super) fn new(rest: usize) -> Weighing {
         Weighing { rest, holds: (0, usize::MAX) }
     }
 
     /// Whether tokens that need this many tokens after them are allowed.
-    fn allows(&mut self, needed: usize) -> bool {
+    pub(super) fn allows(&mut self, needed: usize) -> bool {
         let allowed = needed <= self.rest;
         match allowed {
             true => self.holds.0 = self.holds.0.max(needed),
@@ -65,216 +79,23 @@ impl Weighing {
 }
 
 impl Locked<'_> {
-    /// The mask of the tokens of `plain` after which a completion of at most `rest` tokens is known, and of the
-    /// end-of-sequence tokens if the text may end.
-    pub(super) fn within(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<WithinBudget> {
-        let id = from.configuration;
-        let levels = match self.cache.take_levels(id) {
-            Some(known) => known,
-            None => unless_limited(self.new_levels(id))?.flatten().map(Box::new),
-        };
-        let Some(mut levels) = levels else {
-            self.cache.keep_levels(id, None);
-            return self.by_groups(from, plain, rest);
-        };
-        let found = self.tokens_to_names(from, plain);
-        let found = found.and_then(|named| self.by_levels(from, plain, &mut levels, (&named, rest)));
-        self.cache.keep_levels(id, Some(levels));
-        match found? {
-            Some(within) => Ok(within),
-            None => self.by_groups(from, plain, rest),
-        }
-    }
-
-    /// The mask within a budget of a configuration, regardless of the names read: by the bounds of configurations alone.
-    /// It is kept. `None` if no bound is known after some token.
-    pub(super) fn regardless_of_names(
-        &mut self,
-        id: ConfigurationId,
-        rest: usize,
-    ) -> Result<Option<KeptMask>> {
-        let Some(needed) = unless_limited(self.potential(id))?.flatten() else { return Ok(None) };
-        let levels = match self.cache.take_levels(id) {
-            Some(known) => known,
-            None => unless_limited(self.new_levels(id))?.flatten().map(Box::new),
-        };
-        let Some(mut levels) = levels else {
-            self.cache.keep_levels(id, None);
-            return Ok(None);
-        };
-        let compiled = self.compiled;
-        let plain = self.cache.mask(compiled.automaton(), compiled.index(), id)?;
-        let from = Cursor { configuration: id, key_state: KeyState::OUTSIDE };
-        let found = self.by_levels(from, &plain, &mut levels, (&[], rest));
-        self.cache.keep_levels(id, Some(levels));
-        let Some(WithinBudget { mask, holds, .. }) = found? else { return Ok(None) };
-        let kept = KeptMask { holds, mask: mask.map(Arc::new) };
-        self.cache.keep_within(id, needed, kept.clone());
-        Ok(Some(kept))
-    }
-
-    /// The levels of a configuration; `None` if no bound is known after some token.
-    fn new_levels(&mut self, id: ConfigurationId) -> Result<Option<Levels>> {
-        let compiled = self.compiled;
-        let (automaton, index) = (compiled.automaton(), Arc::clone(compiled.index()));
-        let vocabulary = index.vocabulary();
-        let allowed = self.cache.mask(automaton, &index, id)?.to_bits();
-        let (mut groups, mut listed) = (Vec::new(), Vec::new());
-        let partition = self.cache.partition((automaton, &index), compiled.sufficient(), id)?;
-        let Some(at) = partition else {
-            let from = Cursor { configuration: id, key_state: KeyState::OUTSIDE };
-            let step = |locked: &mut Self, at: Cursor, _: &[u8], byte| locked.step_without_names(at, byte);
-            let wanted = |token: TokenId| allowed[token.index()];
-            let (found, _) = self.groups(vocabulary.trie(), from, step, wanted, usize::MAX)?;
-            for Alike { at, tokens } in found {
-                let Some(needed) = self.potential(at.configuration)? else { return Ok(None) };
-                listed.push((needed, tokens));
-            }
-            return Ok(Some(Levels { partition: None, groups, listed }));
-        };
-        for group in at.partition.all() {
-            let bound = group.bound.zip(at.after).map(|(bound, after)| after.saturating_add(bound as usize));
-            match bound {
-                Some(needed) => groups.push(Level { needed, is_rough: true }),
-                None if group.bound.is_none() && !at.is_exact => return Ok(None),
-                None => match self.needed_after(id, group)? {
-                    Some(needed) => groups.push(Level { needed, is_rough: false }),
-                    None => return Ok(None),
-                },
-            }
-        }
-        for &token in at.partition.leaving.iter().filter(|token| allowed[token.index()]) {
-            let mut next = id;
-            for &byte in vocabulary.bytes(token).unwrap_or_default() {
-                next = self.cache.lazy(automaton).step(next, byte)?;
-            }
-            let Some(needed) = self.potential(next)? else { return Ok(None) };
-            match listed.iter_mut().find(|(known, _): &&mut (usize, Vec<TokenId>)| *known == needed) {
-                Some((_, tokens)) => tokens.push(token),
-                None => listed.push((needed, vec![token])),
-            }
-        }
-        Ok(Some(Levels { partition: Some(at), groups, listed }))
-    }
-
-    /// An upper bound on the tokens needed after the tokens of a group, from the configuration that they lead to.
-    fn needed_after(&mut self, from: ConfigurationId, group: &TokenGroup) -> Result<Option<usize>> {
-        let mut next = from;
-        for &byte in &group.text {
-            next = self.cache.lazy(self.compiled.automaton()).step(next, byte)?;
-        }
-        if next == ConfigurationId::DEAD { Ok(None) } else { self.potential(next) }
-    }
-
-    /// The mask from the levels of the configuration; `None` if no bound is known after some token. The tokens `names`
-    /// are weighed with the names read.
-    fn by_levels(
-        &mut self,
-        from: Cursor,
-        plain: &TokenMask,
-        levels: &mut Levels,
-        (names, rest): (&[TokenId], usize),
-    ) -> Result<Option<WithinBudget>> {
-        let mut weighing = Weighing::new(rest);
-        let (mut named, mut is_general) = (Vec::new(), true);
-        for &token in names {
-            let Some(next) = unless_limited(self.after_token(from, token))?.flatten() else {
-                return Ok(None);
-            };
-            is_general &= self.names.to_differ(next.key_state).is_none();
-            let Some(needed) = unless_limited(self.sufficient(next))?.flatten() else { return Ok(None) };
-            named.push((token, weighing.allows(needed)));
-        }
-        if levels.most() > rest
-            && let Some(partition) = levels.partition().map(Arc::clone)
-        {
-            for (level, group) in levels.groups.iter_mut().zip(partition.all()) {
-                if level.needed > rest && level.is_rough {
-                    let Some(needed) =
-                        unless_limited(self.needed_after(from.configuration, group))?.flatten()
-                    else {
-                        return Ok(None);
-                    };
-                    *level = Level { needed: needed.min(level.needed), is_rough: false };
-                }
-            }
-        }
-        let groups: Vec<bool> = levels.groups.iter().map(|level| weighing.allows(level.needed)).collect();
-        let listed: Vec<bool> = levels.listed.iter().map(|(needed, _)| weighing.allows(*needed)).collect();
-        let holds = weighing.holds;
-        let all = |verdicts: &[bool]| verdicts.iter().all(|&allowed| allowed);
-        if all(&groups) && all(&listed) && named.iter().all(|&(_, allowed)| allowed) {
-            return Ok(Some(WithinBudget { mask: None, holds, leads: Vec::new(), is_general }));
-        }
-        let plain = plain.to_bits();
-        let partition = levels.partition();
-        let counts =
-            partition.map_or((0, 0), |partition| (partition.groups.len(), partition.by_length.len()));
-        let (lists, lengths) = (&groups[..counts.0], &groups[counts.0..counts.0 + counts.1]);
-        // the tokens of no other group
-        let others = groups.get(counts.0 + counts.1).copied().unwrap_or(true);
-        let mut mask = if others { plain.clone() } else { BitVec::repeat(false, plain.len()) };
-        let mut set = |place: usize, allowed: bool| mask.set(place, allowed && plain[place]);
-        if let Some(partition) = partition {
-            for ((_, of), &allowed) in partition.by_length.iter().zip(lengths) {
-                let tokens = of.tokens(self.compiled.index()).iter().filter(|_| allowed != others);
-                tokens.for_each(|&token| set(token as usize, allowed));
-            }
-            for ((_, tokens), &allowed) in partition.groups.iter().zip(lists) {
-                tokens.iter().for_each(|token| set(token.index(), allowed));
-            }
-        }
-        for ((_, tokens), &allowed) in levels.listed.iter().zip(&listed) {
-            tokens.iter().for_each(|token| set(token.index(), allowed));
-        }
-        named.iter().for_each(|&(token, allowed)| set(token.index(), allowed));
-        if self.cache.tables.is_accepting(from.configuration) {
-            let by_id = self.tokens_by_id(from.configuration)?;
-            let eos = self.compiled.vocabulary().eos().iter().filter(|end| !by_id.contains_key(end));
-            eos.for_each(|token| set(token.index(), true));
-        }
-        let mask = Some(TokenMask::of_bits(mask));
-        Ok(Some(WithinBudget { mask, holds, leads: Vec::new(), is_general }))
-    }
-
-    /// The tokens of a mask after which a name may follow, or be continued, that must differ from names already read.
-    fn tokens_to_names(&mut self, from: Cursor, plain: &TokenMask) -> Result<Vec<TokenId>> {
-        let compiled = self.compiled;
-        if !compiled.automaton().has_names() {
-            return Ok(Vec::new());
-        }
-        let commas = compiled.index().with_commas();
-        let is_in_string =
-            from.key_state.is_outside() || from.key_state.is_in_text() || from.key_state.in_name().is_some();
-        let mut tokens = match is_in_string {
-            true => commas.after_quotes.to_vec(),
-            false => commas.all.to_vec(),
-        };
-        let trie = compiled.vocabulary().trie();
-        let name = self.names.to_differ(from.key_state);
-        let mut open: Vec<_> = name.map(|name| (trie.root(), name)).into_iter().collect();
-        while let Some((node, name)) = open.pop() {
-            self.cache.tables.work.spend(trie.steps(node).len())?;
-            for child in trie.steps(node) {
-                let after = self.name_after(name, child.byte);
-                if let Some(after) = after.filter(|after| self.names.is_left(after.1)) {
-                    tokens.extend_from_slice(trie.tokens(child.node));
-                    open.push((child.node, after));
-                }
-            }
-        }
-        tokens.retain(|&token| plain.contains(token) && !compiled.vocabulary().is_eos(token));
-        Ok(tokens)
-    }
-
-    /// Walks the trie, and weighs each group of tokens that lead to one cursor. Where no bound is known, a completion
-    /// is searched for.
-    fn by_groups(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<WithinBudget> {
+    /// As [`within`](Locked::within), by searching: walks the trie, and weighs each group of tokens of `plain` that lead
+    /// to one cursor. Where no bound is known, a completion is searched for.
+    pub(super) fn by_groups(&mut self, from: Cursor, plain: &TokenMask, rest: usize) -> Result<WithinBudget> {
         let vocabulary = Arc::clone(self.compiled.vocabulary());
         let bits = plain.to_bits();
         let limited = Cell::new(false);
         let wanted = |token: TokenId| bits[token.index()];
-        let (groups, whole) = self.groups(vocabulary.trie(), from, steps(&limited), wanted, rest)?;
+        let (groups, whole) = match plain.len() * FEW <= vocabulary.len() {
+            true => {
+                let with_bytes = |token| Some((vocabulary.bytes(token)?, token));
+                let mut few: Vec<(&[u8], TokenId)> = plain.iter().filter_map(with_bytes).collect();
+                few.sort_unstable();
+                let trie = TokenTrie::from_sorted(&few);
+                self.groups(&trie, from, steps(&limited), wanted, usize::MAX)?
+            }
+            false => self.groups(vocabulary.trie(), from, steps(&limited), wanted, rest)?,
+        };
         let reach = self.reach(rest);
         let most = self.compiled.automaton().limits().completion_search.saturating_mul(SEARCHES);
         let before = self.cache.places_searched();

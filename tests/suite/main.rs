@@ -5,6 +5,7 @@ mod automaton_spec;
 mod bounded_parts;
 mod bounds;
 mod budget_bounds;
+mod budget_items;
 mod budget_names;
 mod budget_walks;
 mod compile_work;

@@ -11,23 +11,32 @@ pub(crate) struct Levels {
     pub(crate) partition: Option<PartitionAt>,
     /// What is needed after the tokens of the partition's groups: its groups, then those by length, then the others.
     pub(crate) groups: Vec<Level>,
-    /// Further tokens, each list with what is needed after its tokens.
-    pub(crate) listed: Vec<(usize, Vec<TokenId>)>,
+    /// Further tokens, each list with what is needed after its tokens; `None` if no bound is known.
+    pub(crate) listed: Vec<(Option<usize>, Vec<TokenId>)>,
 }
 
 /// An upper bound on the tokens needed after the tokens of a group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    pub(crate) needed: usize,
+    /// `None` if no bound is known.
+    pub(crate) needed: Option<usize>,
     /// Whether a lower bound may be found from the configuration that the tokens lead to.
     pub(crate) is_rough: bool,
 }
 
 impl Levels {
-    /// A number of tokens that suffices after each token.
-    pub(crate) fn most(&self) -> usize {
-        let groups = self.groups.iter().map(|level| level.needed);
-        groups.chain(self.listed.iter().map(|(needed, _)| *needed)).max().unwrap_or(0)
+    /// Whether a bound is known after some token.
+    pub(crate) fn are_known(&self) -> bool {
+        self.groups.iter().any(|level| level.needed.is_some())
+            || self.listed.iter().any(|(needed, _)| needed.is_some())
+    }
+
+    /// Adds tokens to the list of those that need as many after them.
+    pub(crate) fn list(&mut self, needed: Option<usize>, tokens: &[TokenId]) {
+        match self.listed.iter_mut().find(|(known, _)| *known == needed) {
+            Some((_, listed)) => listed.extend_from_slice(tokens),
+            None => self.listed.push((needed, tokens.to_vec())),
+        }
     }
 
     pub(crate) fn partition(&self) -> Option<&Arc<TokenPartition>> {

@@ -29,8 +29,9 @@ use fewer::Fewer;
 pub(crate) use kept::KeptMask;
 pub(in crate::mask) use kept::KeptMasks;
 pub(crate) use levels::{Level, Levels};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 pub(in crate::mask) use spell::spelled;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use ways::{Along, Ways};
 
@@ -64,6 +65,9 @@ impl Effort {
 
 /// The maximum numbers of places that a quick search examines for the shortest completion, and then for any completion.
 const QUICK: (usize, usize) = (128, 1024);
+
+/// The most places within an item that are examined for letters to another item than the earlier ones.
+const PLACES_IN_ITEM: usize = 1 << 10;
 
 /// The known completions of a configuration, regardless of the names read.
 #[derive(Clone, Debug)]
@@ -127,6 +131,8 @@ pub(crate) struct Completions {
     /// The levels of configurations; `None` where they are not known for all tokens.
     levels: FxHashMap<ConfigurationId, Option<Box<Levels>>>,
     known: FxHashMap<ConfigurationId, Known>,
+    /// The bounds of configurations whose open items may become earlier ones.
+    to_another_item: FxHashMap<ConfigurationId, Option<u32>>,
     /// The number of places that searches examined, including searches whose results were cached: it depends only on
     /// the queries.
     pub(in crate::mask) searched: usize,
@@ -143,6 +149,7 @@ impl Completions {
         self.ways = Ways::default();
         self.levels = FxHashMap::default();
         self.known = FxHashMap::default();
+        self.to_another_item = FxHashMap::default();
         self.bytes = 0;
     }
 
@@ -154,6 +161,7 @@ impl Completions {
             + self.ways.memory_usage()
             + map_bytes(&self.levels)
             + map_bytes(&self.known)
+            + map_bytes(&self.to_another_item)
     }
 
     /// The number of configurations searched, and, among those searched with [`Effort::All`], the numbers of those with
@@ -370,7 +378,11 @@ impl Completions {
         (&mut self.ways, Along { bounds, letters: &with.letters.bytes, vocabulary })
     }
 
-    /// An upper bound on the tokens that lead from a configuration to a word: see [`Ways::tokens`].
+    /// An upper bound on the tokens that lead from a configuration to a word, regardless of the names read; `None` if
+    /// none is known. Unless it is 0, some token leads to a configuration with a lower bound.
+    ///
+    /// While an open item of a list of different items may become an earlier one, the bound counts the letters to where
+    /// it cannot. Elsewhere it is that of the [forgetful](Lazy::forgetful) configuration: see [`Ways::tokens`].
     pub(in crate::mask) fn potential(
         &mut self,
         lazy: &mut Lazy<'_>,
@@ -378,8 +390,51 @@ impl Completions {
         vocabulary: &Vocabulary,
         id: ConfigurationId,
     ) -> Result<Option<u32>> {
-        let (ways, along) = self.along(with, vocabulary);
-        ways.tokens(lazy, along, id)
+        if lazy.is_accepting(id) || !lazy.remembers_items(id) {
+            let (ways, along) = self.along(with, vocabulary);
+            return ways.tokens(lazy, along, id);
+        }
+        if lazy.watches_of(id).is_empty() {
+            let forgetful = lazy.forgetful(id)?;
+            let (ways, along) = self.along(with, vocabulary);
+            return ways.tokens(lazy, along, forgetful);
+        }
+        if let Some(&known) = self.to_another_item.get(&id) {
+            return Ok(known);
+        }
+        let found = self.tokens_to_another_item(lazy, with, vocabulary, id)?;
+        self.to_another_item.insert(id, found);
+        Ok(found)
+    }
+
+    /// The [`potential`](Completions::potential) of a configuration whose open items may become earlier ones: breadth
+    /// first over letters, to the first place where they cannot.
+    fn tokens_to_another_item(
+        &mut self,
+        lazy: &mut Lazy<'_>,
+        with: &Arc<Sufficient>,
+        vocabulary: &Vocabulary,
+        from: ConfigurationId,
+    ) -> Result<Option<u32>> {
+        let mut seen = FxHashSet::from_iter([from]);
+        let mut open = VecDeque::from([(from, 0)]);
+        while let Some((at, read)) = open.pop_front() {
+            for byte in lazy.candidate_bytes(at).intersection(&with.letters.bytes).iter() {
+                lazy.work.spend(1)?;
+                let next = lazy.step(at, byte)?;
+                if !next.is_ordinary() {
+                    continue;
+                }
+                if lazy.is_accepting(next) || lazy.watches_of(next).is_empty() {
+                    if let Some(tokens) = self.potential(lazy, with, vocabulary, next)? {
+                        return Ok(Some(tokens.saturating_add(read + 1)));
+                    }
+                } else if seen.len() < PLACES_IN_ITEM && seen.insert(next) {
+                    open.push_back((next, read + 1));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// An upper bound on the tokens that lead from a configuration of a residual to its return, if the way leads to

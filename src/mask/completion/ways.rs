@@ -11,7 +11,7 @@ use crate::grammar::ByteSet;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// Ways of more letters than this are not followed: each of their letters counts as a token.
-pub(in crate::mask) const MOST_LETTERS: u32 = 1 << 12;
+pub(in crate::mask) const MOST_LETTERS: u32 = 1 << 14;
 
 /// In place of a number of tokens: the way was not followed, or there is none.
 const UNKNOWN: u32 = u32::MAX;
@@ -181,6 +181,8 @@ impl Along<'_> {
             lazy.work.spend(1)?;
             let (next, last) = lazy.step_run(at, byte)?;
             tried = Some(last);
+            // the first item of a list equals no earlier one
+            let next = lazy.forgetful(next)?;
             if next.is_ordinary() && self.bounds.of(lazy, next)? < bound {
                 return Ok(Some((byte, next)));
             }

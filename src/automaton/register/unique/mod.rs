@@ -316,7 +316,11 @@ impl register::Register for UniqueItems {
         let exit = estimates.state(lazy, self.exit);
         let is_upper = estimates.measure.is_upper();
         let value = frame.value;
-        let Some(seen) = value.seen_items() else { return Ok(if is_upper { ENDLESS } else { exit }) };
+        let Some(seen) = value.seen_items() else {
+            // of a forgetful item no earlier value matters: the list ends after it, if it may
+            let ends = !is_upper || value.may_end() && value != FrameValue::UNKNOWN;
+            return Ok(if ends { exit } else { ENDLESS });
+        };
         let came = lazy.memory.get(seen).count;
         let between = value.is_between();
         if is_upper {

@@ -141,17 +141,26 @@ impl MaskCache {
         of_configuration::at(on, tables, with, configuration)
     }
 
-    /// The letters of the way from a configuration to a word, as far as it was followed.
-    pub(crate) fn letters_of_way(&self, configuration: ConfigurationId) -> impl Iterator<Item = u8> + '_ {
-        self.completions.letters_of_way(configuration)
+    /// The letters of the way that [begins](MaskCache::begin_of_way) at a configuration, as far as it was followed.
+    pub(crate) fn letters_of_way(&self, begin: ConfigurationId) -> impl Iterator<Item = u8> + '_ {
+        self.completions.letters_of_way(begin)
     }
 
-    /// The tokens of the way from a configuration to a word, if it was followed.
-    pub(crate) fn way(
-        &self,
-        configuration: ConfigurationId,
-        vocabulary: &Vocabulary,
-    ) -> Option<Vec<TokenId>> {
-        self.completions.way(configuration, vocabulary)
+    /// The tokens of the way that [begins](MaskCache::begin_of_way) at a configuration, if it was followed.
+    pub(crate) fn way(&self, begin: ConfigurationId, vocabulary: &Vocabulary) -> Option<Vec<TokenId>> {
+        self.completions.way(begin, vocabulary)
+    }
+
+    /// The configuration where the way from another to a word begins: the forgetful one, unless an open item may become
+    /// an earlier one. Then no way is known.
+    pub(crate) fn begin_of_way(
+        &mut self,
+        automaton: &Automaton,
+        at: ConfigurationId,
+    ) -> Result<ConfigurationId> {
+        match self.tables.remembers_items(at) && self.tables.watches_of(at).is_empty() {
+            true => Lazy::new(automaton, &mut self.tables).forgetful(at),
+            false => Ok(at),
+        }
     }
 }
