@@ -110,6 +110,34 @@ fn spell_forced(m: &Matcher, forced: &[u8], tokens: &mut Vec<TokenId>) -> Result
     Ok(rest.is_empty())
 }
 
+pub(super) fn greedy_forced_tokens(m: &mut Matcher) -> Result<Vec<TokenId>> {
+    let forced = forced_bytes(m)?;
+    let trie = m.compiled.vocabulary().trie();
+    let ends = m.compiled.end_tokens();
+    let is_text = |token: &&TokenId| !ends.contains(token);
+    let mut tokens = Vec::new();
+    let mut rest = &forced[..];
+    // the list may end anywhere; see `spell_forced`
+    let mut bytes_left = MOST_READ.saturating_mul(1 + forced.len());
+    let mut last = trie.root();
+    while !rest.is_empty() {
+        let (mut node, mut longest, mut read) = (trie.root(), None, 0);
+        while let Some(child) = rest.get(read).and_then(|&byte| trie.child(node, byte)) {
+            (node, read) = (child, read + 1);
+            longest = trie.tokens(node).iter().find(is_text).map(|&token| (token, read, node)).or(longest);
+        }
+        let Some((token, length, end)) = longest.filter(|_| read <= bytes_left) else { break };
+        bytes_left -= read;
+        tokens.push(token);
+        last = end;
+        rest = &rest[length..];
+    }
+    if !tokens.is_empty() && trie.tokens_below(last).iter().any(|token| is_text(&token)) {
+        tokens.pop();
+    }
+    Ok(tokens)
+}
+
 pub(super) fn mask_takes_work(m: &mut Matcher) -> Result<bool> {
     if m.path.has_ended() || masks::knows_mask(m) {
         return Ok(false);

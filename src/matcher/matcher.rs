@@ -363,6 +363,18 @@ impl Matcher {
         forced::forced_tokens(self)
     }
 
+    /// Tokens that spell a prefix of the [forced bytes](Matcher::forced_bytes), each the longest that fits, without the
+    /// last of them if a longer token of the vocabulary begins with it. Unlike
+    /// [`forced_tokens`](Matcher::forced_tokens), the rule depends on the vocabulary alone and not on what may follow,
+    /// and tokens of token terminals are not included. XGrammar has the same rule. End tokens are neither included nor
+    /// longer tokens. The tokens are not accepted.
+    ///
+    /// # Errors
+    /// `limit/exceeded` if a limit such as `mask_work` or `cache_bytes` is exceeded.
+    pub fn greedy_forced_tokens(&mut self) -> Result<Vec<TokenId>> {
+        forced::greedy_forced_tokens(self)
+    }
+
     /// Whether the next mask is not known yet and is likely to allow several tokens: two different bytes may come next.
     /// Computing such a mask may take long. It can be computed while a language model runs, because no token is forced.
     /// False after the end.

@@ -26,6 +26,7 @@ mod free_text;
 mod gbnf;
 mod grammar_analysis;
 mod grammar_imports;
+mod greedy_tokens;
 mod hostile;
 mod imports;
 mod json_schema;
