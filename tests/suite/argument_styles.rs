@@ -38,6 +38,10 @@ fn written(style: Elements) -> Written {
         "qwen_xml" => Written { is_python: true, ..plain("<parameter=", ">", "</parameter>") },
         "minimax_xml" => plain("<parameter name=\"", "\">", "</parameter>"),
         "glm_xml" => Written { value: "<arg_value>", ..plain("<arg_key>", "</arg_key>", "</arg_value>") },
+        "hy3_xml" => Written {
+            value: "<arg_value:opensource>",
+            ..plain("<arg_key:opensource>", "</arg_key:opensource>", "</arg_value:opensource>")
+        },
         "deepseek_xml" => Written {
             kinds: [yes, no, no, no, no, no],
             ..plain("<｜DSML｜parameter name=\"", "\"", "</｜DSML｜parameter>")
@@ -258,7 +262,7 @@ fn random_value_schema(draw: &mut Choices<'_>, depth: usize) -> Value {
     }
 }
 
-fn random_object_schema(draw: &mut Choices<'_>, depth: usize) -> Value {
+pub(crate) fn random_object_schema(draw: &mut Choices<'_>, depth: usize) -> Value {
     let names = ["a", "b", "c"];
     let count = 1 + draw.below(3);
     let properties: Map<String, Value> =
@@ -269,7 +273,7 @@ fn random_object_schema(draw: &mut Choices<'_>, depth: usize) -> Value {
     schema
 }
 
-fn random_value(draw: &mut Choices<'_>, schema: &Value) -> Value {
+pub(crate) fn random_value(draw: &mut Choices<'_>, schema: &Value) -> Value {
     if let Some(list) = schema.get("enum") {
         return list[draw.below(list.as_array().unwrap().len())].clone();
     }
@@ -299,7 +303,7 @@ fn random_value(draw: &mut Choices<'_>, schema: &Value) -> Value {
 }
 
 /// Returns whether the members of all objects in a value are in the order of their declarations.
-fn is_ordered(schema: &Value, value: &Value) -> bool {
+pub(crate) fn is_ordered(schema: &Value, value: &Value) -> bool {
     match value {
         Value::Object(members) => {
             let Some(declared) = schema["properties"].as_object() else { return true };
@@ -313,7 +317,7 @@ fn is_ordered(schema: &Value, value: &Value) -> bool {
 }
 
 /// Returns a text in which one character is removed, inserted or swapped with another one. An empty text becomes `x`.
-fn changed(draw: &mut Choices<'_>, text: &str) -> String {
+pub(crate) fn changed(draw: &mut Choices<'_>, text: &str) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     if chars.is_empty() {
         return "x".into();
@@ -331,7 +335,7 @@ fn changed(draw: &mut Choices<'_>, text: &str) -> String {
 fn elements_are_read_as_values_of_the_schema() {
     let (mut accepted, mut refused) = (0, 0);
     crate::random::each(400, 200, |draw| {
-        let style = Elements::ALL[draw.below(8)].1;
+        let style = Elements::ALL[draw.below(Elements::ALL.len())].1;
         let schema = random_object_schema(draw, 2);
         let any_order = draw.chance(50);
         let order = if any_order { PropertyOrder::Any } else { PropertyOrder::Declared };

@@ -2,6 +2,7 @@
 
 mod argument_styles;
 mod automaton_spec;
+mod bare_names;
 mod bounded_parts;
 mod bounds;
 mod budget_bounds;

@@ -28,6 +28,8 @@ pub enum Elements {
     DeepSeekV41,
     /// `<arg_key>name</arg_key><arg_value>value</arg_value>`, with whitespace between the two.
     Glm,
+    /// Like [`Glm`](Elements::Glm), with `:opensource` at the end of each name: `<arg_key:opensource>`.
+    Hy3,
     /// `<cofl:value name="name" type="raw">value</cofl:value>`, with `json` for scalars that are not strings. Objects
     /// (`dict`) and arrays (`list`) contain such elements, those of arrays without a name.
     Cohere,
@@ -38,13 +40,14 @@ pub enum Elements {
 
 impl Elements {
     /// All styles, with their names in structural tags.
-    pub const ALL: [(&'static str, Elements); 8] = [
+    pub const ALL: [(&'static str, Elements); 9] = [
         ("qwen_xml", Elements::Qwen),
         ("minimax_xml", Elements::MiniMax),
         ("minimax_m3_xml", Elements::MiniMaxM3),
         ("deepseek_xml", Elements::DeepSeek),
         ("deepseek_v4_1_xml", Elements::DeepSeekV41),
         ("glm_xml", Elements::Glm),
+        ("hy3_xml", Elements::Hy3),
         ("cohere_xml", Elements::Cohere),
         ("kimi_k3_xml", Elements::KimiK3),
     ];
@@ -67,6 +70,7 @@ impl Elements {
             Elements::DeepSeek => &DEEPSEEK,
             Elements::DeepSeekV41 => &DEEPSEEK_V4_1,
             Elements::Glm => &GLM,
+            Elements::Hy3 => &HY3,
             Elements::Cohere => &COHERE,
             Elements::KimiK3 => &KIMI_K3,
         }
@@ -213,6 +217,14 @@ const GLM: Style = Style {
     after_name: "</arg_key>",
     before_value: "<arg_value>",
     stop: "</arg_value>",
+    ..MINIMAX
+};
+
+const HY3: Style = Style {
+    before_name: "<arg_key:opensource>",
+    after_name: "</arg_key:opensource>",
+    before_value: "<arg_value:opensource>",
+    stop: "</arg_value:opensource>",
     ..MINIMAX
 };
 

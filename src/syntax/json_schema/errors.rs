@@ -180,13 +180,19 @@ grammata_base::errors! {
         found(reason) help("change the keywords that contradict each other");
 
     no_object() =
-        "json-schema/no-object", "no value of the schema is an object, and a style of elements writes objects"
+        "json-schema/no-object", "no value of the schema is an object, and this style writes objects"
         allowed("a schema that some object satisfies")
         help("describe the arguments with `\"type\": \"object\"`, or use the style `json`");
 
     element_name(name: &str) = "json-schema/element-name", "the style of elements cannot write this name"
         found(excerpt(name))
         allowed("a name that is not blank, without what ends a name in that style")
+        help("rename the property, or use the style `json`");
+
+    bare_name(name: &str) = "json-schema/bare-name", "this style cannot write the name, which has no quotes there"
+        found(excerpt(name))
+        allowed("`gemma`: a name without `: , {{ }} [ ]`, `<|\"|>`, control characters and outer white space; \
+                 `python_keywords`: an identifier of Python")
         help("rename the property, or use the style `json`");
 
     dead_schema(reason: &str) =

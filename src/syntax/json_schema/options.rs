@@ -101,11 +101,42 @@ pub enum Spelling {
     /// except those of [`Options::unencoded`] as `%XX` with uppercase hexadecimal digits. Null, arrays and objects are
     /// not in the language.
     Percent,
+    /// Objects only, written as JSON, except that a string is written as its characters between two marks `<|"|>`, and
+    /// names of members have no quotes, as Gemma 4 writes arguments. There is no whitespace between a name and its colon. Undeclared names are
+    /// ASCII identifiers, or, if the schema restricts them, visible text without the punctuation of JSON; they may
+    /// repeat.
+    Gemma,
+    /// Objects only, written as keyword arguments of Python: `a=1, b="x"`. The values are those of
+    /// [`Python`](Spelling::Python). Undeclared names are ASCII identifiers that are not keywords; they may repeat.
+    Keywords,
     /// Objects only, each member written as an element of a style.
     Elements(Elements),
 }
 
 impl Spelling {
+    /// The styles of arguments in structural tags, with their names.
+    pub const STYLES: [(&'static str, Spelling); 3 + Elements::ALL.len()] = {
+        let mut all = [("json", Spelling::Json); 3 + Elements::ALL.len()];
+        all[1] = ("gemma", Spelling::Gemma);
+        all[2] = ("python_keywords", Spelling::Keywords);
+        let mut index = 0;
+        while index < Elements::ALL.len() {
+            all[3 + index] = (Elements::ALL[index].0, Spelling::Elements(Elements::ALL[index].1));
+            index += 1;
+        }
+        all
+    };
+
+    /// Returns the style of a name in structural tags.
+    pub fn of_style(name: &str) -> Option<Spelling> {
+        Spelling::STYLES.iter().find(|(known, _)| *known == name).map(|(_, spelling)| *spelling)
+    }
+
+    /// Returns the name in structural tags; `None` if they have no such style.
+    pub fn style_name(self) -> Option<&'static str> {
+        Spelling::STYLES.iter().find(|(_, spelling)| *spelling == self).map(|(name, _)| *name)
+    }
+
     /// Returns the style of elements, or `None` if members are not written as elements.
     pub(super) fn style(self) -> Option<&'static Style> {
         match self {

@@ -1,5 +1,6 @@
 //! Arrays.
 
+use super::bare::marked;
 use super::{Emitter, Layout, contained, elements, value};
 use crate::error::Result;
 use crate::grammar::{Distinct, ExprId, Member, Members, Order};
@@ -179,6 +180,10 @@ impl<'a> Emitter<'_, 'a> {
             if style.is_some() {
                 return unsupported("of items that are not listed, in this style");
             }
+            let classes = array.items.iter().flat_map(|run| &run.classes);
+            if self.is_marked() && classes.into_iter().any(|class| self.has_compounds(class.value)) {
+                return unsupported("of arrays or objects, in this style");
+            }
             return self.distinct(array, count, schema);
         };
         let listed = listed.into_iter().filter(|(_, value)| !self.is_excluded(value, style));
@@ -188,7 +193,10 @@ impl<'a> Emitter<'_, 'a> {
         for (hits, value) in listed {
             let text = match style {
                 Some(style) => elements::listed_item(style, &value),
-                None => value::canonical(&value),
+                None => match &value {
+                    Value::String(text) if self.is_marked() => marked(text),
+                    value => value::canonical(value),
+                },
             };
             match seen.get(&text) {
                 Some(known) if *known == hits => continue,

@@ -1,6 +1,7 @@
 //! Objects whose members are elements; [`Style`] describes a style of elements.
 
 use super::Emitter;
+use super::object::Notation;
 use super::text::{Characters, spelled};
 use super::value::canonical;
 use crate::error::Result;
@@ -60,7 +61,7 @@ impl<'a> Emitter<'_, 'a> {
                     if let Some(object) =
                         typed.object.as_deref().filter(|_| typed.types.contains(TypeSet::OBJECT))
                     {
-                        let members = self.members(object, Some(style), pointer)?;
+                        let members = self.members(object, Notation::Elements(style), pointer)?;
                         ways.extend(members.map(|list| self.member_list(list)));
                     }
                 }
@@ -123,34 +124,11 @@ impl<'a> Emitter<'_, 'a> {
     /// Returns a member of a class of undeclared names. If elements close by name, the names at the beginning and at
     /// the end are both of the class.
     pub(super) fn further_element(&mut self, class: &RestShape<'a>, style: &'static Style) -> Result<ExprId> {
-        let RestShape { tests, others, strings, value } = class;
         let characters = Characters::Escaped(style.name_characters(), style.escapes);
-        let mut all = Vec::new();
-        if tests.is_empty() && strings.is_none() && style.further == FurtherNames::Identifiers {
-            let first = self.g.class([('A', 'Z'), ('_', '_'), ('a', 'z')]);
-            let next = self.g.class([('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')]);
-            let next = self.g.star(next);
-            all.push(self.g.sequence([first, next]));
-        } else {
-            let character = spelled(&mut self.g, &CharClass::any(), &characters);
-            all.push(self.g.plus(character));
-        }
-        let names = Typed { tests: tests.clone(), ..Typed::default() };
-        if !tests.is_empty() {
-            all.push(self.string_text(&names, &characters)?);
-        }
-        if let &Some(strings) = strings {
-            all.push(self.strings_of(strings, &characters)?);
-        }
-        if !others.is_empty() {
-            let others: Vec<ExprId> =
-                others.iter().map(|name| self.spelled_text(name, &characters)).collect();
-            let others = self.g.choice(others);
-            all.push(self.g.complement(others));
-        }
-        all.extend(self.without_excluded());
-        let name = self.g.intersection(all);
-        let tail = self.tail(*value, style)?;
+        let is_free = class.tests.is_empty() && class.strings.is_none();
+        let is_identifier = is_free && style.further == FurtherNames::Identifiers;
+        let name = self.further_name(class, &characters, is_identifier)?;
+        let tail = self.tail(class.value, style)?;
         let (before, after) = (self.g.text(style.before_name), self.g.text(style.after_name));
         let end = match style.closing_name {
             Some([before, after]) => {
@@ -161,6 +139,41 @@ impl<'a> Emitter<'_, 'a> {
             None => self.g.empty(),
         };
         Ok(self.g.sequence([before, name, after, tail, end, self.layout.space]))
+    }
+
+    /// Returns a name of a class of undeclared names, without quotes: an ASCII identifier or any characters, under the
+    /// restrictions of the class.
+    pub(super) fn further_name(
+        &mut self,
+        class: &RestShape<'a>,
+        characters: &Characters,
+        is_identifier: bool,
+    ) -> Result<ExprId> {
+        let RestShape { tests, others, strings, value: _ } = class;
+        let mut all = Vec::new();
+        if is_identifier {
+            let first = self.g.class([('A', 'Z'), ('_', '_'), ('a', 'z')]);
+            let next = self.g.class([('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')]);
+            let next = self.g.star(next);
+            all.push(self.g.sequence([first, next]));
+        } else {
+            let character = spelled(&mut self.g, &CharClass::any(), characters);
+            all.push(self.g.plus(character));
+        }
+        let names = Typed { tests: tests.clone(), ..Typed::default() };
+        if !tests.is_empty() {
+            all.push(self.string_text(&names, characters)?);
+        }
+        if let &Some(strings) = strings {
+            all.push(self.strings_of(strings, characters)?);
+        }
+        if !others.is_empty() {
+            let others: Vec<ExprId> = others.iter().map(|name| self.spelled_text(name, characters)).collect();
+            let others = self.g.choice(others);
+            all.push(self.g.complement(others));
+        }
+        all.extend(self.without_excluded());
+        Ok(self.g.intersection(all))
     }
 
     /// Returns the strings of a conjunction, without quotes.
@@ -300,8 +313,11 @@ impl<'a> Emitter<'_, 'a> {
             && let Some(object) = object
         {
             let object = match style.item {
-                Some(_) => self.members(object, Some(style), pointer)?.map(|list| self.member_list(list)),
-                None => Some(self.object(object)?),
+                Some(_) => {
+                    let members = self.members(object, Notation::Elements(style), pointer)?;
+                    members.map(|list| self.member_list(list))
+                }
+                None => Some(self.object(object, pointer)?),
             };
             if let Some(object) = object {
                 let object = self.compound_element(object, style);
@@ -365,17 +381,22 @@ impl<'a> Emitter<'_, 'a> {
 
     /// Returns any text with the end of the element.
     fn closed_text(&mut self, style: &Style) -> ExprId {
+        self.closed_by(style.stop)
+    }
+
+    /// Returns any text with its end, which does not occur before. A grammar has one such end.
+    pub(super) fn closed_by(&mut self, stop: &str) -> ExprId {
         if let Some(known) = self.elements.closed_text {
             return known;
         }
         let excludes = &self.options.excludes;
         let text = if excludes.is_empty() {
             let empty = self.g.empty();
-            FreeText { triggers: vec![(style.stop.into(), empty)], ..FreeText::default() }
+            FreeText { triggers: vec![(stop.into(), empty)], ..FreeText::default() }
         } else {
             // the end of the element may contain what the text must not
-            let forbidden = excludes.iter().map(String::as_str).chain([style.stop]);
-            let end = Some(self.g.text(style.stop));
+            let forbidden = excludes.iter().map(String::as_str).chain([stop]);
+            let end = Some(self.g.text(stop));
             FreeText { triggers: Vec::new(), forbidden: forbidden.map(Box::from).collect(), end }
         };
         let text = self.g.free_text(&text);

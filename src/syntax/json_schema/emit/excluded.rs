@@ -1,6 +1,7 @@
 //! Texts that must not occur in strings as they are written.
 
 use super::Emitter;
+use super::bare::MARK;
 use crate::grammar::{ExprId, FreeText};
 use crate::syntax::json_schema::elements::Style;
 use crate::syntax::json_schema::values::json::{Map, Value};
@@ -40,9 +41,13 @@ impl Emitter<'_, '_> {
         self.options.excludes.iter().any(|excluded| written.contains(excluded.as_str()))
     }
 
-    /// Whether an excluded text or the end of an element occurs in a string in canonical spelling of JSON.
+    /// Whether an excluded text or the end of an element occurs in a string in canonical spelling of JSON, or an
+    /// excluded text or a mark in a string between marks.
     fn is_excluded_string(&self, text: &str) -> bool {
         let stop = self.options.spelling.style().map(|style| style.stop);
+        if self.is_marked() {
+            return text.contains(MARK) || self.is_excluded_text(text);
+        }
         if self.options.excludes.is_empty() && stop.is_none() {
             return false;
         }
@@ -54,6 +59,8 @@ impl Emitter<'_, '_> {
     pub(super) fn is_excluded_name(&self, name: &str, style: Option<&Style>) -> bool {
         match style {
             Some(style) => style.written_name(name).is_some_and(|name| self.is_excluded_text(&name)),
+            // a name that is not written is refused where it is declared, and else not in the language
+            None if self.is_marked() => self.is_excluded_text(name),
             None => self.is_excluded_string(name),
         }
     }
@@ -73,6 +80,9 @@ impl Emitter<'_, '_> {
 
     /// Whether an excluded text occurs in a name or value of the members of a listed object.
     pub(super) fn has_excluded_member(&self, map: &Map<'_>, style: Option<&Style>) -> bool {
-        map.iter().any(|(name, value)| self.is_excluded_name(name, style) || self.is_excluded(value, style))
+        let is_unwritten = |name| style.is_none() && self.is_marked() && self.bare_key(name).is_none();
+        map.iter().any(|(name, value)| {
+            is_unwritten(name) || self.is_excluded_name(name, style) || self.is_excluded(value, style)
+        })
     }
 }

@@ -4,6 +4,7 @@
 //! call. Small ones, and those that are used once, are written in place. Each is labelled with its JSON Pointer.
 
 mod array;
+mod bare;
 mod completing;
 mod contained;
 mod elements;
@@ -83,6 +84,7 @@ pub(super) fn emit(
                     let ways = [emitter.g.rule(root), emitter.single_quoted(all.root())?];
                     emitter.g.choice(ways)
                 }
+                (Spelling::Gemma | Spelling::Keywords, _) => emitter.bare_objects()?,
                 (_, Some(style)) => emitter.elements(style)?,
                 (_, None) => emitter.text()?,
             };
@@ -132,6 +134,8 @@ struct Layout {
     space: ExprId,
     comma: ExprId,
     colon: ExprId,
+    /// The text after a mark that is a part of a name.
+    after_name: ExprId,
     open_object: ExprId,
     close_object: ExprId,
     open_array: ExprId,
@@ -162,6 +166,7 @@ impl Layout {
         let has_marks = options.spelling.style().is_none_or(|style| style.item.is_none());
         let empty = g.empty();
         let after_mark = g.text(if options.whitespace == Whitespace::Spaced { " " } else { "" });
+        let after_name = g.sequence([after_mark, space]);
         let mut spaced = |token: &str| match token {
             "" => empty,
             token => {
@@ -172,10 +177,12 @@ impl Layout {
         };
         Ok(Layout {
             is_json: options.spelling.style().is_none()
+                && options.spelling != Spelling::Gemma
                 && !matches!(options.whitespace, Whitespace::Pattern(_)),
             space,
             comma: spaced(if has_marks { "," } else { "" }),
             colon: spaced(":"),
+            after_name: if options.spelling == Spelling::Gemma { after_name } else { empty },
             open_object: spaced("{"),
             open_array: spaced(if has_marks { "[" } else { "" }),
             close_object: g.text("}"),
@@ -271,7 +278,7 @@ impl<'a> Emitter<'_, 'a> {
         if has(TypeSet::OBJECT)
             && let Some(object) = object
         {
-            alternatives.push(self.object(object)?);
+            alternatives.push(self.object(object, pointer)?);
         }
         if has(TypeSet::ARRAY)
             && let Some(array) = array
@@ -324,7 +331,7 @@ impl<'a> Emitter<'_, 'a> {
     /// Returns the literals for true, false and null.
     fn words(&self) -> [&'static str; 3] {
         match self.options.spelling {
-            Spelling::Python => ["True", "False", "None"],
+            Spelling::Python | Spelling::Keywords => ["True", "False", "None"],
             _ => ["true", "false", "null"],
         }
     }
@@ -333,12 +340,15 @@ impl<'a> Emitter<'_, 'a> {
     fn character(&mut self) -> ExprId {
         let spelling = self.options.spelling;
         *self.character.get_or_insert_with(|| match spelling {
-            Spelling::Python => strings::canonical_character(&mut self.g),
+            Spelling::Python | Spelling::Keywords => strings::canonical_character(&mut self.g),
             _ => strings::character(&mut self.g),
         })
     }
 
     fn string(&mut self, typed: &Typed<'a>) -> Result<ExprId> {
+        if self.is_marked() {
+            return self.marked_string(typed);
+        }
         let Typed { types: _, number: _, length, tests, excluded, array: _, object: _ } = typed;
         let excluded: Vec<&str> = excluded.iter().filter_map(|value| value.as_str()).collect();
         let mut all: SmallVec<[ExprId; 2]> = SmallVec::new();

@@ -5,31 +5,54 @@ use super::python::with_single_quotes;
 use crate::error::Result;
 use crate::grammar::{ExprId, Expression, Member, Members, Names};
 use crate::syntax::json_schema::elements::Style;
+use crate::syntax::json_schema::errors;
 use crate::syntax::json_schema::normal::shape::{MemberShape, ObjectShape, RestShape};
 use crate::syntax::json_schema::strings;
 use crate::syntax::json_schema::values::counts::Counts;
 use crate::syntax::json_schema::values::quote;
 use smallvec::SmallVec;
 
+/// How members are written.
+#[derive(Clone, Copy)]
+pub(super) enum Notation {
+    /// A string as name, a colon, and the value.
+    Quoted,
+    /// A name without quotes, a mark, and the value.
+    Bare,
+    /// Elements of a style.
+    Elements(&'static Style),
+}
+
+impl Notation {
+    fn style(self) -> Option<&'static Style> {
+        match self {
+            Notation::Elements(style) => Some(style),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> Emitter<'_, 'a> {
-    /// Returns an object in JSON.
-    pub(super) fn object(&mut self, object: &ObjectShape<'a>) -> Result<ExprId> {
-        Ok(match self.members(object, None, "")? {
+    /// Returns an object in braces.
+    pub(super) fn object(&mut self, object: &ObjectShape<'a>, pointer: &str) -> Result<ExprId> {
+        let notation = if self.is_marked() { Notation::Bare } else { Notation::Quoted };
+        Ok(match self.members(object, notation, pointer)? {
             Some(list) => self.braces(list),
             None => self.g.never(),
         })
     }
 
-    /// Returns the members of an object, in JSON or as elements of a style. `None` if there is no such object.
+    /// Returns the members of an object. `None` if there is no such object.
     ///
     /// # Errors
     /// A name or a value without a grammar, with the pointer of the object's schema.
     pub(super) fn members(
         &mut self,
         object: &ObjectShape<'a>,
-        style: Option<&'static Style>,
+        notation: Notation,
         pointer: &str,
     ) -> Result<Option<Members>> {
+        let style = notation.style();
         let ObjectShape { members: shapes, rest, ones: classes_of_ones, conditions, count } = object;
         if count.is_crossed() {
             return Ok(None);
@@ -44,12 +67,17 @@ impl<'a> Emitter<'_, 'a> {
                 places.push(is_possible.then_some(members.len() as u32));
             }
             if is_possible {
-                let (key, value) = match style {
-                    Some(style) => {
+                let (key, value) = match notation {
+                    Notation::Elements(style) => {
                         let key = self.element_key(name, style, pointer)?;
                         (key.into_bytes().into(), self.element_value((name, value), style)?)
                     }
-                    None => {
+                    Notation::Bare => {
+                        let key = self.bare_key(name).ok_or_else(|| errors::bare_name(pointer, name))?;
+                        let value = self.inner(value);
+                        (key, self.bare_value(value))
+                    }
+                    Notation::Quoted => {
                         let value = self.inner(value);
                         (quote::quoted_bytes(name), self.member_value(value))
                     }
@@ -67,10 +95,10 @@ impl<'a> Emitter<'_, 'a> {
         if is_conditional && shapes.iter().any(|member| member.required && is_lacking(member.name)) {
             return Ok(None);
         }
-        let rest = self.further(rest, style)?;
+        let rest = self.further(rest, notation)?;
         let mut ones = Vec::new();
         for classes in classes_of_ones {
-            let one = self.further(classes, style)?;
+            let one = self.further(classes, notation)?;
             places.push(one.map(|_| (members.len() + ones.len()) as u32));
             ones.extend(one);
         }
@@ -84,16 +112,13 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     /// Returns a member of one of several classes of names; `None` if none is possible.
-    fn further(
-        &mut self,
-        classes: &[RestShape<'a>],
-        style: Option<&'static Style>,
-    ) -> Result<Option<ExprId>> {
+    fn further(&mut self, classes: &[RestShape<'a>], notation: Notation) -> Result<Option<ExprId>> {
         let mut members: SmallVec<[ExprId; 4]> = SmallVec::new();
         for class in classes.iter().filter(|class| self.satisfiable.is_possible(class)) {
-            members.push(match style {
-                Some(style) => self.further_element(class, style)?,
-                None => {
+            members.push(match notation {
+                Notation::Elements(style) => self.further_element(class, style)?,
+                Notation::Bare => self.further_bare(class)?,
+                Notation::Quoted => {
                     let name = self.rest_name(class)?;
                     let value = self.inner(class.value);
                     let value = self.member_value(value);

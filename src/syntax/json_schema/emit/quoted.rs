@@ -24,7 +24,15 @@ pub(super) fn has_both_quotes(all: &Conjunctions<'_>, options: &Options) -> bool
         }
         _ => false,
     };
-    options.spelling == Spelling::Python && !all.ids().any(is_tracked)
+    // the names of keyword arguments have no quotes
+    let root = all.root();
+    let is_inner = |id: ConjunctionId| {
+        id != root
+            || options.spelling == Spelling::Python
+            || all.ids().any(|id| all.shape_of(id).children().into_iter().any(|child| child == root))
+    };
+    matches!(options.spelling, Spelling::Python | Spelling::Keywords)
+        && !all.ids().any(|id| is_tracked(id) && is_inner(id))
 }
 
 impl<'a> Emitter<'_, 'a> {

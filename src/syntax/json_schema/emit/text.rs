@@ -94,7 +94,7 @@ impl<'a> Emitter<'_, 'a> {
             && !self.has_only_scalars()
             && let Some(object) = object
         {
-            ways.push(self.object(object)?);
+            ways.push(self.object(object, pointer)?);
         }
         if has(TypeSet::ARRAY)
             && !self.has_only_scalars()

@@ -1,6 +1,7 @@
 //! Values that the schema lists.
 
 use super::Emitter;
+use super::bare::marked;
 use crate::grammar::{ExprId, Member, Members};
 use crate::syntax::json_schema::model::numbers;
 use crate::syntax::json_schema::values::decimal::Decimal;
@@ -31,6 +32,7 @@ impl Emitter<'_, '_> {
                 listed(&mut self.g, &number.to_string(), self.options.numbers)
             }
             Value::String(text) if self.has_both_quotes => self.python_text(text),
+            Value::String(text) if self.is_marked() => self.g.text(marked(text)),
             Value::String(text) => self.g.bytes(quote::quoted_bytes(text)),
             Value::Array(list) => {
                 let mut parts = vec![self.layout.open_array];
@@ -49,8 +51,12 @@ impl Emitter<'_, '_> {
                     .iter()
                     .map(|(name, value)| {
                         let value = self.value(value);
-                        let key = quote::quoted_bytes(name);
-                        Member { key, value: self.member_value(value), required: true }
+                        let (key, value) = match self.is_marked() {
+                            // a value with a name that is not written is excluded
+                            true => (self.bare_key(name).unwrap_or_default(), self.bare_value(value)),
+                            false => (quote::quoted_bytes(name), self.member_value(value)),
+                        };
+                        Member { key, value, required: true }
                     })
                     .collect();
                 self.braces(Members {
