@@ -63,6 +63,7 @@ mod serve;
 mod shipped;
 mod strategies;
 mod structural_tag_ends;
+mod structural_tag_syntax;
 mod structural_tags;
 mod tables;
 mod texts;

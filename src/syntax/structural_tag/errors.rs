@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
 use crate::error::{Error, ErrorKind};
 use crate::limits::LimitKind;
-use crate::syntax::json_schema::Elements;
+use crate::syntax::json_schema::Spelling;
 use serde_json::Value;
 
 /// The maximum number of grammar names that the error for an unknown grammar lists; the others are only counted.
@@ -108,6 +108,13 @@ grammata_base::errors! {
         allowed("`begin` as a string")
         help("use `token_triggered_tags` for tags that begin with a token");
 
+    unknown_syntax(pointer: &str, found: &str) =
+        "structural-tag/unknown-syntax", "unknown syntax of a grammar"
+        at(at(pointer))
+        found(excerpt(found))
+        allowed("ebnf, lark")
+        help(did_you_mean(found, ["ebnf", "lark"], "leave `syntax` out, and the text shows which of the two it is"));
+
     grammar_twice(pointer: &str) =
         "structural-tag/grammar-twice", "a format has a grammar and the name of one"
         at(at(pointer)) allowed("`grammar` or `name`") help("leave out one of them");
@@ -118,7 +125,7 @@ grammata_base::errors! {
 }
 
 pub(super) fn unknown_style(pointer: &str, found: &str) -> Error {
-    let styles = ["json"].into_iter().chain(Elements::ALL.map(|(name, _)| name));
+    let styles = Spelling::STYLES.iter().map(|(name, _)| *name);
     error(
         Diagnostic::new("structural-tag/unknown-style", "unknown style")
             .at(at(pointer))

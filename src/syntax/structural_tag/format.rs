@@ -1,6 +1,6 @@
 //! The formats of structural tags, as parsed.
 
-use crate::syntax::json_schema::Elements;
+use crate::syntax::json_schema::Spelling;
 use serde_json::Value;
 
 /// A format with its place in the structural tag.
@@ -20,7 +20,11 @@ pub(super) enum Kind<'v> {
         pattern: &'v str,
         excludes: Vec<&'v str>,
     },
-    Grammar(&'v str),
+    /// A grammar in a notation; without one, the text shows which it is.
+    Grammar {
+        text: &'v str,
+        syntax: Option<Syntax>,
+    },
     /// The name of a grammar that the caller supplies in [`Options::grammars`](super::Options).
     NamedGrammar(&'v str),
     AnyText {
@@ -75,14 +79,22 @@ pub(super) enum Kind<'v> {
     },
 }
 
+/// The notation of a grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Syntax {
+    /// GBNF.
+    Ebnf,
+    Lark,
+}
+
 /// A JSON Schema, and how its values are written.
 #[derive(Debug)]
 pub(super) struct Schema<'v> {
     pub(super) schema: &'v Value,
     /// The JSON Pointer of the schema.
     pub(super) at: String,
-    /// The style in which an object's members are written as elements; `None` for JSON.
-    pub(super) style: Option<Elements>,
+    /// The style in which values are written; `None` for that of the options.
+    pub(super) style: Option<Spelling>,
     pub(super) any_order: bool,
     pub(super) excludes: Vec<&'v str>,
     pub(super) max_whitespace: Option<u32>,

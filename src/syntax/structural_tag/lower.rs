@@ -5,7 +5,7 @@
 
 use super::Compiled;
 use super::errors;
-use super::format::{End, Format, Kind, Mark, Schema, Tag, Times, Token};
+use super::format::{End, Format, Kind, Mark, Schema, Syntax, Tag, Times, Token};
 use super::text::Text;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
@@ -52,7 +52,7 @@ impl Lowering<'_> {
             Kind::ConstString(text) => self.builder.text(text),
             Kind::JsonSchema(schema) => self.schema(schema)?,
             Kind::Regex { pattern, excludes } => self.regex(pattern, excludes, at)?,
-            Kind::Grammar(grammar) => self.grammar(grammar, at)?,
+            Kind::Grammar { text, syntax } => self.grammar(text, *syntax, at)?,
             Kind::NamedGrammar(name) => match self.options.grammars.get(*name) {
                 Some(grammar) => self.builder.import(grammar),
                 None => {
@@ -140,7 +140,7 @@ impl Lowering<'_> {
         let mut options = self.options.json_schema.clone();
         options.excludes.extend(excludes.iter().map(|&text| text.to_owned()));
         if let Some(style) = style {
-            options = options.spelling(json_schema::Spelling::Elements(*style));
+            options = options.spelling(*style);
         }
         if *any_order {
             options = options.property_order(json_schema::PropertyOrder::Any);
@@ -179,10 +179,11 @@ impl Lowering<'_> {
         Ok(self.builder.intersection([matches, text]))
     }
 
-    fn grammar(&mut self, grammar: &str, at: &str) -> Result<ExprId> {
+    fn grammar(&mut self, grammar: &str, syntax: Option<Syntax>, at: &str) -> Result<ExprId> {
         let limits = self.options.json_schema.limits.clone();
         let place = format!("{at}/grammar");
-        let (grammar, warnings) = if lark::is_lark(grammar) {
+        let is_lark = syntax.map_or_else(|| lark::is_lark(grammar), |syntax| syntax == Syntax::Lark);
+        let (grammar, warnings) = if is_lark {
             let options = lark::Options::default().limits(limits);
             lark::compile(grammar, &options).map(|compiled| (compiled.grammar, compiled.warnings))
         } else {

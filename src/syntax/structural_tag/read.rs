@@ -3,9 +3,9 @@
 //! Recursion follows the nesting of the value, which [`compile_value`](super::compile_value) limits.
 
 use super::errors;
-use super::format::{End, Format, Kind, Mark, Schema, Tag, Times, Token};
+use super::format::{End, Format, Kind, Mark, Schema, Syntax, Tag, Times, Token};
 use crate::error::Result;
-use crate::syntax::json_schema::Elements;
+use crate::syntax::json_schema::{Elements, Spelling};
 use serde_json::{Map, Value};
 
 /// The names of the formats, each with its allowed fields in addition to `type`.
@@ -272,10 +272,12 @@ fn schema<'v>(object: &Object<'v, '_>) -> Result<Schema<'v>> {
 }
 
 /// Reads the name of a style of arguments; `None` for `json`.
-fn named_style(name: &Value, at: &str) -> Result<Option<Elements>> {
-    match text(name, at)? {
-        "json" => Ok(None),
-        name => Elements::named(name).map(Some).ok_or_else(|| errors::unknown_style(at, name)),
+fn named_style(name: &Value, at: &str) -> Result<Option<Spelling>> {
+    let name = text(name, at)?;
+    match Spelling::of_style(name) {
+        Some(Spelling::Json) => Ok(None),
+        Some(spelling) => Ok(Some(spelling)),
+        None => Err(errors::unknown_style(at, name)),
     }
 }
 
@@ -294,13 +296,26 @@ fn rule<'v, T>(
     }
 }
 
-/// The name of a grammar of the options, if the format has one. The field `syntax` may only have the value `ebnf`,
-/// which is the same as without the field.
-fn grammar_name<'v>(object: &Object<'v, '_>) -> Result<Option<&'v str>> {
-    if let Some(syntax) = object.optional("syntax").filter(|syntax| syntax.as_str() != Some("ebnf")) {
-        return Err(errors::wrong_type(&object.pointer("syntax"), syntax, "`ebnf`"));
+/// The format `grammar`: a text in a notation, or the name of a grammar of the options.
+fn grammar<'v>(object: &Object<'v, '_>) -> Result<Kind<'v>> {
+    let syntax = match object.optional("syntax") {
+        None => None,
+        Some(name) => Some(syntax(name, &object.pointer("syntax"))?),
+    };
+    match (object.optional("name"), object.optional("grammar")) {
+        (Some(_), Some(_)) => Err(errors::grammar_twice(&object.pointer("name"))),
+        (Some(_), None) => Ok(Kind::NamedGrammar(object.text("name")?)),
+        (None, _) => Ok(Kind::Grammar { text: object.text("grammar")?, syntax }),
     }
-    object.optional("name").map(|_| object.text("name")).transpose()
+}
+
+fn syntax(name: &Value, at: &str) -> Result<Syntax> {
+    match name.as_str() {
+        Some("ebnf") => Ok(Syntax::Ebnf),
+        Some("lark") => Ok(Syntax::Lark),
+        Some(found) => Err(errors::unknown_syntax(at, found)),
+        None => Err(errors::wrong_type(at, name, "`ebnf` or `lark`")),
+    }
 }
 
 fn repeat<'v>(object: &Object<'v, '_>) -> Result<Kind<'v>> {
@@ -331,17 +346,14 @@ fn format<'v>(value: &'v Value, at: &str) -> Result<Format<'v>> {
         "json_schema" => Ok(Kind::JsonSchema(schema(&object)?)),
         // an older name of `json_schema` with the style `qwen_xml`
         "qwen_xml_parameter" => {
-            Ok(Kind::JsonSchema(Schema { style: Some(Elements::Qwen), ..schema(&object)? }))
+            let style = Some(Spelling::Elements(Elements::Qwen));
+            Ok(Kind::JsonSchema(Schema { style, ..schema(&object)? }))
         }
         "regex" => Ok(Kind::Regex {
             pattern: object.text("pattern")?,
             excludes: object.optional_list("excludes", excluded)?,
         }),
-        "grammar" => match (grammar_name(&object)?, object.optional("grammar")) {
-            (Some(_), Some(_)) => Err(errors::grammar_twice(&object.pointer("name"))),
-            (Some(name), None) => Ok(Kind::NamedGrammar(name)),
-            (None, _) => Ok(Kind::Grammar(object.text("grammar")?)),
-        },
+        "grammar" => grammar(&object),
         "any_text" => Ok(Kind::AnyText {
             excludes: object.optional_list("excludes", excluded)?,
             max_tokens: object.count("max_tokens")?,
