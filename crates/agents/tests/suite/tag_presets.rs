@@ -317,3 +317,40 @@ fn ids_come_before_or_after_the_arguments() {
         assert_eq!(language.accepts(word.as_bytes()), expected, "{word}");
     }
 }
+
+/// With markers as tokens, a text of tokens is accepted only if its markers are the tokens of these names.
+#[test]
+fn markers_are_tokens_if_asked_for() {
+    let options = TagOptions::default().token_markers(true);
+    let tools = json!([{"function": {"name": "now", "parameters": {"type": "object", "additionalProperties": false}}}]);
+    let markers = |family: &str, options: &TagOptions| {
+        TagPreset::named(family).unwrap().structural_tag(&tools, options).map(|made| made.tag)
+    };
+    let tag = markers("qwen_3", &options).unwrap();
+    let token = |text: &str| json!({"type": "token", "token": text});
+    let text = |value: &str| json!({"type": "const_string", "value": value});
+    let thought = json!({"type": "tag", "begin": "", "content": {"type": "any_tokens", "exclude_tokens": []}, "end": token("</think>")});
+    let schema = json!({"type": "json_schema", "json_schema": tools[0]["function"]["parameters"]});
+    let parts = [text("\n{\"name\": \"now\", \"arguments\": "), schema, text("}\n")];
+    let call = json!({"type": "tag", "begin": token("<tool_call>"), "end": token("</tool_call>"),
+                      "content": {"type": "sequence", "elements": parts}});
+    let calls = json!({"type": "token_triggered_tags", "trigger_tokens": ["<tool_call>"], "tags": [call],
+                       "exclude_tokens": ["<think>", "</think>"]});
+    let reasoning = json!({"type": "sequence", "elements": [thought, text("\n\n")]});
+    assert_eq!(tag["format"], json!({"type": "sequence", "elements": [reasoning, calls]}));
+    for family in ["qwen_3", "qwen_3_5", "qwen_3_coder", "glm_4_7"] {
+        for choice in ["auto", "none", "required"] {
+            for (mode, _) in ReasoningMode::ALL {
+                let options = options.clone().tool_choice(json!(choice)).reasoning(mode.parse().unwrap());
+                let tag = markers(family, &options).unwrap();
+                let compiled = structural_tag::compile_value(&tag, &structural_tag::Options::default());
+                compiled.unwrap_or_else(|error| panic!("{family}: {error}\n{tag}"));
+                let format = tag["format"].to_string();
+                assert!(!format.contains("\"begin\":\"<") && !format.contains("\"end\":\"<"), "{tag}");
+            }
+        }
+    }
+    let error = markers("hermes", &options).unwrap_err();
+    assert_eq!(error.code(), "tools/no-markers");
+    assert!(error.to_string().contains("help: "), "{error}");
+}

@@ -37,6 +37,9 @@ pub(crate) struct Arguments {
     /// Text and reasoning may hold the special tokens of the family
     #[arg(long)]
     allow_special_tokens: bool,
+    /// Match the markers of the family by their tokens instead of as text
+    #[arg(long)]
+    token_markers: bool,
     /// The most whitespace at a place of arguments, in characters [default: no bound]
     #[arg(long, value_name = "N")]
     max_whitespace: Option<u32>,
@@ -62,13 +65,14 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         .any_order(arguments.any_order)
         .exclude_special_tokens(!arguments.allow_special_tokens)
         .max_whitespace_cnt(arguments.max_whitespace)
+        .token_markers(arguments.token_markers)
         .limits(limits);
     let made = preset.structural_tag(&tools, &options).map_err(|error| match error.code() {
         // errors with other codes are about the choice
         "tools/tag-tools" | "tools/left-out" => {
             error.in_source(&Source::new(&text, Notation::Json)).in_file(&file)
         }
-        "limit/exceeded" => error,
+        "limit/exceeded" | "tools/no-markers" => error,
         _ => error.in_source(&Source::new(&choice.to_string(), Notation::Json)).in_file("--choice"),
     })?;
     let mut warnings = made.warnings;

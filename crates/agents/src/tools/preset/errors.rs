@@ -19,13 +19,22 @@ grammata_base::errors! {
     preset(place: Place, found: &str) = Grammar "tools/preset", "not a preset of structural tags"
         at(place)
         found(found)
-        allowed("description, models, source, layout, trigger, style, call, builtin_call, argument_excludes, end, [calls], [text], [preamble], [reasoning]")
+        allowed("description, models, source, layout, trigger, style, call, builtin_call, argument_excludes, markers, end, [calls], [text], [preamble], [reasoning]")
         help(did_you_mean_field(found, "name only these keys, each with a value of its kind"));
 
     /// Returns the error for contradicting fields of a preset.
     contradiction(found: &str, allowed: &str) =
         Grammar "tools/preset", "the fields of this preset do not fit each other"
         at(Place::Whole) found(found) allowed(allowed) help("change one of the fields");
+
+    no_markers() = "tools/no-markers", "the family names no markers that are tokens"
+        allowed("families with the field `markers`: glm_4_7, qwen_3, qwen_3_5, qwen_3_coder")
+        help("match markers as text, or write a preset of your own with `markers`");
+
+    unbound_markers(found: &str) = "tools/no-markers", "this tag cannot be written with markers as tokens"
+        found(found)
+        allowed("markers at the beginning of each trigger, and at the end of tags with one end")
+        help("match markers as text, or change the preset");
 
     unknown_family<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) =
         "tools/unknown-family", "unknown preset"

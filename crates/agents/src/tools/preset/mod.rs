@@ -7,6 +7,7 @@
 
 mod call;
 mod errors;
+mod markers;
 mod mode;
 mod request;
 mod tag;
@@ -20,7 +21,7 @@ use call::CallTexts;
 use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::Result;
 use grammata::limits::Limits;
-use grammata::syntax::json_schema::Elements;
+use grammata::syntax::json_schema::Spelling;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -28,6 +29,7 @@ use texts::Texts;
 
 /// The built-in families, by name.
 const FAMILIES: &[(&str, &str)] = &[
+    ("apertus", include_str!("../../../presets/apertus/preset.toml")),
     ("cohere", include_str!("../../../presets/cohere/preset.toml")),
     ("cohere_action", include_str!("../../../presets/cohere_action/preset.toml")),
     ("deepseek_r1", include_str!("../../../presets/deepseek_r1/preset.toml")),
@@ -36,22 +38,30 @@ const FAMILIES: &[(&str, &str)] = &[
     ("deepseek_v4", include_str!("../../../presets/deepseek_v4/preset.toml")),
     ("deepseek_v4_1", include_str!("../../../presets/deepseek_v4_1/preset.toml")),
     ("exaone", include_str!("../../../presets/exaone/preset.toml")),
+    ("gemma_4", include_str!("../../../presets/gemma_4/preset.toml")),
     ("glm_4_7", include_str!("../../../presets/glm_4_7/preset.toml")),
     ("granite", include_str!("../../../presets/granite/preset.toml")),
     ("harmony", include_str!("../../../presets/harmony/preset.toml")),
     ("hermes", include_str!("../../../presets/hermes/preset.toml")),
+    ("hy3", include_str!("../../../presets/hy3/preset.toml")),
     ("kimi", include_str!("../../../presets/kimi/preset.toml")),
     ("kimi_k3", include_str!("../../../presets/kimi_k3/preset.toml")),
+    ("lfm2", include_str!("../../../presets/lfm2/preset.toml")),
     ("llama", include_str!("../../../presets/llama/preset.toml")),
+    ("llama_4", include_str!("../../../presets/llama_4/preset.toml")),
     ("mimo", include_str!("../../../presets/mimo/preset.toml")),
     ("minimax", include_str!("../../../presets/minimax/preset.toml")),
     ("minimax_m3", include_str!("../../../presets/minimax_m3/preset.toml")),
     ("mistral", include_str!("../../../presets/mistral/preset.toml")),
     ("mistral_args", include_str!("../../../presets/mistral_args/preset.toml")),
+    ("nemotron_3", include_str!("../../../presets/nemotron_3/preset.toml")),
+    ("nemotron_v2", include_str!("../../../presets/nemotron_v2/preset.toml")),
     ("phi", include_str!("../../../presets/phi/preset.toml")),
     ("qwen_3", include_str!("../../../presets/qwen_3/preset.toml")),
     ("qwen_3_5", include_str!("../../../presets/qwen_3_5/preset.toml")),
     ("qwen_3_coder", include_str!("../../../presets/qwen_3_coder/preset.toml")),
+    ("seed_oss", include_str!("../../../presets/seed_oss/preset.toml")),
+    ("step_3_5", include_str!("../../../presets/step_3_5/preset.toml")),
 ];
 
 /// A description of how a family of models writes calls of tools, and the text and the reasoning around the calls.
@@ -84,7 +94,7 @@ pub struct TagPreset {
     trigger: String,
     /// The style of the arguments, named as in `json_schema`.
     #[serde(default, deserialize_with = "style")]
-    style: Option<Elements>,
+    style: Option<Spelling>,
     /// The alternative forms of a call.
     call: CallTexts,
     /// The alternative forms of a call of a builtin tool. If empty, the family has no builtin tools.
@@ -93,6 +103,9 @@ pub struct TagPreset {
     /// Texts that strings in arguments may not contain.
     #[serde(default)]
     argument_excludes: Texts,
+    /// The control markers that are single tokens of the family's tokenizers.
+    #[serde(default)]
+    markers: Texts,
     /// The text at the end of the whole output.
     #[serde(default)]
     end: String,
@@ -118,15 +131,16 @@ enum Layout {
 }
 
 /// Reads the name of a style of arguments; `None` means JSON.
-fn style<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Elements>, D::Error> {
+fn style<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Spelling>, D::Error> {
     let name = String::deserialize(deserializer)?;
-    if name == JSON {
-        return Ok(None);
+    match Spelling::of_style(&name) {
+        Some(Spelling::Json) => Ok(None),
+        Some(style) => Ok(Some(style)),
+        None => {
+            let names = Spelling::STYLES.map(|(name, _)| format!("`{name}`")).join(", ");
+            Err(D::Error::custom(format!("unknown variant `{name}`, expected one of {names}")))
+        }
     }
-    Elements::named(&name).map(Some).ok_or_else(|| {
-        let names = Elements::ALL.map(|(name, _)| format!("`{name}`")).join(", ");
-        D::Error::custom(format!("unknown variant `{name}`, expected one of `{JSON}`, {names}"))
-    })
 }
 
 /// The name of the style of arguments that writes JSON.
@@ -144,6 +158,11 @@ struct Calls {
     separator: String,
     /// The alternative texts that end the section of calls.
     end: Texts,
+    /// Whether the beginning of the section is followed by the first call's name before it counts as a beginning,
+    /// because `begin` alone occurs in text.
+    begin_with_call: bool,
+    /// Whether the section ends the output.
+    end_turn: bool,
 }
 
 /// Text outside of calls and reasoning.
@@ -243,6 +262,12 @@ impl TagPreset {
         }
         let calls = || self.call.0.iter().chain(&self.builtin_call.0);
         let has_section = !self.calls.begin.0.is_empty();
+        if self.layout != Layout::Triggered && (self.calls.begin_with_call || self.calls.end_turn) {
+            return wrong("`begin_with_call` or `end_turn` outside of text", "the layout `triggered`");
+        }
+        if !has_section && self.calls.end_turn {
+            return wrong("`end_turn` of calls without a section", "a section with a `begin`");
+        }
         if !has_section && (!self.calls.lead.is_empty() || !self.calls.end.0.is_empty()) {
             return wrong("`lead` or `end` of calls without their `begin`", "a section with a `begin`");
         }
@@ -267,7 +292,14 @@ impl TagPreset {
         match self.layout {
             Layout::Triggered => {
                 let is_begun = |text: &str| text.starts_with(&self.trigger);
-                if self.trigger.is_empty() {
+                if self.calls.begin_with_call {
+                    if !has_section || !self.trigger.is_empty() || self.calls.end.0.len() > 1 {
+                        return wrong(
+                            "`begin_with_call` without a section, with a `trigger` or with several ends",
+                            "a section with one `end`, whose calls are its triggers",
+                        );
+                    }
+                } else if self.trigger.is_empty() {
                     return wrong("no `trigger`", "the text that begins calls inside other text");
                 }
                 if !self.calls.begin.0.iter().all(|begin| is_begun(begin))
@@ -318,12 +350,21 @@ impl TagPreset {
     /// `tools/tag-tools` if the list has an invalid form, and `tools/tag-choice` if the choice has, each with a JSON
     /// Pointer; `tools/unknown-tool` if the choice names a function that is not in the list; `tools/no-tools` if a call
     /// is required but there are no tools; `tools/left-out` if a call is required and all tools are left out;
+    /// `tools/no-markers` if markers are to be tokens and the family names none, or cannot write a part in tokens;
     /// `limit/exceeded` if the list has more than [`catalogue_tools`](Limits::catalogue_tools) tools.
     pub fn structural_tag(&self, tools: &Value, options: &TagOptions) -> Result<RequestTag> {
         let mut request = request::Request::read(tools, options, !self.builtin_call.0.is_empty())?;
         let builder = tag::Builder { preset: self, options };
         let warnings = writable::retain(&mut request, builder)?;
-        Ok(RequestTag { tag: builder.tag(&request), warnings })
+        let mut tag = builder.tag(&request);
+        if options.token_markers {
+            if self.markers.0.is_empty() {
+                return Err(errors::no_markers());
+            }
+            tag["format"] = markers::bind(&tag["format"], &self.markers.0)
+                .map_err(|found| errors::unbound_markers(&found))?;
+        }
+        Ok(RequestTag { tag, warnings })
     }
 }
 

@@ -25,6 +25,9 @@ grammata_base::options! {
         pub exclude_special_tokens: bool = true,
         /// The maximum white space at one place in arguments, in characters. Default: unbounded.
         pub max_whitespace_cnt: Option<u32>,
+        /// Whether the family's markers are matched by their tokens instead of as text. A vocabulary must have them.
+        /// Default: no.
+        pub token_markers: bool,
         /// Limits on the list of tools.
         pub limits: Limits,
     }

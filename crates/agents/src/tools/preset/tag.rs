@@ -5,6 +5,7 @@ use super::mode::ReasoningMode;
 use super::request::{Calling, Request, TagOptions, Tool};
 use super::texts::Texts;
 use super::{InPrompt, Layout, TagPreset};
+use grammata::syntax::json_schema::Spelling;
 use serde_json::{Map, Value, json};
 
 /// Builds the tag of a request.
@@ -86,8 +87,8 @@ impl Builder<'_> {
         let mut schema = Map::new();
         schema.insert("type".to_owned(), json!("json_schema"));
         schema.insert("json_schema".to_owned(), tool.parameters.cloned().unwrap_or(Value::Bool(true)));
-        if let Some(style) = self.preset.style {
-            schema.insert("style".to_owned(), json!(style.name()));
+        if let Some(style) = self.preset.style.and_then(Spelling::style_name) {
+            schema.insert("style".to_owned(), json!(style));
         }
         if self.options.any_order {
             schema.insert("any_order".to_owned(), json!(true));
@@ -173,10 +174,37 @@ impl Builder<'_> {
             Calling::Required => true,
             Calling::Auto => false,
         };
-        let tags = if has_section { self.sections(self.several(calls), false) } else { calls };
-        let text = json!({ "type": "triggered_tags", "triggers": [preset.trigger], "tags": tags });
+        let (tags, triggers) = if preset.calls.begin_with_call {
+            self.sections_by_call(&calls)
+        } else if has_section {
+            (self.sections(self.several(calls), false), vec![preset.trigger.clone()])
+        } else {
+            (calls, vec![preset.trigger.clone()])
+        };
+        let text = json!({ "type": "triggered_tags", "triggers": triggers, "tags": tags });
         let text = with_excludes(text, self.excludes(self.text_excludes(), &[]));
-        with_times(text, is_required, !self.options.parallel_tool_calls)
+        with_times(text, is_required, !self.options.parallel_tool_calls || preset.calls.end_turn)
+    }
+
+    /// Returns a section for each call with which it may begin, and the beginnings of these sections up to the
+    /// arguments of the first call.
+    fn sections_by_call(self, calls: &[Value]) -> (Vec<Value>, Vec<String>) {
+        let section = &self.preset.calls;
+        let (mut tags, mut triggers) = (Vec::new(), Vec::new());
+        let further = sequence(vec![const_string(&section.separator), one_of(calls.to_vec())]);
+        for begin in &section.begin.0 {
+            for call in calls {
+                let trigger = format!("{begin}{}", call["begin"].as_str().unwrap_or_default());
+                let mut elements = vec![tag("", call["content"].clone(), call["end"].clone())];
+                if self.options.parallel_tool_calls {
+                    elements.push(json!({ "type": "star", "content": further }));
+                }
+                tags.push(tag(&trigger, sequence(elements), end(&section.end)));
+                triggers.push(trigger);
+            }
+        }
+        triggers.dedup();
+        (tags, triggers)
     }
 
     /// Returns the alternative forms of the section of calls, with the text before it if a call is required.

@@ -21,7 +21,7 @@ const LEVELS: usize = 127;
 /// # Errors
 /// `tools/left-out` if a call is required and no tool is left.
 pub(super) fn retain(request: &mut Request<'_>, builder: Builder<'_>) -> Result<Vec<Diagnostic>> {
-    let style = builder.preset.style.map_or(super::JSON, json_schema::Elements::name);
+    let style = builder.preset.style.and_then(json_schema::Spelling::style_name).unwrap_or(super::JSON);
     let options = options(builder);
     let mut known: HashMap<String, Option<Diagnostic>> = HashMap::new();
     let mut warnings = Vec::new();
@@ -60,7 +60,7 @@ fn options(builder: Builder<'_>) -> json_schema::Options {
     limits.source_depth = limits.source_depth.min(LEVELS - LEVELS_AROUND);
     let mut options = structural_tag::Options::default().limits(limits).json_schema;
     if let Some(style) = preset.style {
-        options = options.spelling(json_schema::Spelling::Elements(style));
+        options = options.spelling(style);
     }
     if request.any_order {
         options = options.property_order(json_schema::PropertyOrder::Any);
