@@ -337,6 +337,13 @@ impl Matcher {
         Ok(tokens.into_iter().map(|token| token.get()).collect())
     }
 
+    /// Tokens that spell a prefix of the forced bytes, each the longest that fits, without the last of them if a longer
+    /// token of the vocabulary begins with it: the rule of XGrammar. The tokens are not accepted. Raises LimitError.
+    fn greedy_forced_tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        let tokens = self.run(py, grammata::Matcher::greedy_forced_tokens)?;
+        Ok(tokens.into_iter().map(|token| token.get()).collect())
+    }
+
     /// The bytes that may come next, in ascending order.
     fn allowed_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let allowed = self.run(py, grammata::Matcher::allowed_bytes)?;

@@ -17,7 +17,7 @@ use std::ffi::CString;
 /// `tools` and `tool_choice` are those of a chat completion. `reasoning` is "enabled", "disabled" or "auto": whether
 /// the model reasons first. With `parallel_tool_calls=False` there is at most one call. Text and reasoning cannot
 /// contain the family's special tokens unless `exclude_special_tokens` is false. `max_whitespace_cnt` bounds white
-/// space in arguments, in characters. A tool whose arguments the family's style cannot write is left out, with a
+/// space in arguments, in characters. With `token_markers`, the family's markers are matched by their tokens. A tool whose arguments the family's style cannot write is left out, with a
 /// `UserWarning`.
 ///
 /// >>> import grammata
@@ -27,7 +27,7 @@ use std::ffi::CString;
 /// '<tool_call>\n{"name": "now", "arguments": '
 #[pyfunction]
 #[pyo3(signature = (family, tools=None, *, tool_choice=None, reasoning="enabled", parallel_tool_calls=true, any_order=false,
-    exclude_special_tokens=true, max_whitespace_cnt=None, limits=None))]
+    exclude_special_tokens=true, max_whitespace_cnt=None, token_markers=false, limits=None))]
 #[allow(clippy::too_many_arguments)] // each is a keyword in Python
 pub(crate) fn structural_tag<'py>(
     py: Python<'py>,
@@ -39,6 +39,7 @@ pub(crate) fn structural_tag<'py>(
     any_order: bool,
     exclude_special_tokens: bool,
     max_whitespace_cnt: Option<u32>,
+    token_markers: bool,
     limits: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let value = |what, given: Option<&Bound<'py, PyAny>>| {
@@ -54,6 +55,7 @@ pub(crate) fn structural_tag<'py>(
         .any_order(any_order)
         .exclude_special_tokens(exclude_special_tokens)
         .max_whitespace_cnt(max_whitespace_cnt)
+        .token_markers(token_markers)
         .limits(caps);
     let tools = value("`tools`", tools)?;
     let made = detach(py, || TagPreset::named(family)?.structural_tag(&tools, &options)).raise(py)?;

@@ -1,4 +1,4 @@
-"""XGrammar's Python interface on Grammata's engine: the parts of XGrammar 0.2.8 that servers of language models call.
+"""XGrammar's Python interface on Grammata's engine: the parts of XGrammar 0.2.9 that servers of language models call.
 
 `install()` puts these classes into an installed `xgrammar`, so that vLLM, SGLang and others use them without changes.
 If `xgrammar` is not installed, `import xgrammar` returns this module after `install()`. The module can also be used
@@ -17,8 +17,9 @@ directly:
 that are complete within N tokens.
 
 Arguments without a meaning here raise an error that names them. Accepted without effect are `max_threads`,
-`max_rollback_tokens` (rollback is unlimited) and `debug_print`. Where XGrammar drops constraints, the languages of
-grammars differ; docs/structural-tags.md lists the differences.
+`max_rollback_tokens` (rollback is unlimited), `enable_dynamic_compilation` (compilation is always lazy) and
+`debug_print`. Where XGrammar drops constraints, the languages of grammars differ; docs/structural-tags.md lists the
+differences.
 
 Bitmasks are torch tensors if torch is installed, otherwise NumPy arrays.
 """

@@ -57,15 +57,25 @@ class CompiledGrammar:
 class GrammarCompiler:
     """Compiles grammars for one vocabulary and keeps them in a cache. Threads may share it.
 
-    `max_threads` has no effect: grammars are compiled on the caller's thread, most of them in milliseconds.
+    `max_threads` has no effect: grammars are compiled on the caller's thread, most of them in milliseconds. Neither has
+    `enable_dynamic_compilation`: masks are always computed when they are first needed.
     `cache_limit_bytes` bounds the cache; -1 is no bound.
     """
 
     def __init__(
-        self, tokenizer_info: TokenizerInfo, *, max_threads: int = 8, cache_enabled: bool = True, cache_limit_bytes: int = -1
+        self,
+        tokenizer_info: TokenizerInfo,
+        *,
+        max_threads: int = 8,
+        cache_enabled: bool = True,
+        cache_limit_bytes: int = -1,
+        enable_dynamic_compilation: bool = False,
     ) -> None:
         if not isinstance(tokenizer_info, TokenizerInfo):
             raise ValueError(f"a GrammarCompiler needs a TokenizerInfo, not {type(tokenizer_info).__name__}")
+        if not isinstance(enable_dynamic_compilation, int):
+            found = type(enable_dynamic_compilation).__name__
+            raise TypeError(f"enable_dynamic_compilation is a bool, not {found}; it has no effect: compilation is always lazy")
         if max_threads < 1:
             raise RuntimeError(f"max_threads={max_threads} is less than 1")
         if cache_limit_bytes < -1:

@@ -88,7 +88,7 @@ class Grammar:
         With `strict_mode`, objects and arrays have no further members unless the schema describes them. With
         `any_order`, properties may come in any order; `required` is still checked, and names do not repeat. Raises
         RuntimeError for a schema that cannot be read, and, without `any_whitespace`, for an indentation and for
-        separators that are not in `LAYOUTS`; ValueError for a schema of another type.
+        separators that are not in `LAYOUTS`; with it, for separators other than `(",", ":")`; ValueError for a schema of another type.
         """
         text = tags.schema_text(schema)
         options = {"whitespace": layout_option(any_whitespace, indent, separators, max_whitespace_cnt)}
@@ -190,7 +190,7 @@ class Grammar:
             # the dialects differ in few patterns; `\d` is one of them
             options.pop("dialect", None)
         elif self._notation in ("gbnf", "lark"):
-            made = {"type": "grammar", "grammar": self._text}
+            made = {"type": "grammar", "grammar": self._text, "syntax": "lark" if self._notation == "lark" else "ebnf"}
         if options:
             name, value = next(iter(options.items()))
             raise unsupported(f"a grammar with {name}={value!r} cannot be a part of another grammar", "use it alone")
@@ -239,6 +239,11 @@ def layout_option(any_whitespace: bool, indent: int | None, separators: tuple[st
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
         raise unsupported(f"max_whitespace_cnt={most!r} is not a positive integer", "leave it out for any amount")
     if any_whitespace:
+        if separators is not None and tuple(separators) != (",", ":"):
+            raise unsupported(
+                f"separators={tuple(separators)!r} are not supported with any_whitespace=True",
+                'leave them out, or use any_whitespace=False with (",", ":") or (", ", ": ")',
+            )
         return "free" if most is None else f"max={most}"
     if indent is not None:
         raise unsupported(f"indent={indent!r} is not supported", "leave it out, or use any_whitespace=True")

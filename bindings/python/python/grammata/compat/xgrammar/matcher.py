@@ -18,7 +18,7 @@ class GrammarMatcher:
     """One sequence under a grammar.
 
     A sequence terminates with a stop token, which is allowed if the text is complete; with
-    `terminate_without_stop_token`, it terminates as soon as the text is complete. `override_stop_tokens` replace the
+    `terminate_without_stop_token`, it terminates as soon as the text is complete, and stop tokens are not allowed. `override_stop_tokens` replace the
     vocabulary's stop tokens. `max_rollback_tokens` has no effect: rollback is unlimited. No grammar sets temperatures,
     so `temperature` is always `default_temperature`.
 
@@ -70,6 +70,8 @@ class GrammarMatcher:
         """Accepts a token, or returns False and changes nothing. Raises RuntimeError if a limit is exceeded."""
         if self._is_stopped or not 0 <= token_id < self._compiled.tokenizer_info.vocab_size:
             return False
+        if self._is_terminated_when_complete and token_id in self._stop and self._matcher.is_accepting():
+            return False
         try:
             accepted = self._matcher.try_accept(token_id)
         except GrammataError as cause:
@@ -109,6 +111,11 @@ class GrammarMatcher:
             # stop tokens are allowed only after complete texts, and tokens without text never, so that counting is
             # rarely needed
             if not info.is_all_text or (self._stop and not self._matcher.is_accepting()):
+                if self._is_terminated_when_complete and self._matcher.is_accepting():
+                    _clear(row, self._stops)
+                return True
+            if self._is_terminated_when_complete and self._stop:
+                _clear(row, self._stops)
                 return True
             return len(self._matcher.mask() if left is None else self._matcher.mask_within(left)) != size
         except GrammataError as cause:
@@ -198,6 +205,18 @@ class GrammarMatcher:
         with translated(RuntimeError):
             return _whole_characters(self._matcher.forced_bytes())
 
+    def find_jump_forward_tokens(self) -> list[int]:
+        """Tokens that spell the text with which every completion begins, as far as tokens fit into it.
+
+        Each token is the longest that fits. The last one is left out if a longer token of the vocabulary begins with it.
+        Stop tokens are neither in the list nor longer tokens. The list is empty if the text may end here, and after a stop
+        token. The tokens are not accepted. Raises RuntimeError if a limit is exceeded.
+        """
+        if self._is_stopped or not self._compiled.tokenizer_info.vocab_size:
+            return []
+        with translated(RuntimeError):
+            return self._matcher.greedy_forced_tokens()
+
     @property
     def stop_token_ids(self) -> list[int]:
         """The tokens that end the sequence."""
@@ -212,6 +231,10 @@ class GrammarMatcher:
     def temperature(self) -> float | None:
         """The default temperature; None without one. Grammars set no temperature."""
         return self._temperature
+
+    def _debug_print_internal_state(self) -> str:
+        """The matcher's state as a text, for XGrammar's tests: the same text in the same state."""
+        return f"{self._matcher!r} {'stopped' if self._is_stopped else 'running'}"
 
     def _left(self) -> int | None:
         """The number of tokens that the budget still allows; None without a budget."""
@@ -306,6 +329,13 @@ def _tree(*arrays: Any) -> list[list[int]]:
     if siblings[0] != -1 or len(set(targets)) != len(targets) or any(not 0 < target < count for target in targets):
         raise RuntimeError("the edges of a draft tree lead from the root to each node at most once, and the root has no sibling")
     return [children, siblings, tokens]
+
+
+def _clear(row: Any, tokens: Sequence[int]) -> None:
+    """Clears the bits of tokens in a row of signed 32-bit integers."""
+    for token in tokens:
+        word, bit = divmod(token, 32)
+        row[word] &= 0x7FFF_FFFF if bit == 31 else ~(1 << bit)
 
 
 _WORDS: set[Any] = set()

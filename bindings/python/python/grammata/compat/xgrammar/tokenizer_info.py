@@ -15,7 +15,7 @@ from grammata.compat.xgrammar.exception import InvalidJSONError, translated
 STOP_TOKENS = frozenset(
     ["</s>", "<|end_of_text|>", "<|eot_id|>", "<|endoftext|>", "<eos>", "<|eos|>", "<end_of_turn>", "<｜end▁of▁sentence｜>"]
 )
-"""Tokens that end a sequence if the caller names no stop tokens, as in XGrammar 0.2.8."""
+"""Tokens that end a sequence if the caller names no stop tokens, as in XGrammar 0.2.9."""
 
 _SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
 
