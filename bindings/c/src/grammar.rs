@@ -8,6 +8,7 @@ use crate::vocabulary::GrammataVocabulary;
 use engine::diagnostic::{self, Notation};
 use engine::syntax::{Source, parse};
 use engine::{CompiledGrammar, Compiler, Diagnostic, Limits};
+use grammata_agents::tools::TagPreset;
 use std::ffi::c_char;
 use std::sync::Arc;
 
@@ -171,6 +172,39 @@ pub unsafe extern "C" fn grammata_compile_spec(
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
     run!(error, |call| compile(&call, "spec", compiler, (spec, length, "spec"), options, out))
+}
+
+/// Compiles what a model of a family may write for a request: reasoning, then calls of its tools in free text, or, with
+/// the schema of an answer, calls or an answer in JSON by this schema.
+///
+/// `request` is a JSON object. `family` names the family ("qwen_3", "harmony", …). The rest may be left out: `tools` and
+/// `tool_choice` are those of a chat completion; `answer` (a JSON Schema); `reasoning` ("enabled", "disabled", "auto");
+/// `parallel_tool_calls` (default true); `any_order` (of members; default false); `exclude_special_tokens` (default
+/// true); `max_whitespace_cnt`. What is left out of the grammar or not enforced is a warning of the grammar.
+///
+/// Options: those of `grammata_compile_structural_tag`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn grammata_compile_request(
+    compiler: *const GrammataCompiler,
+    request: *const c_char,
+    length: usize,
+    options: *const c_char,
+    out: *mut *mut GrammataGrammar,
+    error: *mut *mut GrammataError,
+) -> GrammataStatus {
+    run!(error, |call| {
+        call.clear(out)?;
+        let compiler = call.handle(compiler, "compiler")?;
+        let text = call.text(request, length, "request")?;
+        let made = TagPreset::tag_of_request(text, &compiler.limits)?;
+        let tag = made.tag.to_string();
+        let (source, notation) = options::source(&call, "structural-tag", &tag, options, &compiler.limits)?;
+        let compiled = compiler.compile(&source, notation)?.compiled;
+        // these have places in the request; those of the tag have not
+        let mut warnings = [made.warnings, made.tool_warnings, made.answer_warnings].concat();
+        warnings.extend(compiled.warnings());
+        call.give(out, GrammataGrammar::new(compiled, &warnings))
+    })
 }
 
 /// The number of warnings: about unknown keywords and the like, and about bytes that the vocabulary cannot spell.

@@ -17,8 +17,10 @@ use std::ffi::CString;
 /// `tools` and `tool_choice` are those of a chat completion. `reasoning` is "enabled", "disabled" or "auto": whether
 /// the model reasons first. With `parallel_tool_calls=False` there is at most one call. Text and reasoning cannot
 /// contain the family's special tokens unless `exclude_special_tokens` is false. `max_whitespace_cnt` bounds white
-/// space in arguments, in characters. With `token_markers`, the family's markers are matched by their tokens. A tool whose arguments the family's style cannot write is left out, with a
-/// `UserWarning`.
+/// space in arguments and in the answer, in characters. With `token_markers`, the family's markers are matched by their
+/// tokens. With `answer`, a JSON Schema, the output is calls or an answer in JSON by this schema, without free text. A
+/// tool whose arguments the family's style cannot write is left out, with a `UserWarning`. What schemas say and masks do
+/// not enforce is among the `warnings` of the compiled tag.
 ///
 /// >>> import grammata
 /// >>> tools = [{"type": "function", "function": {"name": "now"}}]
@@ -27,7 +29,7 @@ use std::ffi::CString;
 /// '<tool_call>\n{"name": "now", "arguments": '
 #[pyfunction]
 #[pyo3(signature = (family, tools=None, *, tool_choice=None, reasoning="enabled", parallel_tool_calls=true, any_order=false,
-    exclude_special_tokens=true, max_whitespace_cnt=None, token_markers=false, limits=None))]
+    exclude_special_tokens=true, max_whitespace_cnt=None, token_markers=false, answer=None, limits=None))]
 #[allow(clippy::too_many_arguments)] // each is a keyword in Python
 pub(crate) fn structural_tag<'py>(
     py: Python<'py>,
@@ -40,6 +42,7 @@ pub(crate) fn structural_tag<'py>(
     exclude_special_tokens: bool,
     max_whitespace_cnt: Option<u32>,
     token_markers: bool,
+    answer: Option<&Bound<'py, PyAny>>,
     limits: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let value = |what, given: Option<&Bound<'py, PyAny>>| {
@@ -56,6 +59,7 @@ pub(crate) fn structural_tag<'py>(
         .exclude_special_tokens(exclude_special_tokens)
         .max_whitespace_cnt(max_whitespace_cnt)
         .token_markers(token_markers)
+        .answer(answer.map(|answer| BORDER.json("`answer`", answer)).transpose()?)
         .limits(caps);
     let tools = value("`tools`", tools)?;
     let made = detach(py, || TagPreset::named(family)?.structural_tag(&tools, &options)).raise(py)?;

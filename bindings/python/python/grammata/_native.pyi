@@ -468,6 +468,7 @@ def structural_tag(
     exclude_special_tokens: bool = True,
     max_whitespace_cnt: int | None = None,
     token_markers: bool = False,
+    answer: Mapping[str, Any] | bool | None = None,
     limits: _Limits | None = None,
 ) -> dict[str, Any]: ...
 def _after_fork_in_child() -> None: ...

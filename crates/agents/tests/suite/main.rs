@@ -34,6 +34,7 @@ mod retrieval_catalogue;
 mod retrieval_index;
 mod retrieval_store;
 mod serialized;
+mod tag_answers;
 mod tag_presets;
 mod tools;
 mod tools_dialects;

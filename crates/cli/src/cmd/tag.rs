@@ -25,13 +25,16 @@ pub(crate) struct Arguments {
     /// JSON object
     #[arg(long, value_name = "CHOICE", default_value = "auto")]
     choice: String,
+    /// A JSON Schema: the output is calls, or an answer in JSON by this schema, instead of calls in free text
+    #[arg(long, value_name = "FILE")]
+    answer: Option<PathBuf>,
     /// Whether the model reasons first
     #[arg(long, value_name = "MODE", default_value = "enabled", value_parser = ["enabled", "disabled", "auto"])]
     reasoning: String,
     /// At most one call
     #[arg(long)]
     no_parallel: bool,
-    /// Allow arguments in any order
+    /// Allow the members of arguments and of the answer in any order
     #[arg(long)]
     any_order: bool,
     /// Text and reasoning may hold the special tokens of the family
@@ -40,7 +43,7 @@ pub(crate) struct Arguments {
     /// Match the markers of the family by their tokens instead of as text
     #[arg(long)]
     token_markers: bool,
-    /// The most whitespace at a place of arguments, in characters [default: no bound]
+    /// The most whitespace at a place of arguments and of the answer, in characters [default: no bound]
     #[arg(long, value_name = "N")]
     max_whitespace: Option<u32>,
     #[command(flatten)]
@@ -56,6 +59,10 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     };
     let tools: Value =
         serde_json::from_str(&text).map_err(|cause| errors::not_json(Path::new(&file), &cause))?;
+    let answer = match &arguments.answer {
+        Some(file) => Some(Answer::read(file, &limits)?),
+        None => None,
+    };
     let choice = choice(&arguments.choice)?;
     let reasoning = arguments.reasoning.parse().unwrap_or(ReasoningMode::Enabled);
     let options = TagOptions::default()
@@ -66,20 +73,51 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         .exclude_special_tokens(!arguments.allow_special_tokens)
         .max_whitespace_cnt(arguments.max_whitespace)
         .token_markers(arguments.token_markers)
+        .answer(answer.as_ref().map(|answer| answer.schema.clone()))
         .limits(limits);
     let made = preset.structural_tag(&tools, &options).map_err(|error| match error.code() {
-        // errors with other codes are about the choice
         "tools/tag-tools" | "tools/left-out" => {
             error.in_source(&Source::new(&text, Notation::Json)).in_file(&file)
         }
         "limit/exceeded" | "tools/no-markers" => error,
-        _ => error.in_source(&Source::new(&choice.to_string(), Notation::Json)).in_file("--choice"),
+        "tools/tag-choice" | "tools/unknown-tool" | "tools/no-tools" => {
+            error.in_source(&Source::new(&choice.to_string(), Notation::Json)).in_file("--choice")
+        }
+        // what remains is about the schema of the answer
+        _ => match &answer {
+            Some(answer) => error.in_source(&answer.source()).in_file(&answer.file),
+            None => error,
+        },
     })?;
     let mut warnings = made.warnings;
     Source::new(&text, Notation::Json).locate(&mut warnings);
     warnings.into_iter().for_each(|warning| messages::warning(&warning.in_file(file.as_str())));
+    if let Some(answer) = &answer {
+        let mut warnings = made.answer_warnings;
+        answer.source().locate(&mut warnings);
+        warnings.into_iter().for_each(|warning| messages::warning(&warning.in_file(answer.file.as_str())));
+    }
     output.document("tag", &made.tag)?;
     Ok(Exit::Done)
+}
+
+/// The schema of an answer, and its text.
+struct Answer {
+    file: String,
+    text: String,
+    schema: Value,
+}
+
+impl Answer {
+    fn read(file: &Path, limits: &Limits) -> Result<Answer, Failure> {
+        let text = source::text(file, limits)?;
+        let schema = serde_json::from_str(&text).map_err(|cause| errors::not_json(file, &cause))?;
+        Ok(Answer { file: source::name_of(file), text, schema })
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source::new(&self.text, Notation::Json)
+    }
 }
 
 /// Returns the preset of a family. A name that ends with `.toml` is a file, from which the preset is read.

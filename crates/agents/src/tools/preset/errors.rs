@@ -36,6 +36,13 @@ grammata_base::errors! {
         allowed("markers at the beginning of each trigger, and at the end of tags with one end")
         help("match markers as text, or change the preset");
 
+    /// Returns the error for a request that is not an object of known members.
+    request(place: Place, found: &str) = "tools/tag-request", "not a request for a structural tag"
+        at(place)
+        found(found)
+        allowed("an object with family, tools, answer, tool_choice, reasoning, parallel_tool_calls, any_order, exclude_special_tokens, max_whitespace_cnt, token_markers")
+        help(did_you_mean_field(found, "name only these members, each with a value of its kind"));
+
     unknown_family<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) =
         "tools/unknown-family", "unknown preset"
         found(name)
@@ -81,6 +88,12 @@ grammata_base::errors! {
     /// Returns the reason that no text is a value of the schema.
     no_arguments() = Diagnostic "tools/no-arguments", "no arguments can be written";
 
+    /// Returns the error for a schema of an answer that no value satisfies.
+    no_answer() = Grammar "tools/no-answer", "no value satisfies the schema of the answer"
+        at(Place::Pointer(String::new()))
+        allowed("a schema that some value satisfies")
+        help("correct the schema: `grammata check` shows which parts contradict each other");
+
     /// Returns the error for a required call without tools.
     no_tools(pointer: &str) = "tools/no-tools", "a call is required and no tool can be called"
         at(at(pointer)) allowed("at least one tool") help("add a tool, or choose `auto` or `none`");
@@ -100,4 +113,15 @@ pub(super) fn left_out(name: &str, mut place: String, style: &str, reason: &Diag
         .found(excerpt(&format!("{}{found}", reason.message())))
         .allowed(format!("arguments that the style `{style}` can write"))
         .help("change the schema of the tool, or use a family that writes arguments in another style")
+}
+
+/// A diagnostic about a part of a document at `pointer`, with its place in the whole document.
+pub(super) fn inside(diagnostic: Diagnostic, pointer: &str) -> Diagnostic {
+    match diagnostic.place() {
+        Place::Pointer(inside) if inside.is_empty() || inside.starts_with('/') => {
+            let place = at(&format!("{pointer}{inside}"));
+            diagnostic.at(place)
+        }
+        _ => diagnostic,
+    }
 }

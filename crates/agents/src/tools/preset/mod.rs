@@ -5,8 +5,10 @@
 //! JSON that [`grammata::syntax::structural_tag`] compiles and that other engines also read. `docs/structural-tags.md`
 //! describes the table.
 
+mod answer;
 mod call;
 mod errors;
+mod json;
 mod markers;
 mod mode;
 mod request;
@@ -351,11 +353,16 @@ impl TagPreset {
     /// Pointer; `tools/unknown-tool` if the choice names a function that is not in the list; `tools/no-tools` if a call
     /// is required but there are no tools; `tools/left-out` if a call is required and all tools are left out;
     /// `tools/no-markers` if markers are to be tokens and the family names none, or cannot write a part in tokens;
-    /// `limit/exceeded` if the list has more than [`catalogue_tools`](Limits::catalogue_tools) tools.
+    /// `limit/exceeded` if the list has more than [`catalogue_tools`](Limits::catalogue_tools) tools. If the request has
+    /// the schema of an answer: those of [`json_schema::compile_value`](grammata::syntax::json_schema::compile_value),
+    /// and `tools/no-answer` if no value satisfies the schema; places are JSON Pointers in the schema.
     pub fn structural_tag(&self, tools: &Value, options: &TagOptions) -> Result<RequestTag> {
         let mut request = request::Request::read(tools, options, !self.builtin_call.0.is_empty())?;
         let builder = tag::Builder { preset: self, options };
         let warnings = writable::retain(&mut request, builder)?;
+        let schema = options.answer.as_ref().filter(|_| request.calling == request::Calling::Auto);
+        let answer_warnings = schema.map(|schema| answer::check(schema, &writable::answer_options(builder)));
+        let answer_warnings = answer_warnings.transpose()?.unwrap_or_default();
         let mut tag = builder.tag(&request);
         if options.token_markers {
             if self.markers.0.is_empty() {
@@ -364,7 +371,8 @@ impl TagPreset {
             tag["format"] = markers::bind(&tag["format"], &self.markers.0)
                 .map_err(|found| errors::unbound_markers(&found))?;
         }
-        Ok(RequestTag { tag, warnings })
+        let writable::Warnings { left_out, arguments } = warnings;
+        Ok(RequestTag { tag, warnings: left_out, tool_warnings: arguments, answer_warnings })
     }
 }
 
@@ -377,4 +385,8 @@ pub struct RequestTag {
     /// A warning (`tools/left-out`) for each tool that may not be called, because its arguments cannot be written. The
     /// place is a JSON Pointer in the list of tools.
     pub warnings: Vec<Diagnostic>,
+    /// What the schemas of arguments say and masks do not enforce. The place is a JSON Pointer in the list of tools.
+    pub tool_warnings: Vec<Diagnostic>,
+    /// What the schema of the answer says and masks do not enforce. The place is a JSON Pointer in the schema.
+    pub answer_warnings: Vec<Diagnostic>,
 }

@@ -19,11 +19,15 @@ grammata_base::options! {
         pub reasoning: ReasoningMode = ReasoningMode::Enabled,
         /// Whether an output may have several calls. Default: yes.
         pub parallel_tool_calls: bool = true,
-        /// Whether the members of arguments may be written in any order. Default: no, in the order of the schema.
+        /// The JSON Schema of an answer. With one, the output is calls or an answer in JSON by this schema, and has no
+        /// free text but reasoning and preambles of calls.
+        pub answer: Option<Value>,
+        /// Whether the members of arguments and of the answer may be written in any order. Default: no, in the order of
+        /// the schema.
         pub any_order: bool,
         /// Whether text, reasoning and strings in arguments exclude the family's special tokens. Default: yes.
         pub exclude_special_tokens: bool = true,
-        /// The maximum white space at one place in arguments, in characters. Default: unbounded.
+        /// The maximum white space at one place in arguments and in the answer, in characters. Default: unbounded.
         pub max_whitespace_cnt: Option<u32>,
         /// Whether the family's markers are matched by their tokens instead of as text. A vocabulary must have them.
         /// Default: no.

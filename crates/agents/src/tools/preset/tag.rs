@@ -19,6 +19,10 @@ impl Builder<'_> {
     /// Builds the whole tag.
     pub(super) fn tag(self, request: &Request<'_>) -> Value {
         let calls = self.calls(request);
+        if let Some(schema) = &self.options.answer {
+            let format = self.calls_or_answer(request, calls, schema);
+            return json!({ "type": "structural_tag", "format": format });
+        }
         let format = match self.preset.layout {
             Layout::Triggered => {
                 let mut elements: Vec<Value> = self.reasoning().into_iter().collect();
@@ -105,7 +109,7 @@ impl Builder<'_> {
 
     /// Builds the reasoning before the answer, or, if reasoning is disabled, the text that replaces it. Returns `None`
     /// if there is neither.
-    fn reasoning(self) -> Option<Value> {
+    pub(super) fn reasoning(self) -> Option<Value> {
         let reasoning = self.preset.reasoning.as_ref()?;
         let mode = self.options.reasoning;
         if mode == ReasoningMode::Disabled {
@@ -143,12 +147,12 @@ impl Builder<'_> {
     }
 
     /// Returns the special tokens that text may not contain.
-    fn text_excludes(self) -> Vec<String> {
+    pub(super) fn text_excludes(self) -> Vec<String> {
         self.preset.text.excludes.as_ref().map_or_else(|| self.marks(), |excludes| excludes.0.clone())
     }
 
     /// Combines special tokens, if they are excluded, with other texts.
-    fn excludes(self, special: Vec<String>, others: &[String]) -> Vec<String> {
+    pub(super) fn excludes(self, special: Vec<String>, others: &[String]) -> Vec<String> {
         let special = if self.options.exclude_special_tokens { special } else { Vec::new() };
         let others = others.iter().filter(|text| !special.contains(text)).cloned().collect::<Vec<_>>();
         special.into_iter().chain(others).collect()
@@ -208,7 +212,7 @@ impl Builder<'_> {
     }
 
     /// Returns the alternative forms of the section of calls, with the text before it if a call is required.
-    fn sections(self, content: Value, is_required: bool) -> Vec<Value> {
+    pub(super) fn sections(self, content: Value, is_required: bool) -> Vec<Value> {
         let calls = &self.preset.calls;
         let lead = if is_required { &*calls.lead } else { "" };
         let begins = calls.begin.0.iter();
@@ -216,11 +220,11 @@ impl Builder<'_> {
     }
 
     /// Builds a list of at least one call; exactly one if calls are not parallel.
-    fn several(self, calls: Vec<Value>) -> Value {
+    pub(super) fn several(self, calls: Vec<Value>) -> Value {
         self.separated(calls, true, !self.options.parallel_tool_calls)
     }
 
-    fn separated(self, tags: Vec<Value>, at_least_one: bool, stop_after_first: bool) -> Value {
+    pub(super) fn separated(self, tags: Vec<Value>, at_least_one: bool, stop_after_first: bool) -> Value {
         let separator = &self.preset.calls.separator;
         let tags = json!({ "type": "tags_with_separator", "tags": tags, "separator": separator });
         with_times(tags, at_least_one, stop_after_first)
@@ -230,8 +234,7 @@ impl Builder<'_> {
     /// first block.
     fn blocks(self, request: &Request<'_>, calls: Vec<Value>) -> Value {
         let preset = self.preset;
-        let is_first = preset.reasoning.is_none() || self.options.reasoning == ReasoningMode::Disabled;
-        let begin = if is_first { "" } else { &*preset.text.begin };
+        let begin = self.begin_of_text();
         let mut elements: Vec<Value> = self.reasoning().into_iter().collect();
         let without_calls: &[String] =
             if calls.is_empty() { &preset.text.excludes_without_calls.0 } else { &[] };
@@ -249,6 +252,27 @@ impl Builder<'_> {
         sequence(elements)
     }
 
+    /// The beginning of the block of text, unless the prompt ends with it.
+    pub(super) fn begin_of_text(&self) -> &str {
+        let reasoning = &self.preset.reasoning;
+        let is_first = reasoning.is_none() || self.options.reasoning == ReasoningMode::Disabled;
+        if is_first { "" } else { &self.preset.text.begin }
+    }
+
+    /// A preamble of a call, as a message.
+    pub(super) fn preamble(self) -> Option<Value> {
+        let preamble = self.preset.preamble.as_ref()?;
+        let content = self.text(self.text_excludes(), &[]);
+        Some(tag(&preamble.begin, content, end(&preamble.end)))
+    }
+
+    /// Reasoning as a message.
+    pub(super) fn reasoning_message(self) -> Option<Value> {
+        let reasoning = self.preset.reasoning.as_ref()?;
+        let excludes = reasoning.excludes.as_ref().map_or_else(|| self.marks(), |texts| texts.0.clone());
+        Some(tag(&reasoning.begin, self.text(excludes, &[]), end(&reasoning.end)))
+    }
+
     /// Builds the layout of messages: calls, preambles of calls, reasoning, and, unless a call is required or forced,
     /// text. The messages are in any order; but if a call is forced, or calls are not parallel, the only call is the
     /// last message.
@@ -259,15 +283,9 @@ impl Builder<'_> {
             let content = self.text(self.text_excludes(), &[]);
             others.push(tag(&preset.text.begin, content, end(&preset.text.end)));
         }
-        if let Some(preamble) = preset.preamble.as_ref().filter(|_| !calls.is_empty()) {
-            let content = self.text(self.text_excludes(), &[]);
-            others.push(tag(&preamble.begin, content, end(&preamble.end)));
-        }
+        others.extend(self.preamble().filter(|_| !calls.is_empty()));
         let reasons = self.options.reasoning != ReasoningMode::Disabled;
-        if let Some(reasoning) = preset.reasoning.as_ref().filter(|_| reasons) {
-            let excludes = reasoning.excludes.as_ref().map_or_else(|| self.marks(), |texts| texts.0.clone());
-            others.push(tag(&reasoning.begin, self.text(excludes, &[]), end(&reasoning.end)));
-        }
+        others.extend(self.reasoning_message().filter(|_| reasons));
         let all: Vec<Value> = calls.iter().chain(&others).cloned().collect();
         let is_parallel = self.options.parallel_tool_calls;
         if calls.is_empty() || request.calling == Calling::Auto && is_parallel {
@@ -342,16 +360,16 @@ fn common_end<'t>(texts: &[&'t str]) -> &'t str {
     ends.find(|end| others.iter().all(|text| text.ends_with(end))).unwrap_or("")
 }
 
-fn const_string(text: &str) -> Value {
+pub(super) fn const_string(text: &str) -> Value {
     json!({ "type": "const_string", "value": text })
 }
 
-fn tag(begin: &str, content: Value, end: Value) -> Value {
+pub(super) fn tag(begin: &str, content: Value, end: Value) -> Value {
     json!({ "type": "tag", "begin": begin, "content": content, "end": end })
 }
 
 /// Returns the `end` of a tag: one text, which may be empty, or the list of alternative texts.
-fn end(texts: &Texts) -> Value {
+pub(super) fn end(texts: &Texts) -> Value {
     match &*texts.0 {
         [] => json!(""),
         [text] => json!(text),
@@ -359,15 +377,15 @@ fn end(texts: &Texts) -> Value {
     }
 }
 
-fn optional(content: Value) -> Value {
+pub(super) fn optional(content: Value) -> Value {
     json!({ "type": "optional", "content": content })
 }
 
-fn sequence(elements: Vec<Value>) -> Value {
+pub(super) fn sequence(elements: Vec<Value>) -> Value {
     single(elements, "sequence")
 }
 
-fn one_of(elements: Vec<Value>) -> Value {
+pub(super) fn one_of(elements: Vec<Value>) -> Value {
     single(elements, "or")
 }
 

@@ -1,7 +1,7 @@
 //! The tools whose arguments a family can write.
 
 use super::errors;
-use super::request::{Calling, Request};
+use super::request::{Calling, Request, TagOptions};
 use super::tag::Builder;
 use grammata::diagnostic::Diagnostic;
 use grammata::error::{Error, ErrorKind, Result};
@@ -16,24 +16,40 @@ const LEVELS_AROUND: usize = 14;
 /// The levels of JSON that a structural tag may have.
 const LEVELS: usize = 127;
 
-/// Removes the tools whose arguments cannot be written, and returns a warning for each.
+/// Warnings about the tools of a request.
+#[derive(Default)]
+pub(super) struct Warnings {
+    pub(super) left_out: Vec<Diagnostic>,
+    /// What schemas of arguments say and masks do not enforce.
+    pub(super) arguments: Vec<Diagnostic>,
+}
+
+/// Removes the tools whose arguments cannot be written. Returns a warning for each, and the warnings about the
+/// arguments of the others.
 ///
 /// # Errors
 /// `tools/left-out` if a call is required and no tool is left.
-pub(super) fn retain(request: &mut Request<'_>, builder: Builder<'_>) -> Result<Vec<Diagnostic>> {
+pub(super) fn retain(request: &mut Request<'_>, builder: Builder<'_>) -> Result<Warnings> {
     let style = builder.preset.style.and_then(json_schema::Spelling::style_name).unwrap_or(super::JSON);
     let options = options(builder);
-    let mut known: HashMap<String, Option<Diagnostic>> = HashMap::new();
-    let mut warnings = Vec::new();
+    let mut known: HashMap<String, std::result::Result<Vec<Diagnostic>, Diagnostic>> = HashMap::new();
+    let mut warnings = Warnings::default();
     request.tools.retain(|tool| {
         let schema = tool.parameters.unwrap_or(&Value::Bool(true));
-        let reason = known.entry(schema.to_string()).or_insert_with(|| reason(schema, &options));
-        warnings.extend(
-            reason.as_ref().map(|reason| errors::left_out(tool.name, tool.parameters_at(), style, reason)),
-        );
-        reason.is_none()
+        let at = tool.parameters_at();
+        match known.entry(schema.to_string()).or_insert_with(|| checked(schema, &options)) {
+            Ok(found) => {
+                let found = found.iter().cloned();
+                warnings.arguments.extend(found.map(|warning| errors::inside(warning, &at)));
+                true
+            }
+            Err(reason) => {
+                warnings.left_out.push(errors::left_out(tool.name, at, style, reason));
+                false
+            }
+        }
     });
-    match warnings.first() {
+    match warnings.left_out.first() {
         Some(first) if request.tools.is_empty() && request.calling != Calling::Auto => {
             Err(Error::new(ErrorKind::Grammar, first.clone()))
         }
@@ -41,32 +57,45 @@ pub(super) fn retain(request: &mut Request<'_>, builder: Builder<'_>) -> Result<
     }
 }
 
-/// Returns the reason why the arguments of a schema cannot be written, if there is one.
-fn reason(schema: &Value, options: &json_schema::Options) -> Option<Diagnostic> {
-    match json_schema::compile_value(schema, options) {
-        Ok(compiled) => {
-            let grammar = compiled.grammar;
-            let root = grammar.rule(grammar.root()).body;
-            (!productive(&grammar).holds(root)).then(errors::no_arguments)
-        }
-        Err(error) => Some(error.diagnostic().clone()),
+/// Returns the warnings about a schema of arguments, or the reason why its values cannot be written.
+fn checked(
+    schema: &Value,
+    options: &json_schema::Options,
+) -> std::result::Result<Vec<Diagnostic>, Diagnostic> {
+    let compiled = json_schema::compile_value(schema, options).map_err(|error| error.diagnostic().clone())?;
+    let grammar = compiled.grammar;
+    match productive(&grammar).holds(grammar.rule(grammar.root()).body) {
+        true => Ok(compiled.warnings),
+        false => Err(errors::no_arguments()),
     }
 }
 
 /// Returns the options with which structural tags compile the arguments.
 fn options(builder: Builder<'_>) -> json_schema::Options {
     let Builder { preset, options: request } = builder;
-    let mut limits = request.limits.clone();
-    limits.source_depth = limits.source_depth.min(LEVELS - LEVELS_AROUND);
-    let mut options = structural_tag::Options::default().limits(limits).json_schema;
+    let mut options = common_options(request);
     if let Some(style) = preset.style {
         options = options.spelling(style);
-    }
-    if request.any_order {
-        options = options.property_order(json_schema::PropertyOrder::Any);
     }
     if request.exclude_special_tokens {
         options.excludes.extend(preset.argument_excludes.0.iter().cloned());
     }
     options
+}
+
+/// Returns the options with which structural tags compile the answer.
+pub(super) fn answer_options(builder: Builder<'_>) -> json_schema::Options {
+    let mut options = common_options(builder.options);
+    options.excludes.extend(builder.answer_excludes());
+    options
+}
+
+fn common_options(request: &TagOptions) -> json_schema::Options {
+    let mut limits = request.limits.clone();
+    limits.source_depth = limits.source_depth.min(LEVELS - LEVELS_AROUND);
+    let options = structural_tag::Options::default().limits(limits).json_schema;
+    match request.any_order {
+        true => options.property_order(json_schema::PropertyOrder::Any),
+        false => options,
+    }
 }
