@@ -79,6 +79,17 @@ static void grammars(void) {
     FAILS(grammata_compile_structural_tag(compiler, named, strlen(named), "{\"grammars\": {\"letter\": 1}}", &grammar, &error), USAGE,
           "c/options");
     FAILS(grammata_compile_structural_tag(compiler, named, strlen(named), "{\"colour\": 1}", &grammar, &error), USAGE, "c/options");
+
+    /* a request of a family: calls of a tool, or an answer by a schema; an unknown format is not enforced */
+    const char *request =
+        "{\"family\": \"hermes\", \"reasoning\": \"disabled\", \"tools\": [{\"type\": \"function\", \"function\": "
+        "{\"name\": \"b\"}}], \"answer\": {\"type\": \"string\", \"format\": \"isbn\"}}";
+    OK(grammata_compile_request(compiler, request, strlen(request), NULL, &grammar, &error));
+    CHECK(grammata_grammar_warning_count(grammar) >= 1);
+    CHECK(strcmp(grammata_diagnostic_place(grammata_grammar_warning(grammar, 0)), "#/answer/format") == 0);
+    grammata_grammar_free(grammar);
+    FAILS(grammata_compile_request(compiler, "{}", 2, NULL, &grammar, &error), USAGE, "tools/tag-request");
+    FAILS(grammata_compile_request(compiler, "{\"family\": \"b\"}", 15, NULL, &grammar, &error), USAGE, "tools/unknown-family");
     const char *lark = "first: \"a\"";
     OK(grammata_compile_lark(compiler, lark, strlen(lark), "{\"start\": \"first\"}", &grammar, &error));
     grammata_grammar_free(grammar);
