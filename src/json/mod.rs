@@ -1,5 +1,7 @@
-//! JSON texts (RFC 8259): strings, values and their comparison, for the automaton, its registers and masks.
+//! JSON texts (RFC 8259): strings, values, their comparison and their borders, for the automaton, its registers, masks
+//! and events.
 
 pub(crate) mod comparison;
+pub(crate) mod reader;
 pub(crate) mod string;
 pub(crate) mod value;
