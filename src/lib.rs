@@ -94,6 +94,7 @@ const _: fn() = || {
     is_shared::<CompiledGrammar>();
     is_shared::<TokenMask>();
     is_shared::<Matcher>();
+    is_shared::<matcher::EventMatcher>();
     #[cfg(feature = "serve")]
     is_shared::<serve::GrammarCache>();
     is_shared::<Error>();

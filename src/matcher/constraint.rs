@@ -1,11 +1,11 @@
 //! The interface between decoding and a constraint.
 
-use super::Matcher;
+use super::{EventMatcher, Matcher};
 use crate::error::{ErrorKind, Result};
 use crate::vocabulary::TokenId;
 
-/// A language of token sequences, and a position in it. [`Matcher`] implements this trait; other mask engines can as
-/// well.
+/// A language of token sequences, and a position in it. [`Matcher`] and [`EventMatcher`] implement this trait;
+/// other mask engines can as well.
 pub trait Constraint: Send {
     /// Writes the mask of the next token into `words`: bit `i % 32` of word `i / 32` is 1 if token id i is allowed.
     ///
@@ -206,5 +206,56 @@ impl Constraint for Matcher {
 
     fn forced_tokens(&mut self) -> Result<Vec<u32>> {
         Ok(Matcher::forced_tokens(self)?.into_iter().map(TokenId::get).collect())
+    }
+}
+
+impl Constraint for EventMatcher {
+    fn fill_mask(&mut self, words: &mut [u32]) -> Result<()> {
+        self.matcher().fill_mask(words)
+    }
+
+    fn mask_takes_work(&mut self) -> Result<bool> {
+        self.matcher().mask_takes_work()
+    }
+
+    fn fill_mask_within(&mut self, budget: usize, words: &mut [u32]) -> Result<()> {
+        self.matcher().fill_mask_within(budget, words)
+    }
+
+    fn check_budget(&mut self, budget: usize) -> Result<()> {
+        self.matcher().check_budget(budget)
+    }
+
+    fn is_token_allowed_within(&mut self, token: u32, budget: usize) -> Result<bool> {
+        self.matcher().is_token_allowed_within(TokenId::new(token), budget)
+    }
+
+    fn accept_token(&mut self, token: u32) -> Result<()> {
+        EventMatcher::accept_token(self, TokenId::new(token))
+    }
+
+    fn accept_tokens(&mut self, tokens: &[u32]) -> Result<usize> {
+        let tokens: Vec<TokenId> = tokens.iter().copied().map(TokenId::new).collect();
+        EventMatcher::accept_tokens(self, &tokens)
+    }
+
+    fn is_accepting(&mut self) -> Result<bool> {
+        Ok(Matcher::is_accepting(self))
+    }
+
+    fn is_finished(&mut self) -> Result<bool> {
+        Ok(Matcher::is_finished(self))
+    }
+
+    fn rollback(&mut self, tokens: usize) -> Result<()> {
+        EventMatcher::rollback(self, tokens)
+    }
+
+    fn fork(&self) -> Box<dyn Constraint> {
+        Box::new(EventMatcher::fork(self))
+    }
+
+    fn forced_tokens(&mut self) -> Result<Vec<u32>> {
+        Ok(self.matcher().forced_tokens()?.into_iter().map(TokenId::get).collect())
     }
 }

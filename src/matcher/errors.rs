@@ -53,6 +53,23 @@ grammata_base::errors! {
         })
         help("offer only tokens that the mask allows");
 
+    /// `events/not-json`: a text whose events are asked for is no JSON text. `at` is the position of the byte `found`.
+    not_json(at: usize, found: u8, allowed: &str) =
+        Grammar "events/not-json", "the text is not JSON, so its values cannot be reported"
+        at(Place::Byte(at))
+        found(show_byte(found))
+        allowed("{allowed}")
+        help("ask for events of JSON only with grammars whose words are JSON texts, such as JSON Schemas");
+
+    text_too_long(length: usize) = Limit "events/too-long", "the text is too long for events"
+        at(Place::Byte(length))
+        allowed("texts of less than 4 GiB");
+
+    moved(known: usize, steps: usize) =
+        Usage "events/moved", "the matcher was moved without its events"
+        found("{steps} steps, of which {known} were taken by the methods of `EventMatcher`")
+        help("accept, roll back and reset with the methods of `EventMatcher`; use its matcher for masks");
+
     draft_lengths(first_child: usize, next_sibling: usize, tokens: usize) =
         Usage "matcher/draft-tree", "the arrays of a draft tree have no nodes, or not the same number"
         found("`first_child` {first_child}, `next_sibling` {next_sibling}, `tokens` {tokens}")

@@ -2,7 +2,7 @@
 
 use super::errors;
 use crate::error::Result;
-use crate::matcher::Matcher;
+use crate::matcher::{Constraint, Matcher};
 use crate::vocabulary::TokenId;
 use rayon::prelude::*;
 
@@ -113,7 +113,7 @@ pub fn fill_rows<M: AsMut<Matcher> + Send>(
 ///
 /// # Errors
 /// Per matcher those of [`Matcher::accept_token`].
-pub fn accept_tokens<M: AsMut<Matcher> + Send>(matchers: &mut [M], tokens: &[TokenId]) -> Vec<Result<()>> {
+pub fn accept_tokens<M: Constraint>(matchers: &mut [M], tokens: &[TokenId]) -> Vec<Result<()>> {
     let work = matchers.par_iter_mut().zip(tokens).with_min_len(TOGETHER);
-    work.map(|(matcher, &token)| matcher.as_mut().accept_token(token)).collect()
+    work.map(|(matcher, &token)| matcher.accept_token(token.get())).collect()
 }

@@ -46,10 +46,10 @@ fn compiled(schema: &str, limits: Limits) -> CompiledGrammar {
 }
 
 /// A pseudo-random number generator: the linear congruential generator of Knuth's MMIX.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) as usize) % limit.max(1)
     }

@@ -20,6 +20,7 @@ mod drafts;
 mod earley;
 mod end_tokens;
 mod engine_properties;
+mod events;
 mod experiments;
 mod figures;
 mod formats;
