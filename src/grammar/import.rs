@@ -18,6 +18,12 @@ impl GrammarBuilder {
     /// The language of another grammar. Copies the expressions and rules that the root of `grammar` reaches. Rules
     /// without labels that an imported grammar already has are not copied again.
     pub fn import(&mut self, grammar: &Grammar) -> ExprId {
+        self.import_marked(grammar, &FxHashMap::default())
+    }
+
+    /// Like [`import`](GrammarBuilder::import), with an expression before and one after the body of each rule in
+    /// `marks`.
+    pub(crate) fn import_marked(&mut self, grammar: &Grammar, marks: &Marks) -> ExprId {
         let root = grammar.rule(grammar.root).body;
         let components = components(grammar, root);
         let mut import = Import {
@@ -25,14 +31,18 @@ impl GrammarBuilder {
             copies: vec![ExprId::EMPTY; grammar.expressions().len()],
             rules: FxHashMap::default(),
             places: FxHashMap::default(),
+            marks,
             builder: self,
         };
         for component in components {
             import.component(&component);
         }
-        import.copies[root.index()]
+        import.marked(grammar.root, import.copies[root.index()])
     }
 }
+
+/// The expressions before and after the bodies of rules.
+pub(crate) type Marks = FxHashMap<RuleId, (ExprId, ExprId)>;
 
 struct Import<'i> {
     builder: &'i mut GrammarBuilder,
@@ -42,6 +52,7 @@ struct Import<'i> {
     rules: FxHashMap<RuleId, RuleId>,
     /// The places of the expressions of the current group in this group.
     places: FxHashMap<ExprId, u32>,
+    marks: &'i Marks,
 }
 
 impl<'i> Import<'i> {
@@ -49,6 +60,14 @@ impl<'i> Import<'i> {
         match self.grammar.expression(id) {
             &Expression::Rule(rule) => Some((rule, self.grammar.rule(rule))),
             _ => None,
+        }
+    }
+
+    /// The copy of a rule's body, between its marks if it has some.
+    fn marked(&mut self, rule: RuleId, body: ExprId) -> ExprId {
+        match self.marks.get(&rule) {
+            Some(&(before, after)) => self.builder.sequence([before, body, after]),
+            None => body,
         }
     }
 
@@ -61,7 +80,8 @@ impl<'i> Import<'i> {
         }
         let has_labels =
             component.iter().any(|&id| matches!(self.grammar.expression(id), Expression::Label(..)));
-        let hash = (!has_labels).then(|| self.hash(component));
+        // marks are not compared
+        let hash = (!has_labels && self.marks.is_empty()).then(|| self.hash(component));
         if let Some(hash) = hash
             && self.reuse(hash, component, &rules)
         {
@@ -73,7 +93,8 @@ impl<'i> Import<'i> {
         }
         component.iter().for_each(|&id| self.copy(id));
         for (rule, Rule { body, .. }) in &rules {
-            self.builder.define(self.rules[rule], self.copies[body.index()]);
+            let body = self.marked(*rule, self.copies[body.index()]);
+            self.builder.define(self.rules[rule], body);
         }
         if let Some(hash) = hash {
             let copies = component.iter().map(|id| self.copies[id.index()]).collect();

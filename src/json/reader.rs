@@ -142,13 +142,6 @@ pub(crate) struct Reader {
     entries: Vec<Entry>,
 }
 
-impl Mark {
-    /// The number of entries before the place.
-    pub(crate) fn entries(&self) -> usize {
-        self.entries as usize
-    }
-}
-
 impl Default for Reader {
     fn default() -> Reader {
         let state = State { at: At::Value, open: NONE, value: NONE, items: 0, name: 0, bytes: 0 };

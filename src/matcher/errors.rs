@@ -65,6 +65,19 @@ grammata_base::errors! {
         at(Place::Byte(length))
         allowed("texts of less than 4 GiB");
 
+    unknown_rule(name: &str) = Grammar "events/unknown-rule", ("the grammar has no rule `{}`", excerpt(name))
+        help("name rules as in the source of the grammar");
+
+    tokens_beside_rules() =
+        Grammar "events/token-terminals", "rules cannot be reported in a grammar with token terminals"
+        help("write the tokens as text, or read the rules from the output afterwards");
+
+    too_many_readings(most: usize, length: usize) =
+        Limit "events/too-many-readings", "the text can be read in too many ways to report its rules"
+        at(Place::Byte(length))
+        found("more than {most} readings")
+        help("a rule that can begin with itself cannot be reported: rewrite it with a repetition");
+
     moved(known: usize, steps: usize) =
         Usage "events/moved", "the matcher was moved without its events"
         found("{steps} steps, of which {known} were taken by the methods of `EventMatcher`")

@@ -1,24 +1,28 @@
-//! Events: which values of a JSON output begin and end, as tokens are accepted.
+//! Events: which parts of an output begin and end, as tokens are accepted.
 //!
-//! The text so far determines where its values begin and end, except for a number at its end: another digit may follow.
-//! So an [`EventMatcher`] reads the accepted bytes next to a matcher, and asks the automaton only after a token that
-//! ends in a number. A matcher that reports no events has no part in this.
+//! The text so far determines where its JSON values begin and end, except for a number at its end: another digit may
+//! follow. So an [`EventMatcher`] reads the accepted bytes next to a matcher, and asks the automaton only after a token
+//! that ends in a number. Where the texts of rules begin and end depends on how the text is read; `captures` follows
+//! all ways. A matcher that reports no events has no part in this.
 
+use super::captures::{Marked, Marker, Tracker};
 use super::state::Matcher;
 use super::{errors, steps};
 use crate::error::Result;
-use crate::json::reader::{Failure, Mark, Reader, Step};
+use crate::json::reader::{self as json, Failure, Reader, Step};
 use crate::mask::CompiledGrammar;
 use crate::vocabulary::TokenId;
 use std::fmt::{self, Write};
 use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 pub use crate::json::reader::JsonKind;
 
 /// The bytes that can continue a number which could end; the most likely ones first.
 const CONTINUATIONS: &[u8] = b"0.123456789eE";
 
-/// A matcher that reports the values of a JSON output as they begin and end.
+/// A matcher that reports the parts of an output as they begin and end: the values of a JSON text, or the texts of
+/// chosen rules ([`RuleEvents`]).
 ///
 /// An event is reported with the first step after which its bytes are read and every continuation has it: a beginning
 /// with the first byte of the value; the end of a string, an array or an object with its last byte, and that of `true`,
@@ -55,18 +59,68 @@ pub struct EventMatcher {
 }
 
 /// The events of a path.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Log {
-    reader: Reader,
-    /// The place of the reader before each step.
-    marks: Vec<Mark>,
+    source: Source,
+    /// For each step, the number of events before it and the state of the source.
+    marks: Vec<(usize, Mark)>,
     /// The number of bytes read. The matcher must have as many.
     bytes: usize,
     /// The number of events that [`EventMatcher::new_events`] has returned.
     returned: usize,
 }
 
-/// The beginning or the end of a value. It belongs to the matcher that reported it.
+/// What finds the events.
+#[derive(Clone)]
+enum Source {
+    Json(Reader),
+    Rules(RuleLog),
+}
+
+/// A place of the text to which a source can return.
+#[derive(Clone)]
+enum Mark {
+    Json(json::Mark),
+    Rules(Tracker),
+}
+
+/// The certain markers of a tracker.
+#[derive(Clone)]
+struct RuleLog {
+    marked: Arc<Marked>,
+    tracker: Tracker,
+    /// Each with the index of the marker that begins the enclosing capture, if it begins one, and otherwise with that
+    /// of its own beginning.
+    markers: Vec<(Marker, Option<usize>)>,
+}
+
+/// Chosen rules of a grammar, whose texts are reported. Matchers share it.
+#[derive(Clone, Debug)]
+pub struct RuleEvents {
+    compiled: CompiledGrammar,
+    marked: Arc<Marked>,
+}
+
+/// A part of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'m> {
+    /// A value of a JSON text.
+    Json(JsonKind),
+    /// A text of the rule of this name.
+    Rule(&'m str),
+}
+
+impl Part<'_> {
+    /// `object`, `array`, `string`, `number`, `boolean`, `null` or `rule`.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Part::Json(kind) => kind.name(),
+            Part::Rule(_) => "rule",
+        }
+    }
+}
+
+/// The beginning or the end of a part. It belongs to the matcher that reported it.
 #[derive(Clone, Copy)]
 pub struct Event<'m> {
     log: &'m Log,
@@ -78,7 +132,36 @@ impl CompiledGrammar {
     /// Creates a matcher at the beginning of a text, which reports the values of the text. The words of the grammar
     /// must be JSON texts, as those of a JSON Schema are.
     pub fn json_events(&self) -> EventMatcher {
-        EventMatcher { matcher: self.matcher(), log: Some(Box::default()) }
+        EventMatcher::new(self, Source::Json(Reader::default()))
+    }
+
+    /// Prepares events of the texts of rules, which are named as in the source of the grammar. A second grammar is
+    /// compiled for it; the masks of this one do not change.
+    ///
+    /// # Errors
+    /// `events/unknown-rule` if the grammar has no rule of a name; `events/token-terminals` if it has token terminals;
+    /// those of compiling a grammar, also if a rule is used in an intersection, a complement, a name or a list of
+    /// different items, where rules cannot be followed.
+    pub fn rule_events(&self, rules: &[&str]) -> Result<RuleEvents> {
+        Ok(RuleEvents { compiled: self.clone(), marked: Arc::new(Marked::new(self, rules)?) })
+    }
+}
+
+impl RuleEvents {
+    /// Creates a matcher at the beginning of a text, which reports the texts of the rules.
+    ///
+    /// If a text can be read in several ways, all are followed, and only what they have in common is certain. Of two
+    /// readings that continue in the same way one counts. Their first difference decides: a rule that begins earlier
+    /// comes before one that begins later or not at all; of texts with the same beginning the longer one counts; then
+    /// the rule that the grammar lists first.
+    ///
+    /// # Errors
+    /// `limit/exceeded` if the empty text has too many readings.
+    pub fn matcher(&self) -> Result<EventMatcher> {
+        let tracker = Tracker::new(Arc::clone(&self.marked))?;
+        let mut log = RuleLog { marked: Arc::clone(&self.marked), tracker, markers: Vec::new() };
+        log.gather();
+        Ok(EventMatcher::new(&self.compiled, Source::Rules(log)))
     }
 }
 
@@ -105,6 +188,11 @@ impl AsMut<Matcher> for EventMatcher {
 }
 
 impl EventMatcher {
+    fn new(compiled: &CompiledGrammar, source: Source) -> EventMatcher {
+        let log = Log { source, marks: Vec::new(), bytes: 0, returned: 0 };
+        EventMatcher { matcher: compiled.matcher(), log: Some(Box::new(log)) }
+    }
+
     /// The matcher, for masks and other questions. Its steps must be taken by the methods of this type: if it has moved
     /// otherwise, the next step is an error.
     pub fn matcher(&mut self) -> &mut Matcher {
@@ -130,7 +218,7 @@ impl EventMatcher {
     /// takes events back: those of the steps that replace the undone ones are new again.
     pub fn new_events(&mut self) -> impl ExactSizeIterator<Item = Event<'_>> {
         let Some(log) = self.log.as_deref_mut() else { return Events::NONE };
-        let next = std::mem::replace(&mut log.returned, log.reader.entries().len());
+        let next = std::mem::replace(&mut log.returned, log.source.count());
         Events { log: Some(log), next }
     }
 
@@ -209,7 +297,9 @@ impl EventMatcher {
     pub fn reset(&mut self) {
         self.matcher.reset();
         if let Some(log) = self.log.as_deref_mut() {
-            *log = Log::default();
+            log.bytes = 0;
+            log.return_to(&self.matcher);
+            log.returned = 0;
         }
     }
 
@@ -220,7 +310,7 @@ impl EventMatcher {
         if !step(&mut self.matcher)? {
             return Ok(false);
         }
-        log.marks.push(log.reader.mark());
+        log.marks.push((log.source.count(), log.source.mark()));
         if let Err(error) = log.read(&mut self.matcher, input) {
             // the step was taken, so it can be undone
             self.matcher.rollback(1)?;
@@ -249,31 +339,84 @@ impl Log {
 
     /// Takes back what was read in the steps that a matcher no longer has.
     fn return_to(&mut self, matcher: &Matcher) {
-        if let Some(&mark) = self.marks.get(matcher.steps()) {
-            self.reader.return_to(mark);
+        if let Some((count, mark)) = self.marks.get(matcher.steps()) {
+            self.source.return_to(*count, mark);
         }
         self.marks.truncate(matcher.steps());
         self.bytes = matcher.byte_count();
-        self.returned = self.returned.min(self.reader.entries().len());
+        self.returned = self.returned.min(self.source.count());
     }
 
     /// Reads the bytes of the last step.
     fn read(&mut self, matcher: &mut Matcher, input: Input<'_>) -> Result<()> {
         // a token that ends the text adds no bytes, also if it has some
-        if matcher.byte_count() > self.bytes {
-            let bytes = match input {
-                Input::Bytes(bytes) => bytes,
-                Input::Token(token) => matcher.compiled.vocabulary().bytes(token).unwrap_or_default(),
-            };
-            self.reader.read(bytes).map_err(|failure| match failure {
-                Failure::NotJson { at, found, allowed } => errors::not_json(at, found, allowed),
-                Failure::TooLong => errors::text_too_long(self.bytes),
-            })?;
-        }
-        if self.reader.is_in_number() && !may_continue_number(matcher)? {
-            self.reader.end_number();
+        let bytes = match input {
+            _ if matcher.byte_count() == self.bytes => &[],
+            Input::Bytes(bytes) => bytes,
+            Input::Token(token) => matcher.compiled.vocabulary().bytes(token).unwrap_or_default(),
+        };
+        match &mut self.source {
+            Source::Json(reader) => {
+                reader.read(bytes).map_err(|failure| match failure {
+                    Failure::NotJson { at, found, allowed } => errors::not_json(at, found, allowed),
+                    Failure::TooLong => errors::text_too_long(self.bytes),
+                })?;
+                if reader.is_in_number() && !may_continue_number(matcher)? {
+                    reader.end_number();
+                }
+            }
+            Source::Rules(log) => {
+                log.tracker.read(bytes)?;
+                if matcher.path.has_ended() {
+                    log.tracker.end();
+                }
+                log.gather();
+            }
         }
         Ok(())
+    }
+}
+
+impl Source {
+    /// The number of events.
+    fn count(&self) -> usize {
+        match self {
+            Source::Json(reader) => reader.entries().len(),
+            Source::Rules(log) => log.markers.len(),
+        }
+    }
+
+    fn mark(&self) -> Mark {
+        match self {
+            Source::Json(reader) => Mark::Json(reader.mark()),
+            Source::Rules(log) => Mark::Rules(log.tracker.clone()),
+        }
+    }
+
+    fn return_to(&mut self, count: usize, mark: &Mark) {
+        match (self, mark) {
+            (Source::Json(reader), Mark::Json(mark)) => reader.return_to(*mark),
+            (Source::Rules(log), Mark::Rules(tracker)) => {
+                log.tracker = tracker.clone();
+                log.markers.truncate(count);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl RuleLog {
+    /// Appends the markers that have become certain.
+    fn gather(&mut self) {
+        for marker in self.tracker.certain_from(self.markers.len()) {
+            // the innermost capture that is open: captures are nested as rules are
+            let open = match self.markers.last() {
+                Some((Marker { is_end: true, .. }, begin)) => begin.and_then(|begin| self.markers[begin].1),
+                Some(_) => Some(self.markers.len() - 1),
+                None => None,
+            };
+            self.markers.push((marker, open));
+        }
     }
 }
 
@@ -311,7 +454,7 @@ impl<'m> Iterator for Events<'m> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.log.map_or(0, |log| log.reader.entries().len() - self.next);
+        let left = self.log.map_or(0, |log| log.source.count() - self.next);
         (left, Some(left))
     }
 }
@@ -319,21 +462,28 @@ impl<'m> Iterator for Events<'m> {
 impl ExactSizeIterator for Events<'_> {}
 
 impl<'m> Event<'m> {
-    /// Whether the value ends. Otherwise it begins.
+    /// Whether the part ends. Otherwise it begins.
     pub fn is_end(self) -> bool {
-        self.log.reader.entries()[self.index].is_end
+        match &self.log.source {
+            Source::Json(reader) => reader.entries()[self.index].is_end,
+            Source::Rules(log) => log.markers[self.index].0.is_end,
+        }
     }
 
-    /// The kind of the value.
-    pub fn kind(self) -> JsonKind {
-        self.log.reader.kind(self.value())
+    /// The part that begins or ends.
+    pub fn part(self) -> Part<'m> {
+        match &self.log.source {
+            Source::Json(reader) => Part::Json(reader.kind(reader.entries()[self.index].value)),
+            Source::Rules(log) => Part::Rule(log.marked.name(log.markers[self.index].0.capture)),
+        }
     }
 
-    /// The JSON Pointer (RFC 6901) of the value, with the names of members as they are read, without escapes. The
-    /// pointer of the whole text is empty.
+    /// The JSON Pointer (RFC 6901) of a value, with the names of members as they are read, without escapes. It is
+    /// empty for the whole text, and for texts of rules.
     pub fn pointer(self) -> String {
-        let steps: Vec<Step<'m>> = self.log.reader.steps(self.value()).collect();
         let mut pointer = String::new();
+        let Source::Json(reader) = &self.log.source else { return pointer };
+        let steps: Vec<Step<'m>> = reader.steps(reader.entries()[self.index].value).collect();
         for step in steps.into_iter().rev() {
             pointer.push('/');
             match step {
@@ -354,33 +504,47 @@ impl<'m> Event<'m> {
         self.index
     }
 
-    /// The number of values that contain the value.
+    /// The number of parts that contain the part.
     pub fn depth(self) -> usize {
-        self.log.reader.steps(self.value()).count()
+        match &self.log.source {
+            Source::Json(reader) => reader.steps(reader.entries()[self.index].value).count(),
+            Source::Rules(log) => {
+                let outer = |&index: &usize| log.markers[index].1;
+                let begin = if self.is_end() { outer(&self.index) } else { Some(self.index) };
+                std::iter::successors(begin, outer).count().saturating_sub(1)
+            }
+        }
     }
 
-    /// The bytes of the value. They end where the event does: those of a beginning are empty.
+    /// The bytes of the part. They end where the event does: those of a beginning are empty.
     pub fn bytes(self) -> Range<usize> {
-        let entry = self.log.reader.entries()[self.index];
-        self.log.reader.start(entry.value)..entry.at as usize
+        match &self.log.source {
+            Source::Json(reader) => {
+                let entry = reader.entries()[self.index];
+                reader.start(entry.value)..entry.at as usize
+            }
+            Source::Rules(log) => match log.markers[self.index] {
+                (Marker { is_end: true, at, .. }, Some(begin)) => log.markers[begin].0.at..at,
+                (Marker { at, .. }, _) => at..at,
+            },
+        }
     }
 
-    /// The step that reports the event, counted from 0. A step is a token, or bytes accepted in one call.
+    /// The step that reports the event, counted from 0. A step is a token, or bytes accepted in one call. The rules
+    /// that begin with every text of the grammar count for the first step.
     pub fn step(self) -> usize {
-        // marks are sorted by their number of entries
-        self.log.marks.partition_point(|mark| mark.entries() <= self.index) - 1
-    }
-
-    fn value(self) -> u32 {
-        self.log.reader.entries()[self.index].value
+        self.log.marks.partition_point(|(count, _)| *count <= self.index).saturating_sub(1)
     }
 }
 
-/// `begin` or `end`, the kind and the pointer.
+/// `begin` or `end`, the kind, and the pointer or the name of the rule.
 impl fmt::Display for Event<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let change = if self.is_end() { "end" } else { "begin" };
-        write!(f, "{change} {} `{}`", self.kind().name(), self.pointer())
+        match self.part() {
+            Part::Json(kind) => write!(f, "{change} {} `{}`", kind.name(), self.pointer()),
+            Part::Rule(name) => write!(f, "{change} rule `{name}`"),
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! they are dropped before an attempt of a computation or between two attempts, never during one.
 
 mod budget;
+mod captures;
 mod constraint;
 mod draft_tree;
 mod end_tokens;
@@ -38,6 +39,6 @@ mod within_parts;
 pub use constraint::Constraint;
 pub use draft_tree::DraftTree;
 pub use errors::rollback_too_far;
-pub use events::{Event, EventMatcher, JsonKind};
+pub use events::{Event, EventMatcher, JsonKind, Part, RuleEvents};
 pub use explanation::{Expectation, Explanation};
 pub use state::Matcher;

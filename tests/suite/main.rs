@@ -59,6 +59,7 @@ mod random;
 mod real_tokenizers;
 mod regex;
 mod regex_look;
+mod rule_events;
 mod samples;
 mod serve;
 mod shipped;

@@ -143,6 +143,7 @@ pub(crate) fn sources(folder: &str) -> Vec<(PathBuf, String)> {
 const WRITERS: &[&str] = &[
     "src/mask_file/save.rs",
     "crates/agents/src/retrieval/store.rs",
+    "crates/cli/src/cmd/generation_events.rs",
     "crates/cli/src/cmd/plan/run.rs",
     "crates/cli/src/cmd/procedure/new.rs",
     "crates/cli/src/cmd/procedure/simulate.rs",
