@@ -7,6 +7,7 @@ use crate::matcher::Matcher;
 use crate::pool::pool;
 use grammata::TokenId;
 use grammata::forking::Running;
+use grammata::matcher::EventMatcher;
 use grammata::serve::{self, RowRequest};
 use grammata_python_border::forking::detach;
 use grammata_python_border::{choice, forking};
@@ -52,7 +53,7 @@ impl OnFailure {
 /// The matchers of a batch, taken out of their Python objects and put back on drop.
 struct Taken<'a> {
     objects: &'a [PyRef<'a, Matcher>],
-    matchers: Vec<grammata::Matcher>,
+    matchers: Vec<EventMatcher>,
     /// No other thread forks the process while matchers are taken: its child could not put them back.
     _running: Running,
 }

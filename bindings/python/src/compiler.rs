@@ -1,7 +1,7 @@
 //! Compilers, and grammars compiled for a vocabulary.
 
 use crate::arguments::{Bytes, Token, ids, limits};
-use crate::errors::{BORDER, Raise};
+use crate::errors::{self, BORDER, Raise};
 use crate::mask_file::{Exploring, MaskFile, budget};
 use crate::matcher::Matcher;
 use crate::source::{self, RegexOptions, SchemaOptions, Source};
@@ -273,6 +273,13 @@ impl CompiledGrammar {
     }
 }
 
+/// The argument `events`.
+#[derive(FromPyObject)]
+enum Events {
+    Named(String),
+    Rules(Vec<String>),
+}
+
 #[pymethods]
 impl CompiledGrammar {
     /// A matcher at the beginning of a text.
@@ -282,11 +289,32 @@ impl CompiledGrammar {
     /// vocabulary's that is not given. Elsewhere only a token terminal that lists such a token allows it. An id of
     /// ordinary text no longer counts as text; this compiles the grammar again for the call. Raises UsageError if the
     /// list is empty, or an id is outside the vocabulary.
-    #[pyo3(signature = (*, end_tokens=None))]
-    fn matcher(&self, py: Python<'_>, end_tokens: Option<Vec<Token>>) -> PyResult<Matcher> {
-        let Some(tokens) = end_tokens else { return Ok(Matcher::new(self.compiled.matcher())) };
-        let given = detach(py, || self.compiled.with_end_tokens(ids(tokens))).raise(py)?;
-        Ok(Matcher::new(given.matcher()))
+    ///
+    /// With `events="json"`, `Matcher.new_events` returns the beginnings and ends of JSON values. The texts of the
+    /// grammar must be JSON, as those of a JSON Schema are: a step that leaves JSON raises GrammarError. With a list of
+    /// names of rules, it returns those of the texts of the rules; this compiles a second grammar for the call. Raises
+    /// GrammarError if a rule cannot be reported.
+    #[pyo3(signature = (*, end_tokens=None, events=None))]
+    fn matcher(
+        &self,
+        py: Python<'_>,
+        end_tokens: Option<Vec<Token>>,
+        events: Option<Events>,
+    ) -> PyResult<Matcher> {
+        let given = match end_tokens {
+            None => self.compiled.clone(),
+            Some(tokens) => detach(py, || self.compiled.with_end_tokens(ids(tokens))).raise(py)?,
+        };
+        let matcher = match events {
+            None => Ok(given.matcher().into()),
+            Some(Events::Named(name)) if name == "json" => Ok(given.json_events()),
+            Some(Events::Named(name)) => Err(errors::unknown_events(&name)),
+            Some(Events::Rules(rules)) => detach(py, || {
+                let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+                given.rule_events(&rules)?.matcher()
+            }),
+        };
+        Ok(Matcher::new(matcher.raise(py)?))
     }
 
     /// The vocabulary the grammar was compiled for.

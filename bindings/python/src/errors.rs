@@ -53,6 +53,13 @@ grammata_base::errors! {
         allowed("one call at a time")
         help("a matcher follows one sequence: give each thread its own (`fork()`, or `grammar.matcher()`)");
 
+    unknown_events(given: &str) = "python/unknown-events", "no such events"
+        found("`{}`", grammata_base::diagnostic::excerpt(given))
+        allowed("`events=\"json\"`, a list of names of rules, or None");
+
+    no_events() = "python/no-events", "the matcher reports no events"
+        help("make it with `grammar.matcher(events=\"json\")`");
+
     buffer_in_use() = "python/buffer-in-use", "the buffer is being filled by another call"
         allowed("one call at a time") help("give each thread a `MaskBuffer` over memory of its own");
 

@@ -14,6 +14,7 @@ mod cache;
 mod compiler;
 mod documents;
 mod errors;
+mod events;
 mod explanation;
 mod logits;
 mod mask;

@@ -4,9 +4,10 @@ use crate::arguments::{Bytes, DraftToken, Token, draft_ids, ids};
 use crate::buffer::{self, Free};
 use crate::compiler::CompiledGrammar;
 use crate::errors::{self, Raise};
+use crate::events;
 use crate::explanation::{distance, explanation};
 use crate::mask::TokenMask;
-use grammata::matcher::DraftTree;
+use grammata::matcher::{DraftTree, EventMatcher};
 use grammata_python_border::forking::detach;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -34,16 +35,16 @@ pub(crate) struct Matcher {
     /// refused changes nothing, and putting a matcher back never meets another call.
     is_busy: AtomicBool,
     /// `None` while a batch holds the matcher. The lock is never contended.
-    matcher: Mutex<Option<grammata::Matcher>>,
+    matcher: Mutex<Option<EventMatcher>>,
 }
 
 impl Matcher {
-    pub(crate) fn new(matcher: grammata::Matcher) -> Matcher {
-        Matcher { is_busy: AtomicBool::new(false), matcher: Mutex::new(Some(matcher)) }
+    pub(crate) fn new(matcher: impl Into<EventMatcher>) -> Matcher {
+        Matcher { is_busy: AtomicBool::new(false), matcher: Mutex::new(Some(matcher.into())) }
     }
 
     /// The place of the matcher. The caller must have set `is_busy`.
-    fn slot(&self) -> MutexGuard<'_, Option<grammata::Matcher>> {
+    fn slot(&self) -> MutexGuard<'_, Option<EventMatcher>> {
         // a panic of the engine leaves the matcher where it was, and tables are built again
         self.matcher.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -54,7 +55,7 @@ impl Matcher {
     }
 
     /// Takes the matcher for a batch, which must put it back. Returns `None` if another call or batch has it.
-    pub(crate) fn take(&self) -> Option<grammata::Matcher> {
+    pub(crate) fn take(&self) -> Option<EventMatcher> {
         if !self.seize() {
             return None;
         }
@@ -62,23 +63,39 @@ impl Matcher {
     }
 
     /// Puts back the matcher that [`take`](Matcher::take) has returned.
-    pub(crate) fn put_back(&self, matcher: grammata::Matcher) {
+    pub(crate) fn put_back(&self, matcher: EventMatcher) {
         *self.slot() = Some(matcher);
         self.is_busy.store(false, Ordering::Release);
     }
 
-    /// Runs `work` without the interpreter's lock.
+    /// Runs `work`, which does not move the matcher, without the interpreter's lock.
     fn run<R: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut grammata::Matcher) -> grammata::Result<R> + Send,
     ) -> PyResult<R> {
-        detach(py, || self.try_run(work)).raise(py)
+        self.walk(py, |matcher| work(matcher.matcher()))
+    }
+
+    /// Runs `work`, which may move the matcher, without the interpreter's lock.
+    fn walk<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut EventMatcher) -> grammata::Result<R> + Send,
+    ) -> PyResult<R> {
+        detach(py, || self.try_walk(work)).raise(py)
     }
 
     fn try_run<R>(
         &self,
         work: impl FnOnce(&mut grammata::Matcher) -> grammata::Result<R>,
+    ) -> grammata::Result<R> {
+        self.try_walk(|matcher| work(matcher.matcher()))
+    }
+
+    fn try_walk<R>(
+        &self,
+        work: impl FnOnce(&mut EventMatcher) -> grammata::Result<R>,
     ) -> grammata::Result<R> {
         if !self.seize() {
             return Err(errors::matcher_in_use());
@@ -129,21 +146,21 @@ impl Matcher {
     /// Accepts a token. Raises RejectedError if the mask does not allow it (the matcher does not move); LimitError.
     #[pyo3(signature = (token, /))]
     fn accept_token(&self, py: Python<'_>, token: Token) -> PyResult<()> {
-        self.run(py, |matcher| matcher.accept_token(token.0))
+        self.walk(py, |matcher| matcher.accept_token(token.0))
     }
 
     /// Accepts bytes, or the UTF-8 of a text, as one step. Raises RejectedError with what was expected; LimitError.
     #[pyo3(signature = (text, /))]
     fn accept_bytes(&self, py: Python<'_>, text: Bytes) -> PyResult<()> {
         let bytes = text.as_ref();
-        self.run(py, |matcher| matcher.accept_bytes(bytes))
+        self.walk(py, |matcher| matcher.accept_bytes(bytes))
     }
 
     /// Accepts a token if the mask allows it, and returns whether it does. A rejected token costs no more than an
     /// accepted one, and the matcher does not move. Raises LimitError.
     #[pyo3(signature = (token, /))]
     fn try_accept(&self, py: Python<'_>, token: Token) -> PyResult<bool> {
-        self.run(py, |matcher| matcher.try_accept(token.0))
+        self.walk(py, |matcher| matcher.try_accept(token.0))
     }
 
     /// Accepts bytes, or the UTF-8 of a text, as one step if some completion begins with them, and returns whether one
@@ -151,7 +168,7 @@ impl Matcher {
     #[pyo3(signature = (text, /))]
     fn try_accept_bytes(&self, py: Python<'_>, text: Bytes) -> PyResult<bool> {
         let bytes = text.as_ref();
-        self.run(py, |matcher| matcher.try_accept_bytes(bytes))
+        self.walk(py, |matcher| matcher.try_accept_bytes(bytes))
     }
 
     /// Accepts the longest allowed prefix of a list of tokens, such as a draft of speculative decoding, and returns its
@@ -159,7 +176,7 @@ impl Matcher {
     #[pyo3(signature = (tokens, /))]
     fn accept_tokens(&self, py: Python<'_>, tokens: Vec<Token>) -> PyResult<usize> {
         let tokens = ids(tokens);
-        self.run(py, |matcher| matcher.accept_tokens(&tokens))
+        self.walk(py, |matcher| matcher.accept_tokens(&tokens))
     }
 
     /// The length of the longest prefix of the tokens that is allowed; the matcher does not move. Raises LimitError.
@@ -172,12 +189,26 @@ impl Matcher {
     /// Undoes the last `steps` steps. Raises UsageError if there are fewer.
     #[pyo3(signature = (steps=1, /))]
     fn rollback(&self, py: Python<'_>, steps: usize) -> PyResult<()> {
-        self.run(py, |matcher| matcher.rollback(steps))
+        self.walk(py, |matcher| matcher.rollback(steps))
     }
 
     /// An independent matcher at the same place. It shares the accepted prefix instead of copying it.
     fn fork(&self, py: Python<'_>) -> PyResult<Matcher> {
-        self.ask(py, |matcher| Matcher::new(matcher.fork()))
+        self.try_walk(|matcher| Ok(Matcher::new(matcher.fork()))).raise(py)
+    }
+
+    /// The beginnings and ends of JSON values in the accepted steps that were not returned before, in the order of the
+    /// text, as a list of `Event`. A rollback takes events back: those of the steps that replace the undone ones are
+    /// new again. A fork has returned what its matcher had. Raises UsageError if the matcher reports no events
+    /// (`CompiledGrammar.matcher(events="json")`).
+    fn new_events<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let has_events = self.try_walk(|matcher| Ok(matcher.has_events())).raise(py)?;
+        if !has_events {
+            return Err(errors::no_events()).raise(py);
+        }
+        let found =
+            self.try_walk(|matcher| Ok(matcher.new_events().map(events::Plain::of).collect())).raise(py)?;
+        events::list(py, found)
     }
 
     /// Same as `fork`.
@@ -187,7 +218,7 @@ impl Matcher {
 
     /// Returns to the beginning of the text.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
-        self.run(py, |matcher| {
+        self.walk(py, |matcher| {
             matcher.reset();
             Ok(())
         })

@@ -324,3 +324,61 @@ def test_a_draft_within_a_budget_ends_within_it(compiler, vocabulary):
         for token in draft[:count]:
             other.accept_token(token)
         assert other.mask_within(len(draft) - 2 - count)
+
+
+def test_events(compiler, vocabulary):
+    grammar = compiler.compile_json_schema('{"type": "object", "properties": {"age": {"type": "integer"}}}')
+    matcher = grammar.matcher(events="json")
+    matcher.accept_bytes('{"age": 3')
+    first = matcher.new_events()
+    assert first == [
+        grammata.Event("begin", "object", "", 0, 0, 0),
+        grammata.Event("begin", "number", "/age", 8, 8, 0),
+    ]
+    fork = matcher.fork()
+    matcher.accept_bytes("}")
+    assert matcher.new_events() == [
+        grammata.Event("end", "number", "/age", 8, 9, 1),
+        grammata.Event("end", "object", "", 0, 10, 1),
+    ]
+    assert matcher.new_events() == [] == fork.new_events()
+    matcher.rollback()
+    (error,) = grammata.accept_tokens([matcher], vocabulary.encode_greedy("7"), errors="return") or [None]
+    assert error is None
+    matcher.accept_bytes("}")
+    assert [(event.pointer, event.end) for event in matcher.new_events()] == [("/age", 10), ("", 11)]
+    fork.reset()
+    fork.accept_tokens(vocabulary.encode_greedy('{"a/": [null, true'))
+    assert [event.pointer for event in fork.new_events() if event.change == "end"] == ["/a~1/0", "/a~1/1"]
+
+
+def test_events_of_rules(compiler):
+    grammar = compiler.compile_gbnf('root ::= call+\ncall ::= name "()"\nname ::= [a-z]+')
+    matcher = grammar.matcher(events=["name", "call"])
+    matcher.accept_bytes("fo")
+    matcher.accept_bytes("o()")
+    found = [(event.change, event.kind, event.rule, event.start, event.end) for event in matcher.new_events()]
+    assert found == [
+        ("begin", "rule", "call", 0, 0),
+        ("begin", "rule", "name", 0, 0),
+        ("end", "rule", "name", 0, 3),
+        ("end", "rule", "call", 0, 5),
+    ]
+    with pytest.raises(grammata.GrammarError) as raised:
+        grammar.matcher(events=["other"])
+    assert raised.value.code == "events/unknown-rule"
+
+
+def test_wrong_events(compiler):
+    with pytest.raises(grammata.UsageError) as raised:
+        compiler.compile_regex("a").matcher(events="xml")
+    assert raised.value.code == "python/unknown-events"
+    matcher = compiler.compile_regex("a").matcher()
+    matcher.accept_bytes("a")
+    with pytest.raises(grammata.UsageError) as raised:
+        matcher.new_events()
+    assert raised.value.code == "python/no-events"
+    matcher = compiler.compile_regex("a").matcher(events="json")
+    with pytest.raises(grammata.GrammarError) as raised:
+        matcher.accept_bytes("a")
+    assert raised.value.code == "events/not-json" and matcher.steps == 0

@@ -56,7 +56,7 @@ from grammata._native import (
     structural_tag,
 )
 from grammata._schemas import json_schema_of
-from grammata._values import Distance, Expectation, Explanation
+from grammata._values import Distance, Event, Expectation, Explanation
 
 # ends calls into Python code before daemon threads lose the interpreter
 _atexit.register(_end)
@@ -72,6 +72,7 @@ __all__ = [
     "Compiler",
     "Diagnostic",
     "Distance",
+    "Event",
     "Expectation",
     "Explanation",
     "FileError",

@@ -57,3 +57,23 @@ class Distance:
     `unreachable`: no number is enough. `unknown`: none was found within the limits."""
     known: int | None
     """A number that is enough; None for `unreachable` and `unknown`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The beginning or the end of a part of the output: a JSON value, or a text of a rule."""
+
+    change: Literal["begin", "end"]
+    """Whether the part begins or ends."""
+    kind: Literal["object", "array", "string", "number", "boolean", "null", "rule"]
+    """The kind of the part."""
+    pointer: str
+    """The JSON Pointer of a value; empty for the whole text and for rules."""
+    start: int
+    """The position of the first byte of the part in the output."""
+    end: int
+    """The position after its last byte; `start` if the part begins."""
+    step: int
+    """The step that reports the event, counted from 0: a token, or bytes accepted in one call."""
+    rule: str | None = None
+    """The name of the rule; None for values."""
