@@ -147,6 +147,51 @@ typedef int32_t GrammataDistance;
 #endif // __cplusplus
 
 /**
+ * The kind of a part of an output: a JSON value, or a text of a rule.
+ */
+enum GrammataPart
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * `{}`
+     */
+    GRAMMATA_PART_OBJECT = 0,
+    /**
+     * `[]`
+     */
+    GRAMMATA_PART_ARRAY = 1,
+    /**
+     * `""`
+     */
+    GRAMMATA_PART_STRING = 2,
+    /**
+     * A number.
+     */
+    GRAMMATA_PART_NUMBER = 3,
+    /**
+     * `true` or `false`
+     */
+    GRAMMATA_PART_BOOLEAN = 4,
+    /**
+     * `null`
+     */
+    GRAMMATA_PART_NULL = 5,
+    /**
+     * A text of a rule.
+     */
+    GRAMMATA_PART_RULE = 6,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum GrammataPart GrammataPart;
+#else
+typedef int32_t GrammataPart;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Mask files of many grammars for one vocabulary, each with a name. Shared parts are stored once.
  */
 typedef struct GrammataArchive GrammataArchive;
@@ -214,6 +259,32 @@ typedef struct GrammataPool GrammataPool;
  * The tokens of a tokenizer, as a model uses them.
  */
 typedef struct GrammataVocabulary GrammataVocabulary;
+
+/**
+ * The beginning or the end of a part.
+ */
+typedef struct {
+    /**
+     * The kind of the part.
+     */
+    GrammataPart kind;
+    /**
+     * Whether the part ends. Otherwise it begins.
+     */
+    bool is_end;
+    /**
+     * The position of the first byte of the part in the text.
+     */
+    size_t start;
+    /**
+     * The position after its last byte; `start` if the part begins.
+     */
+    size_t end;
+    /**
+     * The step that reports the event, counted from 0.
+     */
+    size_t step;
+} GrammataEvent;
 
 /**
  * `struct llama_token_data`: a candidate.
@@ -1021,6 +1092,55 @@ GrammataStatus grammata_matcher_rollback(GrammataMatcher *matcher, size_t steps,
  * Returns to the beginning of the text.
  */
 GrammataStatus grammata_matcher_reset(GrammataMatcher *matcher, GrammataError **error);
+
+/**
+ * Makes a matcher at the beginning of a text, which reports the JSON values of the text as they begin and end. The
+ * texts of the grammar must be JSON, as those of a JSON Schema are: a step that leaves JSON fails with
+ * GRAMMATA_STATUS_GRAMMAR, and the matcher does not move.
+ */
+GrammataStatus grammata_matcher_new_with_events(const GrammataGrammar *grammar,
+                                                GrammataMatcher **out,
+                                                GrammataError **error);
+
+/**
+ * Makes a matcher at the beginning of a text, which reports the texts of rules as they begin and end. `rules` has
+ * `count` names of rules, each ending with NUL. A second grammar is compiled for the call: to get more matchers, fork
+ * the first. GRAMMATA_STATUS_GRAMMAR if the grammar has no such rule, or it cannot be reported.
+ */
+GrammataStatus grammata_matcher_new_with_rule_events(const GrammataGrammar *grammar,
+                                                     const char *const *rules,
+                                                     size_t count,
+                                                     GrammataMatcher **out,
+                                                     GrammataError **error);
+
+/**
+ * The events of the accepted steps that this function has not returned before: those of the indices from `*first` on,
+ * `*count` of them, in the order of the text. A rollback takes events back: those of the steps that replace the undone
+ * ones are new again. A fork has returned what its matcher had. There are none if the matcher was made without events.
+ */
+GrammataStatus grammata_matcher_new_events(GrammataMatcher *matcher,
+                                           size_t *first,
+                                           size_t *count,
+                                           GrammataError **error);
+
+/**
+ * An event of the accepted steps. GRAMMATA_STATUS_USAGE if there is none of this index.
+ */
+GrammataStatus grammata_matcher_event(GrammataMatcher *matcher,
+                                      size_t index,
+                                      GrammataEvent *out,
+                                      GrammataError **error);
+
+/**
+ * The JSON Pointer of a value, which is empty for the whole text, or the name of a rule, in UTF-8.
+ * GRAMMATA_STATUS_USAGE if there is no event of this index.
+ */
+GrammataStatus grammata_matcher_event_name(GrammataMatcher *matcher,
+                                           size_t index,
+                                           char *buffer,
+                                           size_t capacity,
+                                           size_t *length,
+                                           GrammataError **error);
 
 /**
  * Writes `count + 1` masks for a draft of `count` tokens. The first is that of the current place; row `i`, which

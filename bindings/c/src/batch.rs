@@ -5,7 +5,7 @@ use crate::failure::{self, GrammataStatus, Result};
 use crate::matcher::GrammataMatcher;
 use crate::raw::{Call, Using, free, run};
 use crate::vocabulary::in_range;
-use engine::Matcher;
+use engine::matcher::EventMatcher;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::thread::{Builder, JoinHandle};
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn grammata_batch_fill_masks(
         // no row keeps the mask of an earlier step
         let unusable = rows.iter_mut().zip(&batch.matchers).filter(|(_, matcher)| matcher.is_err());
         unusable.for_each(|(row, _)| row.fill(0));
-        batch.run(rows, |matcher, row| matcher.fill_mask(row))
+        batch.run(rows, |matcher, row| matcher.matcher().fill_mask(row))
     })
 }
 
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn grammata_batch_accept_tokens(
 struct Batch<'a> {
     pool: Option<&'a ThreadPool>,
     /// The matchers that can be used. A matcher that occurs twice can be used only at its first place.
-    matchers: Vec<Result<Using<'a, Matcher>>>,
+    matchers: Vec<Result<Using<'a, EventMatcher>>>,
     /// As integers, since C need not have initialized them.
     statuses: &'a mut [i32],
 }
@@ -146,9 +146,9 @@ impl<'a> Batch<'a> {
     fn run<T: Send>(
         mut self,
         inputs: Vec<T>,
-        work: impl Fn(&mut Matcher, T) -> Result<()> + Sync,
+        work: impl Fn(&mut EventMatcher, T) -> Result<()> + Sync,
     ) -> Result<()> {
-        let step = |matcher: &mut Result<Using<'a, Matcher>>, input: T| match matcher {
+        let step = |matcher: &mut Result<Using<'a, EventMatcher>>, input: T| match matcher {
             Ok(matcher) => work(matcher, input),
             Err(error) => Err(error.clone()),
         };

@@ -97,7 +97,7 @@ pub unsafe extern "C" fn grammata_matcher_fill_tree_masks(
             true => &mut [],
             false => call.list_mut(reached.cast(), count, "reached")?,
         };
-        let found = matcher.fill_tree_masks(&tree()?, words, row_words)?;
+        let found = matcher.matcher().fill_tree_masks(&tree()?, words, row_words)?;
         answers.iter_mut().zip(found).for_each(|(answer, found)| *answer = u8::from(found));
         Ok(())
     })
@@ -119,5 +119,5 @@ fn fill_draft(
     let mut matcher = GrammataMatcher::acquire(call, matcher)?;
     let tokens = call.list(tokens, count, "tokens")?.iter().map(|&id| TokenId::new(id));
     let tokens: Vec<TokenId> = tokens.collect();
-    call.set(allowed, fill(&mut matcher, &tokens, words)?, "allowed")
+    call.set(allowed, fill(matcher.matcher(), &tokens, words)?, "allowed")
 }

@@ -37,7 +37,7 @@ pub unsafe extern "C" fn grammata_matcher_explain(
     make!(error, out, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let bytes = call.bytes(bytes, length, "bytes")?;
-        Ok(GrammataExplanation::new(matcher.explain(bytes)?))
+        Ok(GrammataExplanation::new(matcher.matcher().explain(bytes)?))
     })
 }
 
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn grammata_matcher_explain_token(
     make!(error, out, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let token = in_range(matcher.compiled().vocabulary(), token)?;
-        Ok(GrammataExplanation::new(matcher.explain_token(token)?))
+        Ok(GrammataExplanation::new(matcher.matcher().explain_token(token)?))
     })
 }
 

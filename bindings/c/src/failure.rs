@@ -93,6 +93,11 @@ grammata_base::errors! {
         allowed("0 to {}", width.saturating_sub(1))
         help("pass the `width` of the model's logits when the vocabulary is loaded");
 
+    event_range(index: usize, count: usize) = "c/event-range", "the matcher has no such event"
+        found("event {index}")
+        allowed("less than {count}")
+        help("`grammata_matcher_new_events` says which events are new");
+
     place(place: usize, count: usize) = "c/place", "the archive has no such place"
         found("place {place}")
         allowed("less than {count}")

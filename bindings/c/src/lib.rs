@@ -3,7 +3,7 @@
 //! cbindgen generates the header `include/grammata.h` from these files, in this order; a comment in it has the contract
 //! of all functions.
 //!
-//! - `version`, `vocabulary`, `grammar`, `mask_file`, `archive`, `token_index`, `cache`, `matcher`, `steps`, `draft`,
+//! - `version`, `vocabulary`, `grammar`, `mask_file`, `archive`, `token_index`, `cache`, `matcher`, `steps`, `event`, `draft`,
 //!   `llama`, `explanation`, `batch` and `error` have the functions.
 //! - `llama_sampler` has the functions that llama.cpp calls.
 //! - `failure` has the statuses and the errors of the C interface itself.
@@ -43,6 +43,9 @@ pub mod matcher;
 
 #[allow(unsafe_code)]
 pub mod steps;
+
+#[allow(unsafe_code)]
+pub mod event;
 
 #[allow(unsafe_code)]
 pub mod draft;

@@ -34,7 +34,7 @@ pub unsafe extern "C" fn grammata_llama_sampler(
 ) -> GrammataStatus {
     run!(error, |call| {
         call.clear(out)?;
-        let matcher = GrammataMatcher::acquire(&call, matcher)?.fork();
+        let matcher = GrammataMatcher::acquire(&call, matcher)?.matcher().fork();
         let LlamaOptions { budget } = options::read(&call, options)?;
         llama_sampler::make(&call, init, matcher, budget, out)
     })

@@ -5,12 +5,13 @@ use crate::failure::{GrammataStatus, Result};
 use crate::grammar::GrammataGrammar;
 use crate::raw::{Call, Exclusive, Using, answer, make, run};
 use crate::vocabulary::in_range;
+use engine::TokenId;
 use engine::mask::Distance;
-use engine::{Matcher, TokenId};
+use engine::matcher::EventMatcher;
 use std::ffi::c_char;
 
 /// One sequence under a grammar.
-pub struct GrammataMatcher(Exclusive<Matcher>);
+pub struct GrammataMatcher(Exclusive<EventMatcher>);
 
 /// The kind of a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +28,15 @@ pub enum GrammataDistance {
 }
 
 impl GrammataMatcher {
-    pub(crate) fn new(matcher: Matcher) -> GrammataMatcher {
-        GrammataMatcher(Exclusive::new(matcher))
+    pub(crate) fn new(matcher: impl Into<EventMatcher>) -> GrammataMatcher {
+        GrammataMatcher(Exclusive::new(matcher.into()))
     }
 
     /// The matcher of a handle, unless another call is using it.
-    pub(crate) fn acquire<'a>(call: &'a Call, handle: *const GrammataMatcher) -> Result<Using<'a, Matcher>> {
+    pub(crate) fn acquire<'a>(
+        call: &'a Call,
+        handle: *const GrammataMatcher,
+    ) -> Result<Using<'a, EventMatcher>> {
         call.handle(handle, "matcher")?.0.acquire()
     }
 }
@@ -156,7 +160,7 @@ pub unsafe extern "C" fn grammata_matcher_is_token_allowed(
     answer!(error, answer, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let token = in_range(matcher.compiled().vocabulary(), token)?;
-        matcher.is_token_allowed(token)
+        matcher.matcher().is_token_allowed(token)
     })
 }
 
@@ -171,7 +175,7 @@ pub unsafe extern "C" fn grammata_matcher_accepts_prefix(
 ) -> GrammataStatus {
     answer!(error, answer, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
-        matcher.accepts_prefix(call.bytes(bytes, length, "bytes")?)
+        matcher.matcher().accepts_prefix(call.bytes(bytes, length, "bytes")?)
     })
 }
 
@@ -199,7 +203,7 @@ pub unsafe extern "C" fn grammata_matcher_is_token_allowed_within(
     answer!(error, answer, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
         let token = in_range(matcher.compiled().vocabulary(), token)?;
-        matcher.is_token_allowed_within(token, budget)
+        matcher.matcher().is_token_allowed_within(token, budget)
     })
 }
 
@@ -211,7 +215,7 @@ pub unsafe extern "C" fn grammata_matcher_check_budget(
     budget: usize,
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
-    run!(error, |call| GrammataMatcher::acquire(&call, matcher)?.check_budget(budget))
+    run!(error, |call| GrammataMatcher::acquire(&call, matcher)?.matcher().check_budget(budget))
 }
 
 /// The smallest number of tokens that lead to a complete text, without the end-of-sequence token; `*kind` says whether
@@ -224,7 +228,7 @@ pub unsafe extern "C" fn grammata_matcher_distance(
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
     run!(error, |call| {
-        let distance = GrammataMatcher::acquire(&call, matcher)?.distance()?;
+        let distance = GrammataMatcher::acquire(&call, matcher)?.matcher().distance()?;
         call.set(kind, known(distance), "kind")?;
         call.set(tokens, distance.known().unwrap_or_default(), "tokens")
     })
@@ -240,7 +244,7 @@ pub unsafe extern "C" fn grammata_matcher_distance_in_bytes(
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
     run!(error, |call| {
-        let distance = GrammataMatcher::acquire(&call, matcher)?.distance_in_bytes()?;
+        let distance = GrammataMatcher::acquire(&call, matcher)?.matcher().distance_in_bytes()?;
         call.set(kind, known(distance), "kind")?;
         call.set(bytes, distance.known().unwrap_or_default(), "bytes")
     })
@@ -267,7 +271,7 @@ pub unsafe extern "C" fn grammata_matcher_forced_bytes(
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
     run!(error, |call| {
-        let forced = GrammataMatcher::acquire(&call, matcher)?.forced_bytes()?;
+        let forced = GrammataMatcher::acquire(&call, matcher)?.matcher().forced_bytes()?;
         call.copy(&forced, buffer.cast(), capacity, length)
     })
 }
@@ -283,7 +287,7 @@ pub unsafe extern "C" fn grammata_matcher_forced_tokens(
     error: *mut *mut GrammataError,
 ) -> GrammataStatus {
     run!(error, |call| {
-        let forced = GrammataMatcher::acquire(&call, matcher)?.forced_tokens()?;
+        let forced = GrammataMatcher::acquire(&call, matcher)?.matcher().forced_tokens()?;
         let ids: Vec<u32> = forced.iter().map(|id| id.get()).collect();
         call.copy(&ids, buffer, capacity, length)
     })

@@ -19,7 +19,7 @@ pub unsafe extern "C" fn grammata_matcher_fill_mask(
 ) -> GrammataStatus {
     run!(error, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
-        matcher.fill_mask(call.list_mut(words, count, "words")?)
+        matcher.matcher().fill_mask(call.list_mut(words, count, "words")?)
     })
 }
 
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn grammata_matcher_fill_mask_within(
 ) -> GrammataStatus {
     run!(error, |call| {
         let mut matcher = GrammataMatcher::acquire(&call, matcher)?;
-        matcher.fill_mask_within(budget, call.list_mut(words, count, "words")?)
+        matcher.matcher().fill_mask_within(budget, call.list_mut(words, count, "words")?)
     })
 }
 

@@ -133,6 +133,54 @@ static void matchers(void) {
     CHECK(grammata_matcher_free(matcher) == GRAMMATA_STATUS_OK);
 }
 
+static void events(void) {
+    GrammataVocabulary *vocabulary = letters();
+    GrammataGrammar *grammar = grammar_of(vocabulary, "root ::= \"[\" [0-9] [0-9]? \"]\" | \"a\"");
+    GrammataMatcher *matcher, *silent;
+    GrammataEvent event;
+    size_t first, count, length;
+    char pointer[2];
+    OK(grammata_matcher_new_with_events(grammar, &matcher, &error));
+    OK(grammata_matcher_accept_bytes(matcher, "[7", 2, &error));
+    OK(grammata_matcher_new_events(matcher, &first, &count, &error));
+    CHECK(first == 0 && count == 2);
+    OK(grammata_matcher_accept_bytes(matcher, "1", 1, &error));
+    OK(grammata_matcher_new_events(matcher, &first, &count, &error));
+    CHECK(first == 2 && count == 1);
+    OK(grammata_matcher_event(matcher, 2, &event, &error));
+    CHECK(event.kind == GRAMMATA_PART_NUMBER && event.is_end && event.start == 1 && event.end == 3);
+    CHECK(event.step == 1);
+    OK(grammata_matcher_event_name(matcher, 2, pointer, 2, &length, &error));
+    CHECK(length == 2 && memcmp(pointer, "/0", 2) == 0);
+    FAILS(grammata_matcher_event(matcher, 3, &event, &error), USAGE, "c/event-range");
+    FAILS(grammata_matcher_event_name(matcher, 2, pointer, 1, &length, &error), TOO_SHORT, "c/buffer-too-short");
+    OK(grammata_matcher_rollback(matcher, 1, &error));
+    OK(grammata_matcher_accept_bytes(matcher, "]", 1, &error));
+    OK(grammata_matcher_new_events(matcher, &first, &count, &error));
+    CHECK(first == 2 && count == 2);
+    FAILS(grammata_matcher_new_events(matcher, NULL, &count, &error), USAGE, "c/null");
+    OK(grammata_matcher_reset(matcher, &error));
+    FAILS(grammata_matcher_accept_bytes(matcher, "a", 1, &error), GRAMMAR, "events/not-json");
+    grammata_matcher_free(matcher);
+    OK(grammata_matcher_new(grammar, &silent, &error));
+    OK(grammata_matcher_accept_bytes(silent, "a", 1, &error));
+    OK(grammata_matcher_new_events(silent, &first, &count, &error));
+    CHECK(count == 0);
+    grammata_matcher_free(silent);
+    const char *rules[1] = {"root"};
+    OK(grammata_matcher_new_with_rule_events(grammar, rules, 1, &matcher, &error));
+    OK(grammata_matcher_accept_bytes(matcher, "[7]", 3, &error));
+    OK(grammata_matcher_new_events(matcher, &first, &count, &error));
+    CHECK(first == 0 && count == 2);
+    OK(grammata_matcher_event(matcher, 1, &event, &error));
+    CHECK(event.kind == GRAMMATA_PART_RULE && event.is_end && event.start == 0 && event.end == 3);
+    grammata_matcher_free(matcher);
+    rules[0] = "other";
+    FAILS(grammata_matcher_new_with_rule_events(grammar, rules, 1, &matcher, &error), GRAMMAR, "events/unknown-rule");
+    grammata_grammar_free(grammar);
+    grammata_vocabulary_free(vocabulary);
+}
+
 static void end_tokens(void) {
     GrammataVocabulary *vocabulary = letters();
     GrammataGrammar *grammar = grammar_of(vocabulary, "root ::= \"a\" \"b\"?");
@@ -212,6 +260,7 @@ static void drafts(void) {
 
 int main(void) {
     matchers();
+    events();
     end_tokens();
     drafts();
     puts("matchers hold");
