@@ -45,6 +45,9 @@ pub(crate) struct Arguments {
     /// Generate without the grammar, and only check at the end
     #[arg(long)]
     pub(crate) unconstrained: bool,
+    /// Write the beginnings and ends of the output's JSON values to a file as JSON lines, as they occur
+    #[arg(hide_short_help = true, long, value_name = "FILE", conflicts_with_all = ["beam", "best_of", "prompts", "unconstrained"])]
+    pub(crate) events: Option<PathBuf>,
     /// With `--output-format json` or --prompts, add for each token the natural logarithm of the model's probability,
     /// and the probability of the tokens that the grammar refused in its place
     #[arg(hide_short_help = true, long)]

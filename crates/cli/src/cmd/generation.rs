@@ -4,6 +4,7 @@ use crate::args::model::Parts;
 use crate::args::session::Session;
 use crate::args::source::{self, Origin};
 use crate::cmd::generate::{Arguments, Sampling};
+use crate::cmd::generation_events::Events;
 use crate::io::output::{Exit, Failure, Output, seconds};
 use crate::io::{errors, messages, text};
 use grammata::error::{Error, ErrorKind, Result};
@@ -152,15 +153,23 @@ fn streamed(
     let vocabulary = session.compiled.vocabulary();
     let options = options(arguments, session);
     let mut decoder = Decoder::new(model, &**vocabulary, constraint, prompt, &options)?;
+    let mut events =
+        arguments.events.as_ref().map(|path| Events::new(&session.compiled, path)).transpose()?;
     let error = loop {
-        match decoder.next(model) {
-            Ok(Event::Text(piece)) if !output.is_json() => {
+        let happened = decoder.next(model);
+        let written = match (&happened, &mut events) {
+            (Ok(Event::Token(token)), Some(events)) => events.token(token.id),
+            (Ok(Event::Finished(reason)), Some(events)) if reason.is_complete() => events.end(),
+            _ => Ok(()),
+        };
+        match (happened, written) {
+            (Err(error), _) | (_, Err(error)) => break error,
+            (Ok(Event::Text(piece)), _) if !output.is_json() => {
                 output.write_all(piece.as_bytes())?;
                 output.flush()?;
             }
-            Ok(Event::Text(_) | Event::Token(_)) => {}
-            Ok(Event::Finished(_)) => return Ok(Made::of(decoder.close(model))),
-            Err(error) => break error,
+            (Ok(Event::Text(_) | Event::Token(_)), _) => {}
+            (Ok(Event::Finished(_)), _) => return Ok(Made::of(decoder.close(model))),
         }
     };
     let so_far = decoder.close(model);

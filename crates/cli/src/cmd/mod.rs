@@ -12,6 +12,8 @@ pub(crate) mod generate;
 pub(crate) mod generation;
 #[cfg(feature = "ort")]
 pub(crate) mod generation_batch;
+#[cfg(feature = "ort")]
+pub(crate) mod generation_events;
 pub mod graph;
 pub(crate) mod guard;
 pub(crate) mod inspect;

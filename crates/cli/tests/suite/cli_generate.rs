@@ -53,6 +53,51 @@ mod with_onnx_runtime {
     }
 
     #[test]
+    fn events_are_written_to_a_file_as_lines_of_json() {
+        let grammar = pattern(r#"\{"a": \[(1|2)\], "b": "x"\}"#);
+        let file = grammar.path().join("events.jsonl");
+        let run = run(&arguments(&grammar, &["--events", file.to_str().unwrap()]));
+        assert_eq!((run.code, run.out.len()), (0, 20), "{}", run.err);
+        let written = std::fs::read_to_string(&file).unwrap();
+        let events: Vec<serde_json::Value> =
+            written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let shown: Vec<String> = events
+            .iter()
+            .map(|event| {
+                format!("{} {} {}", event["event"], event["pointer"], event["bytes"]).replace('"', "")
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "begin  [0,0]",
+                "begin /a [6,6]",
+                "begin /a/0 [7,7]",
+                "end /a/0 [7,8]",
+                "end /a [6,9]",
+                "begin /b [16,16]",
+                "end /b [16,19]",
+                "end  [0,20]"
+            ]
+        );
+        assert_eq!((&events[6]["text"], &events[7].get("text")), (&"\"x\"".into(), &None));
+    }
+
+    #[test]
+    fn the_end_of_a_number_alone_is_reported_and_other_texts_are_refused() {
+        let grammar = pattern("[0-9]{1,2}");
+        let file = grammar.path().join("events.jsonl");
+        let file = file.to_str().unwrap();
+        let run = run(&arguments(&grammar, &["--events", file]));
+        assert_eq!(run.code, 0, "{}", run.err);
+        let written = std::fs::read_to_string(file).unwrap();
+        assert!(
+            written.lines().last().unwrap().starts_with(r#"{"event":"end","kind":"number","pointer":"""#)
+        );
+        refused("events/not-json", &arguments(&pattern("yes|no"), &["--events", file]));
+    }
+
+    #[test]
     fn a_cut_text_ends_with_3() {
         let grammar = pattern("[a-z]{200}");
         let found = json(3, &arguments(&grammar, &["--max-tokens", "5", "--cut", "--output-format=json"]));
