@@ -42,13 +42,15 @@ type Variables = &'static [(&'static str, &'static str)];
 
 /// The test runs: a name, by which a step selects the run, the package, the test target, the filter on the names of
 /// tests, and the variables.
-const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
+const TESTS: [(&str, &str, &str, &str, Variables); 8] = [
     // every property of the suite reads the number of its cases from this variable
     ("properties", "grammata", "suite", "", &[("GRAMMATA_CASES", CASES)]),
     ("agents", "grammata-agents", "suite", "", &[("GRAMMATA_CASES", CASES)]),
     ("differential", "grammata", "suite", "differential", &[("GRAMMATA_CASES", SCHEMAS)]),
     ("walks", "grammata-agents", "suite", "random_walks", &[("GRAMMATA_WALKS", WALKS)]),
     ("hostile", "grammata-agents", "hostile", "", &[("GRAMMATA_HOSTILE", "all")]),
+    // `GRAMMATA_SCHEMAS`, a file of MaskBench, is taken over from the environment
+    ("events", "grammata", "suite", "events_of_documents_of_a_file", &[]),
     ("guard-clients", "grammata-guard", "suite", "", &[("GRAMMATA_CLIENTS", CLIENTS)]),
     // `GRAMMATA_OPENAPI`, a folder of OpenAPI documents, is taken over from the environment
     (
@@ -64,12 +66,13 @@ const TESTS: [(&str, &str, &str, &str, Variables); 7] = [
 /// sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 27] = [
+const STEPS: [Step; 28] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
     ("walks", || tests("walks")),
     ("hostile", || tests("hostile")),
+    ("events", events),
     ("calls", || tests("calls")),
     ("generations", generations),
     ("guard", || tests("guard-clients").and_then(|()| guard::clients())),
@@ -111,6 +114,14 @@ fn tests(name: &str) -> Result {
     let mut command = NEXTEST.command(&arguments);
     command.args(Some(filter).filter(|filter| !filter.is_empty())).envs(variables.iter().copied());
     command::run(&mut command)
+}
+
+/// Compares the events of 1,000 documents with reading them whole.
+fn events() -> Result {
+    match std::env::var_os("GRAMMATA_SCHEMAS") {
+        Some(_) => tests("events"),
+        None => Err("events: set GRAMMATA_SCHEMAS to a file of MaskBench (JSON Lines, gzip)".to_owned()),
+    }
 }
 
 /// Generates outputs under schemas and checks that they are complete and valid. `GRAMMATA_SCHEMAS`, `GRAMMATA_MODEL`
