@@ -11,6 +11,7 @@ use crate::syntax::json_schema::normal::conjunction::ConjunctionId;
 use crate::syntax::json_schema::normal::conjunctions::Conjunctions;
 use crate::syntax::json_schema::normal::shape::{Shape, Typed};
 use crate::syntax::json_schema::options::{Options, Spelling};
+use rustc_hash::FxHashSet;
 
 /// Both quotes.
 const QUOTES: [char; 2] = ['"', '\''];
@@ -24,15 +25,29 @@ pub(super) fn has_both_quotes(all: &Conjunctions<'_>, options: &Options) -> bool
         }
         _ => false,
     };
-    // the names of keyword arguments have no quotes
+    if !matches!(options.spelling, Spelling::Python | Spelling::Keywords) {
+        return false;
+    }
     let root = all.root();
-    let is_inner = |id: ConjunctionId| {
-        id != root
-            || options.spelling == Spelling::Python
-            || all.ids().any(|id| all.shape_of(id).children().into_iter().any(|child| child == root))
-    };
-    matches!(options.spelling, Spelling::Python | Spelling::Keywords)
-        && !all.ids().any(|id| is_tracked(id) && is_inner(id))
+    let (mut seen, mut open) = (FxHashSet::default(), vec![root]);
+    // the names of keyword arguments have no quotes, unless the same objects are also values
+    if options.spelling == Spelling::Python {
+        seen.insert(root);
+        if is_tracked(root) {
+            return false;
+        }
+    }
+    while let Some(id) = open.pop() {
+        for child in all.shape_of(id).children() {
+            if seen.insert(child) {
+                if is_tracked(child) {
+                    return false;
+                }
+                open.push(child);
+            }
+        }
+    }
+    true
 }
 
 impl<'a> Emitter<'_, 'a> {
