@@ -576,6 +576,24 @@ GrammataStatus grammata_compile_spec(const GrammataCompiler *compiler,
                                      GrammataError **error);
 
 /**
+ * Compiles what a model of a family may write for a request: reasoning, then calls of its tools in free text, or, with
+ * the schema of an answer, calls or an answer in JSON by this schema.
+ *
+ * `request` is a JSON object. `family` names the family ("qwen_3", "harmony", …). The rest may be left out: `tools` and
+ * `tool_choice` are those of a chat completion; `answer` (a JSON Schema); `reasoning` ("enabled", "disabled", "auto");
+ * `parallel_tool_calls` (default true); `any_order` (of members; default false); `exclude_special_tokens` (default
+ * true); `max_whitespace_cnt`. What is left out of the grammar or not enforced is a warning of the grammar.
+ *
+ * Options: those of `grammata_compile_structural_tag`.
+ */
+GrammataStatus grammata_compile_request(const GrammataCompiler *compiler,
+                                        const char *request,
+                                        size_t length,
+                                        const char *options,
+                                        GrammataGrammar **out,
+                                        GrammataError **error);
+
+/**
  * The number of warnings: about unknown keywords and the like, and about bytes that the vocabulary cannot spell.
  */
 size_t grammata_grammar_warning_count(const GrammataGrammar *grammar);
