@@ -25,7 +25,8 @@ impl Locked<'_> {
                 Some(at) => at,
                 None => return self.by_groups(from, plain, rest),
             };
-        let Some(mut levels) = self.levels(at)? else { return self.by_groups(from, plain, rest) };
+        let stands = at != from.configuration;
+        let Some(mut levels) = self.levels(at, stands)? else { return self.by_groups(from, plain, rest) };
         let tokens = self.tokens_to_names(from, plain).and_then(|mut tokens| {
             self.add_tokens_to_items((from.configuration, at), plain, &mut tokens)?;
             Ok(tokens)
@@ -44,11 +45,12 @@ impl Locked<'_> {
         }
     }
 
-    /// The levels of a configuration, taken out of the cache; `None` if no bound is known after any token.
-    fn levels(&mut self, at: ConfigurationId) -> Result<Option<Box<Levels>>> {
+    /// The levels of a configuration, taken out of the cache; `None` if no bound is known after any token. `stands` says
+    /// that it stands for others, which remember items.
+    fn levels(&mut self, at: ConfigurationId, stands: bool) -> Result<Option<Box<Levels>>> {
         let levels = match self.cache.take_levels(at) {
             Some(known) => known,
-            None => unless_limited(self.new_levels(at))?.filter(Levels::are_known).map(Box::new),
+            None => unless_limited(self.new_levels(at, stands))?.filter(Levels::are_known).map(Box::new),
         };
         if levels.is_none() {
             self.cache.keep_levels(at, None);
@@ -68,7 +70,7 @@ impl Locked<'_> {
             return Ok(None);
         }
         let Some(needed) = unless_limited(self.potential(id))?.flatten() else { return Ok(None) };
-        let Some(mut levels) = self.levels(id)? else { return Ok(None) };
+        let Some(mut levels) = self.levels(id, false)? else { return Ok(None) };
         let plain = self.cache.mask(compiled.automaton(), compiled.index(), id)?;
         let from = Cursor { configuration: id, key_state: KeyState::OUTSIDE };
         let found = self.by_levels((from, id), &plain, &mut levels, (&[], rest));
@@ -82,7 +84,7 @@ impl Locked<'_> {
         Ok(Some(kept))
     }
 
-    fn new_levels(&mut self, id: ConfigurationId) -> Result<Levels> {
+    fn new_levels(&mut self, id: ConfigurationId, stands: bool) -> Result<Levels> {
         let compiled = self.compiled;
         let (automaton, index) = (compiled.automaton(), Arc::clone(compiled.index()));
         let vocabulary = index.vocabulary();
@@ -95,7 +97,7 @@ impl Locked<'_> {
             let wanted = |token: TokenId| allowed[token.index()];
             let (found, _) = self.groups(vocabulary.trie(), from, step, wanted, usize::MAX)?;
             for Alike { at, tokens } in found {
-                let needed = self.potential(at.configuration)?;
+                let needed = self.potential_of(at.configuration, stands)?;
                 levels.list(needed, &tokens);
             }
             return Ok(levels);
@@ -103,9 +105,9 @@ impl Locked<'_> {
         for group in at.partition.all() {
             let bound = group.bound.zip(at.after).map(|(bound, after)| after.saturating_add(bound as usize));
             levels.groups.push(match bound {
-                Some(needed) => Level { needed: Some(needed), is_rough: true },
+                Some(needed) if !stands => Level { needed: Some(needed), is_rough: true },
                 None if group.bound.is_none() && !at.is_exact => Level { needed: None, is_rough: false },
-                None => Level { needed: self.needed_after(id, group)?, is_rough: false },
+                _ => Level { needed: self.needed_after((id, stands), group)?, is_rough: false },
             });
         }
         for &token in at.partition.leaving.iter().filter(|token| allowed[token.index()]) {
@@ -113,19 +115,35 @@ impl Locked<'_> {
             for &byte in vocabulary.bytes(token).unwrap_or_default() {
                 next = self.cache.lazy(automaton).step(next, byte)?;
             }
-            let needed = self.potential(next)?;
+            let needed = self.potential_of(next, stands)?;
             levels.list(needed, &[token]);
         }
         Ok(Levels { partition: Some(at), ..levels })
     }
 
     /// An upper bound on the tokens needed after the tokens of a group, from the configuration that they lead to.
-    fn needed_after(&mut self, from: ConfigurationId, group: &TokenGroup) -> Result<Option<usize>> {
+    fn needed_after(
+        &mut self,
+        (from, stands): (ConfigurationId, bool),
+        group: &TokenGroup,
+    ) -> Result<Option<usize>> {
         let mut next = from;
         for &byte in &group.text {
             next = self.cache.lazy(self.compiled.automaton()).step(next, byte)?;
         }
-        if next.is_ordinary() { self.potential(next) } else { Ok(None) }
+        self.potential_of(next, stands)
+    }
+
+    fn potential_of(&mut self, at: ConfigurationId, stands: bool) -> Result<Option<usize>> {
+        let compiled = self.compiled;
+        match (at.is_ordinary(), stands) {
+            (false, _) => Ok(None),
+            (true, false) => self.potential(at),
+            (true, true) => {
+                let (automaton, with) = (compiled.automaton(), compiled.sufficient());
+                self.cache.forgetful_potential(automaton, with, compiled.vocabulary(), at)
+            }
+        }
     }
 
     /// The mask from the levels of a configuration, which stands for that of the cursor, and the tokens after which no
@@ -151,7 +169,8 @@ impl Locked<'_> {
         if let Some(partition) = levels.partition().map(Arc::clone) {
             for (level, group) in levels.groups.iter_mut().zip(partition.all()) {
                 if level.is_rough && level.needed.is_some_and(|needed| needed > rest) {
-                    let needed = unless_limited(self.needed_after(at, group))?.flatten();
+                    let needed =
+                        unless_limited(self.needed_after((at, at != from.configuration), group))?.flatten();
                     *level = Level { needed: level.needed.into_iter().chain(needed).min(), is_rough: false };
                 }
             }

@@ -226,7 +226,8 @@ pub(super) fn is_token_allowed_within(m: &mut Matcher, token: TokenId, budget: u
     if let Some(completion) = completion {
         m.promises.lead(steps, vec![(token, completion)]);
     }
-    Ok(may_come)
+    // a mask has the next token of the completion that it carries along, however tight the bound after it is
+    Ok(may_come || promise(m, budget).is_ok() && m.promises.ahead(steps).is_some_and(is_next))
 }
 
 #[cfg(feature = "testing")]

@@ -10,7 +10,7 @@ use rand::{Rng, SeedableRng};
 use serde_json::json;
 use std::sync::Arc;
 
-const SCHEMAS: [&str; 9] = [
+const SCHEMAS: [&str; 13] = [
     r#"{"type": "array", "uniqueItems": true, "items": {"type": "string"}}"#,
     r#"{"type": "array", "uniqueItems": true, "minItems": 1, "items": {"type": ["string", "integer"]}}"#,
     r#"{"type": "array", "uniqueItems": true, "minItems": 3, "items": {"type": "integer"}}"#,
@@ -20,6 +20,13 @@ const SCHEMAS: [&str; 9] = [
     r#"{"type": "array", "uniqueItems": true, "items": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": false}}"#,
     r#"{"type": "array", "uniqueItems": true, "items": {"type": "object", "additionalProperties": {"enum": [1, 2]}, "maxProperties": 2}}"#,
     r#"{"type": "object", "properties": {"b": {"type": "array", "uniqueItems": true, "items": {"type": "string"}}, "a": {"type": "integer"}}, "required": ["a", "b"], "additionalProperties": false}"#,
+    // a name may be needed that differs from those read, or a value of another alternative
+    r#"{"type": "array", "uniqueItems": true, "items": {"type": "object", "additionalProperties": {"const": 1}}}"#,
+    r#"{"anyOf": [{"type": "array", "uniqueItems": true, "minItems": 3, "items": {"type": "string", "pattern": "^[a-z]*$"}},
+        {"type": "array", "minItems": 2, "maxItems": 2, "prefixItems": [{"type": "string", "pattern": "^[a-z]*$"}, {"const": 11}]}]}"#,
+    // finitely many items
+    r#"{"type": "array", "uniqueItems": true, "minItems": 1, "items": {"enum": ["a", "b", "ab", "ba", "1"]}}"#,
+    r#"{"type": "array", "uniqueItems": true, "items": {"type": "array", "uniqueItems": true, "minItems": 1, "items": {"enum": ["a", "b", 1, 11]}}}"#,
 ];
 
 /// Compiles a schema for single bytes and some longer tokens; the end token comes last.
@@ -185,4 +192,37 @@ fn a_long_completion_is_counted_in_tokens() {
     let plain = matcher.mask().unwrap().len();
     let within = matcher.mask_within(least + least / 10).unwrap().len();
     assert_eq!(within, plain, "{least} tokens suffice");
+}
+
+/// Places where names must differ from those read, or where another alternative continues.
+#[test]
+fn granted_budgets_hold_after_each_token_beside_names_and_alternatives() {
+    let named = r#"{"type": "array", "uniqueItems": true, "items": {"type": "object", "additionalProperties": {"const": 1}}}"#;
+    let mut masks = 0;
+    for (schema, prefix) in [(named, r#"[{"":1},{"":"#), (named, r#"[{"a":1},{"a"#), (SCHEMAS[10], r#"["a""#)]
+    {
+        let compiled = compiled(schema);
+        for budget in 1..14 {
+            let mut matcher = compiled.matcher();
+            matcher.accept_bytes(prefix.as_bytes()).unwrap();
+            let Ok(mask) = matcher.mask_within(budget) else { continue };
+            masks += 1;
+            for token in mask.iter() {
+                let mut asked = compiled.matcher();
+                asked.accept_bytes(prefix.as_bytes()).unwrap();
+                assert_eq!(
+                    asked.is_token_allowed_within(token, budget),
+                    Ok(true),
+                    "{prefix} {budget} {token:?}"
+                );
+                let mut after = matcher.fork();
+                after.accept_token(token).unwrap();
+                if !after.is_finished() && !after.is_accepting() {
+                    let left = after.mask_within(budget - 1);
+                    assert!(left.is_ok_and(|mask| !mask.is_empty()), "{prefix} {budget} {token:?}");
+                }
+            }
+        }
+    }
+    assert!(masks > 20, "{masks}");
 }

@@ -114,6 +114,14 @@ impl Known {
     }
 }
 
+/// Where a way to a word begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BeginOfWay {
+    /// Whether it is a way of forgetful configurations.
+    forgets: bool,
+    at: ConfigurationId,
+}
+
 /// The vocabulary in which completions are spelled, and the token terminals resolved in it.
 #[derive(Clone, Copy)]
 pub(in crate::mask) struct With<'a> {
@@ -128,6 +136,8 @@ pub(crate) struct Completions {
     /// Upper bounds on the letters of completions, from the grammar's [`Sufficient`]; `None` until first needed.
     sufficient: Option<Estimates>,
     ways: Ways,
+    /// The ways of configurations that stand for others, which remember items.
+    forgetful_ways: Ways,
     /// The levels of configurations; `None` where they are not known for all tokens.
     levels: FxHashMap<ConfigurationId, Option<Box<Levels>>>,
     known: FxHashMap<ConfigurationId, Known>,
@@ -147,6 +157,7 @@ impl Completions {
         self.estimates.forget_tables();
         self.sufficient.iter_mut().for_each(Estimates::forget_tables);
         self.ways = Ways::default();
+        self.forgetful_ways = Ways::default();
         self.levels = FxHashMap::default();
         self.known = FxHashMap::default();
         self.to_another_item = FxHashMap::default();
@@ -159,6 +170,7 @@ impl Completions {
             + self.estimates.memory_usage()
             + self.sufficient.as_ref().map_or(0, Estimates::memory_usage)
             + self.ways.memory_usage()
+            + self.forgetful_ways.memory_usage()
             + map_bytes(&self.levels)
             + map_bytes(&self.known)
             + map_bytes(&self.to_another_item)
@@ -375,14 +387,15 @@ impl Completions {
     ) -> (&'a mut Ways, Along<'a>) {
         let new = || Estimates::new(Measure::AtMost(Arc::clone(with)));
         let bounds = self.sufficient.get_or_insert_with(new);
-        (&mut self.ways, Along { bounds, letters: &with.letters.bytes, vocabulary })
+        (&mut self.ways, Along { forgets: false, bounds, letters: &with.letters.bytes, vocabulary })
     }
 
     /// An upper bound on the tokens that lead from a configuration to a word, regardless of the names read; `None` if
     /// none is known. Unless it is 0, some token leads to a configuration with a lower bound.
     ///
-    /// While an open item of a list of different items may become an earlier one, the bound counts the letters to where
-    /// it cannot. Elsewhere it is that of the [forgetful](Lazy::forgetful) configuration: see [`Ways::tokens`].
+    /// It is that of the way of the configuration ([`Ways::tokens`]) or, inside of lists of different items, that of its
+    /// forgetful form if this is less. While an open item may become an earlier one, letters to where it cannot are
+    /// counted instead.
     pub(in crate::mask) fn potential(
         &mut self,
         lazy: &mut Lazy<'_>,
@@ -390,25 +403,48 @@ impl Completions {
         vocabulary: &Vocabulary,
         id: ConfigurationId,
     ) -> Result<Option<u32>> {
+        let (ways, along) = self.along(with, vocabulary);
+        let exact = ways.tokens(lazy, along, id)?;
         if lazy.is_accepting(id) || !lazy.remembers_items(id) {
-            let (ways, along) = self.along(with, vocabulary);
-            return ways.tokens(lazy, along, id);
+            return Ok(exact);
         }
-        if lazy.watches_of(id).is_empty() {
-            let forgetful = lazy.forgetful(id)?;
-            let (ways, along) = self.along(with, vocabulary);
-            return ways.tokens(lazy, along, forgetful);
+        let other = match lazy.watches_of(id).is_empty() {
+            true => {
+                let forgetful = lazy.forgetful(id)?;
+                self.forgetful_potential(lazy, with, vocabulary, forgetful)?
+            }
+            false => match self.to_another_item.get(&id) {
+                Some(&known) => known,
+                None => {
+                    let found = self.tokens_to_another_item(lazy, with, vocabulary, id)?;
+                    self.to_another_item.insert(id, found);
+                    found
+                }
+            },
+        };
+        Ok(exact.into_iter().chain(other).min())
+    }
+
+    /// The [`potential`](Completions::potential) of a configuration that stands for others, which remember items.
+    pub(in crate::mask) fn forgetful_potential(
+        &mut self,
+        lazy: &mut Lazy<'_>,
+        with: &Arc<Sufficient>,
+        vocabulary: &Vocabulary,
+        id: ConfigurationId,
+    ) -> Result<Option<u32>> {
+        if lazy.is_doubtful(id) || lazy.may_become_unknown(id) {
+            return Ok(None);
         }
-        if let Some(&known) = self.to_another_item.get(&id) {
-            return Ok(known);
-        }
-        let found = self.tokens_to_another_item(lazy, with, vocabulary, id)?;
-        self.to_another_item.insert(id, found);
-        Ok(found)
+        self.along(with, vocabulary);
+        let Completions { sufficient: Some(bounds), forgetful_ways, .. } = self else { return Ok(None) };
+        let along = Along { forgets: true, bounds, letters: &with.letters.bytes, vocabulary };
+        forgetful_ways.tokens(lazy, along, id)
     }
 
     /// The [`potential`](Completions::potential) of a configuration whose open items may become earlier ones: breadth
-    /// first over letters, to the first place where they cannot.
+    /// first over letters, to the first place where they cannot. Neither the letters nor the way from there have a name,
+    /// which might have to differ from others.
     fn tokens_to_another_item(
         &mut self,
         lazy: &mut Lazy<'_>,
@@ -422,11 +458,13 @@ impl Completions {
             for byte in lazy.candidate_bytes(at).intersection(&with.letters.bytes).iter() {
                 lazy.work.spend(1)?;
                 let next = lazy.step(at, byte)?;
-                if !next.is_ordinary() {
+                if !next.is_ordinary() || lazy.transitions().is_named(next) {
                     continue;
                 }
                 if lazy.is_accepting(next) || lazy.watches_of(next).is_empty() {
-                    if let Some(tokens) = self.potential(lazy, with, vocabulary, next)? {
+                    let tokens = self.potential(lazy, with, vocabulary, next)?;
+                    let begin = self.begin_of_way(lazy, next)?;
+                    if let Some(tokens) = tokens.filter(|_| self.has_no_name(lazy, begin)) {
                         return Ok(Some(tokens.saturating_add(read + 1)));
                     }
                 } else if seen.len() < PLACES_IN_ITEM && seen.insert(next) {
@@ -435,6 +473,34 @@ impl Completions {
             }
         }
         Ok(None)
+    }
+
+    /// Where the way with the fewest tokens from a configuration begins, after its potential was computed.
+    pub(in crate::mask) fn begin_of_way(
+        &self,
+        lazy: &mut Lazy<'_>,
+        id: ConfigurationId,
+    ) -> Result<BeginOfWay> {
+        let exact = BeginOfWay { forgets: false, at: id };
+        if lazy.is_accepting(id) || !lazy.remembers_items(id) || !lazy.watches_of(id).is_empty() {
+            return Ok(exact);
+        }
+        let at = lazy.forgetful(id)?;
+        let known = (self.ways.tokens_known(id), self.forgetful_ways.tokens_known(at));
+        Ok(match known {
+            (Some(tokens), Some(less)) if tokens <= less => exact,
+            (_, Some(_)) => BeginOfWay { forgets: true, at },
+            _ => exact,
+        })
+    }
+
+    /// Whether a way was followed to a word, and no name ends on it; always true in grammars without names.
+    fn has_no_name(&self, lazy: &Lazy<'_>, begin: BeginOfWay) -> bool {
+        !lazy.automaton.has_names() || self.ways_of(begin).has_no_name(lazy, begin.at)
+    }
+
+    fn ways_of(&self, begin: BeginOfWay) -> &Ways {
+        if begin.forgets { &self.forgetful_ways } else { &self.ways }
     }
 
     /// An upper bound on the tokens that lead from a configuration of a residual to its return, if the way leads to
@@ -446,18 +512,19 @@ impl Completions {
         vocabulary: &Vocabulary,
         id: ConfigurationId,
     ) -> Result<Option<u32>> {
-        let bound = self.potential(lazy, with, vocabulary, id)?;
+        let (ways, along) = self.along(with, vocabulary);
+        let bound = ways.tokens(lazy, along, id)?;
         Ok(bound.filter(|_| self.ways.ends(lazy, id)))
     }
 
-    /// The tokens of the way of a configuration, if it was followed: see [`Ways::spelled`].
-    pub(in crate::mask) fn way(&self, id: ConfigurationId, vocabulary: &Vocabulary) -> Option<Vec<TokenId>> {
-        self.ways.spelled(id, vocabulary)
+    /// The tokens of a way, if it was followed: see [`Ways::spelled`].
+    pub(in crate::mask) fn way(&self, begin: BeginOfWay, vocabulary: &Vocabulary) -> Option<Vec<TokenId>> {
+        self.ways_of(begin).spelled(begin.at, vocabulary)
     }
 
-    /// The letters of the way of a configuration, as far as it was followed.
-    pub(in crate::mask) fn letters_of_way(&self, id: ConfigurationId) -> impl Iterator<Item = u8> + '_ {
-        self.ways.letters(id)
+    /// The letters of a way, as far as it was followed.
+    pub(in crate::mask) fn letters_of_way(&self, begin: BeginOfWay) -> impl Iterator<Item = u8> + '_ {
+        self.ways_of(begin).letters(begin.at)
     }
 
     /// An upper bound on the letters that lead from a configuration to a word; `None` if none is known.

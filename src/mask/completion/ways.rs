@@ -36,6 +36,9 @@ pub(in crate::mask) struct Ways {
 
 /// What ways are made of: upper bounds in letters, the bytes that are letters, and the vocabulary.
 pub(in crate::mask) struct Along<'a> {
+    /// Whether the ways are those of forgetful configurations: each configuration on them is replaced by its forgetful
+    /// one, and there is no way through a place where that one does not know what follows.
+    pub(in crate::mask) forgets: bool,
     pub(in crate::mask) bounds: &'a mut Estimates,
     pub(in crate::mask) letters: &'a ByteSet,
     pub(in crate::mask) vocabulary: &'a Vocabulary,
@@ -45,6 +48,23 @@ impl Ways {
     /// Bytes on the heap.
     pub(in crate::mask) fn memory_usage(&self) -> usize {
         self.of.capacity() * size_of::<Way>()
+    }
+
+    /// The fewest tokens that spell the way of a configuration, if it was followed.
+    pub(in crate::mask) fn tokens_known(&self, id: ConfigurationId) -> Option<u32> {
+        self.known(id).map(|way| way.tokens)
+    }
+
+    /// Whether the way of a configuration was followed to a word, and no name ends on it.
+    pub(in crate::mask) fn has_no_name(&self, lazy: &Lazy<'_>, mut at: ConfigurationId) -> bool {
+        while !lazy.is_accepting(at) {
+            let Some(way) = self.known(at) else { return false };
+            at = way.next;
+            if lazy.transitions().is_named(at) {
+                return false;
+            }
+        }
+        true
     }
 
     fn known(&self, id: ConfigurationId) -> Option<Way> {
@@ -71,6 +91,9 @@ impl Ways {
         }
         // a token read by its id leads to more than its bytes do, and what is added may have another way
         if letters > MOST_LETTERS || lazy.automaton.has_terminals() {
+            if along.forgets {
+                return Ok(None);
+            }
             // words of products may need bytes that no token spells
             return Ok(Some(letters).filter(|_| lazy.automaton.product_words().is_empty()));
         }
@@ -181,12 +204,24 @@ impl Along<'_> {
             lazy.work.spend(1)?;
             let (next, last) = lazy.step_run(at, byte)?;
             tried = Some(last);
-            // the first item of a list equals no earlier one
-            let next = lazy.forgetful(next)?;
             if next.is_ordinary() && self.bounds.of(lazy, next)? < bound {
-                return Ok(Some((byte, next)));
+                let next = if self.forgets { self.forgotten(lazy, next, bound)? } else { Some(next) };
+                return Ok(next.map(|next| (byte, next)));
             }
         }
         Ok(None)
+    }
+
+    /// The forgetful form of a configuration; `None` if what follows it depends on the items read, or its bound is not
+    /// below `bound`.
+    fn forgotten(
+        &mut self,
+        lazy: &mut Lazy<'_>,
+        at: ConfigurationId,
+        bound: u32,
+    ) -> Result<Option<ConfigurationId>> {
+        let at = lazy.forgetful(at)?;
+        let is_known = !lazy.is_doubtful(at) && !lazy.may_become_unknown(at);
+        Ok(Some(at).filter(|_| is_known).filter(|&at| self.bounds.of(lazy, at).is_ok_and(|of| of < bound)))
     }
 }

@@ -3,7 +3,7 @@
 use super::MaskCache;
 use crate::automaton::{Automaton, ConfigurationId, Lazy, Letter, Sufficient, TerminalId};
 use crate::error::Result;
-use crate::mask::completion::{Effort, KeptMask, KeptMasks, Known, Levels, With, spelled};
+use crate::mask::completion::{BeginOfWay, Effort, KeptMask, KeptMasks, Known, Levels, With, spelled};
 use crate::mask::partition::{PartitionAt, of_configuration};
 use crate::token_index::TokenIndex;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -34,6 +34,20 @@ impl MaskCache {
     ) -> Result<Option<usize>> {
         let lazy = &mut Lazy::new(automaton, &mut self.tables);
         let bound = self.completions.potential(lazy, with, vocabulary, configuration)?;
+        Ok(bound.map(|bound| bound as usize))
+    }
+
+    /// As [`potential`](MaskCache::potential), of a configuration that stands for others, which remember items.
+    pub(crate) fn forgetful_potential(
+        &mut self,
+        automaton: &Automaton,
+        with: &Arc<Sufficient>,
+        vocabulary: &Vocabulary,
+        configuration: ConfigurationId,
+    ) -> Result<Option<usize>> {
+        let lazy = &mut Lazy::new(automaton, &mut self.tables);
+        let configuration = lazy.forgetful(configuration)?;
+        let bound = self.completions.forgetful_potential(lazy, with, vocabulary, configuration)?;
         Ok(bound.map(|bound| bound as usize))
     }
 
@@ -141,26 +155,18 @@ impl MaskCache {
         of_configuration::at(on, tables, with, configuration)
     }
 
-    /// The letters of the way that [begins](MaskCache::begin_of_way) at a configuration, as far as it was followed.
-    pub(crate) fn letters_of_way(&self, begin: ConfigurationId) -> impl Iterator<Item = u8> + '_ {
+    /// The letters of a way, as far as it was followed.
+    pub(crate) fn letters_of_way(&self, begin: BeginOfWay) -> impl Iterator<Item = u8> + '_ {
         self.completions.letters_of_way(begin)
     }
 
-    /// The tokens of the way that [begins](MaskCache::begin_of_way) at a configuration, if it was followed.
-    pub(crate) fn way(&self, begin: ConfigurationId, vocabulary: &Vocabulary) -> Option<Vec<TokenId>> {
+    /// The tokens of a way, if it was followed.
+    pub(crate) fn way(&self, begin: BeginOfWay, vocabulary: &Vocabulary) -> Option<Vec<TokenId>> {
         self.completions.way(begin, vocabulary)
     }
 
-    /// The configuration where the way from another to a word begins: the forgetful one, unless an open item may become
-    /// an earlier one. Then no way is known.
-    pub(crate) fn begin_of_way(
-        &mut self,
-        automaton: &Automaton,
-        at: ConfigurationId,
-    ) -> Result<ConfigurationId> {
-        match self.tables.remembers_items(at) && self.tables.watches_of(at).is_empty() {
-            true => Lazy::new(automaton, &mut self.tables).forgetful(at),
-            false => Ok(at),
-        }
+    /// Where the way of a configuration begins whose tokens are its [`potential`](MaskCache::potential).
+    pub(crate) fn begin_of_way(&mut self, automaton: &Automaton, at: ConfigurationId) -> Result<BeginOfWay> {
+        self.completions.begin_of_way(&mut Lazy::new(automaton, &mut self.tables), at)
     }
 }
