@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// Maximum number of readings of a text.
 const READINGS: usize = 256;
 
+/// Maximum number of readings that are kept for all steps of a text, to return to: some hundred megabytes.
+const KEPT: usize = 1 << 16;
+
 /// The first token after the single bytes.
 const FIRST: u32 = 256;
 
@@ -72,13 +75,15 @@ pub(super) struct Tracker {
     readings: Arc<[Reading]>,
     bytes: usize,
     certain: Log,
+    /// The number of readings after each of the steps so far, added up.
+    kept: usize,
 }
 
 impl Marked {
     /// Marks the rules of these names.
     ///
     /// # Errors
-    /// `captures/unknown-rule`; `captures/token-terminals` if the grammar has token terminals; those of compiling the
+    /// `events/unknown-rule`; `events/token-terminals` if the grammar has token terminals; those of compiling the
     /// marked grammar.
     pub(super) fn new(compiled: &CompiledGrammar, rules: &[&str]) -> Result<Marked> {
         let grammar = compiled.grammar();
@@ -128,7 +133,7 @@ impl Marked {
 impl Tracker {
     pub(super) fn new(marked: Arc<Marked>) -> Result<Tracker> {
         let start = Reading { matcher: marked.compiled.matcher(), log: None };
-        let mut tracker = Tracker { marked, readings: Arc::from([]), bytes: 0, certain: None };
+        let mut tracker = Tracker { marked, readings: Arc::from([]), bytes: 0, certain: None, kept: 0 };
         tracker.take(vec![start])?;
         Ok(tracker)
     }
@@ -144,6 +149,10 @@ impl Tracker {
 
     /// Reads more bytes of the text.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<()> {
+        self.kept += self.readings.len();
+        if self.kept > KEPT {
+            return Err(errors::too_many_kept(KEPT, self.bytes));
+        }
         for byte in bytes {
             let mut next = Vec::with_capacity(self.readings.len());
             for reading in self.readings.iter() {

@@ -78,6 +78,12 @@ grammata_base::errors! {
         found("more than {most} readings")
         help("a rule that can begin with itself cannot be reported: rewrite it with a repetition");
 
+    too_many_kept(most: usize, length: usize) =
+        Limit "events/too-long", "the text is too long for events of rules"
+        at(Place::Byte(length))
+        allowed("at most {most} readings of all steps together; a text that can be read in one way has one each step")
+        help("follow a shorter text, or rewrite rules that can be read in several ways");
+
     moved(known: usize, steps: usize) =
         Usage "events/moved", "the matcher was moved without its events"
         found("{steps} steps, of which {known} were taken by the methods of `EventMatcher`")
