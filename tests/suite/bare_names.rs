@@ -109,6 +109,7 @@ fn texts_are_words_or_not() {
     let listed = of(json!({"type": "array", "uniqueItems": true, "items": {"enum": ["a", "<|\"|>", 1]}}));
     let constant = json!({"const": {"a": ["x", 3, true], "b": {"c": "y"}}});
     let call = json!({
+        "type": "object",
         "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "on": {"type": "boolean"},
                        "at": {"type": ["array", "null"], "items": {"type": "boolean"}}},
         "required": ["city"], "additionalProperties": false,

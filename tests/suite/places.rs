@@ -227,6 +227,10 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("tools/unknown-tool", "an option, not the document"),
     ("tools/call-count", "an option, not the document"),
     ("tools/tool-choice", "an option, not the document"),
+    ("tools/no-markers", "a preset, of which no text was read"),
+    ("events/unknown-rule", "an argument of the call"),
+    ("events/token-terminals", "the grammar as a whole"),
+    ("events/moved", "the matcher as a whole"),
     ("cli/", "the arguments"),
 ];
 

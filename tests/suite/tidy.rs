@@ -28,7 +28,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("explore", &["automaton", "grammar", "mask", "mask_file", "vocabulary"]),
     ("serve", &["explore", "grammar", "mask", "mask_file", "matcher", "syntax", "vocabulary"]),
     ("decode", &["embeddings", "matcher", "template", "vocabulary"]),
-    ("tools", &["document", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
+    ("tools", &["automaton", "document", "grammar", "mask", "matcher", "syntax", "vocabulary"]),
     ("plan", &["automaton", "grammar", "syntax", "template", "transitions"]),
     ("retrieval", &["embeddings"]),
     ("procedures", &["automaton", "document", "grammar", "syntax", "template", "tools", "transitions"]),

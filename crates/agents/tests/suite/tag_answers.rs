@@ -173,7 +173,7 @@ fn calls_and_answers_stay_in_the_channels_of_the_family() {
         (format!("{call}\n{call}"), true),
         (format!("Here: {call}"), false),
         (format!(r#"{{"city": "Oslo"}}{call}"#), false),
-        (r#"{"city": "<tool_call>"}"#.to_owned(), true),
+        (r#"{"city": "<tool_call>"}"#.to_owned(), false),
         (r#"{"town": "Oslo"}"#.to_owned(), false),
         (String::new(), false),
     ] {

@@ -6,15 +6,17 @@
 use super::errors;
 use super::request::{Calling, Request};
 use super::tag::{Builder, const_string, end, one_of, optional, sequence, tag};
-use super::{Layout, ReasoningMode};
+use super::{Layout, ReasoningMode, writable};
 use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
-use grammata::grammar::analysis::productive;
 use grammata::syntax::json_schema;
 use serde_json::{Map, Value, json};
 
 /// The most white space between two calls of a family that writes no section around them, in characters.
 const SPACE: u32 = 8;
+
+/// The least length of a mark that begins calls, in bytes.
+const MARK: usize = 4;
 
 /// Checks that the schema of an answer can be written. Returns its warnings, whose places are JSON Pointers in the
 /// schema.
@@ -23,8 +25,7 @@ const SPACE: u32 = 8;
 /// Those of [`json_schema::compile_value`]; `tools/no-answer` if no value satisfies the schema.
 pub(super) fn check(schema: &Value, options: &json_schema::Options) -> Result<Vec<Diagnostic>> {
     let compiled = json_schema::compile_value(schema, options)?;
-    let grammar = compiled.grammar;
-    match productive(&grammar).holds(grammar.rule(grammar.root()).body) {
+    match writable::has_words(&compiled.grammar, options) {
         true => Ok(compiled.warnings),
         false => Err(errors::no_answer()),
     }
@@ -74,10 +75,21 @@ impl Builder<'_> {
         Value::Object(format)
     }
 
-    /// The texts that strings of the answer may not contain.
+    /// The texts that strings of the answer may not contain: what free text may not contain, and the marks that begin
+    /// calls, because readers of the family look for them in the whole output.
     pub(super) fn answer_excludes(self) -> Vec<String> {
-        let mut texts = self.excludes(self.text_excludes(), &[]);
+        let preset = self.preset;
+        let mut texts = self.excludes(self.text_excludes(), &preset.text.excludes_without_calls.0);
+        let begins = match preset.trigger.is_empty() {
+            true => &preset.calls.begin.0[..],
+            false => std::slice::from_ref(&preset.trigger),
+        };
+        // a text like `{"name": ` or `[` is not a mark
+        let is_mark = |text: &&str| text.len() >= MARK && text.starts_with(['<', '[', ']']);
+        texts.extend(begins.iter().filter_map(|text| text.lines().next()).filter(is_mark).map(str::to_owned));
         texts.retain(|text| !text.is_empty());
+        texts.sort_unstable();
+        texts.dedup();
         texts
     }
 

@@ -360,7 +360,7 @@ impl TagPreset {
         let mut request = request::Request::read(tools, options, !self.builtin_call.0.is_empty())?;
         let builder = tag::Builder { preset: self, options };
         let warnings = writable::retain(&mut request, builder)?;
-        let schema = options.answer.as_ref().filter(|_| request.calling == request::Calling::Auto);
+        let schema = options.answer.as_ref();
         let answer_warnings = schema.map(|schema| answer::check(schema, &writable::answer_options(builder)));
         let answer_warnings = answer_warnings.transpose()?.unwrap_or_default();
         let mut tag = builder.tag(&request);

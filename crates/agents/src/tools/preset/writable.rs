@@ -3,8 +3,10 @@
 use super::errors;
 use super::request::{Calling, Request, TagOptions};
 use super::tag::Builder;
+use grammata::automaton::Automaton;
 use grammata::diagnostic::Diagnostic;
 use grammata::error::{Error, ErrorKind, Result};
+use grammata::grammar::Grammar;
 use grammata::grammar::analysis::productive;
 use grammata::syntax::{json_schema, structural_tag};
 use hashbrown::HashMap;
@@ -63,11 +65,21 @@ fn checked(
     options: &json_schema::Options,
 ) -> std::result::Result<Vec<Diagnostic>, Diagnostic> {
     let compiled = json_schema::compile_value(schema, options).map_err(|error| error.diagnostic().clone())?;
-    let grammar = compiled.grammar;
-    match productive(&grammar).holds(grammar.rule(grammar.root()).body) {
+    match has_words(&compiled.grammar, options) {
         true => Ok(compiled.warnings),
         false => Err(errors::no_arguments()),
     }
+}
+
+/// Whether a grammar has words. Names without quotes must be identifiers, and special tokens are excluded: only the
+/// automaton shows that none is left.
+pub(super) fn has_words(grammar: &Grammar, options: &json_schema::Options) -> bool {
+    if !productive(grammar).holds(grammar.rule(grammar.root()).body) {
+        return false;
+    }
+    let may_hide = options.spelling == json_schema::Spelling::Keywords || !options.excludes.is_empty();
+    let is_empty = |error: Error| error.code() == "automaton/empty-language";
+    !may_hide || !Automaton::new(grammar, &options.limits).is_err_and(is_empty)
 }
 
 /// Returns the options with which structural tags compile the arguments.
