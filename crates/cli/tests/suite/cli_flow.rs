@@ -46,8 +46,8 @@ fn a_command_carries_calls_out() {
         assert!(found.err.starts_with(code) && found.err.contains(shown), "{command}: {}", found.err);
         assert!(found.err.contains("found: ") && found.err.contains("help: "), "{command}: {}", found.err);
     }
-    let both = carried_out("true", &["--answer", "CheckRefund=due"]);
-    assert!(both.code == 2 && both.err.contains("--answer"), "{}", both.err);
+    let both = carried_out("true", &["--known", "CheckRefund=due"]);
+    assert!(both.code == 2 && both.err.contains("--known"), "{}", both.err);
 }
 
 /// Runs a procedure whose calls are answered as the further arguments say.

@@ -114,7 +114,7 @@ struct PlanArgs {
     #[arg(long)]
     arguments: bool,
     /// An answer that is known beforehand, of an API with outcomes; may be given several times
-    #[arg(long, value_name = "API=OUTCOME")]
+    #[arg(long = "known", value_name = "API=OUTCOME")]
     answer: Vec<String>,
     /// The number of intents: a plan has the body of one flow for each
     #[arg(long, value_name = "N", default_value_t = 1)]
