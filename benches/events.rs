@@ -131,10 +131,9 @@ fn main() -> Result<()> {
                 least[1][arm] = least[1][arm].min(walk(makes[arm](), &ids, None)?);
             }
         }
-        for arm in 0..2 {
-            again.0[arm] += least[0][arm];
-            steps.0[arm] += least[1][arm];
-        }
+        let [masks, alone] = least;
+        again.0.iter_mut().zip(masks).for_each(|(sum, time)| *sum += time);
+        steps.0.iter_mut().zip(alone).for_each(|(sum, time)| *sum += time);
         documents += 1;
         tokens += ids.len();
     }

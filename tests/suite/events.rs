@@ -362,7 +362,7 @@ fn follows(compiled: &CompiledGrammar, document: &[u8], random: &mut Random) -> 
         }
         let read = matcher.byte_count();
         let has_ended = token == vocabulary.eos()[0];
-        let is_in_number = !has_ended && matches!(document[read - 1], b'0'..=b'9');
+        let is_in_number = !has_ended && document[read - 1].is_ascii_digit();
         let may_grow = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E');
         let grows = is_in_number && {
             let mask = matcher.matcher().mask().unwrap();

@@ -157,7 +157,7 @@ fn rules_begin_and_end_where_all_readings_agree() {
                 let back = choices.below(history.len() + 1);
                 fork.rollback(back).unwrap();
                 let left = history.len() - back;
-                assert_eq!(left == 0 || self::found(&fork) == history[left - 1], true, "{}", what());
+                assert!(left == 0 || self::found(&fork) == history[left - 1], "{}", what());
                 history.truncate(left);
                 matcher = fork;
             }

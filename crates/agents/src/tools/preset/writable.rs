@@ -34,7 +34,7 @@ pub(super) struct Warnings {
 pub(super) fn retain(request: &mut Request<'_>, builder: Builder<'_>) -> Result<Warnings> {
     let style = builder.preset.style.and_then(json_schema::Spelling::style_name).unwrap_or(super::JSON);
     let options = options(builder);
-    let mut known: HashMap<String, std::result::Result<Vec<Diagnostic>, Diagnostic>> = HashMap::new();
+    let mut known: HashMap<String, std::result::Result<Vec<Diagnostic>, Box<Diagnostic>>> = HashMap::new();
     let mut warnings = Warnings::default();
     request.tools.retain(|tool| {
         let schema = tool.parameters.unwrap_or(&Value::Bool(true));
@@ -63,11 +63,12 @@ pub(super) fn retain(request: &mut Request<'_>, builder: Builder<'_>) -> Result<
 fn checked(
     schema: &Value,
     options: &json_schema::Options,
-) -> std::result::Result<Vec<Diagnostic>, Diagnostic> {
-    let compiled = json_schema::compile_value(schema, options).map_err(|error| error.diagnostic().clone())?;
+) -> std::result::Result<Vec<Diagnostic>, Box<Diagnostic>> {
+    let compiled =
+        json_schema::compile_value(schema, options).map_err(|error| Box::new(error.diagnostic().clone()))?;
     match has_words(&compiled.grammar, options) {
         true => Ok(compiled.warnings),
-        false => Err(errors::no_arguments()),
+        false => Err(Box::new(errors::no_arguments())),
     }
 }
 
