@@ -58,7 +58,7 @@ impl TagPreset {
     /// let request = r#"{"family": "qwen_3", "answer": {"type": "integer"}, "reasoning": "disabled",
     ///     "tools": [{"type": "function", "function": {"name": "now"}}]}"#;
     /// let tag = TagPreset::tag_of_request(request, &Default::default())?.tag;
-    /// assert_eq!(tag["format"]["elements"][1]["type"], "or");
+    /// assert_eq!(tag["format"]["type"], "or");
     /// # Ok::<(), grammata::Error>(())
     /// ```
     ///
