@@ -52,6 +52,14 @@ fn tools(choices: &mut Choices<'_>) -> (Value, Vec<String>) {
     (names.iter().map(|name| tool(name, choices)).collect(), names)
 }
 
+/// Whether a text has an exponent of three digits or more.
+fn has_long_exponent(text: &str) -> bool {
+    text.match_indices(['e', 'E']).any(|(place, _)| {
+        let digits = text[place + 1..].trim_start_matches(['+', '-', '0']);
+        digits.bytes().take_while(u8::is_ascii_digit).count() > 2
+    })
+}
+
 #[derive(Debug, Default)]
 struct Seen {
     pairs: usize,
@@ -114,14 +122,18 @@ fn pair(family: &str, bytes: &[u8], seen: &mut Seen) -> Result<(), String> {
         if !both_has.accepts(&word) {
             return Err(format!("{family}: the answer {text} is not allowed\n{answer}"));
         }
-        if is_plain {
+        // the validator reads numbers as floats, which have no such exponents
+        if is_plain && !has_long_exponent(&text) {
             let value = serde_json::from_str(&text).map_err(|error| format!("{family}: {text}: {error}"))?;
             if !validator.is_valid(&value) {
                 return Err(format!("{family}: the answer {text} is not valid\n{answer}"));
             }
         }
     }
-    for _ in 0..if is_plain && options.any_order { 3 } else { 0 } {
+    // tags refuse what a schema does not declare beside what it declares
+    let text = answer.to_string();
+    let is_open = !text.contains("\"properties\"") && !text.contains("\"prefixItems\"");
+    for _ in 0..if is_plain && options.any_order && is_open { 3 } else { 0 } {
         let document = random_document(&mut choices, &answer);
         if validator.is_valid(&document) {
             seen.documents += 1;
