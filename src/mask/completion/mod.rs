@@ -379,15 +379,18 @@ impl Completions {
         self.levels.insert(id, levels);
     }
 
-    /// The upper bounds on the letters of completions, and the ways along them.
+    /// The upper bounds on the letters of completions, and the ways along them: those of forgetful configurations if
+    /// `forgets` is set.
     fn along<'a>(
         &'a mut self,
+        forgets: bool,
         with: &'a Arc<Sufficient>,
         vocabulary: &'a Vocabulary,
     ) -> (&'a mut Ways, Along<'a>) {
         let new = || Estimates::new(Measure::AtMost(Arc::clone(with)));
         let bounds = self.sufficient.get_or_insert_with(new);
-        (&mut self.ways, Along { forgets: false, bounds, letters: &with.letters.bytes, vocabulary })
+        let ways = if forgets { &mut self.forgetful_ways } else { &mut self.ways };
+        (ways, Along { forgets, bounds, letters: &with.letters.bytes, vocabulary })
     }
 
     /// An upper bound on the tokens that lead from a configuration to a word, regardless of the names read; `None` if
@@ -403,7 +406,7 @@ impl Completions {
         vocabulary: &Vocabulary,
         id: ConfigurationId,
     ) -> Result<Option<u32>> {
-        let (ways, along) = self.along(with, vocabulary);
+        let (ways, along) = self.along(false, with, vocabulary);
         let exact = ways.tokens(lazy, along, id)?;
         if lazy.is_accepting(id) || !lazy.remembers_items(id) {
             return Ok(exact);
@@ -436,10 +439,8 @@ impl Completions {
         if lazy.is_doubtful(id) || lazy.may_become_unknown(id) {
             return Ok(None);
         }
-        self.along(with, vocabulary);
-        let Completions { sufficient: Some(bounds), forgetful_ways, .. } = self else { return Ok(None) };
-        let along = Along { forgets: true, bounds, letters: &with.letters.bytes, vocabulary };
-        forgetful_ways.tokens(lazy, along, id)
+        let (ways, along) = self.along(true, with, vocabulary);
+        ways.tokens(lazy, along, id)
     }
 
     /// The [`potential`](Completions::potential) of a configuration whose open items may become earlier ones: breadth
@@ -512,7 +513,7 @@ impl Completions {
         vocabulary: &Vocabulary,
         id: ConfigurationId,
     ) -> Result<Option<u32>> {
-        let (ways, along) = self.along(with, vocabulary);
+        let (ways, along) = self.along(false, with, vocabulary);
         let bound = ways.tokens(lazy, along, id)?;
         Ok(bound.filter(|_| self.ways.ends(lazy, id)))
     }

@@ -222,6 +222,6 @@ impl Along<'_> {
     ) -> Result<Option<ConfigurationId>> {
         let at = lazy.forgetful(at)?;
         let is_known = !lazy.is_doubtful(at) && !lazy.may_become_unknown(at);
-        Ok(Some(at).filter(|_| is_known).filter(|&at| self.bounds.of(lazy, at).is_ok_and(|of| of < bound)))
+        Ok(if is_known && self.bounds.of(lazy, at)? < bound { Some(at) } else { None })
     }
 }
