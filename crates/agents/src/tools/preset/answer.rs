@@ -10,7 +10,7 @@ use super::{Layout, ReasoningMode, writable};
 use grammata::diagnostic::Diagnostic;
 use grammata::error::Result;
 use grammata::syntax::json_schema;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The most white space between two calls of a family that writes no section around them, in characters.
 const SPACE: u32 = 8;
@@ -34,7 +34,7 @@ pub(super) fn check(schema: &Value, options: &json_schema::Options) -> Result<Ve
 impl Builder<'_> {
     /// Builds the format of an output that is calls or an answer by the schema.
     pub(super) fn calls_or_answer(self, request: &Request<'_>, calls: Vec<Value>, schema: &Value) -> Value {
-        let answer = self.answer(schema);
+        let answer = self.values(schema, None, &self.answer_excludes());
         match self.preset.layout {
             Layout::Triggered => {
                 let calls = self.calls_alone(request, calls);
@@ -55,24 +55,6 @@ impl Builder<'_> {
             }
             Layout::Messages => self.messages_or_answer(request, calls, answer),
         }
-    }
-
-    /// The answer, in JSON. Like free text, its strings have no special tokens of the family.
-    fn answer(self, schema: &Value) -> Value {
-        let mut format = Map::new();
-        format.insert("type".to_owned(), json!("json_schema"));
-        format.insert("json_schema".to_owned(), schema.clone());
-        if self.options.any_order {
-            format.insert("any_order".to_owned(), json!(true));
-        }
-        if let Some(count) = self.options.max_whitespace_cnt {
-            format.insert("max_whitespace_cnt".to_owned(), json!(count));
-        }
-        let excludes = self.answer_excludes();
-        if !excludes.is_empty() {
-            format.insert("excludes".to_owned(), json!(excludes));
-        }
-        Value::Object(format)
     }
 
     /// The texts that strings of the answer may not contain: what free text may not contain, and the marks that begin

@@ -88,23 +88,32 @@ impl Builder<'_> {
     }
 
     fn arguments(self, tool: Tool<'_>) -> Value {
-        let mut schema = Map::new();
-        schema.insert("type".to_owned(), json!("json_schema"));
-        schema.insert("json_schema".to_owned(), tool.parameters.cloned().unwrap_or(Value::Bool(true)));
-        if let Some(style) = self.preset.style.and_then(Spelling::style_name) {
-            schema.insert("style".to_owned(), json!(style));
+        let style = self.preset.style.and_then(Spelling::style_name);
+        let excludes = match self.options.exclude_special_tokens {
+            true => &self.preset.argument_excludes.0[..],
+            false => &[],
+        };
+        self.values(tool.parameters.unwrap_or(&Value::Bool(true)), style, excludes)
+    }
+
+    /// The values of a schema, whose strings have none of `excludes`; without a `style`, in JSON.
+    pub(super) fn values(self, schema: &Value, style: Option<&str>, excludes: &[String]) -> Value {
+        let mut format = Map::new();
+        format.insert("type".to_owned(), json!("json_schema"));
+        format.insert("json_schema".to_owned(), schema.clone());
+        if let Some(style) = style {
+            format.insert("style".to_owned(), json!(style));
         }
         if self.options.any_order {
-            schema.insert("any_order".to_owned(), json!(true));
+            format.insert("any_order".to_owned(), json!(true));
         }
         if let Some(count) = self.options.max_whitespace_cnt {
-            schema.insert("max_whitespace_cnt".to_owned(), json!(count));
+            format.insert("max_whitespace_cnt".to_owned(), json!(count));
         }
-        let excludes = &self.preset.argument_excludes.0;
-        if self.options.exclude_special_tokens && !excludes.is_empty() {
-            schema.insert("excludes".to_owned(), json!(excludes));
+        if !excludes.is_empty() {
+            format.insert("excludes".to_owned(), json!(excludes));
         }
-        Value::Object(schema)
+        Value::Object(format)
     }
 
     /// Builds the reasoning before the answer, or, if reasoning is disabled, the text that replaces it. Returns `None`
