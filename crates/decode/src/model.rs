@@ -47,7 +47,7 @@ pub struct Feed<'a> {
 ///
 /// An error leaves every sequence as it was. The trait is object-safe; decoders and drivers take `&mut dyn Model`.
 /// Implementations can use [`Sequences`](super::Sequences), [`check_batch`] and [`check_truncate`].
-pub trait Model {
+pub trait Model: Send {
     /// Returns the number of logits of a position. Ids from this number up are not tokens of the model. The number may
     /// be larger than the vocabulary of the tokenizer (models pad it) or smaller.
     fn vocabulary_size(&self) -> usize;

@@ -8,7 +8,7 @@ use grammata::matcher::Constraint;
 use grammata::vocabulary::{TokenId, Vocabulary};
 
 /// The part of a vocabulary that decoding needs: the number of token ids, and the bytes of the tokens.
-pub trait Detokenizer {
+pub trait Detokenizer: Sync {
     /// Returns the number of token ids, which is the number of bits of a mask.
     fn token_count(&self) -> usize;
 

@@ -42,7 +42,7 @@ impl SamplingParams {
     ///
     /// # Errors
     /// `decode/sampling`: a setting is out of its range, infinite or NaN.
-    pub(super) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         // comparisons with NaN are false, so NaN is refused
         let checks = [
             (

@@ -33,7 +33,7 @@ pub use binding::{Binding, Body, BodyMembers, Encoding, HttpBinding, Location, M
 pub use finding::{Finding, Severity};
 pub use format::{Call, CallFormat, CallGrammar, Choice, GrammarOptions, Markers, Turn};
 pub use name::restricted as restricted_names;
-pub use preset::{ReasoningMode, RequestTag, TagOptions, TagPreset};
+pub use preset::{OutputPart, OutputReader, ReasoningMode, RequestTag, TagOptions, TagPreset};
 pub use prompt::{Level, is_documentation_of, without_special_tokens};
 pub use read::{Document, ReadOptions, YamlPlaces, is_document, read};
 pub use request::Request;

@@ -32,6 +32,9 @@ grammata_base::options! {
         /// that a long prompt does not hold up other sequences. Tokens that complete a cache for sharing do not count.
         /// 512 by default; at least 1 is fed. Sequences that began earlier come first.
         pub prompt_tokens: usize = 512,
+        /// The most tokens of ended sequences, in total, whose caches are kept for later prompts. The latest one is kept
+        /// in any case. 8,192 by default.
+        pub kept_tokens: usize = 8192,
     }
 }
 
@@ -124,10 +127,10 @@ struct Waiting<'c> {
 /// in the next step in any case, and ends in it. A request waits if its prompt begins like that of a running sequence
 /// whose first tokens are still being fed over several steps, and later requests wait with it. Each running sequence
 /// gets its logits in each step, unless [`SchedulerOptions::prompt_tokens`] is too small for the tokens that it must be
-/// fed first. A prompt may share the cache of a running sequence with the same first tokens, or of the latest one that
-/// has ended and held at least [`SchedulerOptions::least_shared`] tokens.
+/// fed first. A prompt may share the cache of a running sequence with the same first tokens, or of an ended one. Of these
+/// the latest are kept, within [`SchedulerOptions::kept_tokens`], so that several conversations can go on in turn.
 ///
-/// Running sequences and the ended one whose cache is kept stay open until [`close`](Scheduler::close); dropping the
+/// Running sequences and ended ones whose caches are kept stay open until [`close`](Scheduler::close); dropping the
 /// scheduler does not close them. All calls must be given the same model.
 ///
 /// ```
@@ -164,8 +167,9 @@ pub struct Scheduler<'c> {
     /// the ids of `decoders`, in the same order
     ids: Vec<RequestId>,
     decoders: Vec<Decoder<'c>>,
-    /// the sequence of the latest output that ended and was long enough to share, and the tokens that it holds
-    kept: Option<(SequenceId, Vec<u32>)>,
+    /// the sequences of outputs that have ended and were long enough to share, the latest use last, and the tokens that
+    /// each holds
+    kept: Vec<(SequenceId, Vec<u32>)>,
     statistics: SchedulerStatistics,
 }
 
@@ -188,7 +192,7 @@ impl<'c> Scheduler<'c> {
             waiting: VecDeque::new(),
             ids: Vec::new(),
             decoders: Vec::new(),
-            kept: None,
+            kept: Vec::new(),
             statistics: SchedulerStatistics::default(),
         }
     }
@@ -292,7 +296,7 @@ impl<'c> Scheduler<'c> {
         for decoder in self.decoders {
             decoder.close(model);
         }
-        if let Some((sequence, _)) = self.kept {
+        for (sequence, _) in self.kept {
             model.close(sequence);
         }
     }
@@ -350,7 +354,12 @@ impl<'c> Scheduler<'c> {
             }
             Some((decoder.sequence(), common(decoder.held(), prompt)))
         });
-        running.or_else(|| self.kept_for(prompt)).filter(|(_, same)| *same >= least)
+        let found = running.or_else(|| self.kept_for(prompt)).filter(|(_, same)| *same >= least);
+        if let Some(place) = self.kept.iter().position(|(kept, _)| found.is_some_and(|(sequence, _)| sequence == *kept)) {
+            let used = self.kept.remove(place);
+            self.kept.push(used);
+        }
+        found
     }
 
     /// Returns whether the running sequence that has most in common with `prompt` begins like it with tokens that the
@@ -363,7 +372,7 @@ impl<'c> Scheduler<'c> {
     }
 
     /// Returns the index of the running sequence that has the most first tokens in common with `prompt`. `None` if
-    /// these are fewer than `least_shared`, or no more than the kept sequence has.
+    /// these are fewer than `least_shared`, or no more than a kept sequence has.
     fn likest(&self, prompt: &[u32]) -> Option<usize> {
         let same = self.decoders.iter().map(|decoder| common(decoder.history(), prompt));
         let (place, same) = same.enumerate().max_by_key(|&(_, same)| same)?;
@@ -371,9 +380,10 @@ impl<'c> Scheduler<'c> {
         (same >= self.options.least_shared.max(1) && same > kept).then_some(place)
     }
 
-    /// Returns the kept sequence, and how many first tokens of `prompt` it holds.
+    /// Returns the kept sequence that holds the most first tokens of `prompt`, and how many.
     fn kept_for(&self, prompt: &[u32]) -> Option<(SequenceId, usize)> {
-        self.kept.as_ref().map(|(sequence, tokens)| (*sequence, common(tokens, prompt)))
+        let same = self.kept.iter().map(|(sequence, tokens)| (*sequence, common(tokens, prompt)));
+        same.max_by_key(|&(_, same)| same)
     }
 
     /// Feeds portions of decoders and supplies the decoders with logits. Returns the index and the error of each
@@ -418,16 +428,26 @@ impl<'c> Scheduler<'c> {
         portions
     }
 
-    /// Returns the output of a decoder that has ended. Its sequence replaces the one kept for later prompts, but is
-    /// closed if it holds fewer than `least_shared` tokens.
+    /// Returns the output of a decoder that has ended. Its sequence is kept for later prompts, in place of those with
+    /// whose tokens it begins, but is closed if it holds fewer than `least_shared` tokens.
     fn keep(&mut self, model: &mut dyn Model, decoder: Decoder<'c>) -> Generation {
         let held = decoder.held();
         if held.len() < self.options.least_shared {
             return decoder.close(model);
         }
-        let kept = (decoder.sequence(), held.to_vec());
-        if let Some((before, _)) = self.kept.replace(kept) {
-            model.close(before);
+        self.kept.retain(|(sequence, tokens)| {
+            let is_extended = held.starts_with(tokens);
+            if is_extended {
+                model.close(*sequence);
+            }
+            !is_extended
+        });
+        self.kept.push((decoder.sequence(), held.to_vec()));
+        let mut tokens: usize = self.kept.iter().map(|(_, tokens)| tokens.len()).sum();
+        while self.kept.len() > 1 && tokens > self.options.kept_tokens {
+            let (sequence, oldest) = self.kept.remove(0);
+            tokens -= oldest.len();
+            model.close(sequence);
         }
         decoder.into_generation()
     }

@@ -31,6 +31,12 @@ grammata_base::errors! {
         allowed("families with the field `markers`: glm_4_7, qwen_3, qwen_3_5, qwen_3_coder")
         help("match markers as text, or write a preset of your own with `markers`");
 
+    reader_style(style: &str) =
+        "tools/reader-style", "calls of this family cannot be read back as they come"
+        found("arguments in the style `{style}`")
+        allowed("families that write arguments in JSON, such as `hermes`, `qwen_3` and `harmony`")
+        help("compile the tag and read the calls with the family's own parser");
+
     unbound_markers(found: &str) = "tools/no-markers", "this tag cannot be written with markers as tokens"
         found(found)
         allowed("markers at the beginning of each trigger, and at the end of tags with one end")

@@ -11,12 +11,15 @@ mod errors;
 mod json;
 mod markers;
 mod mode;
+mod reader;
 mod request;
+mod scan;
 mod tag;
 mod texts;
 mod writable;
 
 pub use mode::ReasoningMode;
+pub use reader::{OutputPart, OutputReader};
 pub use request::TagOptions;
 
 use call::CallTexts;

@@ -1,0 +1,445 @@
+//! Reads an output of a family as it is generated, and splits it into reasoning, text and calls.
+
+use super::call::{CallText, Part};
+use super::mode::ReasoningMode;
+use super::scan::{Found, JsonScan, Segment, first_end, matched};
+use super::texts::Texts;
+use super::{InPrompt, Layout, TagPreset, errors};
+use grammata::error::Result;
+
+/// A part of an output. A text, a reasoning or the arguments of a call may come in several parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutputPart {
+    /// Text that the model wrote before its answer.
+    Reasoning(String),
+    /// Text for the user. The preambles of calls count as text.
+    Text(String),
+    /// The beginning of a call of the tool with this name.
+    CallBegin(String),
+    /// Arguments of the call, as JSON text.
+    Arguments(String),
+    /// The call is complete.
+    CallEnd,
+}
+
+/// Splits an output of a model family into its parts. Marks of the family are not part of any text.
+///
+/// It reads the words of the [tag](TagPreset::structural_tag) that has the same options, and their prefixes. Each part is
+/// reported as soon as the text so far decides it; an end of text that may begin a mark is held back.
+#[derive(Clone, Debug)]
+pub struct OutputReader {
+    layout: Layout,
+    openers: Vec<(Segments, Opener)>,
+    /// What may begin a call within a section: the heads of all tools, each with the index of its first tail.
+    heads: Vec<(Segments, Head)>,
+    ways: Vec<Way>,
+    names: Vec<String>,
+    section_ends: Vec<String>,
+    has_section: bool,
+    separator: String,
+    end: String,
+    state: State,
+    /// Read and not yet reported.
+    held: String,
+}
+
+type Segments = Vec<Segment>;
+
+/// The texts of a call before and after its arguments. Ways with equal heads are one.
+#[derive(Clone, Debug)]
+struct Way {
+    tails: Vec<Segments>,
+}
+
+/// A tool, and how its call is written.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    tool: usize,
+    way: usize,
+}
+
+/// What a mark outside of text blocks and calls begins.
+#[derive(Clone, Debug)]
+enum Opener {
+    Call(Head),
+    Section,
+    Block(Block),
+    /// A mark without contents.
+    Skip,
+}
+
+#[derive(Clone, Debug)]
+struct Block {
+    is_reasoning: bool,
+    ends: Vec<String>,
+    /// What may follow the end, and is not text.
+    after: String,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// At the beginning of the output, one of these may occur, in whole; otherwise the other state begins.
+    Start(Vec<(String, State)>, Box<State>),
+    /// Between blocks and calls. With the layout `triggered` it is text.
+    Body,
+    Block(Block),
+    Section { may_separate: bool },
+    Arguments { way: usize, scan: JsonScan },
+    Tail { way: usize },
+}
+
+impl TagPreset {
+    /// Returns the family's control markers, which are single tokens of its tokenizers.
+    pub fn markers(&self) -> &[String] {
+        &self.markers.0
+    }
+
+    /// Returns a reader of outputs that may call the tools with the given names.
+    ///
+    /// # Errors
+    /// `tools/reader-style` if the family does not write arguments in JSON.
+    pub fn reader<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+        reasoning: ReasoningMode,
+    ) -> Result<OutputReader> {
+        if let Some(style) = self.style {
+            return Err(errors::reader_style(super::Spelling::style_name(style).unwrap_or_default()));
+        }
+        Ok(OutputReader::new(self, names.into_iter().map(str::to_owned).collect(), reasoning))
+    }
+}
+
+impl OutputReader {
+    fn new(preset: &TagPreset, names: Vec<String>, reasoning: ReasoningMode) -> OutputReader {
+        let (mut ways, mut heads): (Vec<Way>, Vec<(Segments, Head)>) = (Vec::new(), Vec::new());
+        let mut open: Vec<&CallText> = preset.call.0.iter().collect();
+        while let Some(first) = open.first().copied() {
+            let (same, others): (Vec<_>, Vec<_>) = open.into_iter().partition(|way| way.head == first.head);
+            open = others;
+            for (tool, name) in names.iter().enumerate() {
+                heads.push((segments(&first.head, name), Head { tool, way: ways.len() }));
+            }
+            // a longer tail may begin like a shorter one
+            let mut tails: Vec<Segments> = same.iter().map(|way| segments(&way.tail, "")).collect();
+            tails.sort_by_key(|tail| std::cmp::Reverse(tail.len()));
+            ways.push(Way { tails });
+        }
+        let block = |is_reasoning: bool, ends: &Texts, after: &str| Block {
+            is_reasoning,
+            ends: ends.0.clone(),
+            after: after.to_owned(),
+        };
+        let literal = |text: &str| vec![Segment::Text(text.to_owned())];
+        let calls = &preset.calls;
+        let mut openers: Vec<(Segments, Opener)> = Vec::new();
+        if calls.begin.0.is_empty() {
+            openers.extend(heads.iter().map(|(head, call)| (head.clone(), Opener::Call(*call))));
+        }
+        for begin in &calls.begin.0 {
+            for lead in [&*calls.lead, ""].into_iter().take(if calls.lead.is_empty() { 1 } else { 2 }) {
+                let begin = format!("{lead}{begin}");
+                match calls.begin_with_call {
+                    false => openers.push((literal(&begin), Opener::Section)),
+                    true => openers.extend(heads.iter().map(|(head, call)| {
+                        let head = literal(&begin).into_iter().chain(head.iter().cloned()).collect();
+                        (head, Opener::Call(*call))
+                    })),
+                }
+            }
+        }
+        if preset.layout != Layout::Triggered {
+            openers.push((literal(&preset.text.begin), Opener::Block(block(false, &preset.text.end, ""))));
+            if let Some(preamble) = &preset.preamble {
+                openers.push((literal(&preamble.begin), Opener::Block(block(false, &preamble.end, ""))));
+            }
+            let skipped = [&preset.end, &calls.separator].into_iter().filter(|text| !text.is_empty());
+            openers.extend(skipped.map(|text| (literal(text), Opener::Skip)));
+        }
+        let thought = preset.reasoning.as_ref().map(|thought| (thought, block(true, &thought.end, &thought.after)));
+        if let (Layout::Messages, Some((thought, block))) = (preset.layout, &thought) {
+            openers.push((literal(&thought.begin), Opener::Block(block.clone())));
+        }
+        let body = match preset.layout {
+            Layout::Blocks if thought.is_none() || reasoning == ReasoningMode::Disabled => {
+                State::Block(block(false, &preset.text.end, ""))
+            }
+            _ => State::Body,
+        };
+        let start = |marks: Vec<(String, State)>, other: State| match marks.iter().all(|(mark, _)| mark.is_empty()) {
+            true => other,
+            false => State::Start(marks, Box::new(other)),
+        };
+        let state = match (preset.layout, thought) {
+            (Layout::Messages, _) | (_, None) => body,
+            (_, Some((thought, block))) => {
+                let begin = (thought.begin.clone(), State::Block(block.clone()));
+                match reasoning {
+                    ReasoningMode::Disabled => start(vec![(thought.disabled.clone(), body.clone())], body),
+                    ReasoningMode::Auto => start(vec![begin, (thought.skipped.clone(), body.clone())], body),
+                    ReasoningMode::Enabled if thought.in_prompt == InPrompt::Always => State::Block(block),
+                    ReasoningMode::Enabled => start(vec![begin], State::Block(block)),
+                }
+            }
+        };
+        OutputReader {
+            layout: preset.layout,
+            openers,
+            heads,
+            ways,
+            names,
+            section_ends: calls.end.0.clone(),
+            has_section: !calls.begin.0.is_empty(),
+            separator: calls.separator.clone(),
+            end: preset.end.clone(),
+            state,
+            held: String::new(),
+        }
+    }
+
+    /// Appends a piece of the output. Returns the parts that it decides.
+    pub fn push(&mut self, piece: &str) -> Vec<OutputPart> {
+        self.held.push_str(piece);
+        let mut parts = Vec::new();
+        while self.step(&mut parts) {}
+        parts
+    }
+
+    /// Returns the parts that were held back, at the end of the output. Text that was held back because a mark may begin
+    /// with it is text; the beginning of a mark after which no text may follow is dropped.
+    pub fn finish(&mut self) -> Vec<OutputPart> {
+        let mut parts = Vec::new();
+        let held = std::mem::take(&mut self.held);
+        match &self.state {
+            State::Block(block) if block.is_reasoning => report(&mut parts, OutputPart::Reasoning, &held),
+            State::Block(_) => report(&mut parts, OutputPart::Text, &held),
+            State::Body if self.layout == Layout::Triggered => report(&mut parts, OutputPart::Text, &held),
+            State::Start(_, other) if matches!(**other, State::Body) => report(&mut parts, OutputPart::Text, &held),
+            // the last character of a number may be its end
+            State::Arguments { scan, .. } if scan.may_end() => parts.push(OutputPart::CallEnd),
+            State::Tail { .. } if held.is_empty() => parts.push(OutputPart::CallEnd),
+            _ => {}
+        }
+        parts
+    }
+
+    /// Reports what the held text decides. Returns whether the state changed, so that more may be decided.
+    fn step(&mut self, parts: &mut Vec<OutputPart>) -> bool {
+        let next = match &mut self.state {
+            State::Start(marks, other) => {
+                let found = marks.iter().filter(|(mark, _)| !mark.is_empty());
+                let found = found.map(|(mark, next)| (matched_text(&self.held, mark), next));
+                let mut waits = self.held.is_empty();
+                let mut begun = None;
+                for (found, next) in found {
+                    match found {
+                        Found::Whole(length) => begun = begun.or(Some((length, next))),
+                        Found::Part => waits = true,
+                        Found::None => {}
+                    }
+                }
+                match begun {
+                    Some((length, next)) => Some((length, next.clone())),
+                    None if waits => None,
+                    None => Some((0, (**other).clone())),
+                }
+            }
+            State::Block(block) => {
+                let (text, end) = first_end(&self.held, &block.ends);
+                let kind = if block.is_reasoning { OutputPart::Reasoning } else { OutputPart::Text };
+                report(parts, kind, &self.held[..text]);
+                match end {
+                    None => {
+                        self.held.drain(..text);
+                        None
+                    }
+                    Some(length) => {
+                        let after = std::mem::take(&mut block.after);
+                        let next = match after.is_empty() {
+                            true => State::Body,
+                            false => State::Start(vec![(after, State::Body)], Box::new(State::Body)),
+                        };
+                        Some((text + length, next))
+                    }
+                }
+            }
+            State::Body => return self.body(parts),
+            State::Section { may_separate } => {
+                let may_separate = *may_separate;
+                return self.section(may_separate, parts);
+            }
+            State::Arguments { way, scan } => {
+                let way = *way;
+                let (length, ends) = scan.read(&self.held);
+                report(parts, OutputPart::Arguments, &self.held[..length]);
+                match ends {
+                    true => Some((length, State::Tail { way })),
+                    false => {
+                        self.held.drain(..length);
+                        None
+                    }
+                }
+            }
+            State::Tail { way } => {
+                let tails = self.ways.get(*way).map_or(&[][..], |way| &way.tails);
+                let found = tails.iter().map(|tail| matched(&self.held, tail)).reduce(Found::or);
+                let after = match self.has_section {
+                    true => State::Section { may_separate: true },
+                    false => State::Body,
+                };
+                match found {
+                    Some(Found::Part) => None,
+                    Some(Found::Whole(length)) => {
+                        parts.push(OutputPart::CallEnd);
+                        Some((length, after))
+                    }
+                    // no word of the grammar: what follows is read as after a call
+                    Some(Found::None) | None => {
+                        parts.push(OutputPart::CallEnd);
+                        Some((0, after))
+                    }
+                }
+            }
+        };
+        match next {
+            Some((length, state)) => {
+                self.held.drain(..length);
+                self.state = state;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Between blocks and calls: finds the first opener. With the layout `triggered`, what is before it is text.
+    fn body(&mut self, parts: &mut Vec<OutputPart>) -> bool {
+        let mut at = 0;
+        let found = loop {
+            let Some(rest) = self.held.get(at..).filter(|rest| !rest.is_empty()) else { break None };
+            let mut waits = false;
+            let mut begun: Option<(usize, &Opener)> = None;
+            for (segments, opener) in &self.openers {
+                match matched(rest, segments) {
+                    Found::Whole(length) if begun.as_ref().is_none_or(|(longest, _)| length > *longest) => {
+                        begun = Some((length, opener));
+                    }
+                    Found::Part => waits = true,
+                    _ => {}
+                }
+            }
+            match begun {
+                Some((length, opener)) => break Some((length, opener.clone())),
+                None if waits => break None,
+                None => at += rest.chars().next().map_or(1, char::len_utf8),
+            }
+        };
+        if self.layout == Layout::Triggered {
+            let is_end = !self.end.is_empty() && self.held[..at] == *self.end;
+            if !is_end {
+                report(parts, OutputPart::Text, &self.held[..at]);
+            }
+        }
+        self.held.drain(..at);
+        let Some((length, opener)) = found else { return false };
+        self.held.drain(..length);
+        match opener {
+            Opener::Call(head) => self.begin_call(head, parts),
+            Opener::Section => self.state = State::Section { may_separate: false },
+            Opener::Block(block) => self.state = State::Block(block),
+            Opener::Skip => {}
+        }
+        true
+    }
+
+    /// In a section of calls: a call, the separator before one, or the end of the section.
+    fn section(&mut self, may_separate: bool, parts: &mut Vec<OutputPart>) -> bool {
+        if self.held.is_empty() {
+            return false;
+        }
+        let heads = self.heads.iter().map(|(segments, head)| (matched(&self.held, segments), Some(*head)));
+        let separator = (may_separate && !self.separator.is_empty())
+            .then(|| (matched_text(&self.held, &self.separator), None));
+        let (mut waits, mut begun) = (false, None);
+        for (found, head) in heads.chain(separator) {
+            match found {
+                Found::Whole(length) if begun.as_ref().is_none_or(|(longest, _)| length > *longest) => {
+                    begun = Some((length, head));
+                }
+                Found::Part => waits = true,
+                _ => {}
+            }
+        }
+        if let Some((length, head)) = begun {
+            self.held.drain(..length);
+            match head {
+                Some(head) => self.begin_call(head, parts),
+                None => self.state = State::Section { may_separate: false },
+            }
+            return true;
+        }
+        let ends = self.section_ends.iter().map(|end| matched_text(&self.held, end));
+        match ends.reduce(Found::or).unwrap_or(Found::Whole(0)) {
+            Found::Part => false,
+            _ if waits => false,
+            Found::Whole(length) => {
+                self.held.drain(..length);
+                self.state = State::Body;
+                true
+            }
+            Found::None => {
+                self.state = State::Body;
+                true
+            }
+        }
+    }
+
+    fn begin_call(&mut self, head: Head, parts: &mut Vec<OutputPart>) {
+        let name = self.names.get(head.tool).cloned().unwrap_or_default();
+        parts.push(OutputPart::CallBegin(name));
+        self.state = State::Arguments { way: head.way, scan: JsonScan::default() };
+    }
+}
+
+fn matched_text(text: &str, mark: &str) -> Found {
+    matched(text, std::slice::from_ref(&Segment::Text(mark.to_owned())))
+}
+
+/// Returns the segments of the text around the arguments of a call, with the name of a tool.
+fn segments(parts: &[Part], name: &str) -> Segments {
+    let mut segments: Segments = Vec::new();
+    for part in parts {
+        let text = match part {
+            Part::Text(text) => text,
+            Part::Name => name,
+            Part::Number => {
+                segments.push(Segment::Digits);
+                continue;
+            }
+            Part::Id => {
+                segments.push(Segment::Id);
+                continue;
+            }
+        };
+        match segments.last_mut() {
+            Some(Segment::Text(last)) => last.push_str(text),
+            _ if text.is_empty() => {}
+            _ => segments.push(Segment::Text(text.to_owned())),
+        }
+    }
+    segments
+}
+
+/// Appends a part, unless its text is empty; joins it with the part before of the same kind.
+fn report(parts: &mut Vec<OutputPart>, kind: impl Fn(String) -> OutputPart, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    let part = kind(text.to_owned());
+    match (parts.last_mut(), &part) {
+        (Some(OutputPart::Text(last)), OutputPart::Text(more))
+        | (Some(OutputPart::Reasoning(last)), OutputPart::Reasoning(more))
+        | (Some(OutputPart::Arguments(last)), OutputPart::Arguments(more)) => last.push_str(more),
+        _ => parts.push(part),
+    }
+}

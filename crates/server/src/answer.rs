@@ -1,0 +1,159 @@
+//! Collects the outputs of a request into messages, as they come.
+
+use crate::engine::Output;
+use crate::errors::ApiError;
+use axum::http::StatusCode;
+use grammata_agents::tools::{OutputPart, OutputReader};
+use grammata_decode::{ChosenToken, FinishReason, Generation};
+
+/// A call that a model made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Call {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
+}
+
+/// What an output consists of so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) reasoning: String,
+    pub(crate) text: String,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) tokens: Vec<ChosenToken>,
+}
+
+/// A change of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Change {
+    Reasoning(String),
+    Text(String),
+    /// A call began. `index` is the number of calls before it.
+    Call { index: usize, id: String, name: String },
+    Arguments { index: usize, text: String },
+    CallEnd { index: usize },
+}
+
+/// Reads the outputs of one generation.
+pub(crate) struct Collector {
+    reader: Option<OutputReader>,
+    pub(crate) answer: Answer,
+    /// White space between calls, which counts as text only if text follows.
+    space: String,
+}
+
+impl Collector {
+    pub(crate) fn new(reader: Option<OutputReader>) -> Collector {
+        Collector { reader, answer: Answer::default(), space: String::new() }
+    }
+
+    /// Takes an output that is not the last one. Returns what it changes.
+    pub(crate) fn take(&mut self, output: &Output) -> Vec<Change> {
+        match output {
+            Output::Token(token) => {
+                self.answer.tokens.push(*token);
+                Vec::new()
+            }
+            Output::Text(text) => match &mut self.reader {
+                None => self.apply(vec![OutputPart::Text(text.clone())]),
+                Some(reader) => {
+                    let parts = reader.push(text);
+                    self.apply(parts)
+                }
+            },
+            Output::Ended(_) => Vec::new(),
+        }
+    }
+
+    /// Returns the last changes.
+    pub(crate) fn finish(&mut self) -> Vec<Change> {
+        let parts = self.reader.as_mut().map(OutputReader::finish).unwrap_or_default();
+        self.apply(parts)
+    }
+
+    fn apply(&mut self, parts: Vec<OutputPart>) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for part in parts {
+            let change = match part {
+                OutputPart::Reasoning(text) => {
+                    self.answer.reasoning.push_str(&text);
+                    Change::Reasoning(text)
+                }
+                OutputPart::Text(text) => {
+                    let text = std::mem::take(&mut self.space) + &text;
+                    let is_space = text.chars().all(char::is_whitespace);
+                    if self.reader.is_some() && is_space {
+                        self.space = text;
+                        continue;
+                    }
+                    self.answer.text.push_str(&text);
+                    Change::Text(text)
+                }
+                OutputPart::CallBegin(name) => {
+                    self.space.clear();
+                    let (index, id) = (self.answer.calls.len(), crate::ids::new("call_"));
+                    self.answer.calls.push(Call { id: id.clone(), name: name.clone(), arguments: String::new() });
+                    Change::Call { index, id, name }
+                }
+                OutputPart::Arguments(text) => {
+                    if let Some(call) = self.answer.calls.last_mut() {
+                        call.arguments.push_str(&text);
+                    }
+                    Change::Arguments { index: self.answer.calls.len().saturating_sub(1), text }
+                }
+                OutputPart::CallEnd => Change::CallEnd { index: self.answer.calls.len().saturating_sub(1) },
+                // the parts of a later version
+                _ => continue,
+            };
+            changes.push(change);
+        }
+        changes
+    }
+}
+
+/// Why an output ended, in the words of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Stop,
+    Calls,
+    Length,
+}
+
+impl Ending {
+    pub(crate) fn of(generation: &Generation, answer: &Answer) -> Ending {
+        match &generation.finish {
+            // a limit may fall on the last token of a word
+            FinishReason::TokenLimit { .. } | FinishReason::ContextLimit { .. } | FinishReason::Timeout { .. }
+                if !generation.finish.is_complete() =>
+            {
+                Ending::Length
+            }
+            FinishReason::Abandoned | FinishReason::Exhausted { .. } => Ending::Length,
+            _ if !answer.calls.is_empty() => Ending::Calls,
+            _ => Ending::Stop,
+        }
+    }
+
+    /// The value of `finish_reason`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Ending::Stop => "stop",
+            Ending::Calls => "tool_calls",
+            Ending::Length => "length",
+        }
+    }
+}
+
+/// Returns the error of a generation as a client gets it. `limit` is the member of the body with the limit of tokens.
+pub(crate) fn failure(error: &grammata::error::Error, limit: &str) -> ApiError {
+    match error.code() {
+        "matcher/budget" => ApiError::of(error, limit),
+        "decode/prompt-too-long" => ApiError::new(
+            StatusCode::BAD_REQUEST,
+            "context_length_exceeded",
+            "messages".to_owned(),
+            error.to_string(),
+        ),
+        _ => ApiError::of(error, "messages"),
+    }
+}

@@ -1,0 +1,160 @@
+//! The thread that owns the model: requests go in through a channel, and what is generated comes out through one for each
+//! request.
+
+use crate::metrics::Metrics;
+use grammata::error::Result;
+use grammata_decode::{
+    ChosenToken, Detokenizer, Event, Generation, Model, Request, RequestId, Scheduler, SchedulerOptions,
+};
+use std::collections::HashMap;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc as parts};
+
+/// What a request has generated.
+#[derive(Debug)]
+pub(crate) enum Output {
+    Token(ChosenToken),
+    Text(String),
+    /// The last one.
+    Ended(Result<Generation>),
+}
+
+/// Creates the model on the thread that runs it.
+pub type LoadModel = Box<dyn FnOnce() -> Result<Box<dyn Model>> + Send>;
+
+struct Submitted {
+    request: Request<'static>,
+    outputs: parts::UnboundedSender<Output>,
+    submitted: Instant,
+    /// Counts against the room for requests until the request has ended.
+    _place: OwnedSemaphorePermit,
+}
+
+/// The handle of the thread. The thread ends when all handles are dropped and all requests have ended.
+#[derive(Clone)]
+pub(crate) struct Engine {
+    submitted: mpsc::Sender<Submitted>,
+    room: Arc<Semaphore>,
+}
+
+/// The places of the outputs of one request.
+pub(crate) struct Places(OwnedSemaphorePermit);
+
+impl Engine {
+    /// Starts the thread and waits until the model is loaded. Returns the handle, and the length of the model's context
+    /// in tokens if it declares one. At most `options.batch + options.queue` requests are accepted at a time.
+    pub(crate) fn start(
+        load: LoadModel,
+        detokenizer: Arc<dyn Detokenizer + Send>,
+        options: SchedulerOptions,
+        metrics: Arc<Metrics>,
+    ) -> Result<(Engine, Option<usize>)> {
+        let room = Arc::new(Semaphore::new((options.batch + options.queue).min(Semaphore::MAX_PERMITS)));
+        let (submitted, requests) = mpsc::channel();
+        let (loaded, context) = mpsc::channel();
+        let run = move || match load() {
+            Err(error) => drop(loaded.send(Err(error))),
+            Ok(mut model) => {
+                let _ = loaded.send(Ok(model.context_length()));
+                run(&mut *model, &*detokenizer, options, &requests, &metrics);
+            }
+        };
+        let thread = std::thread::Builder::new().name("model".to_owned()).spawn(run);
+        thread.map_err(|cause| crate::errors::no_thread(&cause))?;
+        let context = context.recv().unwrap_or_else(|_| Err(crate::errors::engine_ended()))?;
+        Ok((Engine { submitted, room }, context))
+    }
+
+    /// Reserves room for `count` outputs; `None` if there is too little.
+    pub(crate) fn reserve(&self, count: u32) -> Option<Places> {
+        Arc::clone(&self.room).try_acquire_many_owned(count).ok().map(Places)
+    }
+
+    /// Submits a request in one of the reserved places. Dropping the receiver cancels the request. `None` if there is no
+    /// place left, or the thread has ended.
+    pub(crate) fn submit(
+        &self,
+        places: &mut Places,
+        request: Request<'static>,
+    ) -> Option<parts::UnboundedReceiver<Output>> {
+        let place = places.0.split(1)?;
+        let (outputs, receiver) = parts::unbounded_channel();
+        let submitted = Submitted { request, outputs, submitted: Instant::now(), _place: place };
+        self.submitted.send(submitted).ok()?;
+        Some(receiver)
+    }
+}
+
+/// A request that the scheduler has.
+struct Running {
+    outputs: parts::UnboundedSender<Output>,
+    submitted: Instant,
+    first: Option<Instant>,
+    _place: OwnedSemaphorePermit,
+}
+
+fn run(
+    model: &mut dyn Model,
+    detokenizer: &dyn Detokenizer,
+    options: SchedulerOptions,
+    requests: &mpsc::Receiver<Submitted>,
+    metrics: &Metrics,
+) {
+    // the queue's bound is kept by the places
+    let mut scheduler = Scheduler::new(detokenizer, options.queue(usize::MAX));
+    let mut running: HashMap<RequestId, Running> = HashMap::new();
+    loop {
+        if scheduler.is_empty() {
+            match requests.recv() {
+                Ok(submitted) => submit(&mut scheduler, &mut running, submitted),
+                Err(mpsc::RecvError) => break,
+            }
+        }
+        requests.try_iter().for_each(|submitted| submit(&mut scheduler, &mut running, submitted));
+        let gone: Vec<RequestId> =
+            running.iter().filter(|(_, one)| one.outputs.is_closed()).map(|(id, _)| *id).collect();
+        for id in gone {
+            scheduler.cancel(model, id);
+            running.remove(&id);
+            metrics.cancelled.inc();
+        }
+        let before = Instant::now();
+        let ended = scheduler.step(model, &mut |id, event| {
+            let Some(one) = running.get_mut(&id) else { return };
+            let output = match event {
+                Event::Token(token) => {
+                    if one.first.is_none() {
+                        one.first = Some(Instant::now());
+                        metrics.first_token.observe(one.submitted.elapsed().as_secs_f64());
+                    }
+                    Output::Token(*token)
+                }
+                Event::Text(text) => Output::Text(text.clone()),
+                Event::Finished(_) => return,
+            };
+            // a closed channel is found before the next step
+            let _ = one.outputs.send(output);
+        });
+        metrics.stepped(before.elapsed(), scheduler.running(), scheduler.waiting(), scheduler.statistics());
+        for ended in ended {
+            let Some(one) = running.remove(&ended.id) else { continue };
+            if let Ok(generation) = &ended.result {
+                metrics.generated(generation);
+            }
+            let _ = one.outputs.send(Output::Ended(ended.result));
+        }
+    }
+    scheduler.close(model);
+}
+
+fn submit(scheduler: &mut Scheduler<'_>, running: &mut HashMap<RequestId, Running>, submitted: Submitted) {
+    let Submitted { request, outputs, submitted, _place } = submitted;
+    match scheduler.submit(request) {
+        Ok(id) => drop(running.insert(id, Running { outputs, submitted, first: None, _place })),
+        Err(error) => drop(outputs.send(Output::Ended(Err(error)))),
+    }
+}
+
+/// How long a client should wait before it asks again, when there is no room.
+pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);

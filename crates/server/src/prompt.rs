@@ -1,0 +1,88 @@
+//! The prompt of an order: its messages and tools, as the model's chat template writes them.
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::request::Order;
+use serde_json::{Value, json};
+
+/// Returns the tokens of the prompt.
+pub(crate) fn tokens(app: &App, order: &Order) -> Result<Vec<u32>, ApiError> {
+    let Some(template) = &app.template else {
+        let text = without_template(&order.messages);
+        return encode(app, &text, true);
+    };
+    let reads = |name: &str| template.source().contains(name);
+    let mut messages = order.messages.clone();
+    if !reads("tool_calls") {
+        messages.iter_mut().for_each(write_calls);
+    }
+    let mut template = template.clone();
+    if !order.tools.is_empty() && order.tool_choice != json!("none") {
+        match reads("tools") {
+            true => template = template.with_variable("tools", Value::Array(order.tools.clone())),
+            // a template that knows no tools: the model learns of them from a message
+            false => messages.insert(0, json!({ "role": "system", "content": introduction(&order.tools) })),
+        }
+    }
+    if !order.tools.is_empty() || matches!(messages.first(), Some(first) if first["role"] == "system") {
+        merge_system(&mut messages);
+    }
+    if order.reasoning_effort.is_some() {
+        let is_enabled = order.reasoning_effort.as_deref() != Some("none");
+        template = template.with_variable("enable_thinking", json!(is_enabled));
+        template = template.with_variable("reasoning_effort", json!(order.reasoning_effort));
+    }
+    for (name, value) in order.settings.chat_template_kwargs.iter().flatten() {
+        if name == "messages" || name == "tools" {
+            let at = format!("chat_template_kwargs.{name}");
+            return Err(ApiError::invalid(&at, format!("`{at}` would replace `{name}`; leave it out")));
+        }
+        template = template.with_variable(name, value.clone());
+    }
+    let rendered = template.with_variable("messages", Value::Array(messages)).render(&[], true);
+    let text = rendered.map_err(|error| ApiError::of(&error, "messages"))?;
+    encode(app, &text, false)
+}
+
+fn encode(app: &App, text: &str, add_special_tokens: bool) -> Result<Vec<u32>, ApiError> {
+    let encoded = app.tokenizer.encode(text, add_special_tokens);
+    encoded.map_err(|error| ApiError::of(&error, "messages"))
+}
+
+/// The texts of the messages, one after the other, for models without a chat template.
+fn without_template(messages: &[Value]) -> String {
+    let texts: Vec<&str> = messages.iter().filter_map(|message| message["content"].as_str()).collect();
+    texts.join("\n")
+}
+
+/// Joins the system messages at the beginning, since many templates accept only one.
+fn merge_system(messages: &mut Vec<Value>) {
+    let count = messages.iter().take_while(|message| message["role"] == "system").count();
+    if count < 2 {
+        return;
+    }
+    let texts: Vec<String> =
+        messages.drain(..count).filter_map(|message| Some(message["content"].as_str()?.to_owned())).collect();
+    messages.insert(0, json!({ "role": "system", "content": texts.join("\n\n") }));
+}
+
+/// Writes the calls of a message into its text.
+fn write_calls(message: &mut Value) {
+    let Some(calls) = message.as_object_mut().and_then(|message| message.remove("tool_calls")) else { return };
+    let calls = calls.as_array().into_iter().flatten();
+    let lines: Vec<String> = calls.map(|call| call["function"].to_string()).collect();
+    let text = message["content"].as_str().unwrap_or_default();
+    let lines = lines.join("\n");
+    message["content"] = Value::from(if text.is_empty() { lines } else { format!("{text}\n{lines}") });
+}
+
+/// Tells a model of tools whose chat template does not.
+fn introduction(tools: &[Value]) -> String {
+    let mut text = "You can call these functions:".to_owned();
+    for tool in tools {
+        let function = tool.get("function").or_else(|| tool.get("custom")).unwrap_or(tool);
+        text.push('\n');
+        text.push_str(&function.to_string());
+    }
+    text
+}
