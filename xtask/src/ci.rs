@@ -33,7 +33,7 @@ const WITHOUT_ADVISORIES: &str = "--without-advisories";
 
 /// The features of lints and documentation: all that compile on every machine. Tests are built without CUDA, so both
 /// ways compile.
-const FEATURES: &str = "ort,cuda";
+const FEATURES: &str = "ort,cuda,server";
 
 /// Runs the named steps, or all; with [`WITHOUT_ADVISORIES`] all but that of advisories.
 pub fn run(arguments: &[String]) -> Result {

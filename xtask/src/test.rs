@@ -13,10 +13,10 @@ pub fn run(filters: &[String]) -> Result {
     // examples have no tests; `lints` compiles them. The library of `interleavings` has modules of the engine, whose
     // own tests do not run under loom
     let targets = ["--lib", "--bins", "--tests", "--filterset", "not (package(interleavings) and kind(lib))"];
-    let all = ["run", "--workspace", "--features", "ort", "--no-fail-fast"];
+    let all = ["run", "--workspace", "--features", "ort,server", "--no-fail-fast"];
     command::run(NEXTEST.command(&all).args(targets).args(filters))?;
     if !filters.is_empty() {
         return Ok(());
     }
-    command::run(&mut cargo(&["test", "--doc", "--workspace", "--features", "ort"]))
+    command::run(&mut cargo(&["test", "--doc", "--workspace", "--features", "ort,server"]))
 }

@@ -16,7 +16,7 @@ pub mod io;
 use crate::args::global::{self, Early, GlobalArgs};
 use crate::cmd::{
     check, compile, count, embed, enumerate, explain, flow, generate, graph, guard, inspect, limit_list,
-    mask, plan, procedure, retrieve, sample, schema_report, shell, tag, tools, vocab,
+    mask, plan, procedure, retrieve, sample, schema_report, serve, shell, tag, tools, vocab,
 };
 use crate::io::output::{Exit, Failure, Output, OutputFormat};
 use crate::io::{errors, messages};
@@ -45,6 +45,8 @@ struct Program {
 enum Command {
     /// Generate text with a language model under a grammar
     Generate(generate::Arguments),
+    /// Serve a language model with the protocol of OpenAI
+    Serve(serve::Arguments),
     /// Show the tokens that are allowed after a prefix
     Mask(mask::Arguments),
     /// Explore a grammar ahead of time, and write a mask file
@@ -119,7 +121,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "limits",
         ],
     ),
-    ("Models", &["generate", "vocab", "embed"]),
+    ("Models", &["generate", "serve", "vocab", "embed"]),
     ("Agents", &["tools", "retrieve", "plan", "flow", "procedure", "guard"]),
     ("Shell", &["completions", "man", "help"]),
 ];
@@ -288,6 +290,10 @@ impl Command {
             },
             #[cfg(not(feature = "ort"))]
             Command::Generate(_) => Err(errors::no_onnx_runtime().into()),
+            #[cfg(feature = "server")]
+            Command::Serve(arguments) => cmd::serving::run(&arguments, output),
+            #[cfg(not(feature = "server"))]
+            Command::Serve(_) => Err(errors::no_server().into()),
             Command::Mask(arguments) => mask::run(&arguments, output),
             Command::Compile(arguments) => compile::run(&arguments, output),
             Command::Inspect(arguments) => inspect::run(&arguments, output),

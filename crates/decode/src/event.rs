@@ -3,7 +3,7 @@
 use super::finish::FinishReason;
 
 /// A token of the output.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ChosenToken {
     /// Id of the token in the vocabulary.
     pub id: u32,
@@ -15,6 +15,10 @@ pub struct ChosenToken {
     /// The probability, from 0 to 1 and at temperature 1, of the tokens that the constraint did not allow at this
     /// position, if [`GenerationOptions::refused_mass`](super::GenerationOptions::refused_mass) is set.
     pub refused_mass: Option<f64>,
+    /// The most probable tokens at this position and their natural log-probabilities at temperature 1, the most probable
+    /// first, as many as [`GenerationOptions::alternatives`](super::GenerationOptions::alternatives) asks for. The
+    /// constraint does not matter for them. Empty with exact sampling.
+    pub alternatives: Vec<(u32, f64)>,
 }
 
 /// An event of a generation, as [`Decoder::next`](super::Decoder::next) returns it.

@@ -85,6 +85,7 @@ pub(super) fn check(sampling: &SamplingParams) -> Result<()> {
         ("top_p", *top_p == 1.0, top_p.to_string()),
         ("min_p", *min_p == 0.0, min_p.to_string()),
         ("repetition_penalty", *repetition_penalty == 1.0, repetition_penalty.to_string()),
+        ("frequency_penalty, presence_penalty or logit_bias", !sampling.adjusts(), "a value".to_owned()),
     ];
     match checks.into_iter().find(|(_, fine, _)| !fine) {
         Some((name, _, found)) => Err(errors::exact_sampling(name, &found)),

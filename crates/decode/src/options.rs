@@ -35,6 +35,12 @@ grammata_base::options! {
         /// Computes the log-probability of each token, including forced ones. Off by default: it takes a pass over the
         /// logits of each token, and one more run of the model if the output ends in forced tokens.
         pub log_probabilities: bool,
+        /// How many of the most probable tokens are reported with each token; more than 0 implies `log_probabilities`. 0
+        /// by default: it takes a pass over the logits of each token, on the host.
+        pub alternatives: usize,
+        /// An end token is not chosen before the output has this many tokens, unless the constraint allows no other. 0
+        /// by default.
+        pub min_tokens: usize,
         /// Computes, for each token, the probability, at temperature 1, of the tokens that the constraint did not allow
         /// in its place; implies `log_probabilities`. Off by default: it takes another pass over the logits, on the
         /// host.

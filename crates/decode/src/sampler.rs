@@ -1,7 +1,7 @@
 //! The choice of a token from logits under a mask.
 //!
 //! The order of operations is that of Hugging Face's `generate` (its logits processors, then its warpers), with the
-//! mask first: mask, repetition penalty, temperature, top-k, top-p, min-p, then one draw from the remaining tokens with
+//! mask first: mask, biases and penalties that count tokens, repetition penalty, temperature, top-k, top-p, min-p, then one draw from the remaining tokens with
 //! their probabilities scaled to sum to 1. So top-k and top-p consider allowed tokens only. (llama.cpp applies the
 //! temperature last by default; with temperature 1 the two agree.)
 
@@ -10,6 +10,7 @@ use super::sampling::SamplingParams;
 use grammata::error::Result;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// Chooses tokens for one sequence. It holds the random number generator, and the latest tokens for the repetition
@@ -19,6 +20,8 @@ pub struct Sampler {
     settings: SamplingParams,
     random: ChaCha8Rng,
     recent: VecDeque<u32>,
+    /// How often each token is in the output, if that matters.
+    counts: FxHashMap<u32, u32>,
     host: HostChooser,
 }
 
@@ -30,7 +33,7 @@ impl Sampler {
     pub fn new(settings: SamplingParams) -> Result<Sampler> {
         settings.check()?;
         let random = ChaCha8Rng::seed_from_u64(settings.seed);
-        Ok(Sampler { settings, random, recent: VecDeque::new(), host: HostChooser::default() })
+        Ok(Sampler { settings, random, recent: VecDeque::new(), counts: FxHashMap::default(), host: HostChooser::default() })
     }
 
     /// Returns the settings, with the seed that the random numbers started from.
@@ -54,6 +57,32 @@ impl Sampler {
             self.recent.pop_front();
         }
         self.recent.push_back(token);
+    }
+
+    /// Records a token of the output for the penalties that count tokens.
+    pub(super) fn count(&mut self, token: u32) {
+        if self.settings.frequency_penalty != 0.0 || self.settings.presence_penalty != 0.0 {
+            *self.counts.entry(token).or_default() += 1;
+        }
+    }
+
+    /// Returns whether [`adjust`](Sampler::adjust) changes logits.
+    pub(super) fn adjusts(&self) -> bool {
+        self.settings.adjusts()
+    }
+
+    /// Adds the biases to a row of logits, and subtracts the penalties that count tokens. Ids without a logit are
+    /// ignored.
+    pub(super) fn adjust(&self, row: &mut [f32]) {
+        let SamplingParams { frequency_penalty, presence_penalty, logit_bias, .. } = &self.settings;
+        let counted = self.counts.iter().map(|(&token, &count)| {
+            (token, -(presence_penalty + frequency_penalty * count as f32))
+        });
+        for (token, change) in logit_bias.iter().copied().chain(counted) {
+            if let Some(logit) = row.get_mut(token as usize) {
+                *logit += change;
+            }
+        }
     }
 
     /// Chooses a token. Bit `i % 32` of word `i / 32` of `mask` allows token i; tokens past the end of the mask are not

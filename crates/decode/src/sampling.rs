@@ -3,6 +3,12 @@
 use super::errors;
 use grammata::error::Result;
 
+/// The greatest penalty, as in the protocol of OpenAI.
+const MOST_PENALTY: f32 = 2.0;
+
+/// The greatest bias, as in the protocol of OpenAI.
+const MOST_BIAS: f32 = 100.0;
+
 grammata_base::options! {
     /// Settings of a [`Sampler`](super::Sampler). The default is greedy.
     #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +32,12 @@ grammata_base::options! {
         /// Number of latest tokens, including those of the prompt, that the repetition penalty applies to. 64 by
         /// default.
         pub repetition_window: usize = 64,
+        /// Subtracted from the logit of a token for each time that it is in the output. 0 (the default) changes nothing.
+        pub frequency_penalty: f32 = 0.0,
+        /// Subtracted from the logit of a token that is in the output. 0 (the default) changes nothing.
+        pub presence_penalty: f32 = 0.0,
+        /// Tokens and what is added to their logits. None by default.
+        pub logit_bias: Vec<(u32, f32)>,
         /// Seed of the random numbers (ChaCha8): equal seeds, settings and logits give equal tokens on every machine,
         /// unless rounding crosses a boundary between two tokens. 0 by default.
         pub seed: u64,
@@ -59,10 +71,30 @@ impl SamplingParams {
                 self.repetition_penalty > 0.0 && self.repetition_penalty.is_finite(),
                 "more than 0",
             ),
+            (
+                "frequency_penalty",
+                self.frequency_penalty,
+                self.frequency_penalty.abs() <= MOST_PENALTY,
+                "from -2 to 2",
+            ),
+            (
+                "presence_penalty",
+                self.presence_penalty,
+                self.presence_penalty.abs() <= MOST_PENALTY,
+                "from -2 to 2",
+            ),
         ];
-        match checks.into_iter().find(|&(_, _, fine, _)| !fine) {
+        let biases = self.logit_bias.iter().map(|&(_, bias)| {
+            ("logit_bias", bias, bias.abs() <= MOST_BIAS, "from -100 to 100")
+        });
+        match checks.into_iter().chain(biases).find(|&(_, _, fine, _)| !fine) {
             Some((name, value, _, allowed)) => Err(errors::setting(name, value, allowed)),
             None => Ok(()),
         }
+    }
+
+    /// Returns whether logits are changed by what is in the output, or by a bias.
+    pub(super) fn adjusts(&self) -> bool {
+        self.frequency_penalty != 0.0 || self.presence_penalty != 0.0 || !self.logit_bias.is_empty()
     }
 }

@@ -61,6 +61,45 @@ pub(super) fn normalised(log_probability: f64, length: usize, exponent: f64) -> 
     log_probability / (length.max(1) as f64).powf(exponent)
 }
 
+/// The log-probability of a token, and the most probable tokens at its position.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Score {
+    pub(super) log_probability: f64,
+    pub(super) alternatives: Vec<(u32, f64)>,
+}
+
+impl Score {
+    /// Returns the score of a token without alternatives.
+    pub(super) fn alone(log_probability: f64) -> Score {
+        Score { log_probability, alternatives: Vec::new() }
+    }
+
+    /// Computes the score of a token in a row of logits, with at most `count` alternatives.
+    pub(super) fn of(row: &[f32], token: u32, count: usize) -> Score {
+        let scores = LogSoftmax::of(row);
+        let logit = row.get(token as usize).copied().unwrap_or(f32::NEG_INFINITY);
+        Score { log_probability: scores.at(logit), alternatives: most_probable(row, count, scores) }
+    }
+}
+
+/// Returns the tokens with the greatest logits, the greatest first and by id if several are equal.
+fn most_probable(row: &[f32], count: usize, scores: LogSoftmax) -> Vec<(u32, f64)> {
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut found: Vec<(u32, f32)> = Vec::with_capacity(count + 1);
+    for (token, &logit) in row.iter().enumerate() {
+        let is_among = found.len() < count || found.last().is_some_and(|&(_, least)| logit > least);
+        if logit.is_nan() || logit == f32::NEG_INFINITY || !is_among {
+            continue;
+        }
+        let place = found.partition_point(|&(_, other)| other >= logit);
+        found.insert(place, (token as u32, logit));
+        found.truncate(count);
+    }
+    found.into_iter().map(|(token, logit)| (token, scores.at(logit))).collect()
+}
+
 /// Returns the natural log-probability of a token in a row of logits, at temperature 1; minus infinity if the row has
 /// no such token.
 pub(super) fn log_probability_of(row: &[f32], token: u32) -> f64 {

@@ -2,9 +2,9 @@
 
 use crate::engine::Output;
 use crate::errors::ApiError;
-use axum::http::StatusCode;
 use grammata_agents::tools::{OutputPart, OutputReader};
 use grammata_decode::{ChosenToken, FinishReason, Generation};
+use hyper::StatusCode;
 
 /// A call that a model made.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ impl Collector {
     pub(crate) fn take(&mut self, output: &Output) -> Vec<Change> {
         match output {
             Output::Token(token) => {
-                self.answer.tokens.push(*token);
+                self.answer.tokens.push(token.clone());
                 Vec::new()
             }
             Output::Text(text) => match &mut self.reader {

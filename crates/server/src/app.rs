@@ -122,6 +122,7 @@ impl App {
             .parallel_tool_calls(order.parallel_tool_calls)
             .reasoning(reasoning)
             .answer(answer.map(|(schema, _)| schema.clone()))
+            .max_whitespace_cnt(Some(MOST_SPACE))
             .token_markers(family.has_marker_tokens)
             .limits(self.limits.clone());
         let tools = Value::Array(order.tools.clone());
@@ -141,7 +142,7 @@ impl App {
             let context = self.context.unwrap_or_default();
             let message = format!("the prompt has {prompt} tokens, and the model's context {context}");
             return Err(ApiError::new(
-                axum::http::StatusCode::BAD_REQUEST,
+                hyper::StatusCode::BAD_REQUEST,
                 "context_length_exceeded",
                 "messages".to_owned(),
                 message,
@@ -158,6 +159,9 @@ impl App {
             .top_k(settings.top_k.unwrap_or(0))
             .min_p(settings.min_p.unwrap_or(0.0))
             .repetition_penalty(settings.repetition_penalty.unwrap_or(1.0))
+            .frequency_penalty(settings.frequency_penalty.unwrap_or(0.0))
+            .presence_penalty(settings.presence_penalty.unwrap_or(0.0))
+            .logit_bias(settings.biases()?)
             .seed(settings.seed.map_or_else(rand::random, i64::cast_unsigned));
         sampling.check().map_err(|error| ApiError::of(&error, sampling_place(&error)))?;
         Ok(GenerationOptions::default()
@@ -167,7 +171,9 @@ impl App {
             .sampling(sampling)
             .end_tokens(self.vocabulary.eos().iter().map(|id| id.get()).collect())
             .stop(settings.stops()?)
-            .log_probabilities(order.log_probabilities))
+            .min_tokens(settings.min_tokens.unwrap_or(0))
+            .log_probabilities(order.log_probabilities)
+            .alternatives(order.alternatives))
     }
 
     /// Gives the outputs of an order to the model, each with its own seed.
@@ -198,6 +204,9 @@ impl App {
     }
 }
 
+/// The most white space at a place of arguments and answers, in characters: models tend to repeat it without end.
+const MOST_SPACE: u32 = 16;
+
 /// The tokens of an output if neither the request nor the model has a limit.
 const DEFAULT_TOKENS: usize = 4096;
 
@@ -213,7 +222,7 @@ fn place_of(error: &Error, answer: Option<&'static str>) -> &'static str {
 /// Returns the member of the body that an error of the settings of sampling is about.
 fn sampling_place(error: &Error) -> &'static str {
     let message = error.diagnostic().message();
-    let names = ["temperature", "top_p", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty"];
+    let names = ["temperature", "top_p", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty", "logit_bias"];
     names.into_iter().find(|name| message.contains(&format!("`{name}`"))).unwrap_or("temperature")
 }
 

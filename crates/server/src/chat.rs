@@ -8,9 +8,9 @@ use crate::format::{self, ResponseFormat, StructuredOutputs};
 use crate::request::{self, Order, only};
 use crate::stream::{self, Events, Gone};
 use crate::{ids, messages};
-use axum::Json;
-use axum::response::{IntoResponse, Response};
+use crate::body::{self, Response};
 use grammata_decode::{ChosenToken, Generation};
+use hyper::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl ChatRequest {
             max_tokens_name,
             outputs: request::outputs(self.n)?,
             log_probabilities,
-            alternatives: self.top_logprobs.unwrap_or(0),
+            alternatives: request::alternatives(self.top_logprobs)?,
             reasoning_effort: self.reasoning_effort,
         })
     }
@@ -154,7 +154,7 @@ async fn whole(
     if !prepared.warnings.is_empty() {
         value["warnings"] = Value::Array(prepared.warnings.clone());
     }
-    Ok(Json(value).into_response())
+    Ok(body::json(StatusCode::OK, &value))
 }
 
 fn choice(app: &App, index: usize, answer: &Answer, generation: &Generation) -> Value {
@@ -187,7 +187,12 @@ fn choice(app: &App, index: usize, answer: &Answer, generation: &Generation) -> 
 fn scores(app: &App, tokens: &[ChosenToken]) -> Value {
     let score = |token: &ChosenToken| {
         let (text, bytes) = app.token(token.id);
-        json!({ "token": text, "logprob": token.log_probability, "bytes": bytes, "top_logprobs": [] })
+        let alternatives = token.alternatives.iter().map(|&(id, log_probability)| {
+            let (text, bytes) = app.token(id);
+            json!({ "token": text, "logprob": log_probability, "bytes": bytes })
+        });
+        let alternatives: Value = alternatives.collect();
+        json!({ "token": text, "logprob": token.log_probability, "bytes": bytes, "top_logprobs": alternatives })
     };
     tokens.iter().map(score).collect()
 }

@@ -128,7 +128,7 @@ fn run(
                         one.first = Some(Instant::now());
                         metrics.first_token.observe(one.submitted.elapsed().as_secs_f64());
                     }
-                    Output::Token(*token)
+                    Output::Token(token.clone())
                 }
                 Event::Text(text) => Output::Text(text.clone()),
                 Event::Finished(_) => return,

@@ -1,10 +1,10 @@
 //! The errors of the server itself, and how errors are answered.
 
-use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use crate::body::{self, Response};
 use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::{Error, ErrorKind};
+use hyper::StatusCode;
+use hyper::header::{self, HeaderValue};
 use serde_json::{Value, json};
 
 grammata_base::errors! {
@@ -136,9 +136,10 @@ pub(crate) fn detail(diagnostic: &Diagnostic) -> Value {
     detail
 }
 
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
-        let mut response = (self.status, Json(json!({ "error": self.value() }))).into_response();
+impl ApiError {
+    /// The answer that has the error.
+    pub(crate) fn response(&self) -> Response {
+        let mut response = body::json(self.status, &json!({ "error": self.value() }));
         let headers = response.headers_mut();
         match self.status {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {

@@ -5,11 +5,11 @@ use crate::auth::Key;
 use crate::errors::ApiError;
 use crate::metrics::Answered;
 use crate::{ServerOptions, chat, responses};
-use axum::Json;
-use axum::body::{Body, Bytes};
-use axum::http::{HeaderValue, Method, Request, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use crate::body::{self, Response};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Bytes;
+use hyper::header::{self, HeaderValue};
+use hyper::{Method, Request, StatusCode};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -89,7 +89,7 @@ impl Service {
             Ok(response) => response,
             Err(error) => {
                 tracing::info!(place = place.name(), status = error.status().as_u16(), error = %error.value());
-                error.into_response()
+                error.response()
             }
         };
         let status = response.status().as_u16();
@@ -114,7 +114,7 @@ impl Service {
             return Err(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", None, message));
         }
         if place == Place::Health {
-            return Ok(Json(json!({ "status": "ok" })).into_response());
+            return Ok(body::json(StatusCode::OK, &json!({ "status": "ok" })));
         }
         if let Some(key) = &self.key {
             key.check(request.headers())?;
@@ -124,7 +124,7 @@ impl Service {
             Place::Responses => responses::answer(Arc::clone(&self.app), &self.body(request).await?).await,
             Place::Models => self.models(path.strip_prefix("/v1/models/")),
             _ => {
-                let mut response = Response::new(Body::from(self.app.metrics.text()));
+                let mut response = Response::new(body::Body::Left(Full::from(self.app.metrics.text())));
                 let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
                 response.headers_mut().insert(header::CONTENT_TYPE, kind);
                 Ok(response)
@@ -168,10 +168,10 @@ impl Service {
             "id": self.app.name, "object": "model", "created": self.app.created, "owned_by": "grammata",
         });
         match name {
-            None => Ok(Json(json!({ "object": "list", "data": [model] })).into_response()),
+            None => Ok(body::json(StatusCode::OK, &json!({ "object": "list", "data": [model] }))),
             Some(name) => {
                 self.app.check_model(name)?;
-                Ok(Json(model).into_response())
+                Ok(body::json(StatusCode::OK, &model))
             }
         }
     }

@@ -7,6 +7,7 @@
 mod answer;
 mod app;
 mod auth;
+mod body;
 mod chat;
 mod engine;
 mod errors;
@@ -20,9 +21,11 @@ mod metrics;
 mod prompt;
 mod request;
 mod responses;
+mod signals;
 mod stream;
 
 pub use engine::LoadModel;
+pub use signals::stop_on_signals;
 
 use app::{App, Family};
 use engine::Engine;

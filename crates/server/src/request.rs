@@ -1,9 +1,9 @@
 //! What both ways to ask, chat completions and responses, have in common: reading the body, and an order for outputs.
 
 use crate::errors::ApiError;
-use axum::http::StatusCode;
 use grammata::diagnostic::did_you_mean;
 use grammata::syntax::{Source, json_schema};
+use hyper::StatusCode;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -100,12 +100,42 @@ impl Settings {
         Ok(stops)
     }
 
+    /// Returns the tokens with a bias.
+    pub(crate) fn biases(&self) -> Result<Vec<(u32, f32)>, ApiError> {
+        let Some(members) = &self.logit_bias else { return Ok(Vec::new()) };
+        let bias = |(id, bias): (&String, &Value)| {
+            let at = format!("logit_bias.{id}");
+            let Ok(id) = id.parse::<u32>() else {
+                return Err(ApiError::invalid(&at, format!("`{at}`: the name must be the id of a token")));
+            };
+            match bias.as_f64() {
+                Some(bias) => Ok((id, bias as f32)),
+                None => Err(ApiError::invalid(&at, format!("`{at}` must be a number from -100 to 100"))),
+            }
+        };
+        members.iter().map(bias).collect()
+    }
+
     /// Returns the time after which an output is cut.
     pub(crate) fn time(&self) -> Result<Option<Duration>, ApiError> {
         let Some(seconds) = self.timeout else { return Ok(None) };
         match Duration::try_from_secs_f64(seconds) {
             Ok(time) => Ok(Some(time)),
             Err(_) => Err(ApiError::invalid("timeout", "`timeout` must be a number of seconds, 0 or more")),
+        }
+    }
+}
+
+/// The most alternatives of a token.
+const MOST_ALTERNATIVES: usize = 20;
+
+/// Checks a number of alternatives of each token.
+pub(crate) fn alternatives(count: Option<usize>) -> Result<usize, ApiError> {
+    match count.unwrap_or(0) {
+        count @ 0..=MOST_ALTERNATIVES => Ok(count),
+        other => {
+            let message = format!("`top_logprobs` is {other}; it must be from 0 to {MOST_ALTERNATIVES}");
+            Err(ApiError::invalid("top_logprobs", message))
         }
     }
 }

@@ -8,9 +8,9 @@ use crate::format::TextFormat;
 use crate::request::{self, Format, Order, only};
 use crate::stream::{Events, Gone};
 use crate::{ids, items};
-use axum::Json;
-use axum::response::{IntoResponse, Response};
+use crate::body::{self, Response};
 use grammata_decode::Generation;
+use hyper::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -215,7 +215,7 @@ async fn whole(
     collector.finish().into_iter().for_each(|change| drop(list.apply(change)));
     let ending = Ending::of(&generation, &collector.answer);
     list.end(ending);
-    Ok(Json(head.ended(prepared, list.items(), &generation, ending)).into_response())
+    Ok(body::json(StatusCode::OK, &head.ended(prepared, list.items(), &generation, ending)))
 }
 
 async fn streamed(

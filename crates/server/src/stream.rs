@@ -1,11 +1,10 @@
 //! Answers in events (`text/event-stream`).
 
 use crate::engine::Output;
-use axum::body::{Body, Bytes};
-use axum::http::{HeaderValue, header};
-use axum::response::Response;
+use crate::body::{Body, Response};
 use http_body_util::StreamBody;
-use hyper::body::Frame;
+use hyper::body::{Bytes, Frame};
+use hyper::header::{self, HeaderValue};
 use serde_json::Value;
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -26,7 +25,7 @@ impl Events {
     /// Returns the writer and the response.
     pub(crate) fn new() -> (Events, Response) {
         let (sender, receiver) = mpsc::channel(WAITING);
-        let mut response = Response::new(Body::new(StreamBody::new(Pieces(receiver))));
+        let mut response = Response::new(Body::Right(StreamBody::new(Pieces(receiver))));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -51,7 +50,8 @@ impl Events {
     }
 }
 
-struct Pieces(mpsc::Receiver<Bytes>);
+/// The events that were written and not yet sent.
+pub(crate) struct Pieces(mpsc::Receiver<Bytes>);
 
 impl futures_core::Stream for Pieces {
     type Item = Result<Frame<Bytes>, Infallible>;

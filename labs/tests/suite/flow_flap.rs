@@ -149,7 +149,7 @@ fn similarities_are_kept_refused_or_in_order() {
 
 /// A model that writes one of some texts: the next token of each text that continues the output has the weight of the
 /// text as its logit.
-fn writer(prompt: usize, texts: Vec<(String, f32)>) -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
+fn writer(prompt: usize, texts: Vec<(String, f32)>) -> Function<impl FnMut(&[u32]) -> Vec<f32> + Send> {
     Function::new(TOKENS, move |sequence: &[u32]| {
         let written: Vec<u8> = sequence[prompt..].iter().map(|&token| token as u8).collect();
         let mut logits: Vec<f32> = vec![-10.0; TOKENS];

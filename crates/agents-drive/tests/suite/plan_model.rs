@@ -37,7 +37,7 @@ fn mixed(seed: u64) -> u64 {
 
 /// Returns a model whose next tokens have the probabilities that `after` returns for the text after the last `?`. The
 /// other tokens share the rest equally.
-pub(crate) fn script(after: fn(&str) -> Vec<(char, f32)>) -> impl FnMut(&[u32]) -> Vec<f32> {
+pub(crate) fn script(after: fn(&str) -> Vec<(char, f32)>) -> impl FnMut(&[u32]) -> Vec<f32> + Send {
     move |sequence| {
         let text: String = sequence.iter().filter_map(|&token| char::from_u32(token)).collect();
         let named = after(text.rsplit('?').next().unwrap());
@@ -306,7 +306,7 @@ fn the_likelihood_of_1_is_not_that_of_10() {
     assert_eq!(asked(9).1, 0);
 }
 
-fn chosen(mode: PromptMode, logits: impl FnMut(&[u32]) -> Vec<f32>) -> Result<(Vec<usize>, Option<f64>)> {
+fn chosen(mode: PromptMode, logits: impl FnMut(&[u32]) -> Vec<f32> + Send) -> Result<(Vec<usize>, Option<f64>)> {
     let mut model = Function::new(WIDTH, logits);
     let mut policy =
         ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 1)).unwrap();

@@ -9,7 +9,7 @@ use grammata_agents_drive::procedures::{ModelUser, Reply, Said, Simulation, User
 
 /// Returns a model that writes the answers in order. Which one is written depends on the number of agent messages in
 /// the prompt.
-fn writer(answers: &'static [&'static str]) -> impl FnMut(&[u32]) -> Vec<f32> {
+fn writer(answers: &'static [&'static str]) -> impl FnMut(&[u32]) -> Vec<f32> + Send {
     move |sequence| {
         let text: Vec<u8> = sequence.iter().map(|&token| token as u8).collect();
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -26,7 +26,7 @@ fn writer(answers: &'static [&'static str]) -> impl FnMut(&[u32]) -> Vec<f32> {
 }
 
 /// Returns the logits of the next token after a sequence.
-type Logits = Box<dyn FnMut(&[u32]) -> Vec<f32>>;
+type Logits = Box<dyn FnMut(&[u32]) -> Vec<f32> + Send>;
 
 #[test]
 fn a_model_plays_a_user() {

@@ -272,7 +272,7 @@ impl Encoder for ByBytes {
 }
 
 /// Returns a model that prefers to write a script after the last `Answer:` of its prompt, and then the end token.
-fn speaker(script: &'static str) -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
+fn speaker(script: &'static str) -> Function<impl FnMut(&[u32]) -> Vec<f32> + Send> {
     Function::new(TOKENS, move |sequence: &[u32]| {
         let text: Vec<u8> = sequence.iter().map(|&token| token as u8).collect();
         let mark = b"Answer:\n";

@@ -26,6 +26,9 @@ pub(crate) mod prompt_errors;
 pub mod retrieve;
 pub(crate) mod sample;
 pub(crate) mod schema_report;
+pub(crate) mod serve;
+#[cfg(feature = "server")]
+pub(crate) mod serving;
 pub(crate) mod shell;
 pub(crate) mod tag;
 pub mod tools;

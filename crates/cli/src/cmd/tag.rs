@@ -121,7 +121,7 @@ impl Answer {
 }
 
 /// Returns the preset of a family. A name that ends with `.toml` is a file, from which the preset is read.
-fn preset(family: &str, limits: &Limits) -> Result<TagPreset> {
+pub(crate) fn preset(family: &str, limits: &Limits) -> Result<TagPreset> {
     if !family.ends_with(".toml") {
         return TagPreset::named(family);
     }

@@ -162,6 +162,13 @@ grammata_base::errors! {
         allowed("a variable that holds the key")
         help("set it; or leave the option out for a server that needs no key");
 
+    /// The error that the environment variable for the key of a server of this program is not set or is empty.
+    #[cfg(feature = "server")]
+    no_variable(name: &str) = "cli/no-variable", "no key for the clients of this server"
+        found("the environment variable {name} is not set, or empty")
+        allowed("a variable that holds the key")
+        help("set it, for instance to the output of `openssl rand -hex 32`");
+
     #[cfg(feature = "ort")]
     no_tokenizer(model: &Path) = Model "cli/no-tokenizer", "no tokenizer.json next to the model"
         in_file(model.display().to_string())
@@ -284,6 +291,11 @@ grammata_base::errors! {
     no_onnx_runtime() = Model "cli/no-onnx-runtime", "this build of the program cannot run models"
         found("a build without the feature `ort`")
         help("use a program that was built with the feature `ort`; the Python package cannot run models");
+
+    /// A build that cannot serve.
+    no_server() = Model "cli/no-server", "this build of the program cannot serve models"
+        found("a build without the feature `server`")
+        help("install it with `cargo install --path crates/cli --features server`");
 }
 
 /// The error of a file that cannot be read or written. If the file does not exist, the help has similar names.

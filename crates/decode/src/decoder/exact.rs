@@ -213,7 +213,13 @@ impl Decoder<'_> {
             let wanted = self.options.log_probabilities;
             let log_probability = wanted.then_some(step.log_probability);
             let refused_mass = self.options.refused_mass.then_some(step.refused_mass);
-            let token = ChosenToken { id: step.token, forced: step.forced, log_probability, refused_mass };
+            let token = ChosenToken {
+                id: step.token,
+                forced: step.forced,
+                log_probability,
+                refused_mass,
+                alternatives: Vec::new(),
+            };
             self.log_probabilities.extend(log_probability);
             self.refused_mass.extend(refused_mass);
             self.timings.forced_tokens += usize::from(step.forced);

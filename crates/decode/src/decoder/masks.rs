@@ -1,5 +1,6 @@
 //! Computes the mask of a decoder's next choice, before the model runs or while it runs.
 
+use crate::scores::Score;
 use super::{Decoder, State, bounds};
 use crate::errors;
 use crate::event::Poll;
@@ -36,9 +37,9 @@ impl<'c> Decoder<'c> {
     }
 
     /// Ends at a limit, takes a forced token, or computes the mask for a choice, unless the mask can wait for the run
-    /// of the model. `score` returns the log-probability of the next token; it is `None` if the logits are not known
+    /// of the model. `score` returns the score of the next token; it is `None` if the logits are not known
     /// yet. It is called only for a forced token.
-    pub(super) fn decide(&mut self, score: Option<&dyn Fn(u32) -> Result<f64>>) -> Result<()> {
+    pub(super) fn decide(&mut self, score: Option<&dyn Fn(u32) -> Result<Score>>) -> Result<()> {
         let bounds = bounds(&self.options, self.context);
         let length = self.fed + self.pending.len();
         if let Some(reason) = self.output.limit(&bounds, length)? {
@@ -68,7 +69,7 @@ impl<'c> Decoder<'c> {
     }
 
     /// Takes the only token that the mask allows, or prepares a choice if there are several or there is no mask.
-    fn choose_or_take(&mut self, score: Option<&dyn Fn(u32) -> Result<f64>>) -> Result<()> {
+    fn choose_or_take(&mut self, score: Option<&dyn Fn(u32) -> Result<Score>>) -> Result<()> {
         match if self.masked { only(&self.mask)? } else { None } {
             Some(token) if (token as usize) < self.vocabulary => {
                 self.timings.forced_tokens += 1;
@@ -96,7 +97,7 @@ impl<'c> Decoder<'c> {
 
     /// Uses the mask that was left open for the run: takes the token that it forces, or prepares a choice. Returns
     /// false if no mask was left open.
-    pub(super) fn settle_mask(&mut self, score: &dyn Fn(u32) -> Result<f64>) -> Result<bool> {
+    pub(super) fn settle_mask(&mut self, score: &dyn Fn(u32) -> Result<Score>) -> Result<bool> {
         self.close_mask();
         let NextMask::Done(mask) = std::mem::take(&mut self.next_mask) else { return Ok(false) };
         mask.result?;

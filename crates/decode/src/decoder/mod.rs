@@ -10,7 +10,7 @@ use crate::options::{Generation, GenerationOptions};
 use crate::output::{Bounds, Detokenizer, Output, check_prompt};
 use crate::overlap::{NextMask, Portion, feed_meanwhile};
 use crate::sampler::Sampler;
-use crate::scores::refused_mass_of_forced;
+use crate::scores::{Score, refused_mass_of_forced};
 use crate::sequences::SequenceId;
 use crate::timings::Timings;
 use grammata::error::{Error, Result};
@@ -173,7 +173,7 @@ impl<'c> Decoder<'c> {
         check_prompt(prompt, model.context_length())?;
         let mut options = options.clone();
         // the refused mass of a forced token is computed from its log-probability
-        options.log_probabilities |= options.refused_mass;
+        options.log_probabilities |= options.refused_mass || options.alternatives > 0;
         if options.exact.is_some() {
             crate::exact::check(&options.sampling)?;
         }
@@ -472,16 +472,18 @@ impl<'c> Decoder<'c> {
         }
     }
 
-    /// Appends `token` to the output. `log_probability` is given if it is requested and known, `refused_mass` (the
+    /// Appends `token` to the output. `score` is given if it is requested and known, `refused_mass` (the
     /// probability that the mask refused) for a chosen token if it is requested; that of a forced token is computed
     /// from its log-probability.
     fn take(
         &mut self,
         token: u32,
         forced: bool,
-        log_probability: Option<f64>,
+        score: Option<Score>,
         refused_mass: Option<f64>,
     ) -> Result<()> {
+        let log_probability = score.as_ref().map(|score| score.log_probability);
+        let alternatives = score.map(|score| score.alternatives).unwrap_or_default();
         let start = Instant::now();
         let shown = self.output.text.len();
         let reason = self.output.push(token, self.detokenizer, &bounds(&self.options, self.context))?;
@@ -489,6 +491,7 @@ impl<'c> Decoder<'c> {
             self.timings.add_mask(self.mask_time + start.elapsed());
         }
         self.sampler.observe(token);
+        self.sampler.count(token);
         self.history.push(token);
         let of_forced =
             log_probability.filter(|_| forced && self.options.refused_mass).map(refused_mass_of_forced);
@@ -498,7 +501,8 @@ impl<'c> Decoder<'c> {
             self.refused_mass.extend(refused_mass);
             self.unscored += usize::from(log_probability.is_none());
         }
-        self.events.push_back(Event::Token(ChosenToken { id: token, forced, log_probability, refused_mass }));
+        let chosen = ChosenToken { id: token, forced, log_probability, refused_mass, alternatives };
+        self.events.push_back(Event::Token(chosen));
         self.show(shown);
         if self.pending.is_empty() && self.ahead.front() == Some(&token) {
             self.ahead.pop_front();

@@ -6,7 +6,7 @@ use crate::errors;
 use crate::event::Event;
 use crate::logits::Logits;
 use crate::mask::allows;
-use crate::scores::{log_probability_of, refused_mass, refused_mass_of_forced};
+use crate::scores::{Score, log_probability_of, refused_mass, refused_mass_of_forced};
 use grammata::error::Result;
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ impl Decoder<'_> {
     /// constraint. Uses up the random number of the choice.
     pub(crate) fn first_choice(&mut self, first: usize) -> Option<Choice<'_>> {
         (matches!(self.state, State::Choosing) && self.exact.is_none()).then_some(())?;
-        (!self.has_no_choice()).then_some(())?;
+        (!self.has_no_choice() && !self.adjusts()).then_some(())?;
         let mask = self.masked.then_some(&self.mask[..]);
         Some(self.sampler.choice(first + self.unscored, mask, self.options.log_probabilities))
     }
@@ -51,7 +51,7 @@ impl Decoder<'_> {
         let unscored = std::mem::take(&mut self.unscored);
         let late = self.pending.split_off(self.pending.len() - unscored);
         for (row, &token) in late.iter().enumerate() {
-            self.score(log_probability(logits, first + row, token)?);
+            self.score(score_of(logits, first + row, token, self.options.alternatives)?);
         }
         self.fed += self.pending.len() + late.len();
         self.pending.clear();
@@ -63,7 +63,8 @@ impl Decoder<'_> {
         // as long as chosen tokens equal the drafts, the row for choosing the next token is known
         while self.pending.is_empty() {
             let row = first + unscored + drafted - self.ahead.len();
-            let score = |token| log_probability(logits, row, token);
+            let alternatives = self.options.alternatives;
+            let score = |token| score_of(logits, row, token, alternatives);
             if self.settle_mask(&score)? {
                 continue;
             }
@@ -78,7 +79,11 @@ impl Decoder<'_> {
                     self.timings.sampling += start.elapsed();
                     let refused = self.options.refused_mass.then(|| self.refused(logits, row)).transpose()?;
                     let chosen = self.in_time(chosen, logits, row)?;
-                    self.take(chosen.token, false, chosen.log_probability, refused)?;
+                    let score = match alternatives {
+                        0 => chosen.log_probability.map(Score::alone),
+                        _ => Some(score(chosen.token)?),
+                    };
+                    self.take(chosen.token, false, score, refused)?;
                 }
                 State::Ended(_) | State::Failed(_) => break,
             }
@@ -122,6 +127,9 @@ impl Decoder<'_> {
     fn choose(&mut self, logits: &Logits<'_>, row: usize) -> Result<Chosen> {
         let mask = self.masked.then_some(&self.mask[..]);
         let scored = self.options.log_probabilities;
+        if self.adjusts() {
+            return self.choose_adjusted(logits, row);
+        }
         let chosen = match logits {
             Logits::Device(device) => {
                 let chosen = device.choose(&[self.sampler.choice(row, mask, scored)])?;
@@ -139,6 +147,34 @@ impl Decoder<'_> {
         self.checked(chosen)
     }
 
+    /// Returns whether logits are changed before the next choice. Then the host makes it.
+    fn adjusts(&self) -> bool {
+        self.sampler.adjusts() || self.output.tokens.len() < self.options.min_tokens
+    }
+
+    /// Chooses from a row with biases and penalties. The log-probability of the token is the one without them.
+    fn choose_adjusted(&mut self, logits: &Logits<'_>, row: usize) -> Result<Chosen> {
+        let mut buffer = Vec::new();
+        let row = logits.row(row, &mut buffer)?;
+        if row.len() != self.vocabulary {
+            return Err(errors::logits_length(row.len(), self.vocabulary));
+        }
+        let mut adjusted = row.to_vec();
+        self.sampler.adjust(&mut adjusted);
+        if self.output.tokens.len() < self.options.min_tokens {
+            for &token in &self.options.end_tokens {
+                if let Some(logit) = adjusted.get_mut(token as usize) {
+                    // the least finite number: chosen only if nothing else is allowed
+                    *logit = f32::MIN;
+                }
+            }
+        }
+        let mask = self.masked.then_some(&self.mask[..]);
+        let token = self.sampler.sample(&adjusted, mask)?;
+        let log_probability = self.options.log_probabilities.then(|| log_probability_of(row, token));
+        self.checked(Chosen { token, log_probability })
+    }
+
     /// Checks that the mask allows the chosen token and that the model has it, because the arithmetic of a device is
     /// not trusted.
     fn checked(&self, chosen: Chosen) -> Result<Chosen> {
@@ -150,8 +186,9 @@ impl Decoder<'_> {
         }
     }
 
-    /// Records the log-probability of the oldest token that lacks one, and its refused mass if that is requested.
-    fn score(&mut self, log_probability: f64) {
+    /// Records the score of the oldest token that lacks one, and its refused mass if that is requested.
+    fn score(&mut self, score: Score) {
+        let Score { log_probability, alternatives } = score;
         self.log_probabilities.push(log_probability);
         // only forced tokens are scored later
         let refused_mass = self.options.refused_mass.then(|| refused_mass_of_forced(log_probability));
@@ -163,11 +200,12 @@ impl Decoder<'_> {
         if let Some(token) = tokens.find(|token| token.log_probability.is_none()) {
             token.log_probability = Some(log_probability);
             token.refused_mass = refused_mass;
+            token.alternatives = alternatives;
         }
     }
 }
 
-/// Returns the log-probability of a token in a row. The row is copied to the host if it is not there.
-fn log_probability(logits: &Logits<'_>, row: usize, token: u32) -> Result<f64> {
-    Ok(log_probability_of(logits.row(row, &mut Vec::new())?, token))
+/// Returns the score of a token in a row. The row is copied to the host if it is not there.
+fn score_of(logits: &Logits<'_>, row: usize, token: u32, alternatives: usize) -> Result<Score> {
+    Ok(Score::of(logits.row(row, &mut Vec::new())?, token, alternatives))
 }

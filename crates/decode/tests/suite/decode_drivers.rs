@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 /// Returns the logits after a sequence.
-pub(crate) type LogitsOf<'a> = Box<dyn FnMut(&[u32]) -> Vec<f32> + 'a>;
+pub(crate) type LogitsOf<'a> = Box<dyn FnMut(&[u32]) -> Vec<f32> + Send + 'a>;
 
 /// A reference: the token that ends a sequence, the bytes of each token, the words of the language, the logits after a
 /// sequence, and the context length.
@@ -184,7 +184,7 @@ pub(crate) fn hashed(seed: u64, sequence: &[u32]) -> Vec<f32> {
     (0..TOKENS as u64).map(|token| (mix(mix(hash, token), 7) >> 40) as f32 / (1 << 24) as f32 * 6.0).collect()
 }
 
-fn model(seed: u64, context: usize) -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
+fn model(seed: u64, context: usize) -> Function<impl FnMut(&[u32]) -> Vec<f32> + Send> {
     let mut model = Function::new(TOKENS, move |sequence| hashed(seed, sequence));
     model.context = Some(context);
     model

@@ -93,7 +93,7 @@ fn cases() -> Vec<Case> {
 type Distribution = BTreeMap<Vec<u32>, f64>;
 
 impl Case {
-    fn logits(&self, temperature: f64) -> impl FnMut(&[u32]) -> Vec<f32> + use<> {
+    fn logits(&self, temperature: f64) -> impl FnMut(&[u32]) -> Vec<f32> + Send + use<> {
         let next = self.next;
         move |sequence| {
             let mut row = vec![f32::NEG_INFINITY; TOKENS];
@@ -105,7 +105,7 @@ impl Case {
         }
     }
 
-    fn model(&self, temperature: f64) -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
+    fn model(&self, temperature: f64) -> Function<impl FnMut(&[u32]) -> Vec<f32> + Send> {
         Function::new(TOKENS, self.logits(temperature))
     }
 

@@ -76,7 +76,7 @@ impl Constraint for Troubled {
     }
 }
 
-fn model(seed: u64) -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
+fn model(seed: u64) -> Function<impl FnMut(&[u32]) -> Vec<f32> + Send> {
     Function::new(TOKENS, move |sequence| hashed(seed, sequence))
 }
 

@@ -20,7 +20,7 @@ const LANGUAGES: [&[&str]; 4] = [
 
 const SEED: u64 = 11;
 
-fn model() -> Function<impl FnMut(&[u32]) -> Vec<f32>> {
+fn model() -> Function<impl FnMut(&[u32]) -> Vec<f32> + Send> {
     Function::new(TOKENS, |sequence| hashed(SEED, sequence))
 }
 

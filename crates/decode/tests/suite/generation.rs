@@ -9,7 +9,7 @@ use grammata_decode::{
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-type LogitsOf = Box<dyn FnMut(&[u32]) -> Vec<f32>>;
+type LogitsOf = Box<dyn FnMut(&[u32]) -> Vec<f32> + Send>;
 
 struct Scripted {
     model: Function<LogitsOf>,

@@ -21,7 +21,7 @@ pub(crate) struct Function<F> {
     pub rows: Vec<Vec<f32>>,
 }
 
-impl<F: FnMut(&[u32]) -> Vec<f32>> Function<F> {
+impl<F: FnMut(&[u32]) -> Vec<f32> + Send> Function<F> {
     pub(crate) fn new(vocabulary: usize, logits: F) -> Function<F> {
         Function {
             logits,
@@ -36,7 +36,7 @@ impl<F: FnMut(&[u32]) -> Vec<f32>> Function<F> {
     }
 }
 
-impl<F: FnMut(&[u32]) -> Vec<f32>> Model for Function<F> {
+impl<F: FnMut(&[u32]) -> Vec<f32> + Send> Model for Function<F> {
     fn vocabulary_size(&self) -> usize {
         self.vocabulary
     }

@@ -1,0 +1,11 @@
+//! The tests of the server: it answers over HTTP, with a model of random numbers.
+
+mod answers;
+mod calls;
+mod client;
+mod operation;
+mod responses;
+mod streams;
+
+/// The root of the repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
