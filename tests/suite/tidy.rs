@@ -60,6 +60,10 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["document", "endpoint", "flows", "plan", "procedures", "process", "syntax", "tools", "transitions"],
     ),
     (
+        "server",
+        &["decode", "mask", "matcher", "serve", "syntax", "tools", "vocabulary"],
+    ),
+    (
         "testing",
         &[
             "decode",
@@ -99,6 +103,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "procedures",
             "retrieval",
             "serve",
+            "server",
             "process",
             "syntax",
             "tools",

@@ -1,5 +1,5 @@
 //! The tasks of the repository: `cargo xtask
-//! <setup|demo|test|device-check|instructions|maskbench|soak|bindings|header|install-c|ci|full>`.
+//! <setup|demo|serve|test|device-check|instructions|maskbench|soak|bindings|header|install-c|ci|full>`.
 
 mod bindings;
 mod ci;
@@ -11,6 +11,7 @@ mod fuzz;
 mod guard;
 mod instructions;
 mod maskbench;
+mod serve;
 mod setup;
 mod soak;
 mod steps;
@@ -25,6 +26,8 @@ usage: cargo xtask <task>
 
   setup   fetch ONNX Runtime and the models SmolLM2-135M-Instruct and all-MiniLM-L6-v2 (into .ort/ and .models/, about 240 MB)
   demo    set up, then generate JSON under a schema and a daily plan with the model
+  serve [OPTION...]
+          set up, then serve the model at http://127.0.0.1:8000/v1; options are those of `grammata serve`
   test [FILTER...]
           fetch ONNX Runtime if it is missing, then run all tests; or only those whose names contain a filter
   device-check [--cuda N | --cpu] [--quick] [--models-only] [MODEL...]
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         }
         ("setup", []) => setup::everything(),
         ("demo", []) => demo::run(),
+        ("serve", _) => serve::run(&rest),
         ("test", _) => test::run(&rest),
         ("device-check", _) => device::check(&rest),
         ("instructions", []) => instructions::run(false),

@@ -36,6 +36,7 @@ mod retrieval_store;
 mod serialized;
 mod tag_answers;
 mod tag_presets;
+mod tag_reader;
 mod tools;
 mod tools_dialects;
 mod tools_formats;

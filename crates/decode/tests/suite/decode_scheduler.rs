@@ -89,6 +89,7 @@ proptest! {
         batch in 1..6_usize,
         least_shared in prop_oneof![Just(1_usize), Just(16), Just(1_000)],
         prompt_tokens in prop_oneof![0..3_usize, 3..25_usize, Just(512)],
+        kept_tokens in prop_oneof![Just(0_usize), 10..80_usize, Just(8_192)],
         failing in proptest::option::weighted(0.3, 1..20_usize),
     ) {
         let (bytes, mut model) = (Bytes::new(), model());
@@ -96,7 +97,8 @@ proptest! {
         let options = SchedulerOptions::default()
             .batch(batch)
             .least_shared(least_shared)
-            .prompt_tokens(prompt_tokens);
+            .prompt_tokens(prompt_tokens)
+            .kept_tokens(kept_tokens);
         let mut scheduler = Scheduler::new(&bytes, options);
         let mut coming = specs.iter();
         let mut next = coming.next();

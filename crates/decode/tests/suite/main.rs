@@ -1,5 +1,6 @@
 //! The tests of decoding: one module for each topic.
 
+mod adjusted_logits;
 mod chat_template;
 mod decode_batches;
 mod decode_device;
