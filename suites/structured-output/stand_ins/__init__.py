@@ -1,0 +1,1 @@
+"""Servers without a model, which behave in known ways. The self-test runs the suite against each."""

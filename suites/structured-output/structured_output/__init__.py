@@ -1,0 +1,1 @@
+"""A suite that checks the structured output of servers that speak OpenAI's protocol."""
