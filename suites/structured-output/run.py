@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the structured output of a server that speaks OpenAI's protocol. README.md explains it.
 
-    python3 run.py --url http://127.0.0.1:8000/v1 --model NAME
+python3 run.py --url http://127.0.0.1:8000/v1 --model NAME
 """
 
 import argparse
@@ -27,7 +27,9 @@ def arguments():
     add("--header-env", metavar="NAME=VARIABLE", action="append", default=[], help="a header from a variable")
     add("--dialect", default="openai", help=f"extensions to check, with commas: {', '.join(DIALECTS)}, or all")
     add("--full", action="store_true", help="each schema with each way to ask, not only the core schemas")
-    add("--only", metavar="PATTERN", action="append", default=[], help="only these groups or cases: 'chat-schema/enum*'")
+    add(
+        "--only", metavar="PATTERN", action="append", default=[], help="only these groups or cases: 'chat-schema/enum*'"
+    )
     add("--skip", metavar="PATTERN", action="append", default=[], help="not these groups or cases")
     add("--list", action="store_true", help="list the selected cases and stop")
     add("--jobs", type=int, default=1, help="requests at a time; default 1")
@@ -80,7 +82,10 @@ def main(words=None):
 def check(options, client, cases, expected):
     def show(case, outcome):
         if not (options.quiet and outcome.kind in GOOD):
-            print(f"{outcome.kind:<9} {case.id}: {outcome.reason}" if outcome.reason else f"{outcome.kind:<9} {case.id}", flush=True)
+            print(
+                f"{outcome.kind:<9} {case.id}: {outcome.reason}" if outcome.reason else f"{outcome.kind:<9} {case.id}",
+                flush=True,
+            )
 
     try:
         model = options.model or next(iter(models(client)), None)
@@ -88,7 +93,9 @@ def check(options, client, cases, expected):
             print(f"{options.url}/models lists no model: give its name with --model", file=sys.stderr)
             return 2
         temperature = None if "temperature" in options.omit else options.temperature
-        settings = Settings(model, options.max_tokens, options.limit_name, temperature, options.extra, frozenset(options.omit))
+        settings = Settings(
+            model, options.max_tokens, options.limit_name, temperature, options.extra, frozenset(options.omit)
+        )
         results, times = run(client, settings, cases, options.jobs, show)
     except Transport as error:
         print(f"no answer from {options.url}: {error}", file=sys.stderr)

@@ -47,7 +47,9 @@ def check(api, body, model):
         refuse(body.get(name, 1) < 1, "must be at least 1", name)
     refuse("previous_response_id" in body, "no such response", "previous_response_id", 404)
     for at, message in enumerate(body[turns] if isinstance(body[turns], list) else []):
-        refuse(message.get("role") not in ("system", "user", "assistant", "tool"), "unknown role", f"{turns}[{at}].role")
+        refuse(
+            message.get("role") not in ("system", "user", "assistant", "tool"), "unknown role", f"{turns}[{at}].role"
+        )
         content = message.get("content")
         refuse(not (content is None or isinstance(content, WORDS)), "wrong type", f"{turns}[{at}].content")
     check_formats(api, body)
@@ -121,7 +123,9 @@ def check_schema(schema, place, root=None):
     for name in ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"):
         refuse(schema.get(name, 0) < 0, "must not be negative", f"{place}/{name}")
     refuse(not isinstance(schema.get("required", []), list), "must be a list", f"{place}/required")
-    refuse(schema.get("minimum", 0) > schema.get("maximum", schema.get("minimum", 0)), "empty range", f"{place}/minimum")
+    refuse(
+        schema.get("minimum", 0) > schema.get("maximum", schema.get("minimum", 0)), "empty range", f"{place}/minimum"
+    )
     try:
         re.compile(schema.get("pattern", ""))
         if "$ref" in schema:

@@ -102,10 +102,10 @@ class TooLong(Perfect):
 
 
 class AlwaysCut(Perfect):
-    """Truncates each answer after a token, and says so."""
+    """Truncates each answer after three characters, and says so."""
 
     def cut(self, text, limit):
-        return super().cut(text, 1)
+        return text[:3], True
 
 
 class Fails(Perfect):
@@ -120,7 +120,16 @@ class Refuses(Perfect):
 
     def check(self, api, body):
         super().check(api, body)
-        for name in ("response_format", "text", "tools", "structured_outputs", "grammar", "regex", "ebnf", "json_schema"):
+        for name in (
+            "response_format",
+            "text",
+            "tools",
+            "structured_outputs",
+            "grammar",
+            "regex",
+            "ebnf",
+            "json_schema",
+        ):
             if name in body:
                 raise Refusal(f"`{name}` is not supported", name)
 
@@ -185,5 +194,3 @@ class BrokenReply(Perfect):
         reply = super().responses_reply(body, written)
         self.change(reply)
         return reply
-
-

@@ -134,7 +134,10 @@ RESPONSES_USAGE = ("input_tokens", "output_tokens", "total_tokens")
 # returns what is wrong.
 CHAT_SHAPE = {
     "id": ("text", lambda body: says(isinstance(body.get("id"), str) and body["id"], "`id` is not text")),
-    "object": ("text", lambda body: says(body.get("object") == "chat.completion", f"`object` is {body.get('object')!r}")),
+    "object": (
+        "text",
+        lambda body: says(body.get("object") == "chat.completion", f"`object` is {body.get('object')!r}"),
+    ),
     "created": ("text", lambda body: says(count(body.get("created")), "`created` is not a number of seconds")),
     "model": ("text", lambda body: says(isinstance(body.get("model"), str), "`model` is not text")),
     "index": ("text", lambda body: says(body["choices"][0].get("index") == 0, "the first choice has not the index 0")),
@@ -147,7 +150,6 @@ CHAT_SHAPE = {
     ),
     "usage": ("text", lambda body: _usage(body, CHAT_USAGE)),
     "call-id-and-type": ("call", _calls),
-    "call-without-text": ("call", lambda body: says(not _message(body).get("content"), "text next to a forced call")),
     "call-finish-reason": (
         "call",
         lambda body: says(

@@ -1,13 +1,24 @@
 """Reads the data of the cases, and makes a case of each with each way to ask."""
 
 import json
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import answers, judge, sse
 from .values import parse, write
-from .ways import DIALECTS, PATHS, SCHEMA_WAYS, TEXT_WAYS, Request, base, choice, function, json_schema, text_format, wrap
+from .ways import (
+    DIALECTS,
+    PATHS,
+    SCHEMA_WAYS,
+    TEXT_WAYS,
+    Request,
+    base,
+    choice,
+    function,
+    json_schema,
+    text_format,
+    wrap,
+)
 
 DATA = Path(__file__).resolve().parent.parent / "cases"
 
@@ -36,9 +47,12 @@ def plain(value):
     return json.loads(write(value))
 
 
+REPEAT = "Write exactly the following and nothing else. Do not change it, whatever format you are told to use:"
+
+
 def repeat(text):
     """Returns a prompt that asks for a text that the constraint forbids."""
-    return f"Write exactly the following and nothing else. Do not change it, whatever format you are told to use:\n{text}"
+    return f"{REPEAT}\n{text}"
 
 
 def schemas_of(entry, take):
@@ -121,9 +135,11 @@ def tool_case(api, entry, data):
             if "schema" in wanted:
                 schema = data["schemas"][wanted["schema"]]
                 members |= {"response_format": json_schema(schema)} if api == "chat" else {"text": text_format(schema)}
-            return Request(api, base(settings, api, prompt, **members)), judge.calls_check(expect, tools, data["schemas"])
+            request = Request(api, base(settings, api, prompt, **members))
+            return request, judge.calls_check(expect, tools, data["schemas"])
 
-        return judge.pair(judge_, side(entry["request"], entry["expect"]), side(entry["control"], entry["control_expect"]))
+        first = side(entry["request"], entry["expect"])
+        return judge.pair(judge_, first, side(entry["control"], entry["control_expect"]))
 
     return run
 
@@ -192,48 +208,29 @@ def truncation_case(way, entry, limit):
     return run
 
 
-class Kept:
-    """Replies that several rules read. Each is asked for once."""
-
-    def __init__(self):
-        self.lock, self.kept = threading.Lock(), {}
-
-    def get(self, name, ask):
-        with self.lock:
-            if name not in self.kept:
-                try:
-                    self.kept[name] = ask()
-                except (judge.Early, sse.StreamError, answers.Malformed) as error:
-                    self.kept[name] = error
-        if isinstance(self.kept[name], Exception):
-            raise self.kept[name]
-        return self.kept[name]
-
-
 # The schema of the replies whose form is checked. Its letters have several bytes and tokens.
 SHAPED = {"const": "żółw 雪🜁𝄞é zqxv"}
 
 
 def rule_cases():
-    kept = Kept()
     ways = {way.group: way for way in SCHEMA_WAYS}
     for api, rules in (("chat", sse.CHAT_RULES), ("responses", sse.RESPONSES_RULES)):
         for name, (stream, check) in rules.items():
             way = ways[f"{api}-tool-stream" if stream == "call" else f"{api}-schema-stream"]
             usage = stream != "text"
-            run = rule_case(kept, way, check, usage, lambda reply: sse.events(reply.body))
+            run = rule_case(way, check, usage, lambda reply: sse.events(reply.body))
             yield Case(f"{api}-stream-rules", name, "openai", api, run)
     for api, rules in (("chat", answers.CHAT_SHAPE), ("responses", answers.RESPONSES_SHAPE)):
         for name, (kind, check) in rules.items():
             way = ways[f"{api}-{'tool-named' if kind == 'call' else 'schema'}"]
-            run = rule_case(kept, way, check, False, lambda reply: reply.json())
+            run = rule_case(way, check, False, lambda reply: reply.json())
             yield Case(f"{api}-shape", name, "openai", api, run)
 
 
-def rule_case(kept, way, check, usage, read):
+def rule_case(way, check, usage, read):
     def run(judge_, settings):
         request = way.request(settings, wrap(SHAPED), "Hello.", usage=usage)
-        return judge.rule(check, lambda: kept.get((id(judge_), way.group, usage), lambda: read(judge_.raw(request))))
+        return judge.rule(check, lambda: judge_.kept.get((way.group, usage), lambda: read(judge_.raw(request))))
 
     return run
 

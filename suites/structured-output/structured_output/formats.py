@@ -1,18 +1,22 @@
-"""The values of `format` that the cases use. Each function says whether a string has the format."""
+"""The values of `format` that the cases use. Each function says whether a string has the format.
+
+Host names are checked by their letters and lengths; internationalised names are not decoded.
+"""
 
 import datetime
 import ipaddress
 import re
 
 DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
-TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:[zZ]|[+-]([0-9]{2}):([0-9]{2}))")
+TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:[zZ]|([+-])([0-9]{2}):([0-9]{2}))")
 UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 LOCAL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+QUOTED = re.compile(r'"(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"')
 DURATION = re.compile(
-    r"P(?:[0-9]+W|(?=[0-9T])(?:[0-9]+Y)?(?:[0-9]+M)?(?:[0-9]+D)?(?:T(?=[0-9])(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+S)?)?)"
+    r"P(?:[0-9]+W|(?=[0-9T])(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)?"
+    r"(?:T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S))?)"
 )
-URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")
 
 
 def date(text):
@@ -32,9 +36,12 @@ def time(text):
     if not found:
         return False
     hour, minute, second = (int(found[at]) for at in (1, 2, 3))
-    offset_is_right = found[4] is None or (int(found[4]) < 24 and int(found[5]) < 60)
-    # a leap second is allowed at any time of day, since its offset need not be known here
-    return hour < 24 and minute < 60 and second < 61 and offset_is_right
+    hours, minutes = int(found[5] or 0), int(found[6] or 0)
+    if hour > 23 or minute > 59 or second > 60 or hours > 23 or minutes > 59:
+        return False
+    # a leap second is the last second of a day in UTC
+    offset = (hours * 60 + minutes) * (-1 if found[4] == "-" else 1)
+    return second < 60 or (hour * 60 + minute - offset) % 1440 == 1439
 
 
 def date_time(text):
@@ -58,7 +65,12 @@ def hostname(text):
 
 def email(text):
     local, at, domain = text.rpartition("@")
-    return bool(at and LOCAL.fullmatch(local) and hostname(domain))
+    if not (at and (LOCAL.fullmatch(local) or QUOTED.fullmatch(local))):
+        return False
+    if domain.startswith("[") and domain.endswith("]"):
+        literal = domain[1:-1]
+        return FORMATS["ipv6"](literal[5:]) if literal.startswith("IPv6:") else FORMATS["ipv4"](literal)
+    return hostname(domain)
 
 
 FORMATS = {
@@ -71,5 +83,4 @@ FORMATS = {
     "ipv6": _address(ipaddress.IPv6Address),
     "hostname": hostname,
     "email": email,
-    "uri": lambda text: URI.fullmatch(text) is not None,
 }

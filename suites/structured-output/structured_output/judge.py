@@ -4,6 +4,7 @@ Each decision is about the server. No decision relies on what the model behind i
 """
 
 import re
+import threading
 import time
 from dataclasses import dataclass
 
@@ -84,11 +85,29 @@ def error_place(reply, names, exact=False):
     return None, f"the message names no place: {short(message, 100)}"
 
 
+class Kept:
+    """Replies that several rules read. Each is asked for once."""
+
+    def __init__(self):
+        self.lock, self.kept = threading.Lock(), {}
+
+    def get(self, name, ask):
+        with self.lock:
+            if name not in self.kept:
+                try:
+                    self.kept[name] = ask()
+                except (Early, sse.StreamError, answers.Malformed) as error:
+                    self.kept[name] = error
+        if isinstance(self.kept[name], Exception):
+            raise self.kept[name]
+        return self.kept[name]
+
+
 class Judge:
     """Sends requests and judges replies."""
 
     def __init__(self, client: Client):
-        self.client = client
+        self.client, self.kept = client, Kept()
         # seconds of each request
         self.times = []
 
@@ -208,7 +227,8 @@ def calls_check(expect, tools, schemas):
         found = len(answer.calls)
         if found < least or (most is not None and found > most):
             bound = "no call" if most == 0 else "one call" if most == least else "at least one call"
-            return BAD, f"{bound} is allowed, found {found}: {short(answer.text or [c.name for c in answer.calls], 60)!r}"
+            what = short(answer.text or [call.name for call in answer.calls], 60)
+            return BAD, f"{bound} is allowed, found {found}: {what!r}"
         if (answer.finish == "calls") != bool(found):
             return BAD, f"{found} calls, and the answer ended with {answer.finish!r}"
         for call in answer.calls:
@@ -241,14 +261,19 @@ def pair(judge, first, second):
             return Outcome(WRONG, detail)
         return Outcome(early.outcome.kind, f"the control: {early.outcome.reason}")
     control, control_detail = second[1](other)
-    malformed = [one for one in (one, other) if isinstance(one, answers.Malformed)]
     if BAD not in (state, control):
         if CUT in (state, control):
             return Outcome(UNDECIDED, detail if state == CUT else f"the control: {control_detail}")
         return Outcome(PASS, f"{detail} (control: {control_detail})")
-    if not malformed and (state == control or one.same(other)):
-        return Outcome(IGNORED, detail if state == BAD else f"the control: {control_detail}")
-    return Outcome(WRONG, detail if state == BAD else f"the control: {control_detail}")
+    kind = IGNORED if constraint_is_ignored(one, state, other, control) else WRONG
+    return Outcome(kind, detail if state == BAD else f"the control: {control_detail}")
+
+
+def constraint_is_ignored(one, state, other, control):
+    """Returns whether two answers, of which one is bad, show that the constraint had no effect."""
+    if isinstance(one, answers.Malformed) or isinstance(other, answers.Malformed):
+        return False
+    return state == control or one.same(other)
 
 
 def refusal(judge, bad, mended, names, exact=False):
@@ -283,7 +308,8 @@ def truncation(judge, bounded, free, schema, take, limit, fits):
         return Outcome(early.outcome.kind, f"without the limit: {early.outcome.reason}")
     if BAD in (state, control):
         text = detail if state == BAD else f"without the limit: {control_detail}"
-        return Outcome(IGNORED if state == control else WRONG, text)
+        ignored = state == control and not isinstance(one, answers.Malformed)
+        return Outcome(IGNORED if ignored else WRONG, text)
     if one.used is not None and one.used > limit:
         return Outcome(WRONG, f"{one.used} tokens, though the limit is {limit}")
     if fits is False and state == OK:
@@ -304,7 +330,7 @@ def json_object(judge, request, plain):
         return early.outcome
     control, _ = check(other)
     if state == BAD:
-        return Outcome(IGNORED if control == BAD else WRONG, detail)
+        return Outcome(IGNORED if constraint_is_ignored(one, state, other, control) else WRONG, detail)
     if state == CUT or control != BAD:
         return Outcome(UNDECIDED, detail if state == CUT else "without `response_format` the answer is an object, too")
     return Outcome(PASS, f"{detail}; without `response_format` it is no object")

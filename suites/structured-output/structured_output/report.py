@@ -13,8 +13,9 @@ def table(results):
     width = max(map(len, [*groups, "group"]))
     rows = [[group, *(counts[group, kind] for kind in CLASSES)] for group in groups]
     total = ["all", *(sum(row[at] for row in rows) for at in range(1, len(CLASSES) + 1))]
-    line = lambda row: f"{row[0]:<{width}}" + "".join(
-        f"{cell or '.':>{max(len(kind), 4) + 2}}" for kind, cell in zip(CLASSES, row[1:])
+    line = lambda row: (
+        f"{row[0]:<{width}}"
+        + "".join(f"{cell or '.':>{max(len(kind), 4) + 2}}" for kind, cell in zip(CLASSES, row[1:]))
     )
     return [line(["group", *CLASSES]).rstrip(), *map(line, rows), line(total)]
 

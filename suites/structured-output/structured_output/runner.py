@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 
-
 from .judge import ERROR, REFUSED, Early, Judge, Outcome
 from .values import short
 from .ways import PATHS
@@ -14,9 +13,7 @@ ABSENT = {404, 405, 501}
 
 def select(cases, only, skip):
     """Returns the cases of which the group or the id matches a pattern of `only` and none of `skip`."""
-    matches = lambda case, patterns: any(
-        fnmatchcase(case.id, one) or fnmatchcase(case.group, one) for one in patterns
-    )
+    matches = lambda case, patterns: any(fnmatchcase(case.id, one) or fnmatchcase(case.group, one) for one in patterns)
     return [case for case in cases if (not only or matches(case, only)) and not matches(case, skip)]
 
 
@@ -62,5 +59,3 @@ def models(client):
         return [entry["id"] for entry in reply.json()["data"]] if reply.status == 200 else []
     except (ValueError, KeyError, TypeError):
         return []
-
-

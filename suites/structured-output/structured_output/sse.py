@@ -163,7 +163,9 @@ def usage_when_asked(stream):
 
 
 def choices_without_usage(stream):
-    return says(all(chunk.get("choices") for chunk in chunks(stream)), "a chunk has no choices, though no usage was asked for")
+    return says(
+        all(chunk.get("choices") for chunk in chunks(stream)), "a chunk has no choices, though no usage was asked for"
+    )
 
 
 def whole_characters(stream):
@@ -219,7 +221,10 @@ CHAT_RULES = {
     "one-id": ("text", lambda stream: one(stream, "id", str)),
     "one-created": ("text", lambda stream: one(stream, "created", int)),
     "one-model": ("text", lambda stream: one(stream, "model", str)),
-    "object": ("text", lambda stream: says(chunks(stream)[0].get("object") == "chat.completion.chunk", "wrong `object`")),
+    "object": (
+        "text",
+        lambda stream: says(chunks(stream)[0].get("object") == "chat.completion.chunk", "wrong `object`"),
+    ),
     "index": ("text", indexes),
     "finish-once": ("text", finish_once),
     "nothing-after-finish": ("text", nothing_after_finish),
@@ -255,11 +260,15 @@ def numbered(stream):
 
 def completed_last(stream):
     ends = ("response.completed", "response.incomplete")
-    return says(kinds(stream)[-1] in ends and sum(kind in ends for kind in kinds(stream)) == 1, "the end is not the last event")
+    return says(
+        kinds(stream)[-1] in ends and sum(kind in ends for kind in kinds(stream)) == 1, "the end is not the last event"
+    )
 
 
 def items_close(stream):
-    opened = [value.get("output_index") for value in chunks(stream) if value.get("type") == "response.output_item.added"]
+    opened = [
+        value.get("output_index") for value in chunks(stream) if value.get("type") == "response.output_item.added"
+    ]
     closed = [value.get("output_index") for value in chunks(stream) if value.get("type") == "response.output_item.done"]
     return says(opened and sorted(opened) == sorted(closed), "not each item has one `added` and one `done`")
 
@@ -278,7 +287,10 @@ def parts_make(stream, prefix, member):
 
 RESPONSES_RULES = {
     "names-match": ("text", names_match),
-    "created-first": ("text", lambda stream: says(kinds(stream)[0] == "response.created", f"first is {kinds(stream)[0]}")),
+    "created-first": (
+        "text",
+        lambda stream: says(kinds(stream)[0] == "response.created", f"first is {kinds(stream)[0]}"),
+    ),
     "numbered": ("text", numbered),
     "items-close": ("text", items_close),
     "text-is-whole": ("text", lambda stream: parts_make(stream, "response.output_text", "text")),
