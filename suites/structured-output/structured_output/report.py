@@ -46,7 +46,7 @@ def write_expected(results):
 
 
 def surprises(results, expected):
-    """Returns lines for the cases whose class is not an expected one. Without an entry, the good classes are expected."""
+    """Returns lines for cases whose class is not an expected one. Without an entry, the good classes are expected."""
     lines = []
     for case, outcome in results:
         kinds = expected.get(case.id, GOOD)

@@ -29,7 +29,7 @@ def absent_paths(client, apis):
 
 
 def run(client, settings, cases, jobs=1, progress=lambda case, outcome: None):
-    """Returns (case, outcome) for each case, and the seconds of all requests. Raises `Transport` if no server answers."""
+    """Returns (case, outcome) for each case, and the seconds of each request. Raises `Transport` if none answers."""
     judge = Judge(client)
     absent = absent_paths(client, sorted({case.api for case in cases}))
 

@@ -66,7 +66,8 @@ class Command(unittest.TestCase):
 
     def test_wrong_options(self):
         for words in (
-            [], ["--url", "127.0.0.1:8000"], ["--url", "http://a", "--dialect", "zq"], ["--url", "http://a", "--only", "zq"],
+            [], ["--url", "127.0.0.1:8000"], ["--url", "http://a", "--dialect", "zq"],
+            ["--url", "http://a", "--only", "zq"],
             ["--url", "http://a", "--extra", "[]"], ["--url", "http://a", "--key-env", "NO_SUCH_VARIABLE_ZQ"],
             ["--url", "http://a", "--expect", self.folder / "missing"],
         ):  # fmt: skip
