@@ -162,10 +162,9 @@ def usage_when_asked(stream):
     return says(good, f"the numbers of `usage` do not add up: {numbers}")
 
 
-def choices_without_usage(stream):
-    return says(
-        all(chunk.get("choices") for chunk in chunks(stream)), "a chunk has no choices, though no usage was asked for"
-    )
+def no_usage_unless_asked(stream):
+    unasked = any(chunk.get("usage") and not chunk.get("choices") for chunk in chunks(stream))
+    return says(not unasked, "a chunk has only `usage`, though it was not asked for")
 
 
 def whole_characters(stream):
@@ -230,7 +229,7 @@ CHAT_RULES = {
     "nothing-after-finish": ("text", nothing_after_finish),
     "done-last": ("text", done_last),
     "whole-characters": ("text", whole_characters),
-    "no-usage-unless-asked": ("text", choices_without_usage),
+    "no-usage-unless-asked": ("text", no_usage_unless_asked),
     "usage-when-asked": ("text-with-usage", usage_when_asked),
     "done-after-usage": ("text-with-usage", done_last),
     "call-begins-with-id": ("call", call_begins_with_id),

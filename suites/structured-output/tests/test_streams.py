@@ -77,9 +77,12 @@ def change_finish(events):
 
 
 def usage_never_asked(events):
-    """Sends a chunk without choices in each stream."""
+    """Sends the usage in each stream."""
+    if any("usage" in event for event in events):
+        return events
     at = next(at for at, event in enumerate(events) if has_finish(event))
-    return events[: at + 1] + [{**events[0], "choices": []}] + events[at + 1 :]
+    usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+    return events[: at + 1] + [{**events[0], "choices": [], "usage": usage}] + events[at + 1 :]
 
 
 def without_done(which):
