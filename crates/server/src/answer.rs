@@ -120,11 +120,13 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    pub(crate) fn of(generation: &Generation, answer: &Answer) -> Ending {
+    /// Returns why an output ended. Free text (`is_free`) that reached a limit was cut, although each text is a word of
+    /// its grammar; an answer in another form may be complete at its limit.
+    pub(crate) fn of(generation: &Generation, answer: &Answer, is_free: bool) -> Ending {
+        let is_complete = generation.finish.is_complete() && !(is_free && answer.calls.is_empty());
         match &generation.finish {
-            // a limit may fall on the last token of a word
             FinishReason::TokenLimit { .. } | FinishReason::ContextLimit { .. } | FinishReason::Timeout { .. }
-                if !generation.finish.is_complete() =>
+                if !is_complete =>
             {
                 Ending::Length
             }

@@ -53,6 +53,8 @@ pub(crate) struct Prepared {
     pub(crate) reader: Option<OutputReader>,
     /// What the order says and the masks do not enforce.
     pub(crate) warnings: Vec<Value>,
+    /// Whether an answer, unlike calls, is free text.
+    pub(crate) is_free: bool,
     /// Where the limit of an output is in the body.
     pub(crate) limit_place: &'static str,
 }
@@ -81,7 +83,8 @@ impl App {
         let options = self.options(order, prompt.len())?;
         self.metrics.prompt_tokens.inc_by(prompt.len() as u64);
         let compiled = cached.map(|cached| cached.compiled.clone());
-        Ok(Prepared { prompt, compiled, options, reader, warnings, limit_place: order.max_tokens_name })
+        let is_free = matches!(order.format, Format::Text);
+        Ok(Prepared { prompt, compiled, options, reader, warnings, is_free, limit_place: order.max_tokens_name })
     }
 
     /// Returns the grammar of the outputs of an order, where in the body errors of it are, how they are read, and what is

@@ -147,7 +147,8 @@ async fn whole(
         };
         collector.finish();
         usage.add(&generation);
-        choices.push(choice(app, index, &collector.answer, &generation));
+        let ending = Ending::of(&generation, &collector.answer, prepared.is_free);
+        choices.push(choice(app, index, &collector.answer, &generation, ending));
     }
     let mut value = head.value("chat.completion", Value::Array(choices));
     value["usage"] = usage.value();
@@ -157,7 +158,7 @@ async fn whole(
     Ok(body::json(StatusCode::OK, &value))
 }
 
-fn choice(app: &App, index: usize, answer: &Answer, generation: &Generation) -> Value {
+fn choice(app: &App, index: usize, answer: &Answer, generation: &Generation, ending: Ending) -> Value {
     let has_calls = !answer.calls.is_empty();
     let content = (!answer.text.is_empty() || !has_calls).then(|| answer.text.clone());
     let mut message = json!({ "role": "assistant", "content": content, "refusal": null });
@@ -179,7 +180,7 @@ fn choice(app: &App, index: usize, answer: &Answer, generation: &Generation) -> 
         "index": index,
         "message": message,
         "logprobs": scores,
-        "finish_reason": Ending::of(generation, answer).name(),
+        "finish_reason": ending.name(),
     })
 }
 
@@ -287,7 +288,7 @@ impl Writer {
                         self.change(index, change, scores).await?;
                     }
                     usage.add(&generation);
-                    let reason = Ending::of(&generation, &answer).name();
+                    let reason = Ending::of(&generation, &answer, self.prepared.is_free).name();
                     self.chunk(index, json!({}), rest.flatten(), Some(reason)).await?;
                     collectors[index] = None;
                 }

@@ -28,7 +28,7 @@ struct Submitted {
     outputs: parts::UnboundedSender<Output>,
     submitted: Instant,
     /// Counts against the room for requests until the request has ended.
-    _place: OwnedSemaphorePermit,
+    place: OwnedSemaphorePermit,
 }
 
 /// The handle of the thread. The thread ends when all handles are dropped and all requests have ended.
@@ -80,7 +80,7 @@ impl Engine {
     ) -> Option<parts::UnboundedReceiver<Output>> {
         let place = places.0.split(1)?;
         let (outputs, receiver) = parts::unbounded_channel();
-        let submitted = Submitted { request, outputs, submitted: Instant::now(), _place: place };
+        let submitted = Submitted { request, outputs, submitted: Instant::now(), place: place };
         self.submitted.send(submitted).ok()?;
         Some(receiver)
     }
@@ -91,7 +91,7 @@ struct Running {
     outputs: parts::UnboundedSender<Output>,
     submitted: Instant,
     first: Option<Instant>,
-    _place: OwnedSemaphorePermit,
+    place: OwnedSemaphorePermit,
 }
 
 fn run(
@@ -138,20 +138,22 @@ fn run(
         });
         metrics.stepped(before.elapsed(), scheduler.running(), scheduler.waiting(), scheduler.statistics());
         for ended in ended {
-            let Some(one) = running.remove(&ended.id) else { continue };
+            let Some(Running { outputs, place, .. }) = running.remove(&ended.id) else { continue };
             if let Ok(generation) = &ended.result {
                 metrics.generated(generation);
             }
-            let _ = one.outputs.send(Output::Ended(ended.result));
+            // before the client knows of the end, so that its next request finds the place free
+            drop(place);
+            let _ = outputs.send(Output::Ended(ended.result));
         }
     }
     scheduler.close(model);
 }
 
 fn submit(scheduler: &mut Scheduler<'_>, running: &mut HashMap<RequestId, Running>, submitted: Submitted) {
-    let Submitted { request, outputs, submitted, _place } = submitted;
+    let Submitted { request, outputs, submitted, place } = submitted;
     match scheduler.submit(request) {
-        Ok(id) => drop(running.insert(id, Running { outputs, submitted, first: None, _place })),
+        Ok(id) => drop(running.insert(id, Running { outputs, submitted, first: None, place })),
         Err(error) => drop(outputs.send(Output::Ended(Err(error)))),
     }
 }

@@ -190,7 +190,7 @@ impl Head {
 fn usage(input: usize, output: usize) -> Value {
     json!({
         "input_tokens": input,
-        "input_tokens_details": { "cached_tokens": 0 },
+        "input_tokens_details": { "cached_tokens": 0, "cache_write_tokens": 0 },
         "output_tokens": output,
         "output_tokens_details": { "reasoning_tokens": 0 },
         "total_tokens": input + output,
@@ -213,7 +213,7 @@ async fn whole(
         }
     };
     collector.finish().into_iter().for_each(|change| drop(list.apply(change)));
-    let ending = Ending::of(&generation, &collector.answer);
+    let ending = Ending::of(&generation, &collector.answer, prepared.is_free);
     list.end(ending);
     Ok(body::json(StatusCode::OK, &head.ended(prepared, list.items(), &generation, ending)))
 }
@@ -264,7 +264,7 @@ impl Writer {
                 }
                 Some(Output::Ended(Ok(generation))) => {
                     self.changes(collector.finish()).await?;
-                    let ending = Ending::of(&generation, &collector.answer);
+                    let ending = Ending::of(&generation, &collector.answer, self.prepared.is_free);
                     for (name, event) in self.list.end(ending) {
                         self.send(name, event).await?;
                     }

@@ -48,7 +48,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
     };
     let level = arguments.log_level.parse().unwrap_or(tracing_subscriber::filter::LevelFilter::INFO);
     // a second call in one process, as in tests, keeps the first log
-    let _ = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).try_init();
+    let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    let log = tracing_subscriber::fmt().with_max_level(level).with_ansi(is_terminal);
+    let _ = log.with_writer(std::io::stderr).try_init();
     let server = Server::new(served, options)?;
     let stop = stop_on_signals()?;
     messages::plain(&format!("serving `{name}` at http://{address}/v1"));

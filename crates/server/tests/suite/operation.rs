@@ -96,7 +96,15 @@ fn a_key_is_required_where_others_can_reach_the_server() {
 
 /// Sends a request for a stream and returns the connection after its first bytes.
 fn begin(address: std::net::SocketAddr, members: &Value) -> TcpStream {
-    let mut body = json!({"model": "random", "messages": [{"role": "user", "content": "x"}], "stream": true});
+    let mut stream = send(address, members, true);
+    let mut first = [0; 64];
+    assert!(stream.read(&mut first).unwrap() > 0);
+    stream
+}
+
+/// Sends a request and returns the connection.
+fn send(address: std::net::SocketAddr, members: &Value, is_stream: bool) -> TcpStream {
+    let mut body = json!({"model": "random", "messages": [{"role": "user", "content": "x"}], "stream": is_stream});
     for (name, value) in members.as_object().unwrap() {
         body[name] = value.clone();
     }
@@ -107,8 +115,6 @@ fn begin(address: std::net::SocketAddr, members: &Value) -> TcpStream {
         body.len()
     );
     stream.write_all(head.as_bytes()).unwrap();
-    let mut first = [0; 64];
-    assert!(stream.read(&mut first).unwrap() > 0);
     stream
 }
 
@@ -120,16 +126,29 @@ fn figure(text: &str, name: &str) -> f64 {
 #[test]
 fn outputs_end_when_their_client_leaves() {
     let server = start_slow(None, ServerOptions::default().batch(1).queue(0), Duration::from_millis(5));
-    let stream = begin(server.address, &json!({}));
-    let busy = server.chat(&json!({"max_tokens": 1}));
-    assert_eq!((busy.status, busy.retry_after.as_deref()), (429, Some("1")), "{}", busy.body);
-    drop(stream);
-    let start = Instant::now();
-    while server.chat(&json!({"max_tokens": 1})).status == 429 {
-        assert!(start.elapsed() < Duration::from_secs(20), "the output still runs");
-        std::thread::sleep(Duration::from_millis(20));
+    for (cancelled, is_stream) in [(1.0, true), (2.0, false)] {
+        let stream = match is_stream {
+            true => begin(server.address, &json!({})),
+            false => send(server.address, &json!({}), false),
+        };
+        // it has begun
+        std::thread::sleep(Duration::from_millis(200));
+        let start = Instant::now();
+        let busy = loop {
+            let answered = server.chat(&json!({"max_tokens": 1}));
+            if answered.status == 429 {
+                break answered;
+            }
+            assert!(start.elapsed() < Duration::from_secs(20), "the output does not begin");
+        };
+        assert_eq!(busy.retry_after.as_deref(), Some("1"), "{}", busy.body);
+        drop(stream);
+        while server.chat(&json!({"max_tokens": 1})).status == 429 {
+            assert!(start.elapsed() < Duration::from_secs(20), "the output still runs");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(figure(&server.get("/metrics").body, "grammata_cancelled_total"), cancelled);
     }
-    assert_eq!(figure(&server.get("/metrics").body, "grammata_cancelled_total"), 1.0);
 }
 
 #[test]
