@@ -4,7 +4,7 @@ use crate::answer::{Answer, Change, Collector, Ending, failure};
 use crate::app::{App, Prepared};
 use crate::engine::Output;
 use crate::errors::ApiError;
-use crate::format::{self, ResponseFormat, StructuredOutputs};
+use crate::format::{self, StructuredOutputs};
 use crate::request::{self, Order, only};
 use crate::stream::{self, Events, Gone};
 use crate::{ids, messages};
@@ -26,7 +26,7 @@ const MEMBERS: &[&str] = &[
 struct ChatRequest {
     model: String,
     messages: Vec<Value>,
-    response_format: Option<ResponseFormat>,
+    response_format: Option<Value>,
     structured_outputs: Option<StructuredOutputs>,
     grammar: Option<String>,
     json_schema: Option<Value>,

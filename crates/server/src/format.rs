@@ -5,38 +5,7 @@ use crate::errors::ApiError;
 use crate::request::Format;
 use grammata::syntax::{Notation, Source};
 use serde::Deserialize;
-use serde_json::{Value, json};
-
-/// `response_format` of chat completions.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum ResponseFormat {
-    Text,
-    JsonObject,
-    JsonSchema { json_schema: NamedSchema },
-}
-
-/// The schema of an answer with its name.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NamedSchema {
-    name: String,
-    schema: Option<Value>,
-    /// A schema is always enforced, so that the value changes nothing.
-    #[serde(rename = "strict")]
-    _strict: Option<bool>,
-    #[serde(rename = "description")]
-    _description: Option<String>,
-}
-
-/// `text.format` of responses.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum TextFormat {
-    Text,
-    JsonObject,
-    JsonSchema(NamedSchema),
-}
+use serde_json::{Map, Value, json};
 
 /// `structured_outputs` of vLLM. One member is used.
 #[derive(Debug, Default, Deserialize)]
@@ -50,49 +19,110 @@ pub(crate) struct StructuredOutputs {
     structural_tag: Option<Value>,
 }
 
-const RESPONSE_SCHEMA: &str = "response_format.json_schema.schema";
-const TEXT_SCHEMA: &str = "text.format.schema";
+/// Where the form of an answer is asked for.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    /// The whole form.
+    form: &'static str,
+    /// The member with name and schema; `None` if these are members of the form itself.
+    named: Option<&'static str>,
+    name: &'static str,
+    schema: &'static str,
+}
 
-impl ResponseFormat {
-    pub(crate) fn read(self) -> Result<Format, ApiError> {
-        match self {
-            ResponseFormat::Text => Ok(Format::Text),
-            ResponseFormat::JsonObject => Ok(any_object("response_format")),
-            ResponseFormat::JsonSchema { json_schema } => json_schema.read("response_format.json_schema.name", RESPONSE_SCHEMA),
+const OF_CHAT: Places = Places {
+    form: "response_format",
+    named: Some("json_schema"),
+    name: "response_format.json_schema.name",
+    schema: "response_format.json_schema.schema",
+};
+const OF_RESPONSES: Places =
+    Places { form: "text.format", named: None, name: "text.format.name", schema: "text.format.schema" };
+
+/// Reads `text.format` of responses.
+pub(crate) fn of_responses(form: Value) -> Result<Format, ApiError> {
+    read(form, OF_RESPONSES)
+}
+
+/// Reads `response_format` of chat completions, with the extensions of llama.cpp (a `schema` of `json_object`) and vLLM
+/// (`structural_tag`), or `text.format` of responses.
+fn read(form: Value, places: Places) -> Result<Format, ApiError> {
+    const SCHEMA: [&str; 4] = ["name", "schema", "strict", "description"];
+    let Value::Object(mut members) = form else {
+        let message = format!("`{}` must be an object with a `type`", places.form);
+        return Err(ApiError::invalid(places.form, message));
+    };
+    let kind = members.remove("type");
+    match kind.as_ref().and_then(Value::as_str) {
+        Some("text") => {
+            only_members(&members, &[], places.form)?;
+            Ok(Format::Text)
+        }
+        Some("json_object") => {
+            only_members(&members, &["schema"], places.form)?;
+            match members.remove("schema") {
+                None | Some(Value::Null) => Ok(any_object(places.form)),
+                Some(schema) => Ok(Format::Schema { schema, place: "response_format.schema" }),
+            }
+        }
+        Some("json_schema") => {
+            let named = match places.named {
+                None => members,
+                Some(named) => {
+                    only_members(&members, &[named], places.form)?;
+                    match members.remove(named) {
+                        Some(Value::Object(members)) => members,
+                        _ => {
+                            let at = format!("{}.{named}", places.form);
+                            return Err(ApiError::invalid(&at, format!("`{at}` must be an object with a `schema`")));
+                        }
+                    }
+                }
+            };
+            only_members(&named, &SCHEMA, places.name.trim_end_matches(".name"))?;
+            schema(named, places)
+        }
+        Some("structural_tag") => {
+            members.insert("type".to_owned(), Value::from("structural_tag"));
+            let text = Value::Object(members).to_string();
+            Ok(grammar(Source::structural_tag(text), places.form))
+        }
+        _ => {
+            let at = format!("{}.type", places.form);
+            let found = kind.unwrap_or_default();
+            let message =
+                format!("`{at}` is {found}; it must be `text`, `json_object`, `json_schema` or `structural_tag`");
+            Err(ApiError::unsupported(&at, message))
         }
     }
 }
 
-impl TextFormat {
-    /// The format as an answer repeats it.
-    pub(crate) fn value(&self) -> Value {
-        match self {
-            TextFormat::Text => json!({ "type": "text" }),
-            TextFormat::JsonObject => json!({ "type": "json_object" }),
-            TextFormat::JsonSchema(named) => json!({
-                "type": "json_schema", "name": named.name, "schema": named.schema, "strict": true,
-                "description": named._description,
-            }),
-        }
+/// Reads a schema with its name. It is always enforced, so that `strict` changes nothing.
+fn schema(mut named: Map<String, Value>, places: Places) -> Result<Format, ApiError> {
+    if !named.get("name").and_then(Value::as_str).is_some_and(|name| !name.is_empty()) {
+        let message = format!("`{}` must be a text that is not empty", places.name);
+        return Err(ApiError::invalid(places.name, message));
     }
-
-    pub(crate) fn read(self) -> Result<Format, ApiError> {
-        match self {
-            TextFormat::Text => Ok(Format::Text),
-            TextFormat::JsonObject => Ok(any_object("text.format")),
-            TextFormat::JsonSchema(named) => named.read("text.format.name", TEXT_SCHEMA),
+    if named.get("strict").is_some_and(|strict| !strict.is_boolean() && !strict.is_null()) {
+        let at = places.name.replace("name", "strict");
+        return Err(ApiError::invalid(&at, format!("`{at}` must be `true` or `false`")));
+    }
+    match named.remove("schema") {
+        Some(schema @ (Value::Object(_) | Value::Bool(_))) => Ok(Format::Schema { schema, place: places.schema }),
+        _ => {
+            let message = format!("`{}` must be a JSON Schema: an object", places.schema);
+            Err(ApiError::invalid(places.schema, message))
         }
     }
 }
 
-impl NamedSchema {
-    fn read(self, name: &'static str, place: &'static str) -> Result<Format, ApiError> {
-        if self.name.is_empty() {
-            return Err(ApiError::invalid(name, format!("`{name}` is empty")));
-        }
-        match self.schema {
-            Some(schema) => Ok(Format::Schema { schema, place }),
-            None => Err(ApiError::invalid(place, format!("`{place}` is missing; a schema is needed"))),
+/// Refuses members that are not known, which would otherwise be ignored in silence.
+fn only_members(members: &Map<String, Value>, known: &[&str], at: &str) -> Result<(), ApiError> {
+    match members.keys().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let at = format!("{at}.{name}");
+            Err(ApiError::unsupported(&at, format!("`{at}` is not supported")))
         }
     }
 }
@@ -158,13 +188,13 @@ fn choice(texts: &[String]) -> Result<Format, ApiError> {
 
 /// Chooses among the ways to ask for a form; at most one may be used.
 pub(crate) fn one_of(
-    response: Option<ResponseFormat>,
+    response: Option<Value>,
     structured: Option<StructuredOutputs>,
     gbnf: Option<String>,
     schema: Option<Value>,
 ) -> Result<Format, ApiError> {
     let mut formats = Vec::new();
-    match response.map(ResponseFormat::read).transpose()? {
+    match response.map(|form| read(form, OF_CHAT)).transpose()? {
         None | Some(Format::Text) => {}
         Some(format) => formats.push(("response_format", format)),
     }

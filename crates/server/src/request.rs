@@ -171,12 +171,12 @@ pub(crate) fn read<T: DeserializeOwned>(body: &[u8], own: &[&str]) -> Result<(T,
         let message = format!("the parameter `{name}` is not supported: {help}");
         return Err(ApiError::unsupported(name, message));
     }
-    let members = Value::Object(members);
-    Ok((part(&members)?, part(&members)?))
+    Ok((part(body)?, part(body)?))
 }
 
-fn part<T: DeserializeOwned>(members: &Value) -> Result<T, ApiError> {
-    serde_path_to_error::deserialize(members).map_err(|error| {
+// from the text, not from a `Value`: serde_json 1.0 cannot turn a `Value` with an integer of 65 to 128 bits into another
+fn part<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_slice(body)).map_err(|error| {
         let place = Some(error.path().to_string()).filter(|path| path != ".");
         let message = format!("{}: {}", place.as_deref().unwrap_or("the body"), error.inner());
         ApiError::new(StatusCode::BAD_REQUEST, "invalid_value", place, message)

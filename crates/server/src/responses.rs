@@ -4,7 +4,7 @@ use crate::answer::{Change, Collector, Ending, failure};
 use crate::app::{App, Prepared};
 use crate::engine::Output;
 use crate::errors::ApiError;
-use crate::format::TextFormat;
+use crate::format;
 use crate::request::{self, Format, Order, only};
 use crate::stream::{Events, Gone};
 use crate::{ids, items};
@@ -47,7 +47,7 @@ struct ResponsesRequest {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TextOptions {
-    format: Option<TextFormat>,
+    format: Option<Value>,
     verbosity: Option<Value>,
 }
 
@@ -76,12 +76,12 @@ impl ResponsesRequest {
         only("service_tier", self.service_tier.as_ref(), &[json!("auto"), json!("default"), Value::Null])?;
         let obfuscation = self.stream_options.and_then(|options| options.include_obfuscation).map(Value::from);
         only("stream_options.include_obfuscation", obfuscation.as_ref(), &[json!(false)])?;
-        let (mut format, mut echoed) = (Format::Text, json!({ "type": "text" }));
+        let (mut form, mut echoed) = (Format::Text, json!({ "type": "text" }));
         if let Some(text) = self.text {
             only("text.verbosity", text.verbosity.as_ref(), &[json!("medium"), Value::Null])?;
             if let Some(wanted) = text.format {
-                echoed = wanted.value();
-                format = wanted.read()?;
+                echoed = wanted.clone();
+                form = format::of_responses(wanted)?;
             }
         }
         let reasoning = self.reasoning;
@@ -92,7 +92,7 @@ impl ResponsesRequest {
             tools: items::tools(self.tools.unwrap_or_default())?,
             tool_choice: items::choice(self.tool_choice.unwrap_or_default()),
             parallel_tool_calls: self.parallel_tool_calls.unwrap_or(true),
-            format,
+            format: form,
             settings,
             max_tokens: self.max_output_tokens,
             max_tokens_name: "max_output_tokens",

@@ -42,6 +42,8 @@ fn each_way_to_ask_for_a_form_is_enforced() {
     let server = start(None, ServerOptions::default());
     let ways = [
         (json!({"response_format": {"type": "json_object"}}), None),
+        (json!({"response_format": {"type": "json_object", "schema": {"const": "zqx"}}}), Some("\"zqx\"")),
+        (json!({"response_format": {"type": "structural_tag", "format": {"type": "const_string", "value": "zqx"}}}), Some("zqx")),
         (json!({"structured_outputs": {"json": {"const": "zqx"}}}), Some("\"zqx\"")),
         (json!({"structured_outputs": {"regex": "zq{3}x"}}), Some("zqqqx")),
         (json!({"structured_outputs": {"choice": ["zq\"x\n"]}}), Some("zq\"x\n")),
@@ -61,6 +63,16 @@ fn each_way_to_ask_for_a_form_is_enforced() {
             None => is_valid(&json!({"type": "object"}), text),
         }
     }
+}
+
+#[test]
+fn integers_of_more_than_64_bits_are_kept() {
+    let server = start(None, ServerOptions::default());
+    let number = "170319044217031904421703190";
+    let schema: Value = serde_json::from_str(&format!("{{\"const\": {number}}}")).unwrap();
+    let value = server.chat(&json!({"json_schema": schema})).json();
+    let text = value["choices"][0]["message"]["content"].as_str().unwrap_or_else(|| panic!("{value}"));
+    assert_eq!(text.split('.').next(), Some(number));
 }
 
 #[test]
