@@ -8,9 +8,9 @@
 use crate::command::{self, Result, cargo, root, succeeds};
 use crate::steps::{self, Step};
 use crate::tools::{DENY, NEXTEST};
-use crate::{bindings, instructions, test};
+use crate::{bindings, clients, instructions, test};
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     ("tools", tools),
     ("format", format),
     ("lints", lints),
@@ -18,6 +18,7 @@ const STEPS: [Step; 12] = [
     ("features", features),
     ("packages", packages),
     ("tests", || test::run(&[])),
+    ("server", clients::check),
     ("bindings", || bindings::run(&[])),
     ("instructions", instructions),
     ("dependencies", dependencies),

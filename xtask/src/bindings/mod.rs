@@ -21,7 +21,7 @@ use crate::steps::{self, Step};
 /// The arguments that build the libraries of all bindings, with the features that dependencies have in the tests, so
 /// that only the libraries themselves are built in addition to the tests. Naming a test has this effect; it is the
 /// smallest one.
-const BUILD: [&str; 7] = ["build", "--workspace", "--lib", "--test", "memory", "--features", "ort"];
+const BUILD: [&str; 7] = ["build", "--workspace", "--lib", "--test", "memory", "--features", "ort,server"];
 
 const STEPS: [Step; 3] =
     [("c", c::check), ("python", python::check), ("agents-python", python::check_agents)];

@@ -25,6 +25,7 @@ const CALLS: &[(&str, &str)] = &[
     ("flow run", "tests/cases/flows/refund.toml --query Hello --random-logits --thoughts none"),
     ("flow spec", "grammars/flows/insurance.toml"),
     ("generate", "!grammars/person --model .models/none --prompt x"),
+    ("serve", "!--model .models/none --listen 127.0.0.1:0"),
     ("graph", "grammars/iso-dates"),
     ("guard", "!grammars/procedures/meeting_room.yaml -- grammata-no-such-server"),
     ("inspect", "tests/data/mask_files/format-1.gmask"),

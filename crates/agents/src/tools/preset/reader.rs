@@ -2,7 +2,7 @@
 
 use super::call::{CallText, Part};
 use super::mode::ReasoningMode;
-use super::scan::{Found, JsonScan, Segment, first_end, matched};
+use super::scan::{Best, Found, JsonScan, Segment, best, first_end, matched};
 use super::texts::Texts;
 use super::{InPrompt, Layout, TagPreset, errors};
 use grammata::error::Result;
@@ -202,7 +202,7 @@ impl OutputReader {
     pub fn push(&mut self, piece: &str) -> Vec<OutputPart> {
         self.held.push_str(piece);
         let mut parts = Vec::new();
-        while self.step(&mut parts) {}
+        while self.step(&mut parts, false) {}
         parts
     }
 
@@ -210,43 +210,28 @@ impl OutputReader {
     /// with it is text; the beginning of a mark after which no text may follow is dropped.
     pub fn finish(&mut self) -> Vec<OutputPart> {
         let mut parts = Vec::new();
-        let held = std::mem::take(&mut self.held);
-        match &self.state {
-            State::Block(block) if block.is_reasoning => report(&mut parts, OutputPart::Reasoning, &held),
-            State::Block(_) => report(&mut parts, OutputPart::Text, &held),
-            State::Body if self.layout == Layout::Triggered => report(&mut parts, OutputPart::Text, &held),
-            State::Start(_, other) if matches!(**other, State::Body) => report(&mut parts, OutputPart::Text, &held),
-            // the last character of a number may be its end
-            State::Arguments { scan, .. } if scan.may_end() => parts.push(OutputPart::CallEnd),
-            State::Tail { .. } if held.is_empty() => parts.push(OutputPart::CallEnd),
-            _ => {}
-        }
+        while self.step(&mut parts, true) {}
         parts
     }
 
-    /// Reports what the held text decides. Returns whether the state changed, so that more may be decided.
-    fn step(&mut self, parts: &mut Vec<OutputPart>) -> bool {
+    /// Reports what the held text decides. Returns whether the state changed, so that more may be decided. If the output
+    /// has ended (`is_last`), a mark that is not whole is none.
+    fn step(&mut self, parts: &mut Vec<OutputPart>, is_last: bool) -> bool {
         let next = match &mut self.state {
             State::Start(marks, other) => {
                 let found = marks.iter().filter(|(mark, _)| !mark.is_empty());
                 let found = found.map(|(mark, next)| (matched_text(&self.held, mark), next));
-                let mut waits = self.held.is_empty();
-                let mut begun = None;
-                for (found, next) in found {
-                    match found {
-                        Found::Whole(length) => begun = begun.or(Some((length, next))),
-                        Found::Part => waits = true,
-                        Found::None => {}
-                    }
-                }
-                match begun {
-                    Some((length, next)) => Some((length, next.clone())),
-                    None if waits => None,
-                    None => Some((0, (**other).clone())),
+                match best(found, is_last) {
+                    Best::Waits => None,
+                    Best::Whole(length, next) => Some((length, next.clone())),
+                    Best::None => Some((0, (**other).clone())),
                 }
             }
             State::Block(block) => {
-                let (text, end) = first_end(&self.held, &block.ends);
+                let (mut text, end) = first_end(&self.held, &block.ends);
+                if is_last && end.is_none() {
+                    text = self.held.len();
+                }
                 let kind = if block.is_reasoning { OutputPart::Reasoning } else { OutputPart::Text };
                 report(parts, kind, &self.held[..text]);
                 match end {
@@ -264,15 +249,17 @@ impl OutputReader {
                     }
                 }
             }
-            State::Body => return self.body(parts),
+            State::Body => return self.body(parts, is_last),
             State::Section { may_separate } => {
                 let may_separate = *may_separate;
-                return self.section(may_separate, parts);
+                return self.section(may_separate, parts, is_last);
             }
             State::Arguments { way, scan } => {
                 let way = *way;
-                let (length, ends) = scan.read(&self.held);
+                let (length, mut ends) = scan.read(&self.held);
                 report(parts, OutputPart::Arguments, &self.held[..length]);
+                // the last character of a number may be its end
+                ends |= is_last && scan.may_end();
                 match ends {
                     true => Some((length, State::Tail { way })),
                     false => {
@@ -283,21 +270,22 @@ impl OutputReader {
             }
             State::Tail { way } => {
                 let tails = self.ways.get(*way).map_or(&[][..], |way| &way.tails);
-                let found = tails.iter().map(|tail| matched(&self.held, tail)).reduce(Found::or);
+                let found = tails.iter().map(|tail| (matched(&self.held, tail), ()));
                 let after = match self.has_section {
                     true => State::Section { may_separate: true },
                     false => State::Body,
                 };
-                match found {
-                    Some(Found::Part) => None,
-                    Some(Found::Whole(length)) => {
+                match best(found, is_last) {
+                    Best::Waits => None,
+                    Best::Whole(length, ()) => {
                         parts.push(OutputPart::CallEnd);
                         Some((length, after))
                     }
-                    // no word of the grammar: what follows is read as after a call
-                    Some(Found::None) | None => {
+                    // the output was cut, or is no word of the grammar: the arguments are whole
+                    Best::None => {
                         parts.push(OutputPart::CallEnd);
-                        Some((0, after))
+                        let rest = if is_last { self.held.len() } else { 0 };
+                        Some((rest, after))
                     }
                 }
             }
@@ -313,25 +301,15 @@ impl OutputReader {
     }
 
     /// Between blocks and calls: finds the first opener. With the layout `triggered`, what is before it is text.
-    fn body(&mut self, parts: &mut Vec<OutputPart>) -> bool {
+    fn body(&mut self, parts: &mut Vec<OutputPart>, is_last: bool) -> bool {
         let mut at = 0;
         let found = loop {
             let Some(rest) = self.held.get(at..).filter(|rest| !rest.is_empty()) else { break None };
-            let mut waits = false;
-            let mut begun: Option<(usize, &Opener)> = None;
-            for (segments, opener) in &self.openers {
-                match matched(rest, segments) {
-                    Found::Whole(length) if begun.as_ref().is_none_or(|(longest, _)| length > *longest) => {
-                        begun = Some((length, opener));
-                    }
-                    Found::Part => waits = true,
-                    _ => {}
-                }
-            }
-            match begun {
-                Some((length, opener)) => break Some((length, opener.clone())),
-                None if waits => break None,
-                None => at += rest.chars().next().map_or(1, char::len_utf8),
+            let openers = self.openers.iter().map(|(segments, opener)| (matched(rest, segments), opener));
+            match best(openers, is_last) {
+                Best::Waits => break None,
+                Best::Whole(length, opener) => break Some((length, opener.clone())),
+                Best::None => at += rest.chars().next().map_or(1, char::len_utf8),
             }
         };
         if self.layout == Layout::Triggered {
@@ -353,41 +331,31 @@ impl OutputReader {
     }
 
     /// In a section of calls: a call, the separator before one, or the end of the section.
-    fn section(&mut self, may_separate: bool, parts: &mut Vec<OutputPart>) -> bool {
+    fn section(&mut self, may_separate: bool, parts: &mut Vec<OutputPart>, is_last: bool) -> bool {
         if self.held.is_empty() {
             return false;
         }
-        let heads = self.heads.iter().map(|(segments, head)| (matched(&self.held, segments), Some(*head)));
+        let heads = self.heads.iter().map(|(segments, head)| (matched(&self.held, segments), After::Call(*head)));
         let separator = (may_separate && !self.separator.is_empty())
-            .then(|| (matched_text(&self.held, &self.separator), None));
-        let (mut waits, mut begun) = (false, None);
-        for (found, head) in heads.chain(separator) {
-            match found {
-                Found::Whole(length) if begun.as_ref().is_none_or(|(longest, _)| length > *longest) => {
-                    begun = Some((length, head));
-                }
-                Found::Part => waits = true,
-                _ => {}
-            }
-        }
-        if let Some((length, head)) = begun {
-            self.held.drain(..length);
-            match head {
-                Some(head) => self.begin_call(head, parts),
-                None => self.state = State::Section { may_separate: false },
-            }
-            return true;
-        }
-        let ends = self.section_ends.iter().map(|end| matched_text(&self.held, end));
-        match ends.reduce(Found::or).unwrap_or(Found::Whole(0)) {
-            Found::Part => false,
-            _ if waits => false,
-            Found::Whole(length) => {
+            .then(|| (matched_text(&self.held, &self.separator), After::Separator));
+        let ends = self.section_ends.iter().map(|end| (matched_text(&self.held, end), After::End));
+        match best(heads.chain(separator).chain(ends), is_last) {
+            Best::Waits => false,
+            Best::Whole(length, after) => {
                 self.held.drain(..length);
-                self.state = State::Body;
+                match after {
+                    After::Call(head) => self.begin_call(head, parts),
+                    After::Separator => self.state = State::Section { may_separate: false },
+                    After::End => self.state = State::Body,
+                }
                 true
             }
-            Found::None => {
+            // of a section that was cut nothing is left to tell
+            Best::None if is_last => {
+                self.held.clear();
+                false
+            }
+            Best::None => {
                 self.state = State::Body;
                 true
             }
@@ -399,6 +367,13 @@ impl OutputReader {
         parts.push(OutputPart::CallBegin(name));
         self.state = State::Arguments { way: head.way, scan: JsonScan::default() };
     }
+}
+
+/// What may follow in a section of calls.
+enum After {
+    Call(Head),
+    Separator,
+    End,
 }
 
 fn matched_text(text: &str, mark: &str) -> Found {

@@ -20,14 +20,28 @@ pub(super) enum Found {
     None,
 }
 
-impl Found {
-    /// The better of two results: a whole mark, then a part of one.
-    pub(super) fn or(self, other: Found) -> Found {
-        match (self, other) {
-            (Found::Whole(_), _) | (Found::Part, Found::None | Found::Part) => self,
-            (Found::Part | Found::None, other) => other,
+/// The mark with which a text begins.
+pub(super) enum Best<T> {
+    /// The longest of those that the text begins with, and its length in bytes.
+    Whole(usize, T),
+    /// The text is too short to tell.
+    Waits,
+    None,
+}
+
+/// Returns the longest mark with which a text begins. As long as a longer one may come, it waits, unless the text has
+/// ended (`is_last`).
+pub(super) fn best<T>(found: impl Iterator<Item = (Found, T)>, is_last: bool) -> Best<T> {
+    let mut best = Best::None;
+    for (found, mark) in found {
+        match (found, &best) {
+            (Found::Part, _) if !is_last => return Best::Waits,
+            (Found::Whole(length), Best::Whole(longest, _)) if length <= *longest => {}
+            (Found::Whole(length), _) => best = Best::Whole(length, mark),
+            (Found::Part | Found::None, _) => {}
         }
     }
+    best
 }
 
 /// The number of letters and digits of an id.
