@@ -512,7 +512,8 @@ impl GrammarBuilder {
         self.rules[rule.index()].1
     }
 
-    pub(super) fn rule_name(&self, rule: RuleId) -> &str {
+    /// The name of a rule. Panics if the builder has no rule with this id.
+    pub(crate) fn rule_name(&self, rule: RuleId) -> &str {
         &self.rules[rule.index()].0
     }
 

@@ -284,7 +284,9 @@ impl Source {
     pub fn new(notation: Notation, text: impl Into<String>) -> Source {
         let text = text.into();
         match notation {
-            Notation::JsonSchema => Source::JsonSchema(text, json_schema::Options::default()),
+            Notation::JsonSchema => {
+                Source::JsonSchema(text, json_schema::Options::default().grammars(Some(lark::IN_STRINGS)))
+            }
             Notation::Gbnf => Source::Gbnf(text, gbnf::Options::default()),
             Notation::Regex => Source::Regex(text, regex::Options::default()),
             Notation::StructuralTag => Source::StructuralTag(text, structural_tag::Options::default()),

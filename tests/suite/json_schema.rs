@@ -5,6 +5,7 @@ use crate::language::{Language, matches};
 use grammata::syntax::json_schema::{
     self, Compiled, Numbers, PropertyOrder, Whitespace, compile, compile_value,
 };
+use grammata::syntax::lark;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -26,7 +27,7 @@ fn files(name: &str, extension: &str) -> Vec<PathBuf> {
 }
 
 fn options(value: &Value) -> json_schema::Options {
-    let mut options = json_schema::Options::default();
+    let mut options = json_schema::Options::default().grammars(Some(lark::IN_STRINGS));
     if value["whitespace"] == "compact" {
         options.whitespace = Whitespace::Compact;
     }
@@ -136,7 +137,7 @@ fn diagnostics() {
     let update = std::env::var_os("UPDATE_DIAGNOSTICS").is_some();
     for file in files("diagnostics/json-schema", "in") {
         let source = std::fs::read_to_string(&file).expect("a readable file");
-        let told = match compile(&source, &json_schema::Options::default()) {
+        let told = match compile(&source, &options(&Value::Null)) {
             Ok(compiled) => compiled.warnings.iter().map(|w| format!("warning{w}\n")).collect(),
             Err(error) => format!("{error}\n"),
         };

@@ -199,6 +199,7 @@ impl SchemaOptions {
             false => json_schema::Options::default(),
         };
         options.limits = limits.clone();
+        options.grammars = Some(lark::IN_STRINGS);
         options.whitespace = self.whitespace.unwrap_or(options.whitespace);
         options.property_order = self.property_order.unwrap_or(options.property_order);
         options.formats = self.formats.unwrap_or(options.formats);

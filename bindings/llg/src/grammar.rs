@@ -2,7 +2,7 @@
 
 use crate::errors;
 use engine::Result;
-use engine::syntax::{Source, json_schema, lark, regex};
+use engine::syntax::{Source, lark, regex};
 
 /// The source of a grammar of this kind, with default options.
 ///
@@ -11,10 +11,8 @@ use engine::syntax::{Source, json_schema, lark, regex};
 pub(crate) fn source(kind: &str, text: &str) -> Result<Source> {
     Ok(match kind {
         "lark" => Source::Lark(text.to_owned(), lark::Options::default()),
-        "json" | "json_schema" => Source::JsonSchema(text.to_owned(), json_schema::Options::default()),
-        "json_object" => {
-            Source::JsonSchema(r#"{"type":"object"}"#.to_owned(), json_schema::Options::default())
-        }
+        "json" | "json_schema" => Source::json_schema(text),
+        "json_object" => Source::json_schema(r#"{"type":"object"}"#),
         "regex" => Source::Regex(text.to_owned(), regex::Options::default()),
         _ => return Err(errors::kind(kind)),
     })

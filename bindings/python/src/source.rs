@@ -133,6 +133,7 @@ pub(crate) fn of_json_schema(
         .numbers(choose(py, "numbers", options.numbers, numbers)?)
         .max_digits(options.max_digits)
         .documents(documents)
+        .grammars(Some(lark::IN_STRINGS))
         .limits(limits);
     Ok(Source { raised, ..Source::new(grammata::syntax::Source::JsonSchema(text, options)) })
 }

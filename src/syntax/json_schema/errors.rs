@@ -1,5 +1,6 @@
 //! Constructors of the errors and warnings of the JSON Schema front end.
 
+use super::grammars::GRAMMAR;
 use super::values::json::Value;
 use super::values::pointer::shown;
 use crate::diagnostic::{Diagnostic, Place, did_you_mean, excerpt};
@@ -290,6 +291,65 @@ pub(super) fn pattern(pointer: &str, pattern: &str, cause: &Error) -> Error {
         diagnostic = diagnostic.help(help);
     }
     Error::new(cause.kind(), diagnostic)
+}
+
+/// Returns a diagnostic about a grammar in a schema at `pointer`, whose place is in the grammar, with the place of the
+/// grammar.
+pub(super) fn in_definition(pointer: &str, inner: &Diagnostic) -> Diagnostic {
+    let place = Place::Pointer(format!("{pointer}/{GRAMMAR}/definition"));
+    let within = match inner.place() {
+        Place::Whole => None,
+        place => Some(format!("at {place} of the grammar")),
+    };
+    let causes: Vec<&str> = inner.cause_text().into_iter().chain(within.as_deref()).collect();
+    let mut diagnostic = Diagnostic::new(inner.code(), inner.message()).at(place).limit(inner.limit_kind());
+    if let Some(found) = inner.found_text() {
+        diagnostic = diagnostic.found(found);
+    }
+    if !causes.is_empty() {
+        diagnostic = diagnostic.cause(causes.join("; "));
+    }
+    if let Some(allowed) = inner.allowed_text() {
+        diagnostic = diagnostic.allowed(allowed);
+    }
+    match inner.help_text() {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+/// Returns the error for an invalid grammar in a schema at `pointer`.
+pub(super) fn definition(pointer: &str, cause: &Error) -> Error {
+    Error::new(cause.kind(), in_definition(pointer, cause.diagnostic()))
+}
+
+/// Returns the error for a grammar in a notation without a reader. `reads_lark` says whether Lark has one.
+pub(super) fn no_reader(pointer: &str, syntax: &str, reads_lark: bool) -> Error {
+    let (allowed, help) = match reads_lark {
+        true => ("lark, regex", did_you_mean(syntax, ["lark", "regex"], "write the grammar in one of these")),
+        false => (
+            "regex",
+            "set the option `grammars` to `lark::IN_STRINGS`, or write a regular expression".to_owned(),
+        ),
+    };
+    error(
+        Diagnostic::new("json-schema/grammar-syntax", "grammars of strings in this notation are not read")
+            .at(Place::Pointer(format!("{pointer}/{GRAMMAR}/syntax")))
+            .found(excerpt(syntax))
+            .allowed(allowed)
+            .help(help),
+    )
+}
+
+/// Returns the error for a grammar of strings with parts that strings cannot have.
+pub(super) fn unspelled(pointer: &str, part: &str) -> Error {
+    error(
+        Diagnostic::new("json-schema/grammar-part", "the grammar of a string has a part that no string has")
+            .at(Place::Pointer(format!("{pointer}/{GRAMMAR}/definition")))
+            .found(part)
+            .allowed("rules and terminals of text")
+            .help("write the part as rules, or leave it out"),
+    )
 }
 
 pub(super) fn unknown_policy(pointer: &str, found: &Value<'_>, allowed: &str) -> Error {

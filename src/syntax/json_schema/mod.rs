@@ -45,6 +45,7 @@ mod documents;
 mod elements;
 mod emit;
 mod errors;
+mod grammars;
 mod model;
 mod normal;
 mod options;
@@ -55,6 +56,7 @@ mod values;
 
 pub use documents::Documents;
 pub use elements::Elements;
+pub use grammars::{GrammarReader, ReadGrammar};
 pub use options::{Formats, Numbers, Options, PropertyOrder, Spelling, Undeclared, Whitespace};
 pub use summary::Summary;
 

@@ -2,6 +2,7 @@
 
 use super::documents::Documents;
 use super::elements::{Elements, Style};
+use super::grammars::GrammarReader;
 use crate::grammar::Order;
 use crate::limits::Limits;
 
@@ -194,6 +195,11 @@ grammata_base::options! {
         /// none.
         #[cfg_attr(feature = "serde", serde(skip))]
         pub documents: Documents,
+        /// Compiles the grammars of `x-grammata-grammar` that are not regular expressions:
+        /// [`lark::IN_STRINGS`](crate::syntax::lark::IN_STRINGS). It is not serialized. Default: none, so that such a
+        /// grammar is an error. Structural tags and [`Source`](crate::syntax::Source) set it.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub grammars: Option<GrammarReader>,
         /// Limits on the schema and its compilation, such as `source_bytes`, `source_depth`, `grammar_nodes`,
         /// `condition_search` and `compile_work`. Default [`Limits::default`].
         pub limits: Limits,

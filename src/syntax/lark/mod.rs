@@ -99,6 +99,14 @@ pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
     Ok(compiled)
 }
 
+/// Compiles Lark grammars in the keyword `x-grammata-grammar` of schemas, with the default options and the limits of
+/// the schema.
+pub const IN_STRINGS: json_schema::GrammarReader =
+    json_schema::GrammarReader::new("lark", |source, limits| {
+        let compiled = compile(source, &Options::default().limits(limits.clone()))?;
+        Ok((compiled.grammar, compiled.warnings))
+    });
+
 /// Whether a text looks like a Lark grammar rather than GBNF. The first line that is neither empty nor a comment
 /// decides: in Lark it begins with `%`, or its first colon does not begin `::=`.
 pub(crate) fn is_lark(source: &str) -> bool {

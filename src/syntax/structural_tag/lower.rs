@@ -137,7 +137,7 @@ impl Lowering<'_> {
 
     fn schema(&mut self, schema: &Schema<'_>) -> Result<ExprId> {
         let Schema { schema, at, style, any_order, excludes, max_whitespace } = schema;
-        let mut options = self.options.json_schema.clone();
+        let mut options = self.options.json_schema.clone().grammars(Some(lark::IN_STRINGS));
         options.excludes.extend(excludes.iter().map(|&text| text.to_owned()));
         if let Some(style) = style {
             options = options.spelling(*style);

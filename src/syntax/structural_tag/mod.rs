@@ -30,7 +30,7 @@ use crate::diagnostic::{self, Diagnostic, Place};
 use crate::error::{ErrorKind, Result};
 use crate::grammar::Grammar;
 use crate::limits::Limits;
-use crate::syntax::json_schema;
+use crate::syntax::{json_schema, lark};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
@@ -44,8 +44,11 @@ grammata_base::options! {
         /// members, white space, style) takes precedence; excluded texts of a format are added to those here. The
         /// limits apply to the whole tag, and to each schema, pattern and grammar in it. Default: the usual defaults,
         /// except that members which a schema does not declare are refused
-        /// ([`Undeclared::Refused`](json_schema::Undeclared)), as the notation requires.
-        pub json_schema: json_schema::Options = json_schema::Options::default().undeclared(json_schema::Undeclared::Refused),
+        /// ([`Undeclared::Refused`](json_schema::Undeclared)), as the notation requires, and that Lark grammars of
+        /// strings are read.
+        pub json_schema: json_schema::Options = json_schema::Options::default()
+            .undeclared(json_schema::Undeclared::Refused)
+            .grammars(Some(lark::IN_STRINGS)),
         /// Compiled grammars of any front end, by name. The format `{"type": "grammar", "name": "…"}` describes the
         /// words of the grammar with that name. The limits of the tag apply to the tag's grammar with the named
         /// grammars included. Default: none.

@@ -485,6 +485,7 @@ fn schema_options(
         .undeclared(args.undeclared.unwrap_or(own.undeclared))
         .excludes(own.excludes)
         .documents(documents)
+        .grammars(Some(lark::IN_STRINGS))
         .limits(own.limits))
 }
 

@@ -1,8 +1,8 @@
 //! Percent-encoding.
 
-use crate::grammar::{ByteSet, CharClass, ExprId, Expression, GrammarBuilder, RuleId};
+use crate::grammar::{ByteSet, CharClass, ExprId, GrammarBuilder};
+use crate::syntax::json_schema::strings::respelled::{self, Code};
 use regex_syntax::utf8::Utf8Sequences;
-use rustc_hash::FxHashMap;
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
 
@@ -67,86 +67,35 @@ fn digit(value: u8) -> u8 {
     HEXADECIMAL.get(usize::from(value)).copied().unwrap_or(b'0')
 }
 
-/// Returns the words of an expression of bytes, every byte except those that stay as `%XX`.
+/// Returns the words of an expression of numbers or booleans, every byte except those that stay as `%XX`.
 pub(super) fn expression(g: &mut GrammarBuilder, all: ExprId, stays: &ByteSet) -> ExprId {
-    let mut encoder =
-        Encoder { stays, made: FxHashMap::default(), rules: FxHashMap::default(), open: Vec::new() };
-    let all = encoder.expression(g, all);
-    while let Some((rule, copy)) = encoder.open.pop() {
-        if let Some(body) = g.body(rule) {
-            let body = encoder.expression(g, body);
-            g.define(copy, body);
-        }
-    }
-    all
+    respelled::expression(g, all, &mut Percent { stays }).unwrap_or_else(|part| {
+        // no text is allowed rather than one that is not encoded
+        debug_assert!(false, "not encoded: {part:?}");
+        g.never()
+    })
 }
 
-struct Encoder<'s> {
+struct Percent<'s> {
     stays: &'s ByteSet,
-    made: FxHashMap<ExprId, ExprId>,
-    /// The encoded copy of each rule.
-    rules: FxHashMap<RuleId, RuleId>,
-    /// Rules whose copies are not defined yet, with these.
-    open: Vec<(RuleId, RuleId)>,
 }
 
-impl Encoder<'_> {
-    fn expression(&mut self, g: &mut GrammarBuilder, root: ExprId) -> ExprId {
-        for id in g.within(root) {
-            if !self.made.contains_key(&id) {
-                let encoded = self.encoded(g, id);
-                self.made.insert(id, encoded);
-            }
-        }
-        self.of(root)
+impl Code for Percent<'_> {
+    fn literal(&mut self, g: &mut GrammarBuilder, bytes: &[u8]) -> ExprId {
+        g.text(text(bytes, self.stays))
     }
 
-    fn of(&self, id: ExprId) -> ExprId {
-        self.made.get(&id).copied().unwrap_or(id)
+    fn bytes(&mut self, g: &mut GrammarBuilder, set: &ByteSet) -> ExprId {
+        let plain = g.byte_set(set.intersection(self.stays));
+        let others = hexadecimal(g, set.intersection(&self.stays.complement()).iter().collect());
+        g.choice([plain, others])
     }
 
-    /// Encodes an expression whose operands are encoded.
-    fn encoded(&mut self, g: &mut GrammarBuilder, id: ExprId) -> ExprId {
-        let all = |list: &[ExprId]| list.iter().map(|id| self.of(*id)).collect::<Vec<_>>();
-        match g.expression(id).clone() {
-            Expression::Bytes(bytes) => g.text(text(&bytes, self.stays)),
-            Expression::ByteSet(set) => {
-                let plain = g.byte_set(set.intersection(self.stays));
-                let others = hexadecimal(g, set.intersection(&self.stays.complement()).iter().collect());
-                g.choice([plain, others])
-            }
-            Expression::Sequence(parts) => g.sequence(all(&parts)),
-            Expression::Choice(parts) => g.choice(all(&parts)),
-            Expression::Intersection(parts) => g.intersection(all(&parts)),
-            // the complement contains unencoded bytes, which no encoding contains
-            Expression::Complement(body) => {
-                let any = g.byte_set(ByteSet::EMPTY.complement());
-                let any = self.encoded(g, any);
-                let parts = [g.repeat(any, 0, None), g.complement(self.of(body))];
-                g.intersection(parts)
-            }
-            Expression::Repeat { body, min, max } => g.repeat(self.of(body), min, max),
-            Expression::Class(class) => character(g, &class, self.stays),
-            Expression::Label(_, body) => self.of(body),
-            Expression::Empty | Expression::Never => id,
-            Expression::Rule(rule) => {
-                let copy = *self.rules.entry(rule).or_insert_with(|| {
-                    let copy = g.declare_generated("encoded states");
-                    self.open.push((rule, copy));
-                    copy
-                });
-                g.rule(copy)
-            }
-            // Texts of numbers and booleans have none of these. No text is allowed rather than one that is not encoded.
-            Expression::Token(_)
-            | Expression::Members(_)
-            | Expression::Distinct(_)
-            | Expression::WordGraph(_)
-            | Expression::Name(..)
-            | Expression::MaxTokens { .. } => {
-                debug_assert!(false, "not encoded: {:?}", g.expression(id));
-                g.never()
-            }
-        }
+    fn class(&mut self, g: &mut GrammarBuilder, class: &CharClass) -> ExprId {
+        character(g, class, self.stays)
+    }
+
+    fn any(&mut self, g: &mut GrammarBuilder) -> ExprId {
+        self.bytes(g, &ByteSet::FULL)
     }
 }

@@ -130,8 +130,12 @@ impl<'a> Emitter<'_, 'a> {
             }
             characters => spelled(&mut self.g, &CharClass::any(), characters),
         };
-        // complements contain more than texts
-        let mut all = vec![self.g.repeat(character, length.min, length.max)];
+        let mut all = Vec::with_capacity(tests.len() + 2);
+        // complements contain more than texts; words of a grammar are texts
+        let is_bounded = tests.iter().any(|test| test.holds && test.test.is_grammar());
+        if !length.is_free() || !is_bounded {
+            all.push(self.g.repeat(character, length.min, length.max));
+        }
         for &Test { schema, test, holds } in tests {
             let pointer = self.all.schemas.get(schema).pointer;
             self.spend(1, pointer)?;

@@ -146,6 +146,7 @@ const KEYWORDS: &[Keyword] = &[
     row("pattern", String, Assertion, ALL, Nowhere, Nothing),
     row("format", String, Assertion, ALL, Nowhere, Nothing),
     row("x-grammata-pattern", String, Assertion, ALL, Nowhere, Nothing),
+    row("x-grammata-grammar", String, Assertion, ALL, Nowhere, Nothing),
     row("x-grammata-integer", Types, Assertion, ALL, Nowhere, Nothing),
     row("items", Array, Assertion, ALL, Value, Items),
     row("minItems", Array, Assertion, ALL, Nowhere, Nothing),

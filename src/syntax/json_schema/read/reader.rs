@@ -7,7 +7,9 @@ use super::scope::{MAX_SCOPES, ScopeId, Scopes};
 use super::source::{self, Source};
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
+use crate::limits::Limits;
 use crate::syntax::json_schema::errors;
+use crate::syntax::json_schema::grammars::GrammarReader;
 use crate::syntax::json_schema::model::schema::Schemas;
 use crate::syntax::json_schema::model::schema_id::SchemaId;
 use crate::syntax::json_schema::options::{Formats, Options};
@@ -179,6 +181,15 @@ impl<'a, 'w> Reader<'a, 'w> {
 
     pub(super) fn formats(&self) -> Formats {
         self.options.formats
+    }
+
+    /// Returns the reader of grammars of strings, if there is one.
+    pub(super) fn grammars(&self) -> Option<GrammarReader> {
+        self.options.grammars
+    }
+
+    pub(super) fn limits(&self) -> &'a Limits {
+        &self.options.limits
     }
 
     pub(super) fn warn(&mut self, warning: Diagnostic) {

@@ -7,6 +7,7 @@
 
 pub(super) mod formats;
 pub(super) mod listed;
+pub(super) mod respelled;
 pub(super) mod span_match;
 pub(super) mod string_test;
 pub(super) mod test_outcomes;

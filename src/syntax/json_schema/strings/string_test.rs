@@ -1,11 +1,14 @@
-//! Tests of strings (`pattern`, `format`, `x-grammata-pattern`): the languages of the strings that pass, and matching
-//! of a given string.
+//! Tests of strings (`pattern`, `format`, `x-grammata-pattern`, `x-grammata-grammar`): the languages of the strings that
+//! pass, and matching of a given string.
 
 use super::formats::{Format, Side};
+use super::respelled::{self, Characters, Unspelled};
 use super::span_match;
 use crate::error::Result;
 use crate::grammar::{CharClass, ExprId, Grammar, GrammarBuilder};
 use crate::limits::Limits;
+use crate::syntax::json_schema::grammars::{GRAMMAR, GrammarReader};
+use crate::syntax::json_schema::values::pointer::join;
 use crate::syntax::json_schema::{errors, strings};
 use crate::syntax::regex::{self, Dialect, Options};
 
@@ -21,6 +24,10 @@ pub(in crate::syntax::json_schema) enum StringTest<'a> {
     RustPattern(&'a str),
     /// The string has the format.
     Format(Format),
+    /// The pattern in the dialect of Rust's regex crate matches the whole string.
+    Regex(&'a str),
+    /// The string is a word of the grammar, whose notation the reader knows.
+    Grammar(&'a str, GrammarReader),
 }
 
 impl<'a> StringTest<'a> {
@@ -30,14 +37,21 @@ impl<'a> StringTest<'a> {
             StringTest::Pattern(_) => "pattern",
             StringTest::RustPattern(_) => RUST_PATTERN,
             StringTest::Format(_) => "format",
+            StringTest::Regex(_) | StringTest::Grammar(..) => GRAMMAR,
         }
     }
 
-    /// Returns the value of the keyword.
+    /// Whether the test is a grammar of the whole string.
+    pub(in crate::syntax::json_schema) fn is_grammar(self) -> bool {
+        matches!(self, StringTest::Regex(_) | StringTest::Grammar(..))
+    }
+
+    /// Returns the value of the keyword, or the text of its grammar.
     pub(in crate::syntax::json_schema) fn value(self) -> &'a str {
         match self {
             StringTest::Pattern(pattern) | StringTest::RustPattern(pattern) => pattern,
             StringTest::Format(format) => format.name(),
+            StringTest::Regex(definition) | StringTest::Grammar(definition, _) => definition,
         }
     }
 }
@@ -55,9 +69,7 @@ pub(in crate::syntax::json_schema) fn content(
 ) -> Result<ExprId> {
     let lowered = match test {
         StringTest::Format(format) => format.content(g, side)?,
-        StringTest::Pattern(_) | StringTest::RustPattern(_) => {
-            lower(g, test, side, pointer, &mut |g, class| strings::canonical(g, class))?
-        }
+        _ => lower(g, test, side, pointer, &mut |g, class| strings::canonical(g, class))?,
     };
     lowered.ok_or_else(|| errors::complement_of_format(pointer, test.value()))
 }
@@ -98,11 +110,27 @@ pub(in crate::syntax::json_schema) fn lower(
                 _ => Dialect::Ecma262,
             };
             let options = Options { dialect, search: true, ..Options::default() };
-            let place = crate::syntax::json_schema::values::pointer::join(pointer, test.keyword());
+            let place = join(pointer, test.keyword());
             let lowered = regex::lower_into(g, pattern, &options, spell);
             Ok(Some(lowered.map_err(|cause| errors::pattern(&place, pattern, &cause))?))
         }
         StringTest::Format(format) => format.expression(g, side, spell),
+        StringTest::Regex(definition) => {
+            let lowered = regex::lower_into(g, definition, &Options::default(), spell);
+            lowered.map(Some).map_err(|cause| errors::definition(pointer, &cause))
+        }
+        StringTest::Grammar(definition, reader) => {
+            let limits = g.limits().clone();
+            let (grammar, _) =
+                reader.read(definition, &limits).map_err(|cause| errors::definition(pointer, &cause))?;
+            g.work().spend(grammar.expressions().len()).map_err(|error| errors::placed(error, pointer))?;
+            let words = g.import(&grammar);
+            let spelled = match Characters::new(g, spell) {
+                Some(mut characters) => respelled::expression(g, words, &mut characters),
+                None => Err(Unspelled("percent-encoded texts")),
+            };
+            spelled.map(Some).map_err(|part| errors::unspelled(pointer, part.0))
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::word::wrong_byte;
 use grammata::automaton::{Automaton, Cache, Lazy};
 use grammata::limits::Limits;
 use grammata::syntax::json_schema::{self, Numbers, Whitespace};
+use grammata::syntax::lark;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -12,6 +13,7 @@ pub(in crate::procedures) fn options(limits: &Limits) -> json_schema::Options {
     json_schema::Options::default()
         .whitespace(Whitespace::Compact)
         .numbers(Numbers::Plain)
+        .grammars(Some(lark::IN_STRINGS))
         .limits(limits.clone())
 }
 

@@ -3,6 +3,7 @@
 use grammata::error::ErrorKind;
 use grammata::mask::{CompiledGrammar, Compiler};
 use grammata::syntax::json_schema::{Options, PropertyOrder, Whitespace, compile_value};
+use grammata::syntax::lark;
 use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -43,7 +44,10 @@ fn compiled(schema: &Value) -> Language {
         let built = VocabularyBuilder::from_tokens(tokens).eos([TokenId::new(256)]).build();
         built.ok().map(|vocabulary| Compiler::new(Arc::new(vocabulary)).without_token_bounds())
     });
-    let options = Options::default().whitespace(Whitespace::Compact).property_order(PropertyOrder::Any);
+    let options = Options::default()
+        .whitespace(Whitespace::Compact)
+        .property_order(PropertyOrder::Any)
+        .grammars(Some(lark::IN_STRINGS));
     let made = compile_value(schema, &options);
     match (compiler, made) {
         (Some(compiler), Ok(made)) => {

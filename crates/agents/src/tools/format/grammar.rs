@@ -8,6 +8,7 @@ use grammata::error::Result;
 use grammata::grammar::{CharClass, ExprId, FreeText, Grammar, GrammarBuilder, TokenTerminal};
 use grammata::limits::Limits;
 use grammata::syntax::json_schema::{self, Numbers, PropertyOrder, Whitespace};
+use grammata::syntax::lark;
 use serde_json::Value;
 
 /// Whether a turn calls tools.
@@ -63,6 +64,7 @@ impl GrammarOptions {
             .whitespace(Whitespace::Pattern(" ?".to_owned()))
             .property_order(PropertyOrder::Any)
             .numbers(Numbers::Plain)
+            .grammars(Some(lark::IN_STRINGS))
             .limits(limits)
     }
 }

@@ -1,8 +1,9 @@
-//! `minLength`, `maxLength`, `pattern`, `format` and `x-grammata-pattern`.
+//! `minLength`, `maxLength`, `pattern`, `format`, `x-grammata-pattern` and `x-grammata-grammar`.
 
 use super::Keywords;
 use crate::error::Result;
 use crate::syntax::json_schema::errors;
+use crate::syntax::json_schema::grammars::GRAMMAR;
 use crate::syntax::json_schema::model::assertion::StringPart;
 use crate::syntax::json_schema::model::schema::Schema;
 use crate::syntax::json_schema::options::Formats;
@@ -69,6 +70,9 @@ pub(super) fn read<'a>(
             return Err(keywords.invalid(RUST_PATTERN, other, "a regular expression as a string"));
         }
     }
+    if let Some(value) = keywords.get(GRAMMAR) {
+        tests.push((grammar(reader, keywords, value)?, true));
+    }
     match keywords.get("format") {
         Some(Value::String(name)) if reader.formats() == Formats::Assert => {
             match Format::named(name, keywords.draft.is_third()) {
@@ -92,6 +96,39 @@ pub(super) fn read<'a>(
     }
     *schema.string = StringPart { length, tests };
     Ok(())
+}
+
+/// Reads the grammar of a string, and warns of what its notation passes over.
+///
+/// # Errors
+/// Another value than an object with a notation and a text; a notation without a reader; an invalid grammar.
+fn grammar<'a>(
+    reader: &mut Reader<'a, '_>,
+    keywords: &Keywords<'a, '_>,
+    value: &'a Value<'a>,
+) -> Result<StringTest<'a>> {
+    const ALLOWED: &str = "{\"syntax\": \"lark\" or \"regex\", \"definition\": \"the grammar\"}";
+    let invalid = || keywords.invalid(GRAMMAR, value, ALLOWED);
+    let Value::Object(members) = value else { return Err(invalid()) };
+    let (Some(Value::String(syntax)), Some(Value::String(definition)), 2) =
+        (members.get("syntax"), members.get("definition"), members.iter().count())
+    else {
+        return Err(invalid());
+    };
+    let pointer = keywords.location.pointer;
+    if *syntax == "regex" {
+        return Ok(StringTest::Regex(definition));
+    }
+    let Some(known) = reader.grammars().filter(|known| known.syntax() == *syntax) else {
+        return Err(errors::no_reader(keywords.location.pointer, syntax, reader.grammars().is_some()));
+    };
+    reader.spend(definition.len(), pointer)?;
+    let read = known.read(definition, reader.limits());
+    let (_, warnings) = read.map_err(|cause| errors::definition(pointer, &cause))?;
+    for warning in warnings {
+        reader.warn(errors::in_definition(pointer, &warning));
+    }
+    Ok(StringTest::Grammar(definition, known))
 }
 
 /// Warns of a pattern that has another meaning elsewhere, or refuses it.
