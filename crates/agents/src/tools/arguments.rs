@@ -1,6 +1,7 @@
 //! Validation of the arguments of calls against the schemas of their tools.
 
 use super::binding::{Binding, HttpBinding};
+use super::custom::INPUT;
 use super::errors;
 use super::format::{Call, GrammarOptions, in_plain_notation};
 use super::set::{Tool, ToolSet, is_fatal};
@@ -60,7 +61,8 @@ impl ToolSet {
         }
         let schema = tool.arguments.value();
         let arguments = Value::Object(arguments);
-        let found = fault(&schema, &schema, &arguments, "/arguments", 0);
+        let found = fault(&schema, &schema, &arguments, "/arguments", 0)
+            .or_else(|| tool.is_custom.then(|| wrong_input(self.input(call)?, &explanation))?);
         Err(errors::call_arguments(
             found.unwrap_or_else(|| explained(&schema, &arguments, &text, &explanation)),
         ))
@@ -231,6 +233,28 @@ fn explained(schema: &Value, arguments: &Value, text: &str, explanation: &Explan
         Some(part) => made.allowed(excerpt(&part.to_string())),
         None => made,
     }
+}
+
+/// Describes the place where the input of a custom tool leaves its grammar; `None` if the place is not in the input.
+fn wrong_input(input: &str, explanation: &Explanation) -> Option<Diagnostic> {
+    let begin =
+        Value::Object(Map::from_iter([(INPUT.to_owned(), "".into())])).to_string().len() - "\"}".len();
+    let wrong = explanation.position().checked_sub(begin)?;
+    let mut written = 0;
+    let offset = input.char_indices().find_map(|(offset, c)| {
+        written += Value::from(c.to_string()).to_string().len() - "\"\"".len();
+        (written > wrong).then_some(offset)
+    });
+    let offset = offset.unwrap_or(input.len());
+    let rest = &input[offset..];
+    let place = Place::Pointer(format!("/arguments/{INPUT}"));
+    let expected = explanation.expected_text();
+    Some(
+        errors::call_fault("the input is not a word of the tool's grammar", place)
+            .found(if rest.is_empty() { "the end of the input".to_owned() } else { excerpt(rest) })
+            .cause(format!("at {} of the input: expected {expected}", Place::in_text(input, offset)))
+            .help("correct the input; masks allow none that is not a word"),
+    )
 }
 
 /// A step from a value to one of its children.

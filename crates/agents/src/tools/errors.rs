@@ -1,6 +1,6 @@
 //! The errors and findings about tools, with codes `tools/…`.
 
-use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field};
+use grammata::diagnostic::{Diagnostic, Place, did_you_mean, did_you_mean_field, excerpt};
 use grammata::error::{Error, ErrorKind};
 
 pub(super) fn fatal(diagnostic: Diagnostic) -> Error {
@@ -24,6 +24,10 @@ grammata_base::errors! {
     form(found: &str, allowed: &str) =
         Diagnostic "tools/form", "this part of a tool's description has an unknown form"
         found(found) allowed(allowed) help("correct the document");
+
+    /// Returns the diagnostic for a custom tool whose grammar has no words.
+    no_input(found: &str) = Diagnostic "tools/definition", "no input is a word of this tool's grammar"
+        found(excerpt(found)) allowed("a grammar that has words") help("correct the grammar");
 
     /// Returns the diagnostic for a tool whose name is missing or empty.
     no_name() = Diagnostic "tools/no-name", "this tool has no name"
@@ -168,6 +172,23 @@ pub(super) fn schema(place: Place, cause: &Diagnostic, inside: Option<String>) -
         .at(place)
         .cause(format!("{}: {}{inside}", cause.code(), cause.message()))
         .help("correct the schema; the other tools are not touched by it");
+    match cause.found_text() {
+        Some(found) => made.found(found),
+        None => made,
+    }
+}
+
+/// Returns a diagnostic about the grammar of a custom tool as one about the tool.
+pub(super) fn definition(place: Place, cause: &Diagnostic) -> Diagnostic {
+    let within = cause.cause_text().map_or_else(String::new, |within| format!(" ({within})"));
+    let made = Diagnostic::new("tools/definition", "the grammar of this custom tool cannot be used")
+        .at(place)
+        .cause(format!("{}: {}{within}", cause.code(), cause.message()))
+        .help(cause.help_text().unwrap_or("correct the grammar; the other tools are not touched by it"));
+    let made = match cause.allowed_text() {
+        Some(allowed) => made.allowed(allowed),
+        None => made,
+    };
     match cause.found_text() {
         Some(found) => made.found(found),
         None => made,

@@ -13,6 +13,7 @@
 mod address;
 mod arguments;
 mod binding;
+mod custom;
 mod errors;
 mod finding;
 mod form;

@@ -1,8 +1,10 @@
 //! Sets of tools.
 
 use super::binding::Binding;
+use super::custom;
 use super::errors;
 use super::finding::{Finding, Severity};
+use super::format::Call;
 use super::origin::Origins;
 use super::schema::Schema;
 use grammata::diagnostic::{Diagnostic, Place};
@@ -27,6 +29,8 @@ pub struct Tool {
     /// The schema of a successful result, if the document declares one and [`ReadOptions::responses`](
     /// super::ReadOptions::responses) asks for it.
     pub response: Option<Schema>,
+    /// Whether the tool is a custom tool: its only argument is the text `input`, which a grammar may restrict.
+    pub is_custom: bool,
     /// The label of the tool's source, which qualifies a name that occurs in several sources.
     pub label: String,
     /// The document, as an index into the documents that were read; 0 for a tool that belongs to no document.
@@ -47,6 +51,7 @@ impl Tool {
             origins: Origins::default(),
             binding: Binding::Host,
             response: None,
+            is_custom: false,
             label: String::new(),
             document: 0,
             place: Place::Whole,
@@ -147,6 +152,12 @@ impl ToolSet {
     /// Returns the first tool with the name `name`, even if the tool cannot be called.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// Returns the input of a call of a custom tool; `None` if the tool of the call is another.
+    pub fn input<'c>(&self, call: &'c Call) -> Option<&'c str> {
+        let tool = self.tool(&call.tool).filter(|tool| tool.is_custom)?;
+        call.arguments.get(custom::INPUT).filter(|_| tool.refusal.is_none())?.as_str()
     }
 
     /// Compiles the arguments of each tool separately. A tool whose arguments have no value, or whose schema is not

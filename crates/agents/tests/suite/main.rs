@@ -1,5 +1,6 @@
 //! The tests of tools, plans, retrieval, procedures and flows: one module for each topic.
 
+mod custom_tools;
 mod flow_arguments;
 mod flow_cases;
 mod flow_merge;

@@ -71,7 +71,7 @@ grammata_base::errors! {
     builtin(pointer: &str, kind: &str) = "tools/tag-tools", "the family has no builtin tools"
         at(at(pointer))
         found(kind)
-        allowed("`function`")
+        allowed("`function`, `custom`")
         help("describe the tool as a function, or remove it");
 
     /// Returns the error for an unrecognised `tool_choice`.
@@ -106,16 +106,14 @@ grammata_base::errors! {
 }
 
 /// Returns the warning for a tool that is left out, because the style of the family cannot write its arguments.
-/// `place` is the JSON Pointer of the schema of its arguments.
-pub(super) fn left_out(name: &str, mut place: String, style: &str, reason: &Diagnostic) -> Diagnostic {
-    if let Place::Pointer(inside) = reason.place() {
-        place.push_str(inside);
-    }
+/// `place` is that of the schema of its arguments; the reason may have one inside it.
+pub(super) fn left_out(name: &str, place: Place, style: &str, reason: &Diagnostic) -> Diagnostic {
+    let place = if let Place::Pointer(_) = reason.place() { reason.place().clone() } else { place };
     let found = reason.found_text().map(|found| format!(": {found}")).unwrap_or_default();
     let message =
         format!("the tool `{}` is left out, because its arguments cannot be written", excerpt(name));
     Diagnostic::new("tools/left-out", message)
-        .at(at(&place))
+        .at(place)
         .found(excerpt(&format!("{}{found}", reason.message())))
         .allowed(format!("arguments that the style `{style}` can write"))
         .help("change the schema of the tool, or use a family that writes arguments in another style")

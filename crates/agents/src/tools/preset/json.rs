@@ -85,7 +85,7 @@ impl TagPreset {
         let made = TagPreset::named(&request.family)?.structural_tag(&request.tools, &options);
         let mut made = made.map_err(|error| {
             let member = match error.code() {
-                "tools/tag-tools" | "tools/left-out" => "/tools",
+                "tools/tag-tools" | "tools/form" | "tools/definition" | "tools/left-out" => "/tools",
                 "tools/tag-choice" | "tools/unknown-tool" | "tools/no-tools" => "/tool_choice",
                 _ => "/answer",
             };

@@ -348,12 +348,14 @@ impl TagPreset {
         Ok(())
     }
 
-    /// Builds the structural tag of a request. `tools` is the list of a chat completion request: functions, and builtin
-    /// tools with `type`, `name` and `parameters`. A tool whose arguments the family's style cannot write is left out.
+    /// Builds the structural tag of a request. `tools` is the list of a chat completion request: functions, custom tools
+    /// (also as the Responses API has them), and builtin tools with `type`, `name` and `parameters`. A tool whose
+    /// arguments the family's style cannot write is left out. The input of a custom tool is written as the only
+    /// argument `input`, a text.
     ///
     /// # Errors
-    /// `tools/tag-tools` if the list has an invalid form, and `tools/tag-choice` if the choice has, each with a JSON
-    /// Pointer; `tools/unknown-tool` if the choice names a function that is not in the list; `tools/no-tools` if a call
+    /// `tools/tag-tools` if the list has an invalid form, `tools/form` and `tools/definition` if the `format` or the
+    /// grammar of a custom tool is invalid, and `tools/tag-choice` if the choice is, each with a JSON Pointer; `tools/unknown-tool` if the choice names a function that is not in the list; `tools/no-tools` if a call
     /// is required but there are no tools; `tools/left-out` if a call is required and all tools are left out;
     /// `tools/no-markers` if markers are to be tokens and the family names none, or cannot write a part in tokens;
     /// `limit/exceeded` if the list has more than [`catalogue_tools`](Limits::catalogue_tools) tools. If the request has

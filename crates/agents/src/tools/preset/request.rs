@@ -2,18 +2,22 @@
 
 use super::errors;
 use super::mode::ReasoningMode;
+use crate::tools::custom;
+use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::Result;
 use grammata::limits::{LimitKind, Limits};
 use hashbrown::HashSet;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 grammata_base::options! {
     /// The options of a request, apart from its tools.
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct TagOptions {
-        /// `auto` (the default, also for null), `none`, `required`, `{"type": "function", "function": {"name"}}`, a
-        /// builtin tool's `{"type"}`, or `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`.
+        /// `auto` (the default, also for null), `none`, `required`, `{"type": "function", "function": {"name"}}`, the
+        /// same with `custom`, a builtin tool's `{"type"}`, or
+        /// `{"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}`.
         pub tool_choice: Value = Value::Null,
         /// Whether the model reasons first. Families without reasoning ignore the mode. Default: enabled.
         pub reasoning: ReasoningMode = ReasoningMode::Enabled,
@@ -49,26 +53,55 @@ pub(super) enum Calling {
 }
 
 /// A tool that may be called.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tool<'v> {
     pub(super) name: &'v str,
-    /// The index in the list of tools.
-    index: usize,
-    /// The type of a builtin tool; `None` for a function.
-    kind: Option<&'v str>,
+    kind: Kind<'v>,
     /// The schema of the arguments. `None` allows any value: there is no schema, or the function has `strict: false`.
-    pub(super) parameters: Option<&'v Value>,
+    pub(super) parameters: Option<Cow<'v, Value>>,
+    /// The JSON Pointer of this schema in the list of tools; for a custom tool, that of its grammar.
+    pointer: String,
+    /// Warnings about the grammar of a custom tool.
+    pub(super) warnings: Vec<Diagnostic>,
 }
 
-impl Tool<'_> {
+/// The kind of a tool. Functions and custom tools have different names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind<'v> {
+    Function,
+    Custom,
+    /// A builtin tool of this type.
+    Builtin(&'v str),
+}
+
+impl<'v> Tool<'v> {
     pub(super) fn is_builtin(&self) -> bool {
-        self.kind.is_some()
+        self.builtin_type().is_some()
     }
 
-    /// Returns the JSON Pointer of the schema of the arguments in the list of tools.
-    pub(super) fn parameters_at(&self) -> String {
-        let inside = if self.is_builtin() { "" } else { "/function" };
-        format!("/{}{inside}/parameters", self.index)
+    fn builtin_type(&self) -> Option<&'v str> {
+        match self.kind {
+            Kind::Builtin(name) => Some(name),
+            Kind::Function | Kind::Custom => None,
+        }
+    }
+
+    /// Returns how a choice names the tool: by its name, or by the type of a builtin tool.
+    fn key(&self) -> (Kind<'v>, &'v str) {
+        (self.kind, self.builtin_type().unwrap_or(self.name))
+    }
+
+    /// Returns a diagnostic about the schema of the arguments with its place in the list of tools.
+    pub(super) fn located(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.kind {
+            Kind::Custom => diagnostic.at(Place::Pointer(self.pointer.clone())),
+            Kind::Function | Kind::Builtin(_) => errors::inside(diagnostic, &self.pointer),
+        }
+    }
+
+    /// Returns the place of the schema of the arguments in the list of tools.
+    pub(super) fn place(&self) -> Place {
+        Place::Pointer(self.pointer.clone())
     }
 }
 
@@ -79,8 +112,10 @@ pub(super) struct Request<'v> {
     pub(super) calling: Calling,
 }
 
-const CHOICES: &str = "`auto`, `none`, `required`, a function, a builtin tool's type, or `allowed_tools`";
+const CHOICES: &str =
+    "`auto`, `none`, `required`, a function, a custom tool, a builtin tool's type, or `allowed_tools`";
 const FUNCTION: &str = "{\"type\": \"function\", \"function\": {\"name\": …}}";
+const CUSTOM: &str = "{\"type\": \"custom\", \"custom\": {\"name\": …}}";
 
 impl<'v> Request<'v> {
     pub(super) fn read(tools: &'v Value, options: &'v TagOptions, has_builtin: bool) -> Result<Request<'v>> {
@@ -102,9 +137,9 @@ fn list<'v>(tools: &'v Value, limits: &Limits, has_builtin: bool) -> Result<Vec<
     let (mut found, mut names) = (Vec::with_capacity(list.len()), HashSet::with_capacity(list.len()));
     for (index, value) in list.iter().enumerate() {
         let at = format!("/{index}");
-        let tool = tool(value, index)?;
+        let tool = tool(value, index, limits)?;
         match tool.kind {
-            Some(kind) if !has_builtin => return Err(errors::builtin(&format!("{at}/type"), kind)),
+            Kind::Builtin(kind) if !has_builtin => return Err(errors::builtin(&format!("{at}/type"), kind)),
             _ if !names.insert((tool.is_builtin(), tool.name)) => {
                 return Err(errors::duplicate(&at, tool.name));
             }
@@ -123,25 +158,51 @@ fn member<'v>(object: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     object.get(name).filter(|value| !value.is_null())
 }
 
-fn tool<'v>(value: &'v Value, index: usize) -> Result<Tool<'v>> {
+fn tool<'v>(value: &'v Value, index: usize, limits: &Limits) -> Result<Tool<'v>> {
     let at = &format!("/{index}");
     let members = object(value, at)?;
     let kind_at = format!("{at}/type");
     let kind = match member(members, "type") {
         // clients may omit the type of a function
         None if members.contains_key("function") => "function",
+        None if members.contains_key("custom") => "custom",
         None => return Err(errors::tools(at, value, "an object with a `type`")),
         Some(kind) => match kind.as_str().filter(|kind| !kind.is_empty()) {
             Some(kind) => kind,
-            None => return Err(errors::tools(&kind_at, kind, "`function`, or the type of a builtin tool")),
+            None => {
+                return Err(errors::tools(
+                    &kind_at,
+                    kind,
+                    "`function`, `custom`, or the type of a builtin tool",
+                ));
+            }
         },
     };
+    if kind == "custom" {
+        // chat completions have the tool in a member, responses do not
+        let (members, at) = match member(members, "custom") {
+            Some(inner) => {
+                let at = format!("{at}/custom");
+                (object(inner, &at)?, at)
+            }
+            None => (members, at.clone()),
+        };
+        let Some(name) = member(members, "name") else {
+            return Err(errors::tools(&at, value, "a custom tool with a `name`"));
+        };
+        let name = tool_name(name, &format!("{at}/name"))?;
+        let custom::Arguments { schema, pointer, warnings } = custom::read(members, &at, limits)?;
+        let parameters = Some(Cow::Owned(schema));
+        return Ok(Tool { name, kind: Kind::Custom, parameters, pointer, warnings });
+    }
     if kind != "function" {
         let name = match member(members, "name") {
             Some(name) => tool_name(name, &format!("{at}/name"))?,
             None => tool_name(member(members, "type").unwrap_or(&Value::Null), &kind_at)?,
         };
-        return Ok(Tool { name, index, kind: Some(kind), parameters: parameters(members, at)? });
+        let parameters = parameters(members, at)?.map(Cow::Borrowed);
+        let pointer = format!("{at}/parameters");
+        return Ok(Tool { name, kind: Kind::Builtin(kind), parameters, pointer, warnings: Vec::new() });
     }
     let Some(function) = member(members, "function") else { return Err(errors::tools(at, value, FUNCTION)) };
     let at = format!("{at}/function");
@@ -156,7 +217,9 @@ fn tool<'v>(value: &'v Value, index: usize) -> Result<Tool<'v>> {
         Some(Value::Bool(flag)) => *flag,
         Some(other) => return Err(errors::tools(&format!("{at}/strict"), other, "`true` or `false`")),
     };
-    Ok(Tool { name, index, kind: None, parameters: parameters.filter(|_| is_strict) })
+    let parameters = parameters.filter(|_| is_strict).map(Cow::Borrowed);
+    let pointer = format!("{at}/parameters");
+    Ok(Tool { name, kind: Kind::Function, parameters, pointer, warnings: Vec::new() })
 }
 
 /// Parses a name. It must be non-empty, without characters that could end it or the marks around it: white space,
@@ -199,19 +262,14 @@ fn choose<'v>(mut tools: Vec<Tool<'v>>, choice: &Value) -> Result<Request<'v>> {
         _ => return Err(errors::choice("", choice, CHOICES)),
     };
     match object.get("type").and_then(Value::as_str) {
-        Some("function") => {
-            let name = function_name(choice, "")?;
-            let Some(&tool) = tools.iter().find(|tool| !tool.is_builtin() && tool.name == name) else {
-                return Err(errors::unknown_tool("/function/name", name, functions(&tools)));
-            };
-            Ok(Request { tools: vec![tool], calling: Calling::Forced })
-        }
+        Some("function") => named(tools, Kind::Function, choice),
+        Some("custom") => named(tools, Kind::Custom, choice),
         Some("allowed_tools") => {
             let calling = allow(&mut tools, choice)?;
             Ok(Request { tools, calling })
         }
         Some(kind) => {
-            tools.retain(|tool| tool.kind == Some(kind));
+            tools.retain(|tool| tool.kind == Kind::Builtin(kind));
             match tools.len() {
                 1 => Ok(Request { tools, calling: Calling::Forced }),
                 count => Err(errors::builtin_choice("/type", kind, count)),
@@ -221,14 +279,30 @@ fn choose<'v>(mut tools: Vec<Tool<'v>>, choice: &Value) -> Result<Request<'v>> {
     }
 }
 
-fn functions<'t>(tools: &'t [Tool<'_>]) -> impl Iterator<Item = &'t str> {
-    tools.iter().filter(|tool| !tool.is_builtin()).map(|tool| tool.name)
+/// Forces a call of the tool of a kind that a choice names.
+fn named<'v>(mut tools: Vec<Tool<'v>>, kind: Kind<'v>, choice: &Value) -> Result<Request<'v>> {
+    let (name, name_at) = name_of(choice, kind, "")?;
+    match tools.iter().position(|tool| tool.kind == kind && tool.name == name) {
+        Some(place) => Ok(Request { tools: vec![tools.swap_remove(place)], calling: Calling::Forced }),
+        None => Err(errors::unknown_tool(&name_at, name, of_kind(&tools, kind))),
+    }
 }
 
-/// Returns the name in `{"type": "function", "function": {"name": …}}`.
-fn function_name<'c>(choice: &'c Value, at: &str) -> Result<&'c str> {
-    let name = choice.get("function").and_then(|function| function.get("name"));
-    name.and_then(Value::as_str).ok_or_else(|| errors::choice(at, choice, FUNCTION))
+fn of_kind<'t>(tools: &'t [Tool<'_>], kind: Kind<'_>) -> impl Iterator<Item = &'t str> {
+    tools.iter().filter(move |tool| tool.kind == kind).map(|tool| tool.name)
+}
+
+/// Returns the name in `{"type": "function", "function": {"name": …}}`, or that of a custom tool in the same form or
+/// next to its type, and its JSON Pointer.
+fn name_of<'c>(choice: &'c Value, kind: Kind<'_>, at: &str) -> Result<(&'c str, String)> {
+    let member = if kind == Kind::Custom { "custom" } else { "function" };
+    let (inner, inner_at) = match choice.get(member) {
+        None if kind == Kind::Custom => (Some(choice), at.to_owned()),
+        inner => (inner, format!("{at}/{member}")),
+    };
+    let allowed = if kind == Kind::Custom { CUSTOM } else { FUNCTION };
+    let name = inner.and_then(|inner| inner.get("name")).and_then(Value::as_str);
+    Ok((name.ok_or_else(|| errors::choice(at, choice, allowed))?, format!("{inner_at}/name")))
 }
 
 /// Keeps the tools that a choice of the type `allowed_tools` allows, and returns whether a call is required.
@@ -244,31 +318,30 @@ fn allow(tools: &mut Vec<Tool<'_>>, choice: &Value) -> Result<Calling> {
     let Some(references) = allowed.get("tools").and_then(Value::as_array) else {
         return Err(errors::choice(at, allowed, FORM));
     };
-    // the allowed tools, separately for names of functions and types of builtin tools
-    let known = |is_builtin: bool| {
-        let key = move |tool: &Tool<'_>| tool.kind.unwrap_or(tool.name).to_owned();
-        tools.iter().filter(move |tool| tool.is_builtin() == is_builtin).map(key).collect::<HashSet<_>>()
-    };
-    let (known_functions, known_types) = (known(false), known(true));
+    let known: HashSet<(Kind<'_>, &str)> = tools.iter().map(Tool::key).collect();
     let mut kept = HashSet::with_capacity(references.len());
     for (index, reference) in references.iter().enumerate() {
         let at = format!("{at}/tools/{index}");
-        match reference.get("type").and_then(Value::as_str) {
-            Some("function") => {
-                let name = function_name(reference, &at)?;
-                if !known_functions.contains(name) {
-                    return Err(errors::unknown_tool(&format!("{at}/function/name"), name, functions(tools)));
-                }
-                kept.insert((false, name));
-            }
-            Some(kind) if known_types.contains(kind) => {
-                kept.insert((true, kind));
-            }
-            Some(kind) => return Err(errors::builtin_choice(&format!("{at}/type"), kind, 0)),
+        let kind = match reference.get("type").and_then(Value::as_str) {
+            Some("function") => Kind::Function,
+            Some("custom") => Kind::Custom,
+            Some(kind) => Kind::Builtin(kind),
             None => return Err(errors::choice(&at, reference, FUNCTION)),
+        };
+        if let Kind::Builtin(name) = kind {
+            if !known.contains(&(kind, name)) {
+                return Err(errors::builtin_choice(&format!("{at}/type"), name, 0));
+            }
+            kept.insert((kind, name));
+            continue;
         }
+        let (name, name_at) = name_of(reference, kind, &at)?;
+        if !known.contains(&(kind, name)) {
+            return Err(errors::unknown_tool(&name_at, name, of_kind(tools, kind)));
+        }
+        kept.insert((kind, name));
     }
-    tools.retain(|tool| kept.contains(&(tool.is_builtin(), tool.kind.unwrap_or(tool.name))));
+    tools.retain(|tool| kept.contains(&tool.key()));
     match calling {
         Calling::Required if tools.is_empty() => Err(errors::no_tools(at)),
         calling => Ok(calling),

@@ -45,7 +45,7 @@ impl Builder<'_> {
             while let Some(first) = open.first().copied() {
                 let (same, others) = open.into_iter().partition(|way| way.head == first.head);
                 open = others;
-                calls.push(self.call(&same, *tool));
+                calls.push(self.call(&same, tool));
             }
             calls
         };
@@ -53,7 +53,7 @@ impl Builder<'_> {
     }
 
     /// Builds a call in one of several forms, which are equal before the arguments.
-    fn call(self, ways: &[&CallText], tool: Tool<'_>) -> Value {
+    fn call(self, ways: &[&CallText], tool: &Tool<'_>) -> Value {
         let head = ways.first().map_or(&[][..], |way| &way.head);
         let (begin, mut elements) = parts(head, tool.name);
         elements.push(self.arguments(tool));
@@ -87,13 +87,13 @@ impl Builder<'_> {
         tag(&begin, sequence(elements), json!(end))
     }
 
-    fn arguments(self, tool: Tool<'_>) -> Value {
+    fn arguments(self, tool: &Tool<'_>) -> Value {
         let style = self.preset.style.and_then(Spelling::style_name);
         let excludes = match self.options.exclude_special_tokens {
             true => &self.preset.argument_excludes.0[..],
             false => &[],
         };
-        self.values(tool.parameters.unwrap_or(&Value::Bool(true)), style, excludes)
+        self.values(tool.parameters.as_deref().unwrap_or(&Value::Bool(true)), style, excludes)
     }
 
     /// The values of a schema, whose strings have none of `excludes`; without a `style`, in JSON.

@@ -37,16 +37,20 @@ pub(super) fn retain(request: &mut Request<'_>, builder: Builder<'_>) -> Result<
     let mut known: HashMap<String, std::result::Result<Vec<Diagnostic>, Box<Diagnostic>>> = HashMap::new();
     let mut warnings = Warnings::default();
     request.tools.retain(|tool| {
-        let schema = tool.parameters.unwrap_or(&Value::Bool(true));
-        let at = tool.parameters_at();
+        let schema = tool.parameters.as_deref().unwrap_or(&Value::Bool(true));
         match known.entry(schema.to_string()).or_insert_with(|| checked(schema, &options)) {
             Ok(found) => {
-                let found = found.iter().cloned();
-                warnings.arguments.extend(found.map(|warning| errors::inside(warning, &at)));
+                let found = if tool.warnings.is_empty() { &found[..] } else { &tool.warnings };
+                warnings.arguments.extend(found.iter().map(|warning| tool.located(warning.clone())));
                 true
             }
             Err(reason) => {
-                warnings.left_out.push(errors::left_out(tool.name, at, style, reason));
+                warnings.left_out.push(errors::left_out(
+                    tool.name,
+                    tool.place(),
+                    style,
+                    &tool.located((**reason).clone()),
+                ));
                 false
             }
         }

@@ -5,7 +5,7 @@ use super::pointer::join;
 use super::schema::{Schemas, Scope, forbid_undeclared, of_response};
 use super::{Draft, Made, Reading};
 use crate::tools::binding::Binding;
-use crate::tools::errors;
+use crate::tools::{custom, errors};
 use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::Result;
 use rustc_hash::FxHashSet;
@@ -17,8 +17,8 @@ enum Arguments<'d> {
     Schema(&'static str, &'d Value, Dialect),
     /// No arguments.
     None,
-    /// One text (OpenAI's custom tools). A `format` may restrict the text to a language.
-    Text(Option<&'d Value>),
+    /// One text (OpenAI's custom tools), which the `format` of this object may restrict to the words of a grammar.
+    Text(&'d Map<String, Value>),
 }
 
 /// A declared function.
@@ -61,7 +61,7 @@ impl<'d> Declaration<'d> {
         let member = |name: &'static str| object.get(name).map(|value| (name, value));
         let is_gemini = is_of_gemini(&pointer);
         let arguments = if is_custom {
-            Arguments::Text(object.get("format"))
+            Arguments::Text(object)
         } else if let Some((name, schema)) = member("inputSchema").or_else(|| member("input_schema")) {
             Arguments::Schema(name, schema, Dialect::of(schema))
         } else if let Some((name, schema)) = member("parametersJsonSchema") {
@@ -178,7 +178,7 @@ fn arguments(
     let (member, schema, dialect) = match declaration.arguments {
         Arguments::Schema(member, schema, dialect) => (member, schema, dialect),
         Arguments::None => return Ok(Made::of_host(none)),
-        Arguments::Text(format) => return custom(format, &declaration.pointer).map(Made::of_host),
+        Arguments::Text(object) => return custom(object, &declaration.pointer, reading, notes),
     };
     let pointer = join(&declaration.pointer, member);
     if !schema.is_object() {
@@ -210,7 +210,7 @@ fn arguments(
         Some(output) => of_response(output, output, "", Dialect::of(output), reading.budget)?,
         None => None,
     };
-    Ok(Made { schema, binding: Binding::Host, origins, response })
+    Ok(Made { schema, binding: Binding::Host, origins, response, is_custom: false })
 }
 
 /// Returns whether a schema is the one that the TypeScript SDK of MCP lists for each tool whose input is no plain
@@ -259,34 +259,15 @@ fn root(mut schema: Value, is_open: bool, pointer: &str) -> Result<Value> {
     Ok(schema)
 }
 
-/// Returns the schema of the arguments of a custom tool: an object whose only member `input` is a text.
-fn custom(format: Option<&Value>, pointer: &str) -> Result<Value> {
-    let place = || Place::Pointer(join(pointer, "format"));
-    let mut text = json!({"type": "string"});
-    let grammar = format.and_then(|format| format.get("grammar").or(Some(format)));
-    match format.and_then(|format| format.get("type")).and_then(Value::as_str) {
-        None | Some("text") => {}
-        Some("grammar") => {
-            let syntax = grammar.and_then(|grammar| grammar.get("syntax")).and_then(Value::as_str);
-            let definition = grammar.and_then(|grammar| grammar.get("definition")).and_then(Value::as_str);
-            match (syntax, definition) {
-                (Some("regex"), Some(pattern)) => text["pattern"] = format!("^(?:{pattern})$").into(),
-                (Some("lark"), _) => {
-                    let message = "the text of this custom tool has a grammar in a notation that is not read";
-                    return Err(errors::fatal(errors::not_callable(place(), message, "lark", "regex, text")));
-                }
-                _ => {
-                    return Err(errors::fatal(errors::form(
-                        place(),
-                        "no regex",
-                        "`syntax` and `definition`",
-                    )));
-                }
-            }
-        }
-        Some(other) => return Err(errors::fatal(errors::form(place(), other, "text, grammar"))),
-    }
-    Ok(
-        json!({"type": "object", "properties": {"input": text}, "required": ["input"], "additionalProperties": false}),
-    )
+/// Reads the arguments of a custom tool, whose `format` is a member of the object at `pointer`.
+fn custom(
+    object: &Map<String, Value>,
+    pointer: &str,
+    reading: &Reading<'_>,
+    notes: &mut Vec<Diagnostic>,
+) -> Result<Made> {
+    let read = custom::read(object, pointer, &reading.options.limits)?;
+    notes.extend(read.warnings);
+    let origins = vec![(custom::grammar_pointer(), read.pointer), (String::new(), pointer.to_owned())];
+    Ok(Made { origins, is_custom: true, ..Made::of_host(read.schema) })
 }

@@ -110,12 +110,14 @@ struct Made {
     origins: Vec<(String, String)>,
     /// The schema of a successful response, if it is wanted and declared.
     response: Option<Value>,
+    /// Whether the tool is a custom tool.
+    is_custom: bool,
 }
 
 impl Made {
     /// Creates the parts of a tool that the host executes, without origins and response.
     fn of_host(schema: Value) -> Made {
-        Made { schema, binding: Binding::Host, origins: Vec::new(), response: None }
+        Made { schema, binding: Binding::Host, origins: Vec::new(), response: None, is_custom: false }
     }
 }
 
@@ -164,6 +166,7 @@ impl Reading<'_> {
             origins: self.origins.of(&draft.place, made.origins),
             binding: made.binding,
             response: made.response.as_ref().map(|response| self.known.schema(response)),
+            is_custom: made.is_custom,
             label: draft.label.unwrap_or_else(|| self.label.clone()),
             document: self.document,
             place: draft.place,

@@ -271,7 +271,7 @@ impl<'d> Operation<'_, 'd> {
             body,
             outputs: Vec::new(),
         };
-        Made { schema, binding: Binding::Http(Box::new(binding)), origins, response: None }
+        Made { schema, binding: Binding::Http(Box::new(binding)), origins, response: None, is_custom: false }
     }
 
     /// Like [`assemble`](Operation::assemble), with one argument per location: an object of its members.
@@ -349,7 +349,7 @@ impl<'d> Operation<'_, 'd> {
             body,
             outputs: Vec::new(),
         };
-        Made { schema, binding: Binding::Http(Box::new(binding)), origins, response: None }
+        Made { schema, binding: Binding::Http(Box::new(binding)), origins, response: None, is_custom: false }
     }
 }
 
