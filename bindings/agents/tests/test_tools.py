@@ -167,3 +167,24 @@ def test_retrieval():
         assert caught.value.code.startswith(code)
     with pytest.raises(grammata_agents.AgentsError):
         index.search("time", k=0)
+
+
+def test_custom_tools_take_words_of_their_grammar():
+    grammar = {"type": "grammar", "syntax": "lark", "definition": 'start: "(" start ")" | "\\"" /[a-z]+/ "\\""'}
+    chat = {"type": "custom", "custom": {"name": "when", "format": {"type": "grammar", "grammar": {
+        "syntax": "regex", "definition": "[0-9]{4}"}}}}
+    tools = Tools([{"type": "custom", "name": "nest", "format": grammar}, chat, ADD])
+    assert tools.names == ["nest", "when", "add"] and not tools.findings
+    for name in ["hermes", "harmony", "python", "qwen-coder"]:
+        turns = tools.turns(name, choice="required")
+        (call,) = turns.read(turns.render([ToolCall("nest", {"input": '(("ab"))'})])).calls
+        assert call == ToolCall("nest", {"input": '(("ab"))'})
+        with pytest.raises(RejectedError):
+            turns.read(turns.render([ToolCall("nest", {"input": '(("ab")'})]))
+    tools.check("when", {"input": "2026"})
+    with pytest.raises(RejectedError) as caught:
+        tools.check("when", {"input": "20é6"})
+    assert caught.value.place == "#/arguments/input" and "line 1, column 3 of the input" in str(caught.value)
+    broken = Tools([{"type": "custom", "name": "x", "format": {**grammar, "definition": "start: b"}}])
+    (finding,) = broken.findings
+    assert (finding.code, finding.place) == ("tools/definition", "#/0/format/definition")

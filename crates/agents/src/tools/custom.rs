@@ -9,8 +9,10 @@ use grammata::automaton::Automaton;
 use grammata::diagnostic::{Diagnostic, Place};
 use grammata::error::{Error, ErrorKind, Result};
 use grammata::limits::Limits;
-use grammata::syntax::json_schema::compile_value;
+use grammata::syntax::json_schema::{Options, compile_value};
+use grammata::syntax::lark;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// The argument that has the input.
 pub(super) const INPUT: &str = "input";
@@ -27,6 +29,14 @@ pub(super) struct Arguments {
     pub(super) pointer: String,
     /// Warnings about the grammar, with this place.
     pub(super) warnings: Vec<Diagnostic>,
+}
+
+/// Returns options with which the grammars of custom tools are read, which those of schemas alone may lack.
+pub(super) fn reading(options: &Options) -> Cow<'_, Options> {
+    match options.grammars {
+        Some(_) => Cow::Borrowed(options),
+        None => Cow::Owned(options.clone().grammars(Some(lark::IN_STRINGS))),
+    }
 }
 
 /// Returns the pointer into the schema of the arguments under which its grammar is.

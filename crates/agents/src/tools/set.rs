@@ -73,7 +73,7 @@ impl Tool {
     /// A schema that the JSON Schema front end cannot read (`json-schema/…`), or that no value satisfies
     /// (`json-schema/unsatisfiable`); limits.
     pub fn grammar(&self, options: &json_schema::Options) -> Result<Compiled> {
-        compile_value(&self.arguments.value(), options)
+        compile_value(&self.arguments.value(), &custom::reading(options))
     }
 
     /// Returns the place in the document of the part of the schema to which a diagnostic refers.

@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         .answer(answer.as_ref().map(|answer| answer.schema.clone()))
         .limits(limits);
     let made = preset.structural_tag(&tools, &options).map_err(|error| match error.code() {
-        "tools/tag-tools" | "tools/left-out" => {
+        "tools/tag-tools" | "tools/form" | "tools/definition" | "tools/left-out" => {
             error.in_source(&Source::new(&text, Notation::Json)).in_file(&file)
         }
         "limit/exceeded" | "tools/no-markers" => error,

@@ -4,8 +4,8 @@ use super::Values;
 use super::grammar::Writer;
 use super::members::{Member, Plain};
 use super::scalar::{self, Kinds};
-use crate::tools::errors;
 use crate::tools::set::{Tool, is_fatal};
+use crate::tools::{custom, errors};
 use grammata::error::Result;
 use grammata::grammar::analysis::productive;
 use grammata::grammar::{ExprId, FreeText, Members};
@@ -41,7 +41,7 @@ impl Writer<'_> {
         schema: &Value,
         options: &json_schema::Options,
     ) -> Result<Option<ExprId>> {
-        match compile_value(schema, options) {
+        match compile_value(schema, &custom::reading(options)) {
             Ok(Compiled { grammar, .. }) => {
                 let root = grammar.rule(grammar.root()).body;
                 if !productive(&grammar).holds(root) {

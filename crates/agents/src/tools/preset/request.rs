@@ -66,7 +66,7 @@ pub(super) struct Tool<'v> {
 }
 
 /// The kind of a tool. Functions and custom tools have different names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 enum Kind<'v> {
     Function,
     Custom,
@@ -86,9 +86,9 @@ impl<'v> Tool<'v> {
         }
     }
 
-    /// Returns how a choice names the tool: by its name, or by the type of a builtin tool.
-    fn key(&self) -> (Kind<'v>, &'v str) {
-        (self.kind, self.builtin_type().unwrap_or(self.name))
+    /// Returns how a choice names the tool: by its name, or, as the flag says, by the type of a builtin tool.
+    fn key(&self) -> (bool, &'v str) {
+        (self.is_builtin(), self.builtin_type().unwrap_or(self.name))
     }
 
     /// Returns a diagnostic about the schema of the arguments with its place in the list of tools.
@@ -262,14 +262,21 @@ fn choose<'v>(mut tools: Vec<Tool<'v>>, choice: &Value) -> Result<Request<'v>> {
         _ => return Err(errors::choice("", choice, CHOICES)),
     };
     match object.get("type").and_then(Value::as_str) {
-        Some("function") => named(tools, Kind::Function, choice),
-        Some("custom") => named(tools, Kind::Custom, choice),
+        Some(kind @ ("function" | "custom")) => {
+            let (name, at) = name_of(choice, kind, "")?;
+            match tools.iter().position(|tool| !tool.is_builtin() && tool.name == name) {
+                Some(place) => {
+                    Ok(Request { tools: vec![tools.swap_remove(place)], calling: Calling::Forced })
+                }
+                None => Err(errors::unknown_tool(&at, name, named(&tools))),
+            }
+        }
         Some("allowed_tools") => {
             let calling = allow(&mut tools, choice)?;
             Ok(Request { tools, calling })
         }
         Some(kind) => {
-            tools.retain(|tool| tool.kind == Kind::Builtin(kind));
+            tools.retain(|tool| tool.builtin_type() == Some(kind));
             match tools.len() {
                 1 => Ok(Request { tools, calling: Calling::Forced }),
                 count => Err(errors::builtin_choice("/type", kind, count)),
@@ -279,30 +286,21 @@ fn choose<'v>(mut tools: Vec<Tool<'v>>, choice: &Value) -> Result<Request<'v>> {
     }
 }
 
-/// Forces a call of the tool of a kind that a choice names.
-fn named<'v>(mut tools: Vec<Tool<'v>>, kind: Kind<'v>, choice: &Value) -> Result<Request<'v>> {
-    let (name, name_at) = name_of(choice, kind, "")?;
-    match tools.iter().position(|tool| tool.kind == kind && tool.name == name) {
-        Some(place) => Ok(Request { tools: vec![tools.swap_remove(place)], calling: Calling::Forced }),
-        None => Err(errors::unknown_tool(&name_at, name, of_kind(&tools, kind))),
-    }
+/// Returns the names of the tools that a choice selects by name.
+fn named<'t>(tools: &'t [Tool<'_>]) -> impl Iterator<Item = &'t str> {
+    tools.iter().filter(|tool| !tool.is_builtin()).map(|tool| tool.name)
 }
 
-fn of_kind<'t>(tools: &'t [Tool<'_>], kind: Kind<'_>) -> impl Iterator<Item = &'t str> {
-    tools.iter().filter(move |tool| tool.kind == kind).map(|tool| tool.name)
-}
-
-/// Returns the name in `{"type": "function", "function": {"name": …}}`, or that of a custom tool in the same form or
-/// next to its type, and its JSON Pointer.
-fn name_of<'c>(choice: &'c Value, kind: Kind<'_>, at: &str) -> Result<(&'c str, String)> {
-    let member = if kind == Kind::Custom { "custom" } else { "function" };
-    let (inner, inner_at) = match choice.get(member) {
-        None if kind == Kind::Custom => (Some(choice), at.to_owned()),
-        inner => (inner, format!("{at}/{member}")),
+/// Returns the name in `{"type": "function", "function": {"name": …}}`, or in the same with `custom`, and its JSON
+/// Pointer. The Responses API has the name of a custom tool next to the type.
+fn name_of<'c>(choice: &'c Value, kind: &str, at: &str) -> Result<(&'c str, String)> {
+    let (inner, at_inner) = match choice.get(kind) {
+        None if kind == "custom" => (Some(choice), at.to_owned()),
+        inner => (inner, format!("{at}/{kind}")),
     };
-    let allowed = if kind == Kind::Custom { CUSTOM } else { FUNCTION };
+    let allowed = if kind == "custom" { CUSTOM } else { FUNCTION };
     let name = inner.and_then(|inner| inner.get("name")).and_then(Value::as_str);
-    Ok((name.ok_or_else(|| errors::choice(at, choice, allowed))?, format!("{inner_at}/name")))
+    Ok((name.ok_or_else(|| errors::choice(at, choice, allowed))?, format!("{at_inner}/name")))
 }
 
 /// Keeps the tools that a choice of the type `allowed_tools` allows, and returns whether a call is required.
@@ -318,28 +316,23 @@ fn allow(tools: &mut Vec<Tool<'_>>, choice: &Value) -> Result<Calling> {
     let Some(references) = allowed.get("tools").and_then(Value::as_array) else {
         return Err(errors::choice(at, allowed, FORM));
     };
-    let known: HashSet<(Kind<'_>, &str)> = tools.iter().map(Tool::key).collect();
+    let known: HashSet<(bool, &str)> = tools.iter().map(Tool::key).collect();
     let mut kept = HashSet::with_capacity(references.len());
     for (index, reference) in references.iter().enumerate() {
         let at = format!("{at}/tools/{index}");
-        let kind = match reference.get("type").and_then(Value::as_str) {
-            Some("function") => Kind::Function,
-            Some("custom") => Kind::Custom,
-            Some(kind) => Kind::Builtin(kind),
+        let key = match reference.get("type").and_then(Value::as_str) {
+            Some(kind @ ("function" | "custom")) => {
+                let (name, name_at) = name_of(reference, kind, &at)?;
+                if !known.contains(&(false, name)) {
+                    return Err(errors::unknown_tool(&name_at, name, named(tools)));
+                }
+                (false, name)
+            }
+            Some(kind) if known.contains(&(true, kind)) => (true, kind),
+            Some(kind) => return Err(errors::builtin_choice(&format!("{at}/type"), kind, 0)),
             None => return Err(errors::choice(&at, reference, FUNCTION)),
         };
-        if let Kind::Builtin(name) = kind {
-            if !known.contains(&(kind, name)) {
-                return Err(errors::builtin_choice(&format!("{at}/type"), name, 0));
-            }
-            kept.insert((kind, name));
-            continue;
-        }
-        let (name, name_at) = name_of(reference, kind, &at)?;
-        if !known.contains(&(kind, name)) {
-            return Err(errors::unknown_tool(&name_at, name, of_kind(tools, kind)));
-        }
-        kept.insert((kind, name));
+        kept.insert(key);
     }
     tools.retain(|tool| kept.contains(&tool.key()));
     match calling {

@@ -1,5 +1,6 @@
 //! The compiled arguments of tools, created when a name is chosen and cached by content.
 
+use crate::tools::custom;
 use crate::tools::format::{After, CallFormat, GrammarOptions, HOLE, Hole};
 use crate::tools::schema::Schema;
 use crate::tools::set::ToolSet;
@@ -165,7 +166,8 @@ pub(super) fn after_name(
     arguments: &Schema,
     after: After,
 ) -> Result<Section> {
-    let lowered = grammata::syntax::json_schema::compile_value(&arguments.value(), &options.schema)?;
+    let schema = custom::reading(&options.schema);
+    let lowered = grammata::syntax::json_schema::compile_value(&arguments.value(), &schema)?;
     Section::new(compiler, after.call, |hole| {
         format.grammar_after_name(options, &lowered.grammar, after, hole)
     })

@@ -3,6 +3,7 @@
 use super::bits::Bits;
 use super::compiled::CompiledTools;
 use super::subset::Subset;
+use crate::tools::custom;
 use crate::tools::schema::Schema;
 use crate::tools::set::ToolSet;
 use grammata::syntax::json_schema::compile_value;
@@ -57,7 +58,7 @@ pub(super) fn limited_subset(tools: &CompiledTools, subset: Subset, limits: &[Li
     let is_left = |&rank: &u32| {
         let tool = &tools.set().tools()[tools.ranked().tool(rank)];
         let schema = limited_schema(&tool.name, &tool.arguments, limits);
-        schema.is_none_or(|schema| compile_value(&schema, tools.schema_options()).is_ok())
+        schema.is_none_or(|schema| compile_value(&schema, &custom::reading(tools.schema_options())).is_ok())
     };
     let left: Vec<u32> = subset.bits().iter().filter(is_left).collect();
     if left.len() == subset.len() { subset } else { Subset::of(Bits::of(tools.ranked().len(), left)) }
