@@ -5,13 +5,17 @@ use crate::errors::ApiError;
 use grammata_agents::tools::{OutputPart, OutputReader};
 use grammata_decode::{ChosenToken, FinishReason, Generation};
 use hyper::StatusCode;
+use serde_json::Value;
+use std::sync::Arc;
 
 /// A call that a model made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
     pub(crate) id: String,
     pub(crate) name: String,
+    /// The arguments as JSON; for a custom tool its input, once the call has ended.
     pub(crate) arguments: String,
+    pub(crate) is_custom: bool,
 }
 
 /// What an output consists of so far.
@@ -29,22 +33,26 @@ pub(crate) enum Change {
     Reasoning(String),
     Text(String),
     /// A call began. `index` is the number of calls before it.
-    Call { index: usize, id: String, name: String },
+    Call { index: usize, id: String, name: String, is_custom: bool },
     Arguments { index: usize, text: String },
-    CallEnd { index: usize },
+    /// The whole input of a call of a custom tool.
+    Input { index: usize, text: String },
+    CallEnd,
 }
 
 /// Reads the outputs of one generation.
 pub(crate) struct Collector {
     reader: Option<OutputReader>,
+    /// The names of custom tools.
+    custom: Arc<[String]>,
     pub(crate) answer: Answer,
     /// White space between calls, which counts as text only if text follows.
     space: String,
 }
 
 impl Collector {
-    pub(crate) fn new(reader: Option<OutputReader>) -> Collector {
-        Collector { reader, answer: Answer::default(), space: String::new() }
+    pub(crate) fn new(reader: Option<OutputReader>, custom: Arc<[String]>) -> Collector {
+        Collector { reader, custom, answer: Answer::default(), space: String::new() }
     }
 
     /// Takes an output that is not the last one. Returns what it changes.
@@ -92,16 +100,29 @@ impl Collector {
                 OutputPart::CallBegin(name) => {
                     self.space.clear();
                     let (index, id) = (self.answer.calls.len(), crate::ids::new("call_"));
-                    self.answer.calls.push(Call { id: id.clone(), name: name.clone(), arguments: String::new() });
-                    Change::Call { index, id, name }
+                    let is_custom = self.custom.contains(&name);
+                    let call = Call { id: id.clone(), name: name.clone(), arguments: String::new(), is_custom };
+                    self.answer.calls.push(call);
+                    Change::Call { index, id, name, is_custom }
                 }
                 OutputPart::Arguments(text) => {
-                    if let Some(call) = self.answer.calls.last_mut() {
-                        call.arguments.push_str(&text);
+                    let index = self.answer.calls.len().saturating_sub(1);
+                    let Some(call) = self.answer.calls.last_mut() else { continue };
+                    call.arguments.push_str(&text);
+                    // the input of a custom tool is known when its argument is whole
+                    if call.is_custom {
+                        continue;
                     }
-                    Change::Arguments { index: self.answer.calls.len().saturating_sub(1), text }
+                    Change::Arguments { index, text }
                 }
-                OutputPart::CallEnd => Change::CallEnd { index: self.answer.calls.len().saturating_sub(1) },
+                OutputPart::CallEnd => {
+                    let index = self.answer.calls.len().saturating_sub(1);
+                    if let Some(call) = self.answer.calls.last_mut().filter(|call| call.is_custom) {
+                        call.arguments = input(&call.arguments);
+                        changes.push(Change::Input { index, text: call.arguments.clone() });
+                    }
+                    Change::CallEnd
+                }
                 // the parts of a later version
                 _ => continue,
             };
@@ -109,6 +130,12 @@ impl Collector {
         }
         changes
     }
+}
+
+/// Returns the input of a custom tool, which is the one argument of its call.
+fn input(arguments: &str) -> String {
+    let value: Value = serde_json::from_str(arguments).unwrap_or_default();
+    value["input"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Why an output ended, in the words of the protocol.

@@ -51,6 +51,8 @@ pub(crate) struct Prepared {
     compiled: Option<CompiledGrammar>,
     options: GenerationOptions,
     pub(crate) reader: Option<OutputReader>,
+    /// The names of custom tools.
+    pub(crate) custom: Arc<[String]>,
     /// What the order says and the masks do not enforce.
     pub(crate) warnings: Vec<Value>,
     /// Whether an answer, unlike calls, is free text.
@@ -84,7 +86,9 @@ impl App {
         self.metrics.prompt_tokens.inc_by(prompt.len() as u64);
         let compiled = cached.map(|cached| cached.compiled.clone());
         let is_free = matches!(order.format, Format::Text);
-        Ok(Prepared { prompt, compiled, options, reader, warnings, is_free, limit_place: order.max_tokens_name })
+        let custom = order.tools.iter().filter(|tool| tool["type"] == "custom").filter_map(name_of);
+        let custom = custom.map(str::to_owned).collect();
+        Ok(Prepared { prompt, compiled, options, reader, custom, warnings, is_free, limit_place: order.max_tokens_name })
     }
 
     /// Returns the grammar of the outputs of an order, where in the body errors of it are, how they are read, and what is
@@ -229,7 +233,8 @@ fn sampling_place(error: &Error) -> &'static str {
     names.into_iter().find(|name| message.contains(&format!("`{name}`"))).unwrap_or("temperature")
 }
 
-/// Returns the name of a function in the list of tools.
-pub(crate) fn name_of(tool: &Value) -> Option<&str> {
-    tool.get("function")?.get("name")?.as_str()
+/// Returns the name of a function or a custom tool.
+fn name_of(tool: &Value) -> Option<&str> {
+    let named = tool.get("function").or_else(|| tool.get("custom")).unwrap_or(tool);
+    named.get("name")?.as_str()
 }

@@ -136,7 +136,7 @@ async fn whole(
 ) -> Result<Response, ApiError> {
     let (mut choices, mut usage) = (Vec::new(), Usage::new(prepared.prompt.len()));
     for (index, mut outputs) in receivers.into_iter().enumerate() {
-        let mut collector = Collector::new(prepared.reader.clone());
+        let mut collector = Collector::new(prepared.reader.clone(), Arc::clone(&prepared.custom));
         let generation = loop {
             match outputs.recv().await {
                 None => return Err(ApiError::ended()),
@@ -163,11 +163,15 @@ fn choice(app: &App, index: usize, answer: &Answer, generation: &Generation, end
     let content = (!answer.text.is_empty() || !has_calls).then(|| answer.text.clone());
     let mut message = json!({ "role": "assistant", "content": content, "refusal": null });
     if has_calls {
-        let calls = answer.calls.iter().map(|call| {
-            json!({
+        let calls = answer.calls.iter().map(|call| match call.is_custom {
+            true => json!({
+                "id": call.id, "type": "custom",
+                "custom": { "name": call.name, "input": call.arguments },
+            }),
+            false => json!({
                 "id": call.id, "type": "function",
                 "function": { "name": call.name, "arguments": call.arguments },
-            })
+            }),
         });
         message["tool_calls"] = calls.collect();
     }
@@ -263,7 +267,7 @@ impl Writer {
         while let Some((index, output)) = next {
             while collectors.len() <= index {
                 let index = collectors.len();
-                collectors.push(Some(Collector::new(self.prepared.reader.clone())));
+                collectors.push(Some(Collector::new(self.prepared.reader.clone(), Arc::clone(&self.prepared.custom))));
                 scored.push(0);
                 self.chunk(index, json!({ "role": "assistant", "content": "" }), None, None).await?;
             }
@@ -328,13 +332,19 @@ impl Writer {
         let delta = match change {
             Change::Text(text) => json!({ "content": text }),
             Change::Reasoning(text) => json!({ "reasoning_content": text }),
-            Change::Call { index, id, name } => json!({ "tool_calls": [{
+            Change::Call { index, id, name, is_custom: true } => json!({ "tool_calls": [{
+                "index": index, "id": id, "type": "custom", "custom": { "name": name, "input": "" },
+            }] }),
+            Change::Call { index, id, name, is_custom: false } => json!({ "tool_calls": [{
                 "index": index, "id": id, "type": "function", "function": { "name": name, "arguments": "" },
             }] }),
+            Change::Input { index, text } => {
+                json!({ "tool_calls": [{ "index": index, "custom": { "input": text } }] })
+            }
             Change::Arguments { index, text } => {
                 json!({ "tool_calls": [{ "index": index, "function": { "arguments": text } }] })
             }
-            Change::CallEnd { .. } => return Ok(()),
+            Change::CallEnd => return Ok(()),
         };
         self.chunk(index, delta, scores, None).await
     }

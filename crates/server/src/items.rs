@@ -122,6 +122,7 @@ pub(crate) struct List {
 const REASONING: &str = "reasoning";
 const MESSAGE: &str = "message";
 const CALL: &str = "function_call";
+const CUSTOM: &str = "custom_tool_call";
 
 impl List {
     pub(crate) fn items(&self) -> &[Value] {
@@ -149,16 +150,22 @@ impl List {
                 let event = json!({ "content_index": 0, "delta": text, "logprobs": [] });
                 events.push(self.event("response.output_text.delta", event));
             }
-            Change::Call { id, name, .. } => {
+            Change::Call { id, name, is_custom, .. } => {
                 self.close("completed", &mut events);
-                let begin = || json!({ "type": CALL, "call_id": id, "name": name, "arguments": "" });
-                self.open(CALL, "fc_", begin, &mut events);
+                let (kind, prefix, text) =
+                    if is_custom { (CUSTOM, "ctc_", "input") } else { (CALL, "fc_", "arguments") };
+                let begin = || json!({ "type": kind, "call_id": id, "name": name, text: "" });
+                self.open(kind, prefix, begin, &mut events);
+            }
+            Change::Input { text, .. } => {
+                self.append("/input", &text);
+                events.push(self.event("response.custom_tool_call_input.delta", json!({ "delta": text })));
             }
             Change::Arguments { text, .. } => {
                 self.append("/arguments", &text);
                 events.push(self.event("response.function_call_arguments.delta", json!({ "delta": text })));
             }
-            Change::CallEnd { .. } => self.close("completed", &mut events),
+            Change::CallEnd => self.close("completed", &mut events),
         }
         events
     }
@@ -202,6 +209,10 @@ impl List {
             Some(REASONING) => {
                 let event = json!({ "content_index": 0, "text": item["content"][0]["text"] });
                 events.push(self.event("response.reasoning_text.done", event));
+            }
+            Some(CUSTOM) => {
+                let event = json!({ "input": item["input"] });
+                events.push(self.event("response.custom_tool_call_input.done", event));
             }
             _ => {
                 let event = json!({ "arguments": item["arguments"], "name": item["name"] });

@@ -19,7 +19,7 @@ pub(crate) fn tokens(app: &App, order: &Order) -> Result<Vec<u32>, ApiError> {
     let mut template = template.clone();
     if !order.tools.is_empty() && order.tool_choice != json!("none") {
         match reads("tools") {
-            true => template = template.with_variable("tools", Value::Array(order.tools.clone())),
+            true => template = template.with_variable("tools", order.tools.iter().map(as_function).collect()),
             // a template that knows no tools: the model learns of them from a message
             false => messages.insert(0, json!({ "role": "system", "content": introduction(&order.tools) })),
         }
@@ -76,13 +76,30 @@ fn write_calls(message: &mut Value) {
     message["content"] = Value::from(if text.is_empty() { lines } else { format!("{text}\n{lines}") });
 }
 
+/// Describes a custom tool as the function that a model calls in its place: one argument `input`, a text.
+fn as_function(tool: &Value) -> Value {
+    if tool["type"] != "custom" {
+        return tool.clone();
+    }
+    let custom = tool.get("custom").unwrap_or(tool);
+    let grammar = custom["format"].get("grammar").unwrap_or(&custom["format"]);
+    let mut input = json!({ "type": "string" });
+    if let (Some(syntax), Some(definition)) = (grammar["syntax"].as_str(), grammar["definition"].as_str()) {
+        input["description"] = Value::from(format!("A text by this grammar ({syntax}): {definition}"));
+    }
+    json!({ "type": "function", "function": {
+        "name": custom["name"],
+        "description": custom["description"],
+        "parameters": { "type": "object", "properties": { "input": input }, "required": ["input"] },
+    } })
+}
+
 /// Tells a model of tools whose chat template does not.
 fn introduction(tools: &[Value]) -> String {
     let mut text = "You can call these functions:".to_owned();
     for tool in tools {
-        let function = tool.get("function").or_else(|| tool.get("custom")).unwrap_or(tool);
         text.push('\n');
-        text.push_str(&function.to_string());
+        text.push_str(&as_function(tool)["function"].to_string());
     }
     text
 }

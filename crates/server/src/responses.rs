@@ -203,7 +203,7 @@ async fn whole(
     mut outputs: UnboundedReceiver<Output>,
 ) -> Result<Response, ApiError> {
     let mut list = items::List::default();
-    let mut collector = Collector::new(prepared.reader.clone());
+    let mut collector = Collector::new(prepared.reader.clone(), Arc::clone(&prepared.custom));
     let generation = loop {
         match outputs.recv().await {
             None => return Err(ApiError::ended()),
@@ -251,7 +251,7 @@ impl Writer {
         let begun = self.head.value("in_progress", &[], Value::Null);
         self.send("response.created", json!({ "response": begun })).await?;
         self.send("response.in_progress", json!({ "response": begun })).await?;
-        let mut collector = Collector::new(self.prepared.reader.clone());
+        let mut collector = Collector::new(self.prepared.reader.clone(), Arc::clone(&self.prepared.custom));
         let mut next = Some(first);
         loop {
             match next {

@@ -119,6 +119,45 @@ fn a_conversation_with_calls_goes_on() {
 }
 
 #[test]
+fn inputs_of_custom_tools_are_words_of_their_grammars() {
+    let grammar = |syntax: &str, definition: &str| json!({"type": "grammar", "grammar": {"syntax": syntax, "definition": definition}});
+    let custom = |name: &str, format: Value| json!({"type": "custom", "custom": {"name": name, "format": format}});
+    let tools = json!([
+        custom("sql", grammar("lark", "start: \"SELECT \\\"\" NAME \"\\\"\"\nNAME: /[a-z]{1,9}/")),
+        custom("digits", grammar("regex", "[0-9]{3}\n[0-9]")),
+        tools()[1].clone(),
+    ]);
+    for family in FAMILIES {
+        let server = start(Some(family), ServerOptions::default());
+        for name in ["sql", "digits"] {
+            let choice = json!({"type": "custom", "custom": {"name": name}});
+            let members = json!({"tools": tools, "tool_choice": choice, "reasoning_effort": "none", "max_tokens": 120});
+            let value = server.chat(&members).json();
+            let call = &value["choices"][0]["message"]["tool_calls"][0];
+            assert_eq!((&call["type"], &call["custom"]["name"]), (&json!("custom"), &json!(name)), "{family}: {value}");
+            let input = call["custom"]["input"].as_str().unwrap();
+            match name {
+                "sql" => {
+                    let inner = input.strip_prefix("SELECT \"").and_then(|rest| rest.strip_suffix('"'));
+                    assert!(inner.is_some_and(|inner| inner.bytes().all(|byte| byte.is_ascii_lowercase())), "{input}");
+                }
+                _ => assert!(input.len() == 5 && input.as_bytes()[3] == b'\n', "{input}"),
+            }
+            let flat = json!([{"type": "custom", "name": "digits", "format": {"type": "grammar", "syntax": "regex", "definition": "[0-9]{3}\n[0-9]"}}]);
+            let members = json!({"tools": flat, "tool_choice": "required", "reasoning": {"effort": "none"}, "max_output_tokens": 200, "stream": true});
+            let events = server.respond(&members).events();
+            let item = &events.last().unwrap()["response"]["output"][0];
+            assert_eq!(item["type"], "custom_tool_call", "{family}: {events:?}");
+            let deltas: String = events.iter().filter(|event| event["type"] == "response.custom_tool_call_input.delta")
+                .filter(|event| event["output_index"] == 0)
+                .filter_map(|event| event["delta"].as_str()).collect();
+            assert_eq!(item["input"], deltas);
+            assert_eq!(deltas.len(), 5);
+        }
+    }
+}
+
+#[test]
 fn servers_without_a_family_refuse_tools() {
     let server = start(None, ServerOptions::default());
     let refused = server.chat(&json!({"tools": tools()}));
