@@ -59,10 +59,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "guard",
         &["document", "endpoint", "flows", "plan", "procedures", "process", "syntax", "tools", "transitions"],
     ),
-    (
-        "server",
-        &["decode", "mask", "matcher", "serve", "syntax", "tools", "vocabulary"],
-    ),
+    ("server", &["decode", "mask", "matcher", "serve", "syntax", "tools", "vocabulary"]),
     (
         "testing",
         &[

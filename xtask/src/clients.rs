@@ -64,7 +64,14 @@ impl Server {
 
     /// Runs the suite, whose outcomes are recorded in `crates/server/clients/suite.expect`.
     fn suite(&self) -> Result {
-        let suite = ["suites/structured-output/run.py", "--quiet", "--dialect", "openai,vllm,llama-cpp", "--jobs", "2"];
+        let suite = [
+            "suites/structured-output/run.py",
+            "--quiet",
+            "--dialect",
+            "openai,vllm,llama-cpp",
+            "--jobs",
+            "2",
+        ];
         let expected = ["--expect", "crates/server/clients/suite.expect", "--url", &self.address];
         command::run(command(setup::python()?, &suite).args(expected))
     }
@@ -88,7 +95,8 @@ impl Server {
             let from = root().join("crates/server/clients").join(&script);
             std::fs::copy(from, folder.join(&script)).map_err(|error| error.to_string())?;
             if !succeeds(command("npm", &["ls", "--silent"]).args(packages).current_dir(&folder)) {
-                let install = ["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", "."];
+                let install =
+                    ["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", "."];
                 command::run(command("npm", &install).args(packages).current_dir(&folder))?;
             }
             command::run(command("node", &[]).arg(&script).arg(&self.address).current_dir(&folder))?;

@@ -33,7 +33,13 @@ impl Sampler {
     pub fn new(settings: SamplingParams) -> Result<Sampler> {
         settings.check()?;
         let random = ChaCha8Rng::seed_from_u64(settings.seed);
-        Ok(Sampler { settings, random, recent: VecDeque::new(), counts: FxHashMap::default(), host: HostChooser::default() })
+        Ok(Sampler {
+            settings,
+            random,
+            recent: VecDeque::new(),
+            counts: FxHashMap::default(),
+            host: HostChooser::default(),
+        })
     }
 
     /// Returns the settings, with the seed that the random numbers started from.
@@ -75,9 +81,10 @@ impl Sampler {
     /// ignored.
     pub(super) fn adjust(&self, row: &mut [f32]) {
         let SamplingParams { frequency_penalty, presence_penalty, logit_bias, .. } = &self.settings;
-        let counted = self.counts.iter().map(|(&token, &count)| {
-            (token, -(presence_penalty + frequency_penalty * count as f32))
-        });
+        let counted = self
+            .counts
+            .iter()
+            .map(|(&token, &count)| (token, -(presence_penalty + frequency_penalty * count as f32)));
         for (token, change) in logit_bias.iter().copied().chain(counted) {
             if let Some(logit) = row.get_mut(token as usize) {
                 *logit += change;

@@ -84,9 +84,10 @@ impl SamplingParams {
                 "from -2 to 2",
             ),
         ];
-        let biases = self.logit_bias.iter().map(|&(_, bias)| {
-            ("logit_bias", bias, bias.abs() <= MOST_BIAS, "from -100 to 100")
-        });
+        let biases = self
+            .logit_bias
+            .iter()
+            .map(|&(_, bias)| ("logit_bias", bias, bias.abs() <= MOST_BIAS, "from -100 to 100"));
         match checks.into_iter().chain(biases).find(|&(_, _, fine, _)| !fine) {
             Some((name, value, _, allowed)) => Err(errors::setting(name, value, allowed)),
             None => Ok(()),

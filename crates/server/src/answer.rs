@@ -33,10 +33,21 @@ pub(crate) enum Change {
     Reasoning(String),
     Text(String),
     /// A call began. `index` is the number of calls before it.
-    Call { index: usize, id: String, name: String, is_custom: bool },
-    Arguments { index: usize, text: String },
+    Call {
+        index: usize,
+        id: String,
+        name: String,
+        is_custom: bool,
+    },
+    Arguments {
+        index: usize,
+        text: String,
+    },
     /// The whole input of a call of a custom tool.
-    Input { index: usize, text: String },
+    Input {
+        index: usize,
+        text: String,
+    },
     CallEnd,
 }
 
@@ -101,7 +112,8 @@ impl Collector {
                     self.space.clear();
                     let (index, id) = (self.answer.calls.len(), crate::ids::new("call_"));
                     let is_custom = self.custom.contains(&name);
-                    let call = Call { id: id.clone(), name: name.clone(), arguments: String::new(), is_custom };
+                    let call =
+                        Call { id: id.clone(), name: name.clone(), arguments: String::new(), is_custom };
                     self.answer.calls.push(call);
                     Change::Call { index, id, name, is_custom }
                 }
@@ -152,7 +164,9 @@ impl Ending {
     pub(crate) fn of(generation: &Generation, answer: &Answer, is_free: bool) -> Ending {
         let is_complete = generation.finish.is_complete() && !(is_free && answer.calls.is_empty());
         match &generation.finish {
-            FinishReason::TokenLimit { .. } | FinishReason::ContextLimit { .. } | FinishReason::Timeout { .. }
+            FinishReason::TokenLimit { .. }
+            | FinishReason::ContextLimit { .. }
+            | FinishReason::Timeout { .. }
                 if !is_complete =>
             {
                 Ending::Length

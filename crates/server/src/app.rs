@@ -88,7 +88,16 @@ impl App {
         let is_free = matches!(order.format, Format::Text);
         let custom = order.tools.iter().filter(|tool| tool["type"] == "custom").filter_map(name_of);
         let custom = custom.map(str::to_owned).collect();
-        Ok(Prepared { prompt, compiled, options, reader, custom, warnings, is_free, limit_place: order.max_tokens_name })
+        Ok(Prepared {
+            prompt,
+            compiled,
+            options,
+            reader,
+            custom,
+            warnings,
+            is_free,
+            limit_place: order.max_tokens_name,
+        })
     }
 
     /// Returns the grammar of the outputs of an order, where in the body errors of it are, how they are read, and what is
@@ -103,7 +112,8 @@ impl App {
             Format::Schema { schema, place } => Some((schema, *place)),
             Format::Grammar { source, place } => {
                 if !order.tools.is_empty() {
-                    let message = format!("`{place}` cannot be used together with `tools`; a JSON Schema can");
+                    let message =
+                        format!("`{place}` cannot be used together with `tools`; a JSON Schema can");
                     return Err(ApiError::unsupported(place, message));
                 }
                 return Ok((Some(source.clone()), place, None, Vec::new()));
@@ -114,9 +124,8 @@ impl App {
                 let message = "this server was started without `--family`, so it does not know how the model writes calls";
                 return Err(ApiError::unsupported("tools", message));
             }
-            let schema = answer.map(|(schema, place)| {
-                (Source::JsonSchema(schema.to_string(), Format::options()), place)
-            });
+            let schema = answer
+                .map(|(schema, place)| (Source::JsonSchema(schema.to_string(), Format::options()), place));
             let (source, place) = schema.map_or((None, ""), |(source, place)| (Some(source), place));
             return Ok((source, place, None, Vec::new()));
         };
@@ -134,7 +143,8 @@ impl App {
             .limits(self.limits.clone());
         let tools = Value::Array(order.tools.clone());
         let made = family.preset.structural_tag(&tools, &options);
-        let made = made.map_err(|error| ApiError::of(&error, place_of(&error, answer.map(|(_, place)| place))))?;
+        let made =
+            made.map_err(|error| ApiError::of(&error, place_of(&error, answer.map(|(_, place)| place))))?;
         let names = order.tools.iter().filter_map(name_of);
         let reader = family.preset.reader(names, reasoning).map_err(|error| ApiError::of(&error, "tools"))?;
         let warnings = made.warnings.iter().chain(&made.tool_warnings).chain(&made.answer_warnings);
@@ -191,7 +201,10 @@ impl App {
         outputs: u32,
     ) -> Result<Vec<mpsc::UnboundedReceiver<Output>>, ApiError> {
         let submit = |index: u32| {
-            let matcher = prepared.compiled.as_ref().map(|compiled| Box::new(compiled.matcher()) as Box<dyn Constraint>);
+            let matcher = prepared
+                .compiled
+                .as_ref()
+                .map(|compiled| Box::new(compiled.matcher()) as Box<dyn Constraint>);
             let mut options = prepared.options.clone();
             options.sampling.seed = options.sampling.seed.wrapping_add(u64::from(index));
             let request = Request::new(prepared.prompt.clone(), matcher, options);
@@ -229,7 +242,15 @@ fn place_of(error: &Error, answer: Option<&'static str>) -> &'static str {
 /// Returns the member of the body that an error of the settings of sampling is about.
 fn sampling_place(error: &Error) -> &'static str {
     let message = error.diagnostic().message();
-    let names = ["temperature", "top_p", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty", "logit_bias"];
+    let names = [
+        "temperature",
+        "top_p",
+        "min_p",
+        "repetition_penalty",
+        "frequency_penalty",
+        "presence_penalty",
+        "logit_bias",
+    ];
     names.into_iter().find(|name| message.contains(&format!("`{name}`"))).unwrap_or("temperature")
 }
 

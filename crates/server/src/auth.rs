@@ -1,8 +1,8 @@
 //! The key of the server.
 
 use crate::errors::ApiError;
-use hyper::header::{self, HeaderMap};
 use hyper::StatusCode;
+use hyper::header::{self, HeaderMap};
 use sha2::{Digest, Sha256};
 
 /// The hash of a key. Comparing hashes takes the same time whichever bytes of a key are wrong, and says nothing of the key.

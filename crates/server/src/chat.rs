@@ -2,13 +2,13 @@
 
 use crate::answer::{Answer, Change, Collector, Ending, failure};
 use crate::app::{App, Prepared};
+use crate::body::{self, Response};
 use crate::engine::Output;
 use crate::errors::ApiError;
 use crate::format::{self, StructuredOutputs};
 use crate::request::{self, Order, only};
 use crate::stream::{self, Events, Gone};
 use crate::{ids, messages};
-use crate::body::{self, Response};
 use grammata_decode::{ChosenToken, Generation};
 use hyper::StatusCode;
 use serde::Deserialize;
@@ -17,9 +17,27 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 const MEMBERS: &[&str] = &[
-    "model", "messages", "response_format", "structured_outputs", "grammar", "json_schema", "tools", "tool_choice",
-    "parallel_tool_calls", "stream", "stream_options", "n", "logprobs", "top_logprobs", "max_tokens",
-    "max_completion_tokens", "reasoning_effort", "store", "service_tier", "modalities", "verbosity",
+    "model",
+    "messages",
+    "response_format",
+    "structured_outputs",
+    "grammar",
+    "json_schema",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "stream",
+    "stream_options",
+    "n",
+    "logprobs",
+    "top_logprobs",
+    "max_tokens",
+    "max_completion_tokens",
+    "reasoning_effort",
+    "store",
+    "service_tier",
+    "modalities",
+    "verbosity",
 ];
 
 #[derive(Debug, Deserialize)]
@@ -75,7 +93,8 @@ impl ChatRequest {
         if self.top_logprobs.is_some() && !log_probabilities {
             return Err(ApiError::invalid("top_logprobs", "`top_logprobs` needs `logprobs`: true"));
         }
-        let format = format::one_of(self.response_format, self.structured_outputs, self.grammar, self.json_schema)?;
+        let format =
+            format::one_of(self.response_format, self.structured_outputs, self.grammar, self.json_schema)?;
         Ok(Order {
             messages: messages::of_chat(self.messages)?,
             tools: self.tools.unwrap_or_default(),
@@ -98,7 +117,8 @@ pub(crate) async fn answer(app: Arc<App>, body: &[u8]) -> Result<Response, ApiEr
     let (request, settings): (ChatRequest, _) = request::read(body, MEMBERS)?;
     app.check_model(&request.model)?;
     let is_stream = request.stream.unwrap_or(false);
-    let with_usage = request.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false);
+    let with_usage =
+        request.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false);
     if request.stream_options.is_some() && !is_stream {
         return Err(ApiError::invalid("stream_options", "`stream_options` needs `stream`: true"));
     }
@@ -267,11 +287,15 @@ impl Writer {
         while let Some((index, output)) = next {
             while collectors.len() <= index {
                 let index = collectors.len();
-                collectors.push(Some(Collector::new(self.prepared.reader.clone(), Arc::clone(&self.prepared.custom))));
+                collectors.push(Some(Collector::new(
+                    self.prepared.reader.clone(),
+                    Arc::clone(&self.prepared.custom),
+                )));
                 scored.push(0);
                 self.chunk(index, json!({ "role": "assistant", "content": "" }), None, None).await?;
             }
-            let (Some(Some(collector)), Some(scored)) = (collectors.get_mut(index), scored.get_mut(index)) else {
+            let (Some(Some(collector)), Some(scored)) = (collectors.get_mut(index), scored.get_mut(index))
+            else {
                 next = merged.recv().await;
                 continue;
             };

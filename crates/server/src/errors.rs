@@ -46,7 +46,13 @@ impl ApiError {
         param: impl Into<Option<String>>,
         message: impl Into<String>,
     ) -> ApiError {
-        ApiError { status, param: param.into(), code: code.into(), message: message.into(), details: Vec::new() }
+        ApiError {
+            status,
+            param: param.into(),
+            code: code.into(),
+            message: message.into(),
+            details: Vec::new(),
+        }
     }
 
     /// A parameter with a value that it cannot have.
@@ -61,11 +67,21 @@ impl ApiError {
 
     /// There is no room for the request.
     pub(crate) fn busy() -> ApiError {
-        ApiError::new(StatusCode::TOO_MANY_REQUESTS, "server_busy", None, "too many requests wait; ask again later")
+        ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "server_busy",
+            None,
+            "too many requests wait; ask again later",
+        )
     }
 
     pub(crate) fn ended() -> ApiError {
-        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", None, "the model does not run any more")
+        ApiError::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "server_error",
+            None,
+            "the model does not run any more",
+        )
     }
 
     /// An error of the library about what is at `param` of the body.

@@ -74,7 +74,10 @@ fn read(form: Value, places: Places) -> Result<Format, ApiError> {
                         Some(Value::Object(members)) => members,
                         _ => {
                             let at = format!("{}.{named}", places.form);
-                            return Err(ApiError::invalid(&at, format!("`{at}` must be an object with a `schema`")));
+                            return Err(ApiError::invalid(
+                                &at,
+                                format!("`{at}` must be an object with a `schema`"),
+                            ));
                         }
                     }
                 }
@@ -90,8 +93,9 @@ fn read(form: Value, places: Places) -> Result<Format, ApiError> {
         _ => {
             let at = format!("{}.type", places.form);
             let found = kind.unwrap_or_default();
-            let message =
-                format!("`{at}` is {found}; it must be `text`, `json_object`, `json_schema` or `structural_tag`");
+            let message = format!(
+                "`{at}` is {found}; it must be `text`, `json_object`, `json_schema` or `structural_tag`"
+            );
             Err(ApiError::unsupported(&at, message))
         }
     }
@@ -108,7 +112,9 @@ fn schema(mut named: Map<String, Value>, places: Places) -> Result<Format, ApiEr
         return Err(ApiError::invalid(&at, format!("`{at}` must be `true` or `false`")));
     }
     match named.remove("schema") {
-        Some(schema @ (Value::Object(_) | Value::Bool(_))) => Ok(Format::Schema { schema, place: places.schema }),
+        Some(schema @ (Value::Object(_) | Value::Bool(_))) => {
+            Ok(Format::Schema { schema, place: places.schema })
+        }
         _ => {
             let message = format!("`{}` must be a JSON Schema: an object", places.schema);
             Err(ApiError::invalid(places.schema, message))
@@ -135,7 +141,9 @@ impl StructuredOutputs {
     fn read(self) -> Result<Format, ApiError> {
         let mut formats = Vec::new();
         formats.extend(self.json.map(|schema| schema_of(schema, "structured_outputs.json")).transpose()?);
-        formats.extend(self.json_object.filter(|is_set| *is_set).map(|_| any_object("structured_outputs.json_object")));
+        formats.extend(
+            self.json_object.filter(|is_set| *is_set).map(|_| any_object("structured_outputs.json_object")),
+        );
         formats.extend(self.regex.map(|regex| grammar(Source::regex(regex), "structured_outputs.regex")));
         formats.extend(self.choice.map(|texts| choice(&texts)).transpose()?);
         formats.extend(self.grammar.map(|text| {
@@ -202,7 +210,11 @@ pub(crate) fn one_of(
         formats.push(("structured_outputs", structured.read()?));
     }
     formats.extend(gbnf.map(|text| ("grammar", grammar(Source::gbnf(text), "grammar"))));
-    formats.extend(schema.map(|schema| schema_of(schema, "json_schema").map(|format| ("json_schema", format))).transpose()?);
+    formats.extend(
+        schema
+            .map(|schema| schema_of(schema, "json_schema").map(|format| ("json_schema", format)))
+            .transpose()?,
+    );
     match formats.len() {
         0 => Ok(Format::Text),
         1 => Ok(formats.remove(0).1),

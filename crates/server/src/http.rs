@@ -2,10 +2,10 @@
 
 use crate::app::App;
 use crate::auth::Key;
+use crate::body::{self, Response};
 use crate::errors::ApiError;
 use crate::metrics::Answered;
 use crate::{ServerOptions, chat, responses};
-use crate::body::{self, Response};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
@@ -106,7 +106,8 @@ impl Service {
     {
         let path = request.uri().path().to_owned();
         if place == Place::Unknown {
-            let message = format!("there is nothing at `{path}`; docs/serve.md lists the places of this server");
+            let message =
+                format!("there is nothing at `{path}`; docs/serve.md lists the places of this server");
             return Err(ApiError::new(StatusCode::NOT_FOUND, "unknown_url", None, message));
         }
         if request.method() != place.method() {
@@ -125,7 +126,8 @@ impl Service {
             Place::Models => self.models(path.strip_prefix("/v1/models/")),
             _ => {
                 let mut response = Response::new(body::Body::Left(Full::from(self.app.metrics.text())));
-                let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+                let kind =
+                    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
                 response.headers_mut().insert(header::CONTENT_TYPE, kind);
                 Ok(response)
             }
@@ -142,7 +144,12 @@ impl Service {
         let kind = kind.map(|kind| kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
         if kind.as_deref() != Some("application/json") {
             let message = "the header `Content-Type` must be `application/json`";
-            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", None, message));
+            return Err(ApiError::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_media_type",
+                None,
+                message,
+            ));
         }
         let body = Limited::new(request.into_body(), self.body_bytes).collect();
         match tokio::time::timeout(self.read_time, body).await {

@@ -40,7 +40,11 @@ pub(crate) fn messages(input: Value, instructions: Option<String>) -> Result<Vec
                 };
                 let call = json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } });
                 // the calls of one turn are in one message
-                match made.last_mut().and_then(|last| last.get_mut("tool_calls")).and_then(Value::as_array_mut) {
+                match made
+                    .last_mut()
+                    .and_then(|last| last.get_mut("tool_calls"))
+                    .and_then(Value::as_array_mut)
+                {
                     Some(calls) => calls.push(call),
                     None => made.push(json!({ "role": "assistant", "content": null, "tool_calls": [call] })),
                 }
@@ -48,19 +52,29 @@ pub(crate) fn messages(input: Value, instructions: Option<String>) -> Result<Vec
             "function_call_output" | "custom_tool_call_output" => {
                 let output = match item.remove("output") {
                     Some(text @ Value::String(_)) => text,
-                    Some(parts @ Value::Array(_)) => Value::from(messages::text(parts, &format!("{at}.output"))?),
+                    Some(parts @ Value::Array(_)) => {
+                        Value::from(messages::text(parts, &format!("{at}.output"))?)
+                    }
                     _ => {
                         let at = format!("{at}.output");
-                        return Err(ApiError::invalid(&at, format!("`{at}` must be a text or a list of parts")));
+                        return Err(ApiError::invalid(
+                            &at,
+                            format!("`{at}` must be a text or a list of parts"),
+                        ));
                     }
                 };
-                made.push(json!({ "role": "tool", "content": output, "tool_call_id": item.remove("call_id") }));
+                made.push(
+                    json!({ "role": "tool", "content": output, "tool_call_id": item.remove("call_id") }),
+                );
             }
             // what a model thought earlier is not shown to it again
             "reasoning" => {}
             _ => {
                 let at = format!("{at}.type");
-                return Err(ApiError::unsupported(&at, format!("`{at}` is `{kind}`, which this server does not support")));
+                return Err(ApiError::unsupported(
+                    &at,
+                    format!("`{at}` is `{kind}`, which this server does not support"),
+                ));
             }
         }
     }
@@ -90,7 +104,10 @@ pub(crate) fn tools(tools: Vec<Value>) -> Result<Vec<Value>, ApiError> {
             kind => {
                 let at = format!("{at}.type");
                 let kind = kind.unwrap_or("missing");
-                Err(ApiError::unsupported(&at, format!("`{at}` is `{kind}`; this server supports `function` and `custom`")))
+                Err(ApiError::unsupported(
+                    &at,
+                    format!("`{at}` is `{kind}`; this server supports `function` and `custom`"),
+                ))
             }
         }
     };
@@ -137,14 +154,21 @@ impl List {
                 let begin = || json!({ "type": REASONING, "summary": [], "content": [{ "type": "reasoning_text", "text": "" }] });
                 self.open(REASONING, "rs_", begin, &mut events);
                 self.append("/content/0/text", &text);
-                events.push(self.event("response.reasoning_text.delta", json!({ "content_index": 0, "delta": text })));
+                events.push(
+                    self.event("response.reasoning_text.delta", json!({ "content_index": 0, "delta": text })),
+                );
             }
             Change::Text(text) => {
                 let part = || json!({ "type": "output_text", "text": "", "annotations": [], "logprobs": [] });
                 let begin = || json!({ "type": MESSAGE, "role": "assistant", "content": [] });
                 if self.open(MESSAGE, "msg_", begin, &mut events) {
                     self.last(|item| item["content"] = json!([part()]));
-                    events.push(self.event("response.content_part.added", json!({ "content_index": 0, "part": part() })));
+                    events.push(
+                        self.event(
+                            "response.content_part.added",
+                            json!({ "content_index": 0, "part": part() }),
+                        ),
+                    );
                 }
                 self.append("/content/0/text", &text);
                 let event = json!({ "content_index": 0, "delta": text, "logprobs": [] });
@@ -189,7 +213,10 @@ impl List {
         item["status"] = Value::from("in_progress");
         self.items.push(item.clone());
         self.is_open = true;
-        events.push(("response.output_item.added", json!({ "output_index": self.items.len() - 1, "item": item })));
+        events.push((
+            "response.output_item.added",
+            json!({ "output_index": self.items.len() - 1, "item": item }),
+        ));
         true
     }
 
@@ -204,7 +231,9 @@ impl List {
                 let part = &item["content"][0];
                 let event = json!({ "content_index": 0, "text": part["text"], "logprobs": [] });
                 events.push(self.event("response.output_text.done", event));
-                events.push(self.event("response.content_part.done", json!({ "content_index": 0, "part": part })));
+                events.push(
+                    self.event("response.content_part.done", json!({ "content_index": 0, "part": part })),
+                );
             }
             Some(REASONING) => {
                 let event = json!({ "content_index": 0, "text": item["content"][0]["text"] });

@@ -14,20 +14,35 @@ pub(crate) fn of_chat(messages: Vec<Value>) -> Result<Vec<Value>, ApiError> {
     if messages.is_empty() {
         return Err(ApiError::invalid("messages", "`messages` is empty; it must have a message"));
     }
-    messages.into_iter().enumerate().map(|(index, message)| one(message, &format!("messages.{index}"))).collect()
+    messages
+        .into_iter()
+        .enumerate()
+        .map(|(index, message)| one(message, &format!("messages.{index}")))
+        .collect()
 }
 
 fn one(message: Value, at: &str) -> Result<Value, ApiError> {
     let Value::Object(mut message) = message else {
-        return Err(ApiError::invalid(at, format!("`{at}` is no object; a message has a `role` and a `content`")));
+        return Err(ApiError::invalid(
+            at,
+            format!("`{at}` is no object; a message has a `role` and a `content`"),
+        ));
     };
     let role = message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
     if !ROLES.contains(&&*role) {
         let at = format!("{at}.role");
         return Err(ApiError::invalid(&at, format!("`{at}` must be one of {}", ROLES.join(", "))));
     }
-    const MEMBERS: [&str; 8] =
-        ["role", "content", "name", "tool_calls", "tool_call_id", "refusal", "reasoning_content", "reasoning"];
+    const MEMBERS: [&str; 8] = [
+        "role",
+        "content",
+        "name",
+        "tool_calls",
+        "tool_call_id",
+        "refusal",
+        "reasoning_content",
+        "reasoning",
+    ];
     if let Some(name) = message.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
         let at = format!("{at}.{name}");
         return Err(ApiError::unsupported(&at, format!("`{at}` is not supported in a message")));
@@ -49,8 +64,9 @@ fn one(message: Value, at: &str) -> Result<Value, ApiError> {
         return Err(ApiError::invalid(&at, format!("`{at}` is missing")));
     }
     let calls = calls.into_iter().enumerate();
-    let calls: Vec<Value> =
-        calls.map(|(index, call)| read_call(call, &format!("{at}.tool_calls.{index}"))).collect::<Result<_, _>>()?;
+    let calls: Vec<Value> = calls
+        .map(|(index, call)| read_call(call, &format!("{at}.tool_calls.{index}")))
+        .collect::<Result<_, _>>()?;
     // templates know the role by its older name
     let role = if role == "developer" { "system" } else { &*role };
     let mut made = Map::from_iter([

@@ -61,8 +61,16 @@ impl Metrics {
         registry.register("prompt_tokens", "Tokens of prompts", metrics.prompt_tokens.clone());
         registry.register("generated_tokens", "Tokens of outputs", metrics.generated_tokens.clone());
         registry.register("mask_seconds", "Seconds in masks", metrics.mask_seconds.clone());
-        registry.register("model_seconds", "Seconds that outputs waited for the model", metrics.model_seconds.clone());
-        registry.register("step_seconds", "Seconds of the thread of the model in steps", metrics.step_seconds.clone());
+        registry.register(
+            "model_seconds",
+            "Seconds that outputs waited for the model",
+            metrics.model_seconds.clone(),
+        );
+        registry.register(
+            "step_seconds",
+            "Seconds of the thread of the model in steps",
+            metrics.step_seconds.clone(),
+        );
         registry.register("running", "Outputs that are being generated", metrics.running.clone());
         registry.register("waiting", "Outputs that wait for their beginning", metrics.waiting.clone());
         let shared = "Tokens of prompts that another sequence held, so that they were not computed again";
@@ -71,7 +79,13 @@ impl Metrics {
     }
 
     /// Records a step of the scheduler.
-    pub(crate) fn stepped(&self, time: Duration, running: usize, waiting: usize, counts: SchedulerStatistics) {
+    pub(crate) fn stepped(
+        &self,
+        time: Duration,
+        running: usize,
+        waiting: usize,
+        counts: SchedulerStatistics,
+    ) {
         self.step_seconds.inc_by(time.as_secs_f64());
         for (gauge, value) in
             [(&self.running, running), (&self.waiting, waiting), (&self.shared_tokens, counts.shared_tokens)]

@@ -68,7 +68,9 @@ fn merge_system(messages: &mut Vec<Value>) {
 
 /// Writes the calls of a message into its text.
 fn write_calls(message: &mut Value) {
-    let Some(calls) = message.as_object_mut().and_then(|message| message.remove("tool_calls")) else { return };
+    let Some(calls) = message.as_object_mut().and_then(|message| message.remove("tool_calls")) else {
+        return;
+    };
     let calls = calls.as_array().into_iter().flatten();
     let lines: Vec<String> = calls.map(|call| call["function"].to_string()).collect();
     let text = message["content"].as_str().unwrap_or_default();

@@ -150,8 +150,20 @@ pub(crate) fn outputs(n: Option<u32>) -> Result<u32, ApiError> {
 
 /// The members of the settings.
 const SETTINGS: &[&str] = &[
-    "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty", "logit_bias",
-    "min_tokens", "seed", "stop", "complete", "timeout", "chat_template_kwargs",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "repetition_penalty",
+    "frequency_penalty",
+    "presence_penalty",
+    "logit_bias",
+    "min_tokens",
+    "seed",
+    "stop",
+    "complete",
+    "timeout",
+    "chat_template_kwargs",
 ];
 
 /// Members that say something about the client, and nothing about the output.

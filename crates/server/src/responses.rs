@@ -2,13 +2,13 @@
 
 use crate::answer::{Change, Collector, Ending, failure};
 use crate::app::{App, Prepared};
+use crate::body::{self, Response};
 use crate::engine::Output;
 use crate::errors::ApiError;
 use crate::format;
 use crate::request::{self, Format, Order, only};
 use crate::stream::{Events, Gone};
 use crate::{ids, items};
-use crate::body::{self, Response};
 use grammata_decode::Generation;
 use hyper::StatusCode;
 use serde::Deserialize;
@@ -17,9 +17,24 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 const MEMBERS: &[&str] = &[
-    "model", "input", "instructions", "text", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options",
-    "max_output_tokens", "reasoning", "store", "previous_response_id", "conversation", "background", "include",
-    "truncation", "service_tier",
+    "model",
+    "input",
+    "instructions",
+    "text",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "stream",
+    "stream_options",
+    "max_output_tokens",
+    "reasoning",
+    "store",
+    "previous_response_id",
+    "conversation",
+    "background",
+    "include",
+    "truncation",
+    "service_tier",
 ];
 
 #[derive(Debug, Deserialize)]
@@ -74,7 +89,8 @@ impl ResponsesRequest {
         only("include", self.include.as_ref(), &[json!([]), Value::Null])?;
         only("truncation", self.truncation.as_ref(), &[json!("disabled"), Value::Null])?;
         only("service_tier", self.service_tier.as_ref(), &[json!("auto"), json!("default"), Value::Null])?;
-        let obfuscation = self.stream_options.and_then(|options| options.include_obfuscation).map(Value::from);
+        let obfuscation =
+            self.stream_options.and_then(|options| options.include_obfuscation).map(Value::from);
         only("stream_options.include_obfuscation", obfuscation.as_ref(), &[json!(false)])?;
         let (mut form, mut echoed) = (Format::Text, json!({ "type": "text" }));
         if let Some(text) = self.text {

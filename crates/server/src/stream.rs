@@ -1,7 +1,7 @@
 //! Answers in events (`text/event-stream`).
 
-use crate::engine::Output;
 use crate::body::{Body, Response};
+use crate::engine::Output;
 use http_body_util::StreamBody;
 use hyper::body::{Bytes, Frame};
 use hyper::header::{self, HeaderValue};

@@ -306,7 +306,10 @@ fn the_likelihood_of_1_is_not_that_of_10() {
     assert_eq!(asked(9).1, 0);
 }
 
-fn chosen(mode: PromptMode, logits: impl FnMut(&[u32]) -> Vec<f32> + Send) -> Result<(Vec<usize>, Option<f64>)> {
+fn chosen(
+    mode: PromptMode,
+    logits: impl FnMut(&[u32]) -> Vec<f32> + Send,
+) -> Result<(Vec<usize>, Option<f64>)> {
     let mut model = Function::new(WIDTH, logits);
     let mut policy =
         ModelPolicy::new(&mut model, vocabulary(), Box::new(ByteEncoder), options(mode, 1)).unwrap();

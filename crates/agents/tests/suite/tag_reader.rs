@@ -57,12 +57,15 @@ fn cut(text: &str, random: &mut StdRng) -> Vec<String> {
 
 fn tools() -> (Value, Vec<&'static str>) {
     let of = |name: &str, parameters: Value| json!({"type": "function", "function": {"name": name, "parameters": parameters}});
-    let text = json!({"type": "object", "properties": {"q": {"type": "string", "maxLength": 9}, "n": {"type": "integer"}},
+    let text = json!({"type": "object", "properties": {"q": {"type": "string", "maxLength": 9}, "n": {"enum": [1, -20, 0.5]}},
         "required": ["q"], "additionalProperties": false});
     let tools = json!([
         of("get", text.clone()),
-        of("get_all", json!({"type": "object", "properties": {"deep": {"type": "object", "properties": {"x": {"enum": ["}", "]\"", "\\"]}},
-            "required": ["x"]}}, "required": ["deep"], "additionalProperties": false})),
+        of(
+            "get_all",
+            json!({"type": "object", "properties": {"deep": {"type": "object", "properties": {"x": {"enum": ["}", "]\"", "\\"]}},
+            "required": ["x"]}}, "required": ["deep"], "additionalProperties": false})
+        ),
         of("f1", json!({"type": "object", "properties": {}, "additionalProperties": false})),
     ]);
     (tools, vec!["get", "get_all", "f1"])
@@ -75,11 +78,15 @@ fn calls(tools: &Value, parts: &[OutputPart], word: &str) -> usize {
     for (at, part) in parts.iter().enumerate() {
         let OutputPart::CallBegin(name) = part else { continue };
         count += 1;
-        let (Some(OutputPart::Arguments(arguments)), Some(OutputPart::CallEnd)) = (parts.get(at + 1), parts.get(at + 2)) else {
+        let (Some(OutputPart::Arguments(arguments)), Some(OutputPart::CallEnd)) =
+            (parts.get(at + 1), parts.get(at + 2))
+        else {
             panic!("the call has no arguments or no end: {word}\n{parts:?}");
         };
-        let tool = tools.as_array().unwrap().iter().find(|tool| tool["function"]["name"] == name.as_str()).unwrap();
-        let value = serde_json::from_str(arguments).unwrap_or_else(|cause| panic!("{cause}: {arguments} in {word}"));
+        let tool =
+            tools.as_array().unwrap().iter().find(|tool| tool["function"]["name"] == name.as_str()).unwrap();
+        let value =
+            serde_json::from_str(arguments).unwrap_or_else(|cause| panic!("{cause}: {arguments} in {word}"));
         let validator = jsonschema::draft202012::new(&tool["function"]["parameters"]).unwrap();
         assert!(validator.is_valid(&value), "{name} {arguments} in {word}");
     }
@@ -94,7 +101,9 @@ fn words_of_every_family_are_read_the_same_in_any_pieces() {
     assert!(families.len() >= 15, "{families:?}");
     for family in families {
         let preset = TagPreset::named(family).unwrap();
-        for (seed, mode) in [ReasoningMode::Disabled, ReasoningMode::Enabled, ReasoningMode::Auto].into_iter().enumerate() {
+        for (seed, mode) in
+            [ReasoningMode::Disabled, ReasoningMode::Enabled, ReasoningMode::Auto].into_iter().enumerate()
+        {
             for choice in ["auto", "required", "none"] {
                 let options = TagOptions::default().tool_choice(json!(choice)).reasoning(mode);
                 let (mut seen, mut made) = (0, 0);
@@ -105,7 +114,10 @@ fn words_of_every_family_are_read_the_same_in_any_pieces() {
                     let parts = read(reader, cut(&word, &mut random).into_iter());
                     assert_eq!(whole, parts, "{family} {mode:?}: {word}");
                     let count = calls(&tools, &parts, &word);
-                    assert!(count > 0 || choice != "required", "{family} {mode:?}: no call in {word}\n{parts:?}");
+                    assert!(
+                        count > 0 || choice != "required",
+                        "{family} {mode:?}: no call in {word}\n{parts:?}"
+                    );
                     made += count;
                 }
                 assert!(seen > 0, "{family} {mode:?} {choice}: no word was drawn");
@@ -125,12 +137,16 @@ fn answers_by_a_schema_are_text() {
             let options = TagOptions::default().reasoning(mode).answer(Some(schema.clone()));
             for word in words(family, &Value::Null, &options, 8, 3) {
                 let parts = read(preset.reader([], mode).unwrap(), std::iter::once(word.clone()));
-                let text: Vec<&String> = parts.iter().filter_map(|part| match part {
-                    OutputPart::Text(text) => Some(text),
-                    _ => None,
-                }).collect();
+                let text: Vec<&String> = parts
+                    .iter()
+                    .filter_map(|part| match part {
+                        OutputPart::Text(text) => Some(text),
+                        _ => None,
+                    })
+                    .collect();
                 let [text] = text[..] else { panic!("{family}: {word}\n{parts:?}") };
-                let value: Value = serde_json::from_str(text).unwrap_or_else(|cause| panic!("{family} {cause}: {word}\n{parts:?}"));
+                let value: Value = serde_json::from_str(text)
+                    .unwrap_or_else(|cause| panic!("{family} {cause}: {word}\n{parts:?}"));
                 assert!(value["a"].is_string(), "{family}: {word}");
             }
         }
@@ -149,7 +165,10 @@ fn cut_outputs_have_the_parts_so_far() {
     let parts = |text: &str| read(reader(), std::iter::once(text.to_owned()));
     assert_eq!(parts("ab<tool_"), [OutputPart::Text("ab<tool_".to_owned())]);
     let begun = "ab<tool_call>\n{\"name\": \"get\", \"arguments\": {\"q\": 1";
-    let expected =
-        [OutputPart::Text("ab".to_owned()), OutputPart::CallBegin("get".to_owned()), OutputPart::Arguments("{\"q\": 1".to_owned())];
+    let expected = [
+        OutputPart::Text("ab".to_owned()),
+        OutputPart::CallBegin("get".to_owned()),
+        OutputPart::Arguments("{\"q\": 1".to_owned()),
+    ];
     assert_eq!(parts(begun), expected);
 }

@@ -1,6 +1,5 @@
 //! Computes the mask of a decoder's next choice, before the model runs or while it runs.
 
-use crate::scores::Score;
 use super::{Decoder, State, bounds};
 use crate::errors;
 use crate::event::Poll;
@@ -8,6 +7,7 @@ use crate::finish::FinishReason;
 use crate::mask::only;
 use crate::model::{Feed, Rows};
 use crate::overlap::{MaskTask, NextMask, Overlapped, Portion};
+use crate::scores::Score;
 use grammata::error::Result;
 use std::time::Instant;
 

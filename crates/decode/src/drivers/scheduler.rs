@@ -355,7 +355,9 @@ impl<'c> Scheduler<'c> {
             Some((decoder.sequence(), common(decoder.held(), prompt)))
         });
         let found = running.or_else(|| self.kept_for(prompt)).filter(|(_, same)| *same >= least);
-        if let Some(place) = self.kept.iter().position(|(kept, _)| found.is_some_and(|(sequence, _)| sequence == *kept)) {
+        if let Some(place) =
+            self.kept.iter().position(|(kept, _)| found.is_some_and(|(sequence, _)| sequence == *kept))
+        {
             let used = self.kept.remove(place);
             self.kept.push(used);
         }

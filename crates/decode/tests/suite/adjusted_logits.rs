@@ -2,9 +2,7 @@
 
 use crate::models::{Bytes, END, Function, TOKENS, Words};
 use grammata::matcher::Constraint;
-use grammata_decode::{
-    Decoder, Event, Generation, GenerationOptions, LogSoftmax, SamplingParams, generate,
-};
+use grammata_decode::{Decoder, Event, Generation, GenerationOptions, LogSoftmax, SamplingParams, generate};
 use std::collections::BTreeMap;
 
 /// Logits that fall with the distance from the letter `a`, and one of the end below those of letters.

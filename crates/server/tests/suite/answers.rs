@@ -43,21 +43,29 @@ fn each_way_to_ask_for_a_form_is_enforced() {
     let ways = [
         (json!({"response_format": {"type": "json_object"}}), None),
         (json!({"response_format": {"type": "json_object", "schema": {"const": "zqx"}}}), Some("\"zqx\"")),
-        (json!({"response_format": {"type": "structural_tag", "format": {"type": "const_string", "value": "zqx"}}}), Some("zqx")),
+        (
+            json!({"response_format": {"type": "structural_tag", "format": {"type": "const_string", "value": "zqx"}}}),
+            Some("zqx"),
+        ),
         (json!({"structured_outputs": {"json": {"const": "zqx"}}}), Some("\"zqx\"")),
         (json!({"structured_outputs": {"regex": "zq{3}x"}}), Some("zqqqx")),
         (json!({"structured_outputs": {"choice": ["zq\"x\n"]}}), Some("zq\"x\n")),
         (json!({"structured_outputs": {"grammar": "root ::= \"zqx\""}}), Some("zqx")),
         (json!({"structured_outputs": {"grammar": "start: \"zqx\""}}), Some("zqx")),
-        (json!({"structured_outputs": {"structural_tag": {"type": "structural_tag",
-            "format": {"type": "const_string", "value": "zqx"}}}}), Some("zqx")),
+        (
+            json!({"structured_outputs": {"structural_tag": {"type": "structural_tag",
+            "format": {"type": "const_string", "value": "zqx"}}}}),
+            Some("zqx"),
+        ),
         (json!({"grammar": "root ::= \"zqx\""}), Some("zqx")),
         (json!({"json_schema": {"const": "zqx"}}), Some("\"zqx\"")),
         (json!({"json_schema": "{\"const\": \"zqx\"}"}), Some("\"zqx\"")),
     ];
     for (members, expected) in ways {
         let value = server.chat(&members).json();
-        let text = value["choices"][0]["message"]["content"].as_str().unwrap_or_else(|| panic!("{members}: {value}"));
+        let text = value["choices"][0]["message"]["content"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{members}: {value}"));
         match expected {
             Some(expected) => assert_eq!(text, expected, "{members}"),
             None => is_valid(&json!({"type": "object"}), text),
@@ -78,11 +86,15 @@ fn integers_of_more_than_64_bits_are_kept() {
 #[test]
 fn equal_seeds_give_equal_answers_and_several_outputs_differ() {
     let server = start(None, ServerOptions::default());
-    let members = json!({"json_schema": {"type": "string", "minLength": 20}, "max_tokens": 60, "seed": 5, "n": 3});
+    let members =
+        json!({"json_schema": {"type": "string", "minLength": 20}, "max_tokens": 60, "seed": 5, "n": 3});
     let texts = || {
         let value = server.chat(&members).json();
         let choices = value["choices"].as_array().unwrap().clone();
-        choices.iter().map(|choice| choice["message"]["content"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        choices
+            .iter()
+            .map(|choice| choice["message"]["content"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     let (first, second) = (texts(), texts());
     assert_eq!(first, second);
@@ -92,7 +104,8 @@ fn equal_seeds_give_equal_answers_and_several_outputs_differ() {
 #[test]
 fn log_probabilities_come_with_alternatives() {
     let server = start(None, ServerOptions::default());
-    let members = json!({"json_schema": {"type": "string"}, "max_tokens": 20, "logprobs": true, "top_logprobs": 3});
+    let members =
+        json!({"json_schema": {"type": "string"}, "max_tokens": 20, "logprobs": true, "top_logprobs": 3});
     let value = server.chat(&members).json();
     let tokens = value["choices"][0]["logprobs"]["content"].as_array().unwrap();
     assert_eq!(tokens.len() as u64, value["usage"]["completion_tokens"].as_u64().unwrap());
@@ -137,7 +150,10 @@ fn free_text_says_whether_it_was_cut() {
     let server = start(None, ServerOptions::default());
     let value = server.chat(&json!({"max_tokens": 5})).json();
     let choice = &value["choices"][0];
-    assert_eq!((&choice["finish_reason"], &value["usage"]["completion_tokens"]), (&json!("length"), &json!(5)));
+    assert_eq!(
+        (&choice["finish_reason"], &value["usage"]["completion_tokens"]),
+        (&json!("length"), &json!(5))
+    );
     // an answer may be cut if the request says so
     let schema = json!({"type": "string", "minLength": 200});
     let cut = server.chat(&json!({"json_schema": schema, "max_tokens": 5, "complete": false})).json();

@@ -36,7 +36,10 @@ fn required_calls_are_made_and_valid() {
             let calls = choice["message"]["tool_calls"].as_array().unwrap();
             for call in calls {
                 let function = &call["function"];
-                is_valid(&schema(function["name"].as_str().unwrap()), function["arguments"].as_str().unwrap());
+                is_valid(
+                    &schema(function["name"].as_str().unwrap()),
+                    function["arguments"].as_str().unwrap(),
+                );
                 assert!(call["id"].as_str().unwrap().starts_with("call_"));
             }
         }
@@ -60,7 +63,10 @@ fn the_choice_of_tools_is_enforced() {
     assert_eq!(ask(json!("none"), true)["tool_calls"], Value::Null);
     let unknown = json!({"type": "function", "function": {"name": "stops"}});
     let refused = server.chat(&json!({"tools": tools(), "tool_choice": unknown}));
-    assert_eq!((refused.status, &refused.json()["error"]["param"]), (400, &json!("tool_choice.function.name")));
+    assert_eq!(
+        (refused.status, &refused.json()["error"]["param"]),
+        (400, &json!("tool_choice.function.name"))
+    );
 }
 
 #[test]
@@ -81,12 +87,18 @@ fn tools_together_with_a_schema_give_calls_or_an_answer() {
                     calls += 1;
                     for call in made {
                         let function = &call["function"];
-                        is_valid(&schema(function["name"].as_str().unwrap()), function["arguments"].as_str().unwrap());
+                        is_valid(
+                            &schema(function["name"].as_str().unwrap()),
+                            function["arguments"].as_str().unwrap(),
+                        );
                     }
                 }
                 None => {
                     answers += 1;
-                    is_valid(&answer, message["content"].as_str().unwrap_or_else(|| panic!("{family}: {value}")));
+                    is_valid(
+                        &answer,
+                        message["content"].as_str().unwrap_or_else(|| panic!("{family}: {value}")),
+                    );
                 }
             }
         }
@@ -121,7 +133,8 @@ fn a_conversation_with_calls_goes_on() {
 #[test]
 fn inputs_of_custom_tools_are_words_of_their_grammars() {
     let grammar = |syntax: &str, definition: &str| json!({"type": "grammar", "grammar": {"syntax": syntax, "definition": definition}});
-    let custom = |name: &str, format: Value| json!({"type": "custom", "custom": {"name": name, "format": format}});
+    let custom =
+        |name: &str, format: Value| json!({"type": "custom", "custom": {"name": name, "format": format}});
     let tools = json!([
         custom("sql", grammar("lark", "start: \"SELECT \\\"\" NAME \"\\\"\"\nNAME: /[a-z]{1,9}/")),
         custom("digits", grammar("regex", "[0-9]{3}\n[0-9]")),
@@ -131,15 +144,23 @@ fn inputs_of_custom_tools_are_words_of_their_grammars() {
         let server = start(Some(family), ServerOptions::default());
         for name in ["sql", "digits"] {
             let choice = json!({"type": "custom", "custom": {"name": name}});
-            let members = json!({"tools": tools, "tool_choice": choice, "reasoning_effort": "none", "max_tokens": 120});
+            let members =
+                json!({"tools": tools, "tool_choice": choice, "reasoning_effort": "none", "max_tokens": 120});
             let value = server.chat(&members).json();
             let call = &value["choices"][0]["message"]["tool_calls"][0];
-            assert_eq!((&call["type"], &call["custom"]["name"]), (&json!("custom"), &json!(name)), "{family}: {value}");
+            assert_eq!(
+                (&call["type"], &call["custom"]["name"]),
+                (&json!("custom"), &json!(name)),
+                "{family}: {value}"
+            );
             let input = call["custom"]["input"].as_str().unwrap();
             match name {
                 "sql" => {
                     let inner = input.strip_prefix("SELECT \"").and_then(|rest| rest.strip_suffix('"'));
-                    assert!(inner.is_some_and(|inner| inner.bytes().all(|byte| byte.is_ascii_lowercase())), "{input}");
+                    assert!(
+                        inner.is_some_and(|inner| inner.bytes().all(|byte| byte.is_ascii_lowercase())),
+                        "{input}"
+                    );
                 }
                 _ => assert!(input.len() == 5 && input.as_bytes()[3] == b'\n', "{input}"),
             }
@@ -148,9 +169,12 @@ fn inputs_of_custom_tools_are_words_of_their_grammars() {
             let events = server.respond(&members).events();
             let item = &events.last().unwrap()["response"]["output"][0];
             assert_eq!(item["type"], "custom_tool_call", "{family}: {events:?}");
-            let deltas: String = events.iter().filter(|event| event["type"] == "response.custom_tool_call_input.delta")
+            let deltas: String = events
+                .iter()
+                .filter(|event| event["type"] == "response.custom_tool_call_input.delta")
                 .filter(|event| event["output_index"] == 0)
-                .filter_map(|event| event["delta"].as_str()).collect();
+                .filter_map(|event| event["delta"].as_str())
+                .collect();
             assert_eq!(item["input"], deltas);
             assert_eq!(deltas.len(), 5);
         }

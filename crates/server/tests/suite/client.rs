@@ -4,9 +4,7 @@ use grammata::error::Result;
 use grammata::limits::Limits;
 use grammata::vocabulary::{LoadOptions, Vocabulary};
 use grammata_agents::tools::{ReasoningMode, TagPreset};
-use grammata_decode::{
-    ChatTemplate, Feed, Logits, Model, PromptTokenizer, RandomLogits, SequenceId,
-};
+use grammata_decode::{ChatTemplate, Feed, Logits, Model, PromptTokenizer, RandomLogits, SequenceId};
 use grammata_server::{Served, Server, ServerOptions};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpListener};
@@ -90,7 +88,9 @@ pub(crate) fn start_slow(family: Option<&str>, options: ServerOptions, pause: Du
         template: Some(ChatTemplate::new(TEMPLATE, &limits).unwrap()),
         preset: family.map(|family| TagPreset::named(family).unwrap()),
         reasoning: ReasoningMode::Enabled,
-        model: Box::new(move || Ok(Box::new(Slow { model: RandomLogits::new(width, 7), pause }) as Box<dyn Model>)),
+        model: Box::new(move || {
+            Ok(Box::new(Slow { model: RandomLogits::new(width, 7), pause }) as Box<dyn Model>)
+        }),
     };
     let server = Server::new(served, options).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -139,7 +139,8 @@ impl Running {
             request = request.header("authorization", format!("Bearer {key}"));
         }
         let mut response = request.send(body).unwrap();
-        let retry_after = response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
+        let retry_after =
+            response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
         let status = response.status().as_u16();
         Answered { status, retry_after, body: response.body_mut().read_to_string().unwrap() }
     }

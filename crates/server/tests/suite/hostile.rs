@@ -13,10 +13,39 @@ fn cases() -> usize {
 }
 
 const NAMES: [&str; 34] = [
-    "model", "messages", "input", "instructions", "response_format", "text", "structured_outputs", "grammar",
-    "json_schema", "tools", "tool_choice", "parallel_tool_calls", "n", "logprobs", "top_logprobs", "max_tokens",
-    "max_output_tokens", "reasoning_effort", "reasoning", "temperature", "top_p", "top_k", "min_p", "seed", "stop",
-    "complete", "timeout", "chat_template_kwargs", "frequency_penalty", "logit_bias", "min_tokens", "metadata", "user",
+    "model",
+    "messages",
+    "input",
+    "instructions",
+    "response_format",
+    "text",
+    "structured_outputs",
+    "grammar",
+    "json_schema",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "n",
+    "logprobs",
+    "top_logprobs",
+    "max_tokens",
+    "max_output_tokens",
+    "reasoning_effort",
+    "reasoning",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "seed",
+    "stop",
+    "complete",
+    "timeout",
+    "chat_template_kwargs",
+    "frequency_penalty",
+    "logit_bias",
+    "min_tokens",
+    "metadata",
+    "user",
     "stream",
 ];
 
@@ -26,15 +55,36 @@ fn value(random: &mut StdRng, depth: usize) -> Value {
         0 => Value::Null,
         1 => json!(random.random_bool(0.5)),
         2 => json!(random.random_range(-3..70)),
-        3 => [json!(1e300), json!(-1e-300), json!(u64::MAX), json!(i64::MIN), json!(0.5)].choose(random).unwrap().clone(),
-        4 => json!(["", "auto", "required", "none", "function", "user", "a(", "root ::= \"a\"", "start: \"b\"", "\u{0}<|im_end|>"].choose(random)),
+        3 => [json!(1e300), json!(-1e-300), json!(u64::MAX), json!(i64::MIN), json!(0.5)]
+            .choose(random)
+            .unwrap()
+            .clone(),
+        4 => json!(
+            [
+                "",
+                "auto",
+                "required",
+                "none",
+                "function",
+                "user",
+                "a(",
+                "root ::= \"a\"",
+                "start: \"b\"",
+                "\u{0}<|im_end|>"
+            ]
+            .choose(random)
+        ),
         5 => json!({"role": "user", "content": "x"}),
         6 => json!({"type": "json_schema", "json_schema": {"name": "a", "schema": schema(random)}}),
         7 => (0..random.random_range(0..4)).map(|_| value(random, depth - 1)).collect(),
         8 => json!({"type": "function", "function": {"name": "f", "parameters": schema(random)}}),
         _ => {
-            let names = ["type", "name", "function", "schema", "format", "role", "content", "json", "regex", "choice", "$ref"];
-            let member = |random: &mut StdRng| ((*names.choose(random).unwrap()).to_owned(), value(random, depth - 1));
+            let names = [
+                "type", "name", "function", "schema", "format", "role", "content", "json", "regex", "choice",
+                "$ref",
+            ];
+            let member =
+                |random: &mut StdRng| ((*names.choose(random).unwrap()).to_owned(), value(random, depth - 1));
             Value::Object((0..random.random_range(0..4)).map(|_| member(random)).collect::<Map<_, _>>())
         }
     }
@@ -55,7 +105,8 @@ fn schema(random: &mut StdRng) -> Value {
 
 fn body(random: &mut StdRng) -> Vec<u8> {
     let messages = json!([{"role": "user", "content": "x"}]);
-    let mut members = Map::from_iter([("model".to_owned(), json!("random")), ("max_tokens".to_owned(), json!(3))]);
+    let mut members =
+        Map::from_iter([("model".to_owned(), json!("random")), ("max_tokens".to_owned(), json!(3))]);
     members.insert(if random.random_bool(0.5) { "messages" } else { "input" }.to_owned(), messages);
     for _ in 0..random.random_range(0..4) {
         members.insert((*NAMES.choose(random).unwrap()).to_owned(), value(random, 3));

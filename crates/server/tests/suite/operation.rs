@@ -32,14 +32,24 @@ fn what_is_not_supported_is_refused_by_name() {
         (json!({"messages": []}), "messages"),
         (json!({"messages": [{"role": "wizard", "content": "x"}]}), "messages.0.role"),
         (json!({"messages": [{"role": "user"}]}), "messages.0.content"),
-        (json!({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}), "messages.0.content.0.type"),
-        (json!({"response_format": {"type": "json_schema", "json_schema": {"name": "a"}}}), "response_format.json_schema.schema"),
-        (json!({"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"properties": {"a": {"format": 3}}}}}}),
-            "response_format.json_schema.schema.properties.a.format"),
+        (
+            json!({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
+            "messages.0.content.0.type",
+        ),
+        (
+            json!({"response_format": {"type": "json_schema", "json_schema": {"name": "a"}}}),
+            "response_format.json_schema.schema",
+        ),
+        (
+            json!({"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"properties": {"a": {"format": 3}}}}}}),
+            "response_format.json_schema.schema.properties.a.format",
+        ),
         (json!({"response_format": {"type": "text", "schema": {}}}), "response_format.schema"),
         (json!({"response_format": {"type": "json_object", "shcema": {}}}), "response_format.shcema"),
-        (json!({"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {}, "strict": "yes"}}}),
-            "response_format.json_schema.strict"),
+        (
+            json!({"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {}, "strict": "yes"}}}),
+            "response_format.json_schema.strict",
+        ),
         (json!({"response_format": {"type": "yaml"}}), "response_format.type"),
         (json!({"grammar": "root ::= \"a\"", "json_schema": {}}), "json_schema"),
         (json!({"grammar": "root ::= missing"}), "grammar"),
@@ -73,7 +83,11 @@ fn bad_requests_have_their_own_status() {
         (send(chat, json_type, b"[]"), 400, "invalid_json"),
         (send(chat, json_type, "[".repeat(900).as_bytes()), 400, "invalid_json"),
         (send(chat, json_type, b"{}"), 400, "invalid_value"),
-        (send(chat, json_type, br#"{"model": "other", "messages": [{"role": "user", "content": "x"}]}"#), 404, "model_not_found"),
+        (
+            send(chat, json_type, br#"{"model": "other", "messages": [{"role": "user", "content": "x"}]}"#),
+            404,
+            "model_not_found",
+        ),
     ] {
         assert_eq!((answered.status, answered.json()["error"]["code"].as_str().unwrap()), (status, code));
     }
@@ -81,7 +95,9 @@ fn bad_requests_have_their_own_status() {
     assert_eq!(server.get("/v1/models").json()["data"][0]["id"], "random");
     assert_eq!(server.get("/v1/models/random").json()["id"], "random");
     assert_eq!(server.get("/v1/models/other").status, 404);
-    assert!(server.get("/metrics").body.contains("grammata_answers_total{path=\"/v1/models\",status=\"405\"} 1"));
+    assert!(
+        server.get("/metrics").body.contains("grammata_answers_total{path=\"/v1/models\",status=\"405\"} 1")
+    );
 }
 
 #[test]
@@ -92,7 +108,8 @@ fn a_key_is_required_where_others_can_reach_the_server() {
     let options = ServerOptions::default().key(Some("sesame".to_owned()));
     Server::check_address(public, &options).unwrap();
     let server = start(None, options);
-    let body = json!({"model": "random", "messages": [{"role": "user", "content": "x"}], "max_tokens": 1}).to_string();
+    let body = json!({"model": "random", "messages": [{"role": "user", "content": "x"}], "max_tokens": 1})
+        .to_string();
     let send = |key| server.send("/v1/chat/completions", "application/json", body.as_bytes(), key).status;
     assert_eq!((send(None), send(Some("sesam")), send(Some("sesame"))), (401, 401, 200));
     assert_eq!(server.get("/metrics").status, 401);
@@ -109,7 +126,8 @@ fn begin(address: std::net::SocketAddr, members: &Value) -> TcpStream {
 
 /// Sends a request and returns the connection.
 fn send(address: std::net::SocketAddr, members: &Value, is_stream: bool) -> TcpStream {
-    let mut body = json!({"model": "random", "messages": [{"role": "user", "content": "x"}], "stream": is_stream});
+    let mut body =
+        json!({"model": "random", "messages": [{"role": "user", "content": "x"}], "stream": is_stream});
     for (name, value) in members.as_object().unwrap() {
         body[name] = value.clone();
     }
@@ -172,7 +190,11 @@ fn running_outputs_end_before_the_server_does() {
 #[test]
 fn conversations_in_turn_share_their_beginnings() {
     let server = start(None, ServerOptions::default());
-    let text = |name: &str| format!("This is the long beginning of a conversation with {name}, which has many tokens, and then some.");
+    let text = |name: &str| {
+        format!(
+            "This is the long beginning of a conversation with {name}, which has many tokens, and then some."
+        )
+    };
     let say = |name: &str, more: &str| {
         let messages = json!([{"role": "user", "content": text(name)}, {"role": "user", "content": more}]);
         assert_eq!(server.chat(&json!({"messages": messages, "max_tokens": 2})).status, 200);

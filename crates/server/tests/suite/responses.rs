@@ -13,7 +13,10 @@ fn answers_are_items() {
     let value = answered.json();
     assert_eq!((&value["object"], &value["status"]), (&json!("response"), &json!("completed")), "{value}");
     let items = value["output"].as_array().unwrap();
-    assert_eq!(items.iter().map(|item| item["type"].as_str().unwrap()).collect::<Vec<_>>(), ["reasoning", "message"]);
+    assert_eq!(
+        items.iter().map(|item| item["type"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["reasoning", "message"]
+    );
     is_valid(&schema, items[1]["content"][0]["text"].as_str().unwrap());
     assert_eq!(value["text"]["format"], format);
 }
@@ -22,7 +25,8 @@ fn answers_are_items() {
 fn calls_are_items_and_results_are_taken() {
     let server = start(Some("hermes"), ServerOptions::default());
     let tools = json!([{"type": "function", "name": "now", "parameters": {"type": "object", "properties": {}, "additionalProperties": false}}]);
-    let value = server.respond(&json!({"tools": tools, "tool_choice": {"type": "function", "name": "now"}})).json();
+    let value =
+        server.respond(&json!({"tools": tools, "tool_choice": {"type": "function", "name": "now"}})).json();
     let call = value["output"][0].clone();
     assert_eq!((&call["type"], &call["name"]), (&json!("function_call"), &json!("now")), "{value}");
     is_valid(&tools[0]["parameters"], call["arguments"].as_str().unwrap());
@@ -31,7 +35,11 @@ fn calls_are_items_and_results_are_taken() {
         call,
         {"type": "function_call_output", "call_id": call["call_id"], "output": "noon"},
     ]);
-    let value = server.respond(&json!({"input": input, "tools": tools, "instructions": "Be short.", "max_output_tokens": 5})).json();
+    let value = server
+        .respond(
+            &json!({"input": input, "tools": tools, "instructions": "Be short.", "max_output_tokens": 5}),
+        )
+        .json();
     assert_eq!(value["status"], "incomplete", "{value}");
     assert_eq!(value["incomplete_details"]["reason"], "max_output_tokens");
 }
@@ -46,7 +54,8 @@ fn events_build_the_final_response() {
             let members = json!({"tools": tools, "tool_choice": choice, "seed": seed, "max_output_tokens": 120, "stream": true});
             let answered = server.respond(&members);
             let events = answered.events();
-            let numbers: Vec<u64> = events.iter().map(|event| event["sequence_number"].as_u64().unwrap()).collect();
+            let numbers: Vec<u64> =
+                events.iter().map(|event| event["sequence_number"].as_u64().unwrap()).collect();
             assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>());
             let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
             assert_eq!(kinds[..2], ["response.created", "response.in_progress"]);
@@ -55,7 +64,8 @@ fn events_build_the_final_response() {
             let mut texts = vec![String::new(); output.len()];
             for event in &events {
                 if event["type"].as_str().unwrap().ends_with(".delta") {
-                    texts[event["output_index"].as_u64().unwrap() as usize] += event["delta"].as_str().unwrap();
+                    texts[event["output_index"].as_u64().unwrap() as usize] +=
+                        event["delta"].as_str().unwrap();
                 }
             }
             for (item, text) in output.iter().zip(&texts) {
@@ -84,6 +94,11 @@ fn what_needs_state_is_refused_by_name() {
     ];
     for (name, value) in refused {
         let answered = server.respond(&json!({ name: value }));
-        assert_eq!((answered.status, &answered.json()["error"]["param"]), (400, &json!(name)), "{}", answered.body);
+        assert_eq!(
+            (answered.status, &answered.json()["error"]["param"]),
+            (400, &json!(name)),
+            "{}",
+            answered.body
+        );
     }
 }

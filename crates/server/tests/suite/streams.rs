@@ -39,7 +39,8 @@ fn assembled(answered: &Answered) -> Value {
 fn whole(value: &Value) -> Value {
     let choice = &value["choices"][0];
     let message = &choice["message"];
-    let calls: Vec<Value> = message["tool_calls"].as_array().into_iter().flatten().map(|call| call["function"].clone()).collect();
+    let calls: Vec<Value> =
+        message["tool_calls"].as_array().into_iter().flatten().map(|call| call["function"].clone()).collect();
     json!({
         "content": message["content"].as_str().unwrap_or_default(),
         "reasoning": message["reasoning_content"].as_str().unwrap_or_default(),
@@ -54,7 +55,9 @@ fn streams_have_the_parts_of_the_whole_answer() {
         {"type": "function", "function": {"name": "a", "parameters": {"type": "object", "properties": {"x": {"type": "string", "maxLength": 8}}, "required": ["x"]}}},
         {"type": "function", "function": {"name": "ab", "parameters": {"type": "object", "properties": {}, "additionalProperties": false}}},
     ]);
-    for family in ["hermes", "qwen_3", "harmony", "kimi", "mistral", "llama", "deepseek_v3_1", "phi", "granite"] {
+    for family in
+        ["hermes", "qwen_3", "harmony", "kimi", "mistral", "llama", "deepseek_v3_1", "phi", "granite"]
+    {
         let server = start(Some(family), ServerOptions::default());
         for seed in 0..6 {
             let choice = if seed % 2 == 0 { "auto" } else { "required" };
@@ -62,7 +65,13 @@ fn streams_have_the_parts_of_the_whole_answer() {
             let (mut streaming, answer) = (members.clone(), server.chat(&members));
             streaming["stream"] = json!(true);
             let streamed = server.chat(&streaming);
-            assert_eq!((answer.status, streamed.status), (200, 200), "{family}: {} {}", answer.body, streamed.body);
+            assert_eq!(
+                (answer.status, streamed.status),
+                (200, 200),
+                "{family}: {} {}",
+                answer.body,
+                streamed.body
+            );
             assert_eq!(assembled(&streamed), whole(&answer.json()), "{family}");
         }
     }
@@ -82,7 +91,8 @@ fn several_outputs_share_a_stream_and_usage_comes_last() {
     for event in &events[..events.len() - 1] {
         assert_eq!(event["usage"], Value::Null);
         let choice = &event["choices"][0];
-        texts[choice["index"].as_u64().unwrap() as usize] += choice["delta"]["content"].as_str().unwrap_or_default();
+        texts[choice["index"].as_u64().unwrap() as usize] +=
+            choice["delta"]["content"].as_str().unwrap_or_default();
         scored += choice["logprobs"]["content"].as_array().map_or(0, Vec::len) as u64;
     }
     assert!(texts.iter().all(|text| text.len() == 11), "{texts:?}");

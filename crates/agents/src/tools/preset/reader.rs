@@ -84,9 +84,16 @@ enum State {
     /// Between blocks and calls. With the layout `triggered` it is text.
     Body,
     Block(Block),
-    Section { may_separate: bool },
-    Arguments { way: usize, scan: JsonScan },
-    Tail { way: usize },
+    Section {
+        may_separate: bool,
+    },
+    Arguments {
+        way: usize,
+        scan: JsonScan,
+    },
+    Tail {
+        way: usize,
+    },
 }
 
 impl TagPreset {
@@ -157,7 +164,8 @@ impl OutputReader {
             let skipped = [&preset.end, &calls.separator].into_iter().filter(|text| !text.is_empty());
             openers.extend(skipped.map(|text| (literal(text), Opener::Skip)));
         }
-        let thought = preset.reasoning.as_ref().map(|thought| (thought, block(true, &thought.end, &thought.after)));
+        let thought =
+            preset.reasoning.as_ref().map(|thought| (thought, block(true, &thought.end, &thought.after)));
         if let (Layout::Messages, Some((thought, block))) = (preset.layout, &thought) {
             openers.push((literal(&thought.begin), Opener::Block(block.clone())));
         }
@@ -167,10 +175,11 @@ impl OutputReader {
             }
             _ => State::Body,
         };
-        let start = |marks: Vec<(String, State)>, other: State| match marks.iter().all(|(mark, _)| mark.is_empty()) {
-            true => other,
-            false => State::Start(marks, Box::new(other)),
-        };
+        let start =
+            |marks: Vec<(String, State)>, other: State| match marks.iter().all(|(mark, _)| mark.is_empty()) {
+                true => other,
+                false => State::Start(marks, Box::new(other)),
+            };
         let state = match (preset.layout, thought) {
             (Layout::Messages, _) | (_, None) => body,
             (_, Some((thought, block))) => {
@@ -335,7 +344,8 @@ impl OutputReader {
         if self.held.is_empty() {
             return false;
         }
-        let heads = self.heads.iter().map(|(segments, head)| (matched(&self.held, segments), After::Call(*head)));
+        let heads =
+            self.heads.iter().map(|(segments, head)| (matched(&self.held, segments), After::Call(*head)));
         let separator = (may_separate && !self.separator.is_empty())
             .then(|| (matched_text(&self.held, &self.separator), After::Separator));
         let ends = self.section_ends.iter().map(|end| (matched_text(&self.held, end), After::End));
