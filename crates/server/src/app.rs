@@ -116,7 +116,7 @@ impl App {
                         format!("`{place}` cannot be used together with `tools`; a JSON Schema can");
                     return Err(ApiError::unsupported(place, message));
                 }
-                return Ok((Some(source.clone()), place, None, Vec::new()));
+                return Ok((Some((**source).clone()), place, None, Vec::new()));
             }
         };
         let Some(family) = &self.family else {

@@ -17,7 +17,7 @@ pub(crate) enum Output {
     Token(ChosenToken),
     Text(String),
     /// The last one.
-    Ended(Result<Generation>),
+    Ended(Result<Box<Generation>>),
 }
 
 /// Creates the model on the thread that runs it.
@@ -80,7 +80,7 @@ impl Engine {
     ) -> Option<parts::UnboundedReceiver<Output>> {
         let place = places.0.split(1)?;
         let (outputs, receiver) = parts::unbounded_channel();
-        let submitted = Submitted { request, outputs, submitted: Instant::now(), place: place };
+        let submitted = Submitted { request, outputs, submitted: Instant::now(), place };
         self.submitted.send(submitted).ok()?;
         Some(receiver)
     }
@@ -144,7 +144,7 @@ fn run(
             }
             // before the client knows of the end, so that its next request finds the place free
             drop(place);
-            let _ = outputs.send(Output::Ended(ended.result));
+            let _ = outputs.send(Output::Ended(ended.result.map(Box::new)));
         }
     }
     scheduler.close(model);

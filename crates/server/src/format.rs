@@ -103,7 +103,7 @@ fn read(form: Value, places: Places) -> Result<Format, ApiError> {
 
 /// Reads a schema with its name. It is always enforced, so that `strict` changes nothing.
 fn schema(mut named: Map<String, Value>, places: Places) -> Result<Format, ApiError> {
-    if !named.get("name").and_then(Value::as_str).is_some_and(|name| !name.is_empty()) {
+    if named.get("name").and_then(Value::as_str).is_none_or(str::is_empty) {
         let message = format!("`{}` must be a text that is not empty", places.name);
         return Err(ApiError::invalid(places.name, message));
     }
@@ -170,7 +170,7 @@ impl StructuredOutputs {
 }
 
 fn grammar(source: Source, place: &'static str) -> Format {
-    Format::Grammar { source, place }
+    Format::Grammar { source: Box::new(source), place }
 }
 
 /// A schema as JSON, or as a text with JSON.

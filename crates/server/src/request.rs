@@ -45,7 +45,7 @@ pub(crate) enum Format {
     /// JSON by a schema, which is at `place` in the body.
     Schema { schema: Value, place: &'static str },
     /// A text of a grammar, which is at `place` in the body.
-    Grammar { source: Source, place: &'static str },
+    Grammar { source: Box<Source>, place: &'static str },
 }
 
 impl Format {

@@ -29,7 +29,7 @@ struct Wishes<F> {
     rows: Vec<Vec<f32>>,
 }
 
-impl<F: Fn(&str) -> Vec<(u32, f32)>> Model for Wishes<F> {
+impl<F: Fn(&str) -> Vec<(u32, f32)> + Send> Model for Wishes<F> {
     fn vocabulary_size(&self) -> usize {
         END as usize + 1
     }
@@ -93,7 +93,7 @@ fn task() -> Task {
 }
 
 /// Generates a greedy output of an arm for the prompt `?`. Returns it with the faults that retries were told.
-fn record(arm: Arm, format: &str, wish: impl Fn(&str) -> Vec<(u32, f32)>) -> (Record, Vec<Fault>) {
+fn record(arm: Arm, format: &str, wish: impl Fn(&str) -> Vec<(u32, f32)> + Send) -> (Record, Vec<Fault>) {
     generated(GREEDY, Trial { task: &task(), arm, seed: None }, format, wish)
 }
 
@@ -105,7 +105,7 @@ fn drawn(
     temperature: f32,
     trial: Trial<'_>,
     format: &str,
-    wish: impl Fn(&str) -> Vec<(u32, f32)>,
+    wish: impl Fn(&str) -> Vec<(u32, f32)> + Send,
 ) -> (Record, Vec<Fault>) {
     generated(OutputOptions { temperature, ..GREEDY }, trial, format, wish)
 }
@@ -114,7 +114,7 @@ fn generated(
     options: OutputOptions,
     trial: Trial<'_>,
     format: &str,
-    wish: impl Fn(&str) -> Vec<(u32, f32)>,
+    wish: impl Fn(&str) -> Vec<(u32, f32)> + Send,
 ) -> (Record, Vec<Fault>) {
     let bytes = (0..=255_u8).map(|byte| vec![byte]);
     let vocabulary = VocabularyBuilder::from_tokens(bytes).special(TokenId::new(END), "<end>");
