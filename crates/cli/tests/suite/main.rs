@@ -9,6 +9,7 @@ mod cli_generate;
 mod cli_guard;
 mod cli_guard_logs;
 mod cli_retrieve;
+mod cli_serve;
 mod cli_tools;
 mod contract;
 mod control_characters;
