@@ -166,7 +166,7 @@ impl Errors {
         self.0.len() > Errors::MOST
     }
 
-    /// Combines the errors into one error of at most [`MOST`](Errors::MOST) diagnostics, in the order of their lines
+    /// Combines the different errors into one error of at most [`MOST`](Errors::MOST) diagnostics, in the order of their lines
     /// and columns. Errors without a line are first. The error [is cut](Error::is_cut) if there may be more errors.
     ///
     /// # Errors
@@ -177,6 +177,8 @@ impl Errors {
             Place::LineColumn { line, column } => (*line, *column),
             _ => (0, 0),
         });
+        // what is read twice has the same errors twice
+        self.0.dedup();
         let mut errors = self.0.into_iter();
         let Some(mut first) = errors.next() else { return Ok(()) };
         for error in errors {
