@@ -39,12 +39,21 @@ pub(super) fn translate(pattern: &str, dot_all: bool) -> Result<Source<'_>> {
 
 /// The beginnings of look-arounds, with the names of the groups that replace them. A number after the name makes it
 /// unique. No other group of a translated pattern has a name.
-const LOOK_AROUND: &[(&str, &str)] =
+pub(super) const LOOK_AROUND: &[(&str, &str)] =
     &[("(?=", AHEAD), ("(?!", NOT_AHEAD), ("(?<=", BEHIND), ("(?<!", NOT_BEHIND)];
 pub(super) const AHEAD: &str = "ahead";
 pub(super) const NOT_AHEAD: &str = "not_ahead";
 pub(super) const BEHIND: &str = "behind";
 pub(super) const NOT_BEHIND: &str = "not_behind";
+
+/// The length of the beginning of a group with a name, `(?P<name>` or `(?<name>`, up to the `>`; `None` if the text does
+/// not begin with one.
+pub(super) fn starts_name(rest: &str) -> Option<usize> {
+    let name = rest.strip_prefix("(?P<").or_else(|| rest.strip_prefix("(?<"))?;
+    let end = name.find('>')?;
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | ']');
+    (end > 0 && name[..end].chars().all(is_name)).then_some(rest.len() - name.len() + end + 1)
+}
 
 /// What the last construct is to a quantifier after it.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -53,6 +53,18 @@ pub(super) fn ahead_in_behind(pattern: &str) -> Error {
     error(Diagnostic::new("regex/look-around", message).found(pattern).help(help))
 }
 
+/// The error for an embedded pattern that depends on the text around the match. `offset` is the byte offset of the
+/// pattern's first assertion.
+pub(super) fn looks_outside(pattern: &str, offset: usize) -> Error {
+    let message = "look-around or a word boundary depends on the text around the match";
+    let diagnostic = Diagnostic::new("regex/looks-outside", message)
+        .at(Place::in_text(pattern, offset))
+        .found(pattern.get(offset..).unwrap_or(pattern))
+        .allowed("look-around that sees only the match, whose ends are `^` and `$`")
+        .help("end a look-ahead with `$`, as in `(?!(?:and|or)$)[a-z]+`; say in the rule what may follow");
+    error(diagnostic)
+}
+
 /// The error for a pattern whose program or automaton needs more than `limit` of `what`, for example `states`. `offset`
 /// is the byte offset of the pattern's first assertion.
 pub(super) fn too_complex(pattern: &str, offset: usize, what: &str, limit: usize) -> Error {

@@ -50,9 +50,22 @@ struct Before {
     after_word: bool,
     /// Whether the position is the start of the text, or a line terminator precedes it.
     after_line: bool,
-    /// For each look-behind, the instructions of its simulation that read the next character, and whether it matches
-    /// here.
-    behinds: Vec<(Vec<Place>, bool)>,
+    /// For each look-behind, its simulation.
+    behinds: Vec<Behind>,
+}
+
+/// The simulation of a look-behind at a position.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Behind {
+    /// The instructions that read the next character.
+    waiting: Vec<Place>,
+    /// Whether the look-behind matches here.
+    holds: bool,
+    /// The instructions that read the next character if the look-behind began before the match; empty unless the
+    /// pattern is embedded.
+    waiting_from_outside: Vec<Place>,
+    /// Whether the look-behind would match here after some text before the match.
+    may_hold: bool,
 }
 
 /// Index of [`Before`] in [`Closures`].
@@ -87,7 +100,9 @@ pub(super) fn lower(
     let asks = |of: fn(&Instruction) -> bool| program.instructions.iter().any(of);
     let asks_for_words = asks(|instruction| matches!(instruction, Instruction::Boundary(..)));
     let asks_for_lines = asks(|instruction| matches!(instruction, Instruction::Start { line: true, .. }));
-    let maker = Maker { program, pattern, alphabet: &alphabet, work, asks_for_words, asks_for_lines };
+    let endless = if program.embedded { endless(program) } else { Vec::new() };
+    let maker =
+        Maker { program, pattern, alphabet: &alphabet, work, asks_for_words, asks_for_lines, endless };
     let automaton = maker.automaton()?;
     let mut plain = |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.clone());
     let spell: &mut Hook<'_> = match hook {
@@ -149,6 +164,38 @@ struct Maker<'m> {
     asks_for_words: bool,
     /// Whether some instruction depends on whether a line terminator precedes a position.
     asks_for_lines: bool,
+    /// By place, for an embedded pattern: whether the program may accept from there without coming to the end of the
+    /// match, so that text after the match may matter.
+    endless: Vec<bool>,
+}
+
+/// By place: whether the program may accept from there without requiring the end of the text.
+fn endless(program: &Program) -> Vec<bool> {
+    let mut before: Vec<Vec<Place>> = vec![Vec::new(); program.instructions.len()];
+    for (place, instruction) in program.instructions.iter().enumerate() {
+        let next: &[Place] = match instruction {
+            Instruction::Yes
+            | Instruction::End
+            | Instruction::Start { line: false, .. }
+            | Instruction::Finish { line: false, .. } => &[],
+            Instruction::AnyOf(ways) => ways,
+            Instruction::Char(_, next)
+            | Instruction::Ahead(_, _, next)
+            | Instruction::Behind(_, _, next)
+            | Instruction::Start { next, .. }
+            | Instruction::Finish { next, .. }
+            | Instruction::Boundary(_, next) => std::slice::from_ref(next),
+        };
+        next.iter().for_each(|&next| before[next as usize].push(place as Place));
+    }
+    let mut endless = vec![false; program.instructions.len()];
+    let mut open = vec![YES];
+    while let Some(place) = open.pop() {
+        if !std::mem::replace(&mut endless[place as usize], true) {
+            open.extend(&before[place as usize]);
+        }
+    }
+    endless
 }
 
 impl Maker<'_> {
@@ -162,7 +209,8 @@ impl Maker<'_> {
 
     fn automaton(&self) -> Result<Automaton> {
         let ranges: usize = self.alphabet.classes.iter().map(|class| class.ranges().len()).sum();
-        let behinds = vec![(Vec::new(), false); self.program.behinds.len()];
+        let mut behinds = vec![Behind::default(); self.program.behinds.len()];
+        self.begin_outside(&mut behinds);
         let mut before = Before { starts: true, after_word: false, after_line: true, behinds };
         self.run_behinds(&mut before, None)?;
         let mut closures = Closures::default();
@@ -195,6 +243,9 @@ impl Maker<'_> {
             }
             if states.len() > MAX_STATES {
                 return Err(self.too_complex("states", MAX_STATES));
+            }
+            if self.program.embedded && self.looks_ahead(&state) {
+                return Err(errors::looks_outside(self.pattern, self.program.first_assertion));
             }
             // at the end of the text, literals that require the end hold and those that read a character fail
             let holds = |&literal: &Literal| (literal / 2 == END) != (literal % 2 == 1);
@@ -270,7 +321,7 @@ impl Maker<'_> {
             // any text is accepted, so facts about the prefix do not matter any more
             let mut none =
                 Before { starts: false, after_word: false, after_line: false, behinds: Vec::new() };
-            none.behinds = vec![(Vec::new(), false); self.program.behinds.len()];
+            none.behinds = vec![Behind::default(); self.program.behinds.len()];
             return Ok((state, closures.befores.intern(none)));
         }
         Ok((state, after))
@@ -283,42 +334,102 @@ impl Maker<'_> {
     /// `regex/look-around` if a look-behind reaches an assertion about the following text.
     fn run_behinds(&self, before: &mut Before, symbol: Option<usize>) -> Result<()> {
         for index in 0..self.program.behinds.len() {
-            self.spend(1 + before.behinds[index].0.len())?;
-            let waiting = std::mem::take(&mut before.behinds[index].0);
-            let read = |place: Place| symbol.and_then(|symbol| self.reads(place, symbol));
-            let mut places: Vec<Place> = waiting.into_iter().filter_map(read).collect();
+            let Behind { waiting, waiting_from_outside, .. } = std::mem::take(&mut before.behinds[index]);
+            self.spend(1 + waiting.len() + waiting_from_outside.len())?;
+            let read = |waiting: &[Place]| -> Vec<Place> {
+                let next = |&place: &Place| symbol.and_then(|symbol| self.reads(place, symbol));
+                waiting.iter().filter_map(next).collect()
+            };
+            let mut places = read(&waiting);
             places.push(self.program.behinds[index]);
-            let mut waiting = Vec::new();
-            let mut seen = FxHashSet::default();
-            let mut holds = false;
-            while let Some(place) = places.pop() {
+            let (waiting, holds) = self.run_behind(before, places, false)?;
+            // at the start of the match, `begin_outside` has set the places of look-behinds that began before it
+            let places = if symbol.is_some() { read(&waiting_from_outside) } else { waiting_from_outside };
+            let (waiting_from_outside, may_hold) = self.run_behind(before, places, true)?;
+            before.behinds[index] = Behind { waiting, holds, waiting_from_outside, may_hold };
+        }
+        Ok(())
+    }
+
+    /// Runs a look-behind from `places` without reading a character. Returns the instructions that read one, and
+    /// whether it matches here. `from_outside` says whether it began before the match of an embedded pattern; then
+    /// look-behinds in it are taken to hold.
+    fn run_behind(
+        &self,
+        before: &Before,
+        mut places: Vec<Place>,
+        from_outside: bool,
+    ) -> Result<(Vec<Place>, bool)> {
+        let mut waiting = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut holds = false;
+        while let Some(place) = places.pop() {
+            if !seen.insert(place) {
+                continue;
+            }
+            match &self.program.instructions[place as usize] {
+                Instruction::Yes => holds = true,
+                Instruction::Char(..) => waiting.push(place),
+                Instruction::AnyOf(ways) => places.extend(ways),
+                Instruction::Behind(inner, negated, next) => {
+                    if from_outside || before.behinds[*inner].holds != *negated {
+                        places.push(*next);
+                    }
+                }
+                Instruction::Start { line, next } => {
+                    // a look-behind that began before the match is past its start
+                    if before.starts && !from_outside || *line && before.after_line {
+                        places.push(*next);
+                    }
+                }
+                Instruction::End
+                | Instruction::Ahead(..)
+                | Instruction::Finish { .. }
+                | Instruction::Boundary(..) => return Err(errors::ahead_in_behind(self.pattern)),
+            }
+        }
+        waiting.sort_unstable();
+        Ok((waiting, holds))
+    }
+
+    /// Sets, for each look-behind of an embedded pattern, the places that it may have reached at the start of the match
+    /// if it began before: all those after a character.
+    fn begin_outside(&self, behinds: &mut [Behind]) {
+        if !self.program.embedded {
+            return;
+        }
+        for (behind, &start) in behinds.iter_mut().zip(&self.program.behinds) {
+            let (mut open, mut seen) = (vec![start], FxHashSet::default());
+            let mut after = FxHashSet::default();
+            while let Some(place) = open.pop() {
                 if !seen.insert(place) {
                     continue;
                 }
                 match &self.program.instructions[place as usize] {
-                    Instruction::Yes => holds = true,
-                    Instruction::Char(..) => waiting.push(place),
-                    Instruction::AnyOf(ways) => places.extend(ways),
-                    Instruction::Behind(inner, negated, next) => {
-                        if before.behinds[*inner].1 != *negated {
-                            places.push(*next);
-                        }
+                    Instruction::AnyOf(ways) => open.extend(ways),
+                    Instruction::Char(_, next) => {
+                        after.insert(*next);
+                        open.push(*next);
                     }
-                    Instruction::Start { line, next } => {
-                        if before.starts || *line && before.after_line {
-                            places.push(*next);
-                        }
-                    }
-                    Instruction::End
-                    | Instruction::Ahead(..)
-                    | Instruction::Finish { .. }
-                    | Instruction::Boundary(..) => return Err(errors::ahead_in_behind(self.pattern)),
+                    Instruction::Behind(_, _, next) | Instruction::Start { next, .. } => open.push(*next),
+                    // look-behinds with other instructions are refused
+                    _ => {}
                 }
             }
-            waiting.sort_unstable();
-            before.behinds[index] = (waiting, holds);
+            behind.waiting_from_outside = after.into_iter().collect();
+            behind.waiting_from_outside.sort_unstable();
         }
-        Ok(())
+    }
+
+    /// Whether, at the end of the match of an embedded pattern, the following text decides whether it matches.
+    fn looks_ahead(&self, state: &State) -> bool {
+        let mut at_end = state.iter().filter(|term| term.contains(&(END * 2))).peekable();
+        // a term that only requires the end holds; the others have a literal that the following text may decide
+        let is_decided = |term: &Term| {
+            term.iter()
+                .all(|&literal| literal == END * 2 || literal % 2 == 1 && !self.endless[literal as usize / 2])
+        };
+        at_end.peek().is_some() && !at_end.any(is_decided)
     }
 
     /// The condition on the following text under which the program accepts from the place of a literal, or does not if
@@ -365,7 +476,7 @@ impl Maker<'_> {
             }
             let mut also = |next: Place, more: &State| {
                 for more in more {
-                    if let Some(term) = joined(&term, more) {
+                    if let Some(term) = self.joined(&term, more) {
                         work.push((next, term));
                     }
                 }
@@ -374,14 +485,18 @@ impl Maker<'_> {
                 (|place: Place| vec![smallvec![place * 2]], |place: Place| vec![smallvec![place * 2 + 1]]);
             match &self.program.instructions[place as usize] {
                 Instruction::Yes => all.push(term),
-                Instruction::End | Instruction::Char(..) => all.extend(joined(&term, &[place * 2])),
+                Instruction::End | Instruction::Char(..) => all.extend(self.joined(&term, &[place * 2])),
                 Instruction::AnyOf(ways) => work.extend(ways.iter().map(|&way| (way, term.clone()))),
                 Instruction::Ahead(body, negated, next) => {
                     let literal = body * 2 + u32::from(*negated);
                     also(*next, &*self.closed(closures, literal, before, depth + 1)?);
                 }
                 Instruction::Behind(index, negated, next) => {
-                    if closures.befores.get(before).behinds[*index].1 != *negated {
+                    let behind = &closures.befores.get(before).behinds[*index];
+                    if behind.may_hold && !behind.holds {
+                        return Err(errors::looks_outside(self.pattern, self.program.first_assertion));
+                    }
+                    if behind.holds != *negated {
                         work.push((*next, term));
                     }
                 }
@@ -398,6 +513,9 @@ impl Maker<'_> {
                     }
                 }
                 Instruction::Boundary(is, next) => {
+                    if self.program.embedded && closures.befores.get(before).starts {
+                        return Err(errors::looks_outside(self.pattern, self.program.first_assertion));
+                    }
                     let word_follows = closures.befores.get(before).after_word != *is;
                     also(*next, &if word_follows { yes(WORD_FOLLOWS) } else { no(WORD_FOLLOWS) });
                 }
@@ -422,7 +540,7 @@ impl Maker<'_> {
         if a.len().saturating_mul(b.len()) > MAX_TERMS * MAX_TERMS / 16 {
             return Err(self.too_complex("alternatives", MAX_TERMS));
         }
-        let pairs = a.iter().flat_map(|a| b.iter().filter_map(|b| joined(a, b)));
+        let pairs = a.iter().flat_map(|a| b.iter().filter_map(|b| self.joined(a, b)));
         self.simplified(pairs.collect())
     }
 
@@ -457,16 +575,20 @@ impl Maker<'_> {
         }
         Ok(kept)
     }
-}
 
-/// The conjunction of two terms; `None` if it can never hold.
-fn joined(a: &[Literal], b: &[Literal]) -> Option<Term> {
-    let mut term: Term = a.iter().chain(b).copied().collect();
-    term.sort_unstable();
-    term.dedup();
-    let opposed = term.windows(2).any(|pair| pair[0] / 2 == pair[1] / 2);
-    // a text cannot both end and continue
-    let ends = term.contains(&(END * 2));
-    let reads = term.iter().any(|&literal| literal % 2 == 0 && literal / 2 != END && literal / 2 != YES);
-    if opposed || ends && reads { None } else { Some(term) }
+    /// The conjunction of two terms; `None` if it can never hold.
+    fn joined(&self, a: &[Literal], b: &[Literal]) -> Option<Term> {
+        let mut term: Term = a.iter().chain(b).copied().collect();
+        term.sort_unstable();
+        term.dedup();
+        let opposed = term.windows(2).any(|pair| pair[0] / 2 == pair[1] / 2);
+        // a text cannot both end and continue, but an embedded match can end where a look-ahead continues
+        let continues =
+            |place: Place| !self.endless.get(place as usize).is_some_and(|is_endless| *is_endless);
+        let ends = term.contains(&(END * 2));
+        let reads = |&literal: &Literal| {
+            literal % 2 == 0 && literal / 2 != END && literal / 2 != YES && continues(literal / 2)
+        };
+        if opposed || ends && term.iter().any(reads) { None } else { Some(term) }
+    }
 }

@@ -72,6 +72,10 @@ grammata_base::options! {
         /// Whether any text may precede and follow the match; otherwise the pattern describes the whole text. Default:
         /// false.
         pub search: bool,
+        /// Whether the match stands in a longer text, as that of a terminal in a grammar. Then the pattern may have
+        /// look-around in either dialect, `^` and `$` are the ends of the match, and a pattern that depends on the text
+        /// around the match is the error `regex/looks-outside`. Not together with `search`. Default: false.
+        pub embedded: bool,
         /// Limits on the pattern and the grammar. [`lower_into`] uses the limits of its builder instead.
         pub limits: Limits,
     }
@@ -157,6 +161,7 @@ fn lower_with(
         return Err(Limits::exceeded(LimitKind::PatternBytes, limit, format!("{} bytes", pattern.len())));
     }
     let source = match options.dialect {
+        Dialect::Rust if options.embedded => parse::with_look_around(pattern)?,
         Dialect::Rust => parse::verbatim(pattern)?,
         Dialect::Ecma262 => ecma::translate(pattern, options.dot_matches_newline)?,
     };

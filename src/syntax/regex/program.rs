@@ -64,6 +64,8 @@ pub(super) struct Program {
     pub(super) start: Place,
     /// The byte offset of the first assertion in the original pattern.
     pub(super) first_assertion: usize,
+    /// Whether the match stands in a longer text.
+    pub(super) embedded: bool,
 }
 
 /// The byte offset, in the text that was parsed, of the first assertion that needs a program: a look-around, `\b` or
@@ -98,11 +100,11 @@ pub(super) fn first_assertion(ast: &Ast, options: &Options) -> Option<usize> {
     others.into_iter().chain(line_anchors).min()
 }
 
-/// The kind of look-around of a group in a translated ECMA-262 pattern: whether it looks behind, and whether it is
+/// The kind of look-around of a group in a translated pattern: whether it looks behind, and whether it is
 /// negated. `None` for other groups.
 pub(super) fn look_around(kind: &GroupKind, options: &Options) -> Option<(bool, bool)> {
     let GroupKind::CaptureName { name, .. } = kind else { return None };
-    if options.dialect != Dialect::Ecma262 {
+    if options.dialect != Dialect::Ecma262 && !options.embedded {
         return None;
     }
     let name = name.name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -143,6 +145,7 @@ pub(super) fn compile(
             behinds: Vec::new(),
             start: YES,
             first_assertion: source.original_offset(first),
+            embedded: options.embedded,
         },
         work,
         results: Vec::new(),
