@@ -80,6 +80,16 @@ fn rules_and_alternatives() {
     lark("imports", Linear, |n| {
         "start: A0\n".to_owned() + &list(n, "", |i| format!("%import common.INT -> A{i}\n"))
     });
+    lark("templates", Linear, |n| {
+        format!("start: {}\nt{{x}}: x x\n", list(n, " | ", |i| format!("t{{\"w{i}\"}}")))
+    });
+    lark("extensions", Linear, |n| {
+        "start: A\nA: \"a\"\n".to_owned() + &list(n, "", |i| format!("%extend A: \"w{i}\"\n"))
+    });
+    lark("negations", Linear, |n| {
+        format!("start: {}\n", list(n, " | ", |i| format!("T{i}")))
+            + &list(n, "", |i| format!("T{i}: /[a-z]/ & ~\"w{i}\"\n"))
+    });
     lark("cases", Linear, |n| format!("start: {}\n", list(n, " | ", |i| format!("\"w{i}\"i"))));
 }
 

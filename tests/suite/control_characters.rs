@@ -60,7 +60,9 @@ fn read(source: &Source) -> BTreeSet<&'static str> {
         Automaton::new(&parsed.grammar, &limits)
     });
     if let Err(error) = parsed {
-        error.to_string().split("\nerror").for_each(|one| {
+        let shown = error.to_string();
+        let shown = shown.strip_suffix("\nthere may be more errors: reading stopped here").unwrap_or(&shown);
+        shown.split("\nerror").for_each(|one| {
             check_lines(one.trim_start_matches("error"), "[", text);
         });
         check_text(&format!("{error:?}").replace('\n', ""), text);

@@ -45,6 +45,7 @@ mod json_schema_test_suite;
 mod json_schema_unevaluated;
 mod language;
 mod lark;
+mod lark_files;
 mod lark_lazy;
 mod mask_archives;
 mod mask_files;

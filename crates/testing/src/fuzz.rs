@@ -80,10 +80,14 @@ pub fn automaton_spec(bytes: &[u8]) {
     walk_source(&Source::Spec(text.to_owned(), options), &mut choices);
 }
 
-/// Fuzzes Lark grammars.
+/// Fuzzes Lark grammars. Text after a form feed is the file `a.lark`, which the grammar may import.
 pub fn lark(bytes: &[u8]) {
     let (text, mut choices) = text(bytes);
-    walk_source(&Source::Lark(text.to_owned(), lark::Options::default().limits(limits())), &mut choices);
+    let (own, file) = text.split_once('\x0C').unwrap_or((text, ""));
+    let mut files = lark::Files::default();
+    files.insert("a.lark", file);
+    let options = lark::Options::default().files(files).limits(limits());
+    walk_source(&Source::Lark(own.to_owned(), options), &mut choices);
 }
 
 /// Fuzzes structural tags.

@@ -1,6 +1,6 @@
 //! Recognises, by their form, parts that match every text, and lazy rules that are any text up to a string.
 
-use super::tree::{Body, Definition, Item, Parsed, Part};
+use super::tree::{Body, Definition, Item, Name, Parsed, Part};
 use rustc_hash::FxHashMap;
 
 /// Patterns that match every text, with or without the flags `s` and `u`.
@@ -53,7 +53,7 @@ fn literal(pattern: &str) -> Option<String> {
 
 /// The definitions of a grammar by name.
 pub(super) struct Names<'s, 'p> {
-    definitions: FxHashMap<&'s str, &'p Definition<'s>>,
+    definitions: FxHashMap<Name<'s>, &'p Definition<'s>>,
 }
 
 impl<'s, 'p> Names<'s, 'p> {
@@ -61,8 +61,8 @@ impl<'s, 'p> Names<'s, 'p> {
         Names { definitions: parsed.definitions.iter().map(|it| (it.name, it)).collect() }
     }
 
-    pub(super) fn definition(&self, name: &str) -> Option<&'p Definition<'s>> {
-        self.definitions.get(name).copied()
+    pub(super) fn definition(&self, name: Name<'s>) -> Option<&'p Definition<'s>> {
+        self.definitions.get(&name).copied()
     }
 
     /// Whether the form of an item shows that the item matches every text.
@@ -74,7 +74,7 @@ impl<'s, 'p> Names<'s, 'p> {
                     return matches!(after_any(pattern, flags), Some("" | "?"));
                 }
                 Item::Group(body) => body,
-                Item::Name(name) => match self.definition(name) {
+                Item::Name(name) => match self.definition(*name) {
                     Some(definition) if definition.attributes.is_none() => &definition.body,
                     _ => return false,
                 },

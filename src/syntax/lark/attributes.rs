@@ -3,14 +3,14 @@
 use super::errors;
 use super::parser::Parser;
 use super::scanner::Word;
-use super::tree::{Attributes, Item, is_terminal};
+use super::tree::{Attributes, Item, Name};
 use crate::error::Result;
 
 /// The supported attributes, as a list for messages.
 pub(super) const ALLOWED: &str = "lazy, suffix=\"…\", stop=\"…\", max_tokens=N, max_chars=N, capture, capture=\"name\", \
      stop_capture=\"name\", temperature=N";
 
-impl<'s> Parser<'s> {
+impl<'s> Parser<'s, '_> {
     /// Parses the attributes in brackets after the name of a definition. Without `[` there are none.
     pub(super) fn attributes(&mut self) -> Result<Attributes<'s>> {
         let mut read = Attributes::default();
@@ -74,7 +74,7 @@ impl<'s> Parser<'s> {
         let item = match self.peek().cloned() {
             Some(Word::Text(text, ignores_case)) if !text.is_empty() => Item::Text { text, ignores_case },
             Some(Word::Pattern(pattern, flags)) => Item::Pattern { pattern, flags },
-            Some(Word::Name(terminal)) if is_terminal(terminal) => Item::Name(terminal),
+            Some(Word::Name(name)) if Name::new(name).is_terminal() => Item::Name(Name::new(name)),
             Some(Word::Special(token)) => Item::Special(token),
             Some(Word::Ids(ids)) => Item::Ids(ids),
             _ => {

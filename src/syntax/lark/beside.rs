@@ -1,7 +1,7 @@
 //! Computes which lazy rules may begin at the same place as another part.
 
 use super::bytes::{Bytes, Facts};
-use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
+use super::tree::{Body, Definition, Item, Name, Parsed, Part};
 use super::worklist::{size, until_nothing_changes, users};
 use crate::error::Result;
 use crate::grammar::ExprId;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 /// A lazy rule, with which other lexemes compete. `at` is the offset of its name.
 pub(super) struct Lazy<'s> {
     pub(super) at: usize,
-    pub(super) name: &'s str,
+    pub(super) name: Name<'s>,
     /// The expression of the rule's words and of all longer texts that its body and end allow.
     pub(super) part: ExprId,
     /// The string up to which the rule is any text; `None` for other rules.
@@ -77,18 +77,18 @@ impl Ends {
 #[derive(Default)]
 pub(super) struct Firsts<'s, 'p> {
     /// By the name of a rule: the lazy rules with which it may begin, and whether it may be empty.
-    of: FxHashMap<&'s str, First>,
+    of: FxHashMap<Name<'s>, First>,
     /// By the name of a rule: the lazy rules that may begin at its end; `None` while that is not known.
-    ends: FxHashMap<&'s str, Option<Ends>>,
+    ends: FxHashMap<Name<'s>, Option<Ends>>,
     /// The numbers of the lazy rules, by name.
-    numbers: FxHashMap<&'s str, u32>,
+    numbers: FxHashMap<Name<'s>, u32>,
     pub(super) facts: Facts<'s, 'p>,
 }
 
 impl<'s, 'p> Firsts<'s, 'p> {
     pub(super) fn new(
         parsed: &'p Parsed<'s>,
-        numbers: FxHashMap<&'s str, u32>,
+        numbers: FxHashMap<Name<'s>, u32>,
         facts: Facts<'s, 'p>,
         work: &Budget,
     ) -> Result<Firsts<'s, 'p>> {
@@ -98,7 +98,7 @@ impl<'s, 'p> Firsts<'s, 'p> {
         let (of, ends) = Default::default();
         let mut firsts = Firsts { of, ends, numbers, facts };
         let rules: Vec<&Definition<'s>> =
-            parsed.definitions.iter().filter(|it| !is_terminal(it.name) && !it.attributes.is_lazy).collect();
+            parsed.definitions.iter().filter(|it| !it.name.is_terminal() && !it.attributes.is_lazy).collect();
         let users = users(&rules);
         // the iteration ends, since sets only grow, or only shrink once they are known
         let most = 1 + firsts.numbers.len() / 8;
@@ -166,7 +166,7 @@ impl<'s, 'p> Firsts<'s, 'p> {
             Item::Name(name) => match (self.numbers.get(name), self.of.get(name)) {
                 (Some(&number), _) => (vec![number], false),
                 (None, Some(first)) => first.clone(),
-                (None, None) => (Set::new(), self.facts.name(name).is_empty),
+                (None, None) => (Set::new(), self.facts.name(*name).is_empty),
             },
             _ => (Set::new(), self.facts.item(item).is_empty),
         }

@@ -1,7 +1,6 @@
 //! Computes supersets of the bytes with which the words of a part begin and end, and which they contain.
 
-use super::common;
-use super::tree::{Body, Definition, Item, Parsed, Part};
+use super::tree::{Body, Definition, Item, Name, Parsed, Part};
 use super::worklist::{size, until_nothing_changes, users};
 use crate::error::Result;
 use crate::grammar::ByteSet;
@@ -70,6 +69,16 @@ impl Bytes {
         }
     }
 
+    /// The bytes of the texts that both describe.
+    fn and(&self, other: &Bytes) -> Bytes {
+        Bytes {
+            is_empty: self.is_empty && other.is_empty,
+            first: self.first.intersection(&other.first),
+            last: self.last.intersection(&other.last),
+            all: self.all.intersection(&other.all),
+        }
+    }
+
     /// The bytes of at least `min` and at most `max` repetitions; `None` means no bound.
     fn repeated(self, min: u32, max: Option<u32>) -> Bytes {
         if max == Some(0) { Bytes::EMPTY } else { Bytes { is_empty: self.is_empty || min == 0, ..self } }
@@ -123,8 +132,8 @@ impl Bytes {
 /// The bytes of all names, patterns and nested grammars of a grammar.
 #[derive(Default)]
 pub(super) struct Facts<'s, 'p> {
-    /// The bytes of definitions and imported terminals, by name.
-    names: FxHashMap<&'s str, Bytes>,
+    /// The bytes of definitions, by name.
+    names: FxHashMap<Name<'s>, Bytes>,
     /// The bytes of patterns, by their text and flags.
     patterns: FxHashMap<(&'p str, &'s str), Bytes>,
     /// The bytes of nested grammars, by their addresses in memory.
@@ -135,10 +144,6 @@ pub(super) struct Facts<'s, 'p> {
 impl<'s, 'p> Facts<'s, 'p> {
     pub(super) fn new(parsed: &'p Parsed<'s>, dialect: Dialect, work: &Budget) -> Result<Facts<'s, 'p>> {
         let mut facts = Facts { dialect, ..Facts::default() };
-        for import in &parsed.imports {
-            let pattern = common::pattern(import.name).unwrap_or("");
-            facts.names.insert(import.alias, Bytes::pattern(pattern, "", Dialect::Rust));
-        }
         let ends =
             parsed.definitions.iter().filter_map(|it| it.attributes.end.as_ref()).map(|(_, item)| item);
         for item in ends {
@@ -174,13 +179,15 @@ impl<'s, 'p> Facts<'s, 'p> {
                 let found = || Bytes::pattern(pattern, flags, dialect);
                 self.patterns.entry((pattern, flags)).or_insert_with(found);
             }
-            Item::Group(body) => {
+            Item::Not(inner) => self.find(inner, work)?,
+            Item::Group(body) | Item::And(body) => {
                 for part in body.iter().flatten() {
                     self.find(&part.item, work)?;
                 }
             }
             Item::Lark(parsed) => {
-                let bytes = Facts::new(parsed, self.dialect, work)?.name("start");
+                let facts = Facts::new(parsed, self.dialect, work)?;
+                let bytes = parsed.start.map(|start| facts.name(start)).unwrap_or_default();
                 self.grammars.insert(&raw const **parsed, bytes);
             }
             _ => {}
@@ -189,14 +196,16 @@ impl<'s, 'p> Facts<'s, 'p> {
     }
 
     /// The bytes of a name; no words for an unknown name.
-    pub(super) fn name(&self, name: &str) -> Bytes {
-        self.names.get(name).copied().unwrap_or_default()
+    pub(super) fn name(&self, name: Name<'s>) -> Bytes {
+        self.names.get(&name).copied().unwrap_or_default()
     }
 
     pub(super) fn body(&self, body: &Body<'s>) -> Bytes {
-        body.iter().fold(Bytes::default(), |all, parts| {
-            all.or(&parts.iter().fold(Bytes::EMPTY, |before, part| before.then(&self.part(part))))
-        })
+        body.iter().fold(Bytes::default(), |all, parts| all.or(&self.sequence(parts)))
+    }
+
+    fn sequence(&self, parts: &[Part<'s>]) -> Bytes {
+        parts.iter().fold(Bytes::EMPTY, |before, part| before.then(&self.part(part)))
     }
 
     fn part(&self, part: &Part<'s>) -> Bytes {
@@ -205,7 +214,7 @@ impl<'s, 'p> Facts<'s, 'p> {
 
     pub(super) fn item(&self, item: &Item<'s>) -> Bytes {
         match item {
-            Item::Name(name) => self.name(name),
+            Item::Name(name) => self.name(*name),
             Item::Text { text, ignores_case: false } => Bytes::text(text.as_bytes()),
             Item::Text { text, ignores_case: true } => {
                 Bytes::pattern(&regex_syntax::escape(text), "i", Dialect::Rust)
@@ -213,6 +222,7 @@ impl<'s, 'p> Facts<'s, 'p> {
             Item::Pattern { pattern, flags } => {
                 self.patterns.get(&(pattern.as_str(), *flags)).copied().unwrap_or_default()
             }
+            Item::Common(pattern) => Bytes::pattern(pattern, "", Dialect::Rust),
             Item::Range(low, high) => Bytes::characters([(u32::from(*low), u32::from(*high))]),
             Item::Json(_) => Bytes::of(ByteSet::FULL),
             // a token terminal contains no bytes of text, and is not empty
@@ -223,7 +233,12 @@ impl<'s, 'p> Facts<'s, 'p> {
                 any.fold(Bytes::EMPTY, |all, chunk| all.or(&chunk))
             }
             Item::Group(body) => self.body(body),
-            Item::Beside(_) => Bytes::default(),
+            Item::And(body) => {
+                let operands = body.iter().map(|parts| self.sequence(parts));
+                operands.reduce(|one, other| one.and(&other)).unwrap_or_default()
+            }
+            Item::Not(_) => Bytes { is_empty: true, ..Bytes::of(ByteSet::FULL) },
+            Item::Beside(_) | Item::Template(..) | Item::Parameter(_) => Bytes::default(),
         }
     }
 }

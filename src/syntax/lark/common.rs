@@ -2,7 +2,7 @@
 //! `common.lark` of the package Lark; `ESCAPED_STRING` does not span lines.
 
 /// Names and patterns, in Rust's dialect.
-const COMMON: [(&str, &str); 25] = [
+const COMMON: [(&str, &str); 27] = [
     ("C_COMMENT", "/\\*(?:[^*]|\\*+[^*/])*\\*+/"),
     ("CNAME", "[_A-Za-z][_A-Za-z0-9]*"),
     ("CPP_COMMENT", "//[^\\n]*"),
@@ -30,6 +30,8 @@ const COMMON: [(&str, &str); 25] = [
     ("WORD", "[A-Za-z]+"),
     ("WS", "[ \\t\\f\\r\\n]+"),
     ("WS_INLINE", "[ \\t]+"),
+    ("_STRING_ESC_INNER", "(?:[^\\\\\\n]|\\\\[^\\n])*"),
+    ("_STRING_INNER", "[^\\n]*"),
     ("_EXP", "[eE][+-]?[0-9]+"),
 ];
 

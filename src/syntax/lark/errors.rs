@@ -45,6 +45,11 @@ grammata_base::errors! {
         allowed("no lexer chooses between terminals here: a text is a word if any division into terminals fits")
         help("take them out; if a name must not be a keyword, exclude keywords in its pattern: docs/syntax.md#lark");
 
+    declare() = "lark/declare", "a terminal without a text cannot be read"
+        found(next(source, offset))
+        allowed("terminals with a definition: here no plugin adds tokens, such as those of indentation")
+        help("define the names, or describe the text of their tokens in the rules");
+
     not_json(cause: &serde_json::Error) = "lark/not-json", "what follows the directive is not JSON"
         cause(cause.to_string())
         help("write a JSON Schema after `%json`, and an object in braces after `%regex` and `%llguidance`");
@@ -68,8 +73,15 @@ grammata_base::errors! {
         allowed("\\b \\n \\r \\t \\f \\v \\\" \\\\ \\/ \\xNN \\uNNNN \\UNNNNNNNN")
         help("write a backslash as `\\\\`");
 
-    unknown_import(module: &str) = "lark/unknown-import", "only terminals of `common` can be imported"
-        found(excerpt(module)) allowed("%import common.NAME") help("copy what you need into the grammar");
+    unknown_import(file: &str, reason: String) = "lark/unknown-import", "an imported grammar is not there"
+        found(excerpt(file))
+        cause(reason)
+        allowed("terminals of `common`, and grammars that are given")
+        help("give the file (`lark::Options::files`), or copy what you need into the grammar");
+
+    import_cycle() = "lark/import-cycle", "a file imports itself, directly or through others"
+        found(next(source, offset))
+        help("move what both files need into a third one");
 
     unknown_terminal(name: &str) = "lark/unknown-import", "`common` has no terminal of that name"
         found(excerpt(name))
@@ -117,8 +129,42 @@ grammata_base::errors! {
         allowed("`{{\"substring_chunks\": [\"…\", …]}}` or `{{\"substring_chars\": \"…\"}}`")
         help("write a pattern as `/pattern/`");
 
-    unsupported() = "lark/unsupported", "templates are not supported"
-        found(next(source, offset)) allowed("`name: body`") help("write a rule for each use of a template");
+    template_terminal(name: &str) = "lark/template-terminal", "a terminal cannot be a template"
+        found(excerpt(name))
+        allowed("parameters after the name of a rule, which is in small letters")
+        help("write the name in small letters, or a terminal for each use");
+
+    template_argument() = "lark/template-argument", "not an argument of a template"
+        found(next(source, offset))
+        allowed("names, literals, patterns, ranges, tokens and uses of templates")
+        help("give the argument a rule of its own, and write its name here");
+
+    template_arguments(name: &str, found: usize, expected: usize) =
+        "lark/template-arguments", "wrong number of arguments for this rule"
+        found("`{}` with {found}", excerpt(name))
+        allowed("{expected}")
+        help("write as many arguments as the rule has parameters: `name{{first, second}}`, and no braces if it has none");
+
+    parameter_twice(name: &str) = "lark/parameter-twice", "a template has this parameter already"
+        found(excerpt(name)) help("give each parameter a name of its own");
+
+    too_many_parameters(most: usize) = "lark/too-many-parameters", "a template has too many parameters"
+        allowed("at most {most}") help("split the rule into several");
+
+    extend_attributes(name: &str) = "lark/extend", "`%extend` cannot set attributes"
+        found(excerpt(name))
+        allowed("alternatives, which are added to those of the rule")
+        help("take the attributes out, or use `%override`");
+
+    extend_parameters(name: &str) = "lark/extend", "`%extend` has other parameters than the rule"
+        found(excerpt(name))
+        allowed("the same parameters in the same order")
+        help("write the parameters as in the rule that you extend");
+
+    operator_in_rule(operator: &str) = "lark/operator-in-rule", "`{operator}` is allowed in terminals only"
+        found(next(source, offset))
+        allowed("`&` and `~` in terminals, which are in capitals, and in lazy rules")
+        help("give this part a terminal of its own, and write its name here");
 
     too_deep(most: usize) = "lark/too-deep", "groups are nested too deeply"
         allowed("{most} levels") help("give an inner group a rule of its own");
@@ -131,8 +177,8 @@ grammata_base::errors! {
     flag(flag: char, dialect: regex::Dialect) = "lark/flag", "unsupported flag of a pattern"
         found(flag.to_string())
         allowed(match dialect {
-            regex::Dialect::Ecma262 => "i, s, u; in Rust's dialect also x",
-            _ => "i, s, u, x",
+            regex::Dialect::Ecma262 => "i, m, s, u; in Rust's dialect also x",
+            _ => "i, m, s, u, x",
         })
         help("write the pattern without it");
 
@@ -151,7 +197,17 @@ grammata_base::errors! {
 }
 
 pub(super) fn unknown_directive(source: &str, offset: usize, name: &str) -> Error {
-    let known = ["%ignore", "%import", "%json", "%lark", "%regex", "%llguidance", "%grammar_options"];
+    let known = [
+        "%ignore",
+        "%import",
+        "%override",
+        "%extend",
+        "%json",
+        "%lark",
+        "%regex",
+        "%llguidance",
+        "%grammar_options",
+    ];
     error(source, offset, "lark/unknown-directive", "unsupported directive", |diagnostic| {
         diagnostic.found(excerpt(name)).allowed(known.join(", ")).help(did_you_mean(
             name,
@@ -183,10 +239,51 @@ pub(super) fn undefined<'s>(
     })
 }
 
-pub(super) fn no_start<'s>(source: &str, name: &str, known: impl Iterator<Item = &'s str>) -> Error {
+/// The error of `%override` or `%extend` with a name that is not defined.
+pub(super) fn nothing_to_change<'s>(
+    source: &str,
+    offset: usize,
+    name: &str,
+    known: impl Iterator<Item = &'s str>,
+) -> Error {
+    let help =
+        did_you_mean(name, known, "import the name in a line of its own, or define it without a directive");
+    error(
+        source,
+        offset,
+        "lark/nothing-to-change",
+        "there is no rule or terminal of that name to change",
+        |d| d.found(excerpt(name)).allowed("names that are imported or defined in this grammar").help(help),
+    )
+}
+
+/// The error of an import of a name that the file does not have.
+pub(super) fn not_in_file<'s>(
+    source: &str,
+    offset: usize,
+    name: &str,
+    known: impl Iterator<Item = &'s str>,
+) -> Error {
+    let help = did_you_mean(name, known, "take a name that the file defines or imports");
+    error(
+        source,
+        offset,
+        "lark/unknown-import",
+        "the file has no rule or terminal of that name",
+        |diagnostic| diagnostic.found(excerpt(name)).help(help),
+    )
+}
+
+/// The error of a grammar that ends at `end` and has no start rule.
+pub(super) fn no_start<'s>(
+    source: &str,
+    end: usize,
+    name: &str,
+    known: impl Iterator<Item = &'s str>,
+) -> Error {
     let help =
         did_you_mean(name, known, format!("add a rule `{}: …`, or set `Options::start`", excerpt(name)));
-    error(source, source.len(), "lark/no-start", "there is no start rule", |diagnostic| {
+    error(source, end, "lark/no-start", "there is no start rule", |diagnostic| {
         diagnostic.found(excerpt(name)).help(help)
     })
 }

@@ -7,7 +7,7 @@ use super::beside::{Lazy, Lexeme};
 use super::bytes::Facts;
 use super::errors;
 use super::lower::Lowering;
-use super::tree::{Definition, Item, Part};
+use super::tree::{Definition, Item, Name, Part};
 use crate::error::Result;
 use crate::grammar::{ByteSet, ExprId, FreeText};
 use crate::limits::{LimitKind, Limits};
@@ -40,11 +40,11 @@ impl<'s> Lowering<'s, '_, '_> {
         let mut open: Vec<&Item<'s>> = parts.into_iter().map(|part| &part.item).collect();
         let mut seen = FxHashSet::default();
         while let Some(item) = open.pop() {
+            open.extend(item.inner());
             match item {
                 Item::Special(_) | Item::Ids(_) | Item::Lark(_) => return true,
-                Item::Group(body) => open.extend(body.iter().flatten().map(|part| &part.item)),
                 Item::Name(name) if seen.insert(*name) => {
-                    let Some(definition) = self.definition(name) else { continue };
+                    let Some(definition) = self.definition(*name) else { continue };
                     open.extend(definition.body.iter().flatten().map(|part| &part.item));
                     open.extend(definition.attributes.end.as_ref().map(|(_, end)| end));
                 }
@@ -102,8 +102,8 @@ impl<'s> Lowering<'s, '_, '_> {
     /// The words of the lazy rule `name` where it competes with the lazy rules `beside`: its shortest words, except
     /// those with a proper prefix that is a word of another one. The bounds of the rule apply. A rule whose words end
     /// in a token competes with none.
-    pub(super) fn lazy(&mut self, name: &'s str, beside: &[u32]) -> Result<ExprId> {
-        let Some(&(number, part)) = self.lazy_of.get(name) else { return Ok(ExprId::NEVER) };
+    pub(super) fn lazy(&mut self, name: Name<'s>, beside: &[u32]) -> Result<ExprId> {
+        let Some(&(number, part)) = self.lazy_of.get(&name) else { return Ok(ExprId::NEVER) };
         let Some(number) = number else { return Ok(self.bounded(name, part)) };
         let others: Vec<u32> = beside.iter().copied().filter(|&other| other != number).collect();
         self.charge_beside(&Lexeme::Other, others.iter().copied())?;
@@ -218,7 +218,7 @@ impl<'s> Lowering<'s, '_, '_> {
     }
 
     /// Restricts the words of a definition by its attributes `max_chars` and `max_tokens`.
-    pub(super) fn bounded(&mut self, name: &str, mut body: ExprId) -> ExprId {
+    pub(super) fn bounded(&mut self, name: Name<'s>, mut body: ExprId) -> ExprId {
         let Some(definition) = self.definition(name) else { return body };
         let (max_chars, max_tokens) = (definition.attributes.max_chars, definition.attributes.max_tokens);
         if let Some(most) = max_chars {

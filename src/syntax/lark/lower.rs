@@ -8,15 +8,12 @@ use super::any_text::Names;
 use super::beside::{Firsts, Lazy, Lexeme, Set, union};
 use super::bytes::{Bytes, Facts};
 use super::runs;
-use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
-use super::{Compiled, Options, common, errors, guidance};
+use super::tree::{Body, Definition, Item, Name, Parsed, Part};
+use super::{Compiled, Options, errors};
 use crate::diagnostic::Diagnostic;
-use crate::error::Result;
-use crate::grammar::{
-    ByteSet, CharClass, ExprId, FreeText, GrammarBuilder, IGNORED, RuleId, TokenScope, TokenSelector,
-    TokenTerminal,
-};
-use crate::syntax::{json_schema, regex};
+use crate::error::{ErrorKind, Errors, Result};
+use crate::grammar::{ByteSet, CharClass, ExprId, FreeText, GrammarBuilder, IGNORED, RuleId, TokenTerminal};
+use crate::syntax::regex;
 use rustc_hash::FxHashMap;
 use std::mem::take;
 
@@ -30,11 +27,11 @@ pub(super) struct Lowering<'s, 'p, 'o> {
     pub(super) options: &'o Options,
     pub(super) parsed: &'p Parsed<'s>,
     pub(super) builder: GrammarBuilder,
-    /// The rules of definitions and imported terminals, by name.
-    rules: FxHashMap<&'s str, RuleId>,
+    /// The rules of definitions, by name.
+    rules: FxHashMap<Name<'s>, RuleId>,
     /// By the name of a definition: its index in the parsed grammar, and the shape of the version with which no lazy
     /// rule competes.
-    places: FxHashMap<&'s str, (usize, Shape)>,
+    places: FxHashMap<Name<'s>, (usize, Shape)>,
     pub(super) names: Names<'s, 'p>,
     /// The declared versions of definitions, in the order in which they are defined. Each has the index of its
     /// definition, its rule, its shape, the lazy rules that may begin where it begins, and those that may begin where
@@ -42,12 +39,12 @@ pub(super) struct Lowering<'s, 'p, 'o> {
     open: Vec<(usize, RuleId, Shape, Set, Set)>,
     /// The other versions of rules: by name, and by the lazy rules that may begin where the rule begins and where it
     /// ends.
-    versions: FxHashMap<(&'s str, Set, Set), (RuleId, Shape)>,
+    versions: FxHashMap<(Name<'s>, Set, Set), (RuleId, Shape)>,
     /// The lazy rules with a number, by number.
     pub(super) lazies: Vec<Lazy<'s>>,
     /// By the name of a lazy rule: its number, if it has one, and the expression of its body and end before laziness
     /// applies, which describes its words and longer texts.
-    pub(super) lazy_of: FxHashMap<&'s str, (Option<u32>, ExprId)>,
+    pub(super) lazy_of: FxHashMap<Name<'s>, (Option<u32>, ExprId)>,
     /// The words of a lazy rule that competes with others, by its number and the numbers of the others. `max_tokens` is
     /// not applied.
     pub(super) lazy_words: FxHashMap<(u32, Set), ExprId>,
@@ -60,33 +57,48 @@ pub(super) struct Lowering<'s, 'p, 'o> {
     shapes: Shapes,
     /// The text of `%ignore` that is allowed after a lexeme in a rule; `None` without `%ignore`.
     skipped: Option<Made>,
-    warnings: Vec<Diagnostic>,
+    pub(super) warnings: Vec<Diagnostic>,
+    /// The errors of items, which have no words.
+    errors: Errors,
 }
 
-/// Lowers a parsed grammar.
+/// Lowers a resolved grammar, in which `errors` were found.
 ///
 /// # Errors
-/// `lark/…`; the errors of schemas and patterns; `grammar/…` if the grammar cannot be built; `limit/exceeded`.
-pub(super) fn lower(source: &str, parsed: &Parsed<'_>, options: &Options) -> Result<Compiled> {
-    let mut builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
+/// `errors`; `lark/…`; the errors of schemas and patterns; `grammar/…` if the grammar cannot be built;
+/// `limit/exceeded`.
+pub(super) fn lower(
+    source: &str,
+    parsed: &Parsed<'_>,
+    options: &Options,
+    errors: Errors,
+) -> Result<Compiled> {
+    let builder = GrammarBuilder::with_limits(options.json_schema.limits.clone());
     let mut warnings = Vec::new();
     if let Some(&first) = parsed.priorities.first() {
         let written = source.get(first..).and_then(|rest| rest.split([':', ' ', '\t', '[']).next());
         warnings.push(errors::priorities(source, first, written.unwrap_or("."), parsed.priorities.len()));
     }
-    let start = grammar(source, parsed, options, &options.start, &mut builder, &mut warnings)?;
-    Ok(Compiled { grammar: builder.build(start)?, warnings })
+    let mut state = (builder, warnings, errors);
+    let start = grammar(source, parsed, options, &mut state);
+    let (builder, warnings, errors) = state;
+    // errors in items come before those of the grammar as a whole, which may follow from them
+    match start {
+        Err(error) if error.kind() == ErrorKind::Limit => Err(error),
+        start => {
+            errors.finish()?;
+            Ok(Compiled { grammar: builder.build(start?)?, warnings })
+        }
+    }
 }
 
-/// Lowers all rules of one grammar, the whole or a nested one, into `builder`, and returns its start rule. After an
-/// error, `builder` and `warnings` keep what was added before.
+/// Lowers all rules of one grammar, the whole or a nested one, into the builder of `state`, and returns its start rule.
+/// Warnings and the errors of items are added to `state`.
 fn grammar<'s>(
     source: &'s str,
     parsed: &Parsed<'s>,
     options: &Options,
-    start: &str,
-    builder: &mut GrammarBuilder,
-    warnings: &mut Vec<Diagnostic>,
+    state: &mut (GrammarBuilder, Vec<Diagnostic>, Errors),
 ) -> Result<RuleId> {
     let rewritten = runs::joined(parsed);
     let parsed = rewritten.as_ref().unwrap_or(parsed);
@@ -95,7 +107,7 @@ fn grammar<'s>(
         options,
         parsed,
         names: Names::new(parsed),
-        builder: take(builder),
+        builder: take(&mut state.0),
         rules: FxHashMap::default(),
         places: FxHashMap::default(),
         open: Vec::new(),
@@ -108,28 +120,23 @@ fn grammar<'s>(
         firsts: Firsts::default(),
         shapes: Shapes::default(),
         skipped: None,
-        warnings: take(warnings),
+        warnings: take(&mut state.1),
+        errors: take(&mut state.2),
     };
-    let made = lowering.grammar(start);
-    (*builder, *warnings) = (lowering.builder, lowering.warnings);
+    let made = lowering.grammar();
+    *state = (lowering.builder, lowering.warnings, lowering.errors);
     made
 }
 
 impl<'s, 'p> Lowering<'s, 'p, '_> {
-    fn grammar(&mut self, start: &str) -> Result<RuleId> {
+    fn grammar(&mut self) -> Result<RuleId> {
         let (source, parsed) = (self.source, self.parsed);
-        for (place, Definition { at, name, .. }) in parsed.definitions.iter().enumerate() {
-            let rule = self.declare(name, *at)?;
+        for (place, &Definition { name, .. }) in parsed.definitions.iter().enumerate() {
+            let rule = self.builder.declare(name.text);
+            self.rules.insert(name, rule);
             let shape = self.shapes.rule();
             self.places.insert(name, (place, shape));
             self.open.push((place, rule, shape, Set::new(), Set::new()));
-        }
-        for import in &parsed.imports {
-            let pattern = common::pattern(import.name)
-                .ok_or_else(|| errors::unknown_terminal(source, import.at, import.name))?;
-            let rule = self.declare(import.alias, import.at)?;
-            let body = self.pattern(pattern, "", import.at, regex::Dialect::Rust)?;
-            self.builder.define(rule, body);
         }
         let ignored = parsed.ignored.iter().map(|body| Ok(self.body(body, true, &[], &[])?.0));
         let ignored = ignored.collect::<Result<Vec<_>>>()?;
@@ -156,10 +163,11 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             next += 1;
         }
         if let Some(Crossed { at, lazy }) = self.shapes.crossed() {
-            return Err(errors::lazy_crossed(source, at, self.lazies[lazy as usize].name));
+            return Err(errors::lazy_crossed(source, at, self.lazy_name(lazy)));
         }
-        let known = self.rules.keys().copied();
-        let start = *self.rules.get(start).ok_or_else(|| errors::no_start(source, start, known))?;
+        // without a start rule, there is an error already
+        let start = parsed.start.and_then(|start| self.rules.get(&start).copied());
+        let start = start.unwrap_or_else(|| self.builder.declare_generated("start"));
         let Some(skipped) = self.skipped.filter(|_| parsed.skips_first) else { return Ok(start) };
         let body = self.builder.rule(start);
         let body = self.builder.sequence([skipped.0, body]);
@@ -177,7 +185,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         let ignored = self.parsed.ignored.iter().map(|body| facts.body(body));
         let ignored = ignored.fold(Bytes::default(), |all, bytes| all.or(&bytes));
         if let Some(lazy) = self.lazies.iter().find(|lazy| may_hold(&ignored, lazy)) {
-            return Err(errors::lazy_ignored(self.source, lazy.at, lazy.name));
+            return Err(errors::lazy_ignored(self.source, lazy.at, lazy.name.text));
         }
         let all = 0..self.lazies.len() as u32;
         self.charge_beside(&Lexeme::Other, all.clone())?;
@@ -188,21 +196,13 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(())
     }
 
-    /// Declares the rule of a definition or an imported terminal.
-    ///
-    /// # Errors
-    /// `lark/defined-twice` if the name is declared already.
-    fn declare(&mut self, name: &'s str, at: usize) -> Result<RuleId> {
-        if self.rules.contains_key(name) {
-            return Err(errors::defined_twice(self.source, at, name));
-        }
-        let rule = self.builder.declare(name);
-        self.rules.insert(name, rule);
-        Ok(rule)
+    /// The name of a lazy rule.
+    fn lazy_name(&self, lazy: u32) -> &'s str {
+        self.lazies[lazy as usize].name.text
     }
 
-    /// The definition of a name in this grammar; `None` for imported and unknown names.
-    pub(super) fn definition(&self, name: &str) -> Option<&'p Definition<'s>> {
+    /// The definition of a name.
+    pub(super) fn definition(&self, name: Name<'s>) -> Option<&'p Definition<'s>> {
         self.names.definition(name)
     }
 
@@ -217,7 +217,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         let body = if definition.attributes.is_lazy {
             self.lazy(definition.name, &[])?
         } else {
-            let (body, own) = self.body(&definition.body, is_terminal(definition.name), begins, ends)?;
+            let (body, own) = self.body(&definition.body, definition.name.is_terminal(), begins, ends)?;
             self.shapes.define(shape, own);
             self.bounded(definition.name, body)
         };
@@ -242,9 +242,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         let mut shapes = Vec::new();
         if in_terminal || self.firsts.is_empty() {
             for parts in body {
-                let parts = parts.iter().map(|part| Ok(self.part(part, part.min, in_terminal, &[], &[])?.0));
-                let parts = parts.collect::<Result<Vec<_>>>()?;
-                alternatives.push(self.builder.sequence(parts));
+                alternatives.push(self.plain(parts, in_terminal)?);
             }
         } else {
             let (first, is_empty) = self.firsts.body(body);
@@ -258,6 +256,13 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         }
         let shape = if self.firsts.is_empty() { Shape::EMPTY } else { self.shapes.choice(shapes) };
         Ok((self.builder.choice(alternatives), shape))
+    }
+
+    /// Lowers a sequence of parts with which no lazy rule competes.
+    fn plain(&mut self, parts: &[Part<'s>], in_terminal: bool) -> Result<ExprId> {
+        let parts = parts.iter().map(|part| Ok(self.part(part, part.min, in_terminal, &[], &[])?.0));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        Ok(self.builder.sequence(parts))
     }
 
     /// Lowers parts in sequence. If the lazy rules that compete with the next part depend on whether an optional part
@@ -281,7 +286,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             if after.len() < parts.len()
                 && let Some(&lazy) = ends.sometimes.iter().find(|lazy| !beside.contains(lazy))
             {
-                return Err(errors::lazy_ambiguous(self.source, part.at, self.lazies[lazy as usize].name));
+                return Err(errors::lazy_ambiguous(self.source, part.at, self.lazy_name(lazy)));
             }
             after.push(beside);
         }
@@ -301,11 +306,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
                     && !is_text
                     && let Some(&lazy) = begins.iter().find(|lazy| !after[at + 1].contains(lazy))
                 {
-                    return Err(errors::lazy_ambiguous(
-                        self.source,
-                        part.at,
-                        self.lazies[lazy as usize].name,
-                    ));
+                    return Err(errors::lazy_ambiguous(self.source, part.at, self.lazy_name(lazy)));
                 }
                 let (mut made, shape) = self.part(part, min, false, begins, &follows[at + 1])?;
                 if is_text && may_miss {
@@ -352,14 +353,14 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         let own = self.firsts.ends(part).unwrap_or_default();
         let again = union(&union(&self.firsts.item(&part.item).0, ends), &own.always);
         if let Some(&lazy) = own.sometimes.iter().find(|lazy| !again.contains(lazy)) {
-            return Err(errors::lazy_ambiguous(self.source, part.at, self.lazies[lazy as usize].name));
+            return Err(errors::lazy_ambiguous(self.source, part.at, self.lazy_name(lazy)));
         }
         // an empty first repetition lets the second one begin where the first one does
         let differs = |lazy: &&u32| !again.contains(lazy) || !begins.contains(lazy);
         if self.firsts.item(&part.item).1
             && let Some(&lazy) = begins.iter().chain(&again).find(differs)
         {
-            return Err(errors::lazy_ambiguous(self.source, part.at, self.lazies[lazy as usize].name));
+            return Err(errors::lazy_ambiguous(self.source, part.at, self.lazy_name(lazy)));
         }
         let (more, shape) = self.element(part, in_terminal, &again, &again)?;
         let more_shape = self.shapes.repeat(shape, min, max, part.at);
@@ -380,7 +381,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             Item::Group(_) | Item::Lark(_) | Item::Beside(_) => false,
             // any text includes the ignored text, so nothing needs to be skipped after it
             item if !self.firsts.is_empty() && self.names.is_any_text(item) => false,
-            Item::Name(name) => is_terminal(name) || self.lazy_of.contains_key(name),
+            Item::Name(name) => name.is_terminal() || self.lazy_of.contains_key(name),
             _ => true,
         };
         // a repeated group is lowered twice, so the work for nested groups would grow exponentially without this map
@@ -400,7 +401,11 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         Ok(made)
     }
 
-    /// Lowers an item without its repetition and without ignored text after it.
+    /// Lowers an item without its repetition and without ignored text after it. An item with an error has no words; the
+    /// error is recorded.
+    ///
+    /// # Errors
+    /// `limit/exceeded`; the last error, if there are too many.
     pub(super) fn item(
         &mut self,
         item: &Item<'s>,
@@ -409,13 +414,31 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         begins: &[u32],
         ends: &[u32],
     ) -> Result<Made> {
+        match self.correct_item(item, at, in_terminal, begins, ends) {
+            Err(error) if error.kind() != ErrorKind::Limit && !self.errors.is_full() => {
+                self.errors.push(error);
+                Ok((ExprId::NEVER, self.closed(item)))
+            }
+            made => made,
+        }
+    }
+
+    fn correct_item(
+        &mut self,
+        item: &Item<'s>,
+        at: usize,
+        in_terminal: bool,
+        begins: &[u32],
+        ends: &[u32],
+    ) -> Result<Made> {
         let made = match item {
-            Item::Name(name) => return self.name(name, at, in_terminal, begins, ends),
+            Item::Name(name) => return self.name(*name, at, in_terminal, begins, ends),
             Item::Text { text, ignores_case: false } => self.builder.text(text),
             Item::Text { text, ignores_case: true } => {
                 self.pattern(&regex_syntax::escape(text), "i", at, regex::Dialect::Rust)?
             }
             Item::Pattern { pattern, flags } => self.pattern(pattern, flags, at, self.options.dialect)?,
+            Item::Common(pattern) => self.pattern(pattern, "", at, regex::Dialect::Rust)?,
             Item::Range(low, high) => self.builder.class([(*low, *high)]),
             Item::Chunks(chunks) => self.builder.substrings(chunks),
             Item::Special(name) => {
@@ -427,7 +450,24 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
                 return Ok((self.builder.token(terminal), self.closed(item)));
             }
             Item::Group(body) => return self.body(body, in_terminal, begins, ends),
-            Item::Beside(_) => return Ok((ExprId::NEVER, self.closed(item))),
+            Item::And(_) if !in_terminal => return Err(errors::operator_in_rule(self.source, at, "&")),
+            Item::Not(_) if !in_terminal => return Err(errors::operator_in_rule(self.source, at, "~")),
+            Item::And(operands) => {
+                let operands =
+                    operands.iter().map(|parts| self.plain(parts, true)).collect::<Result<Vec<_>>>()?;
+                self.builder.intersection(operands)
+            }
+            Item::Not(inner) => {
+                let inner = self.item(inner, at, true, &[], &[])?.0;
+                let others = self.builder.complement(inner);
+                let any = self.builder.char_class(CharClass::any());
+                let any = self.builder.star(any);
+                self.builder.intersection([others, any])
+            }
+            // a resolved grammar has no templates
+            Item::Beside(_) | Item::Template(..) | Item::Parameter(_) => {
+                return Ok((ExprId::NEVER, self.closed(item)));
+            }
             Item::Json(text) => {
                 self.check_alone(at, begins)?;
                 return Ok((self.json(text, at)?, self.closed(item)));
@@ -435,7 +475,10 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
             Item::Lark(parsed) => {
                 self.check_alone(at, begins)?;
                 let (source, options) = (self.source, self.options);
-                let start = grammar(source, parsed, options, "start", &mut self.builder, &mut self.warnings)?;
+                let mut state = (take(&mut self.builder), take(&mut self.warnings), take(&mut self.errors));
+                let start = grammar(source, parsed, options, &mut state);
+                (self.builder, self.warnings, self.errors) = state;
+                let start = start?;
                 return Ok((self.builder.rule(start), self.closed(item)));
             }
         };
@@ -472,27 +515,25 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
     /// and where it ends; the version is declared if it is new.
     ///
     /// # Errors
-    /// `lark/undefined` for an unknown name, and `lark/rule-in-terminal` for a rule in a terminal.
+    /// `lark/rule-in-terminal` for a rule in a terminal.
     fn name(
         &mut self,
-        name: &'s str,
+        name: Name<'s>,
         at: usize,
         in_terminal: bool,
         begins: &[u32],
         ends: &[u32],
     ) -> Result<Made> {
-        let Some(&rule) = self.rules.get(name) else {
-            let known = self.rules.keys().copied().chain(common::names().map(|name| -> &'s str { name }));
-            return Err(errors::undefined(self.source, at, name, known));
-        };
-        if in_terminal && !is_terminal(name) {
-            return Err(errors::rule_in_terminal(self.source, at, name));
+        // an undefined name is an error already
+        let Some(&rule) = self.rules.get(&name) else { return Ok((ExprId::NEVER, Shape::EMPTY)) };
+        if in_terminal && !name.is_terminal() {
+            return Err(errors::rule_in_terminal(self.source, at, name.text));
         }
-        if self.lazy_of.contains_key(name) && !in_terminal {
+        if self.lazy_of.contains_key(&name) && !in_terminal {
             return Ok((self.lazy(name, begins)?, self.closed(&Item::Name(name))));
         }
-        let place = self.places.get(name).copied();
-        let (Some((place, shape)), false) = (place, is_terminal(name)) else {
+        let place = self.places.get(&name).copied();
+        let (Some((place, shape)), false) = (place, name.is_terminal()) else {
             let made = self.builder.rule(rule);
             if in_terminal {
                 return Ok((made, Shape::EMPTY));
@@ -509,7 +550,7 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
         let (version, shape) = match self.versions.get(&key) {
             Some(&version) => version,
             None => {
-                let version = (self.builder.declare(name), self.shapes.rule());
+                let version = (self.builder.declare(name.text), self.shapes.rule());
                 self.open.push((place, version.0, version.1, key.1.clone(), key.2.clone()));
                 self.versions.insert(key, version);
                 version
@@ -524,60 +565,8 @@ impl<'s, 'p> Lowering<'s, 'p, '_> {
     /// `lark/lazy-ambiguous` if `begins` is not empty.
     fn check_alone(&self, at: usize, begins: &[u32]) -> Result<()> {
         match begins.first() {
-            Some(&lazy) => Err(errors::lazy_ambiguous(self.source, at, self.lazies[lazy as usize].name)),
+            Some(&lazy) => Err(errors::lazy_ambiguous(self.source, at, self.lazy_name(lazy))),
             None => Ok(()),
         }
-    }
-
-    /// Lowers a pattern with the flags `i`, `s`, `u` and, in Rust's dialect, `x`.
-    fn pattern(&mut self, pattern: &str, flags: &str, at: usize, dialect: regex::Dialect) -> Result<ExprId> {
-        let mut options =
-            regex::Options::default().dialect(dialect).limits(self.options.json_schema.limits.clone());
-        let mut extended = false;
-        for flag in flags.chars() {
-            match flag {
-                'i' => options = options.case_insensitive(true),
-                's' => options = options.dot_matches_newline(true),
-                'x' if dialect == regex::Dialect::Rust => extended = true,
-                // patterns always match characters, not bytes
-                'u' => {}
-                _ => return Err(errors::flag(self.source, at, flag, dialect)),
-            }
-        }
-        let pattern = if extended { format!("(?x){pattern}") } else { pattern.to_owned() };
-        let classes = &mut |g: &mut GrammarBuilder, class: &CharClass| g.char_class(class.clone());
-        regex::lower_into(&mut self.builder, &pattern, &options, classes)
-            .map_err(|error| errors::inside(error, self.source, at, "this pattern"))
-    }
-
-    /// Lowers a JSON Schema, given as text, with the options in its `x-guidance`.
-    fn json(&mut self, text: &str, at: usize) -> Result<ExprId> {
-        let mut schema =
-            serde_json::from_str(text).map_err(|cause| errors::not_json(self.source, at, &cause))?;
-        let options = guidance::options(&mut schema, &self.options.json_schema)
-            .map_err(|refused| errors::guidance(self.source, at, refused.0))?;
-        let compiled = json_schema::compile_value(&schema, &options)
-            .map_err(|error| errors::inside(error, self.source, at, "this schema"))?;
-        self.warnings.extend(compiled.warnings);
-        Ok(self.builder.import(&compiled.grammar))
-    }
-
-    /// Parses a list of token ids: `5,7-9` selects the listed ids, `^5` all other tokens, `*` all tokens.
-    /// End-of-sequence tokens are selected only if they are listed.
-    fn ids(&self, ids: &str, at: usize) -> Result<TokenTerminal> {
-        let (scope, listed) = match ids.strip_prefix('^') {
-            Some(others) => (TokenScope::AllBut, others),
-            None => (TokenScope::Listed, ids),
-        };
-        if ids.trim() == "*" {
-            return Ok(TokenTerminal::new(TokenScope::AllBut, []));
-        }
-        let one = |part: &str| {
-            let (first, last) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));
-            let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-            (first <= last).then_some(TokenSelector::Ids { first, last })
-        };
-        let listed = listed.split(',').map(|part| one(part).ok_or_else(|| errors::ids(self.source, at)));
-        Ok(TokenTerminal::new(scope, listed.collect::<Result<Vec<_>>>()?))
     }
 }

@@ -1,11 +1,16 @@
 //! Compiles Lark, the grammar notation of the Python package of that name.
 //!
 //! Supported: rules and terminals (priorities are read, with a warning, because they have no effect), `"literals"` with
-//! the flag `i`, `/patterns/` with flags, ranges `"a".."z"`, groups, `[optional]`, `? * +`, `~3` and `~2..4`, aliases
-//! (`-> name`, ignored here), `%ignore`, `%import common.NAME`, JSON Schemas (`%json {…}`), nested grammars (`%lark
-//! {…}`), runs of chunks (`%regex {"substring_chunks": […]}`), special tokens (`<|end|>`, `<[5,7-9]>`), attributes
-//! (`lazy`, `suffix`, `stop`, `max_tokens`, `max_chars`, and those that do not affect the language), and the options
-//! `allow_initial_skip` and `no_forcing` of `%llguidance {…}`.
+//! the flag `i`, `/patterns/` with flags and look-around, ranges `"a".."z"`, groups, `[optional]`, `? * +`, `~3` and
+//! `~2..4`, aliases (`-> name`, ignored here), in terminals `&` and `~`, templates (`_sep{item, sep}: …`), `%ignore`,
+//! `%import` of the library `common` and of given [`Files`], `%override`, `%extend`, JSON Schemas (`%json {…}`), nested
+//! grammars (`%lark {…}`), runs of chunks (`%regex {"substring_chunks": […]}`), special tokens (`<|end|>`,
+//! `<[5,7-9]>`), attributes (`lazy`, `suffix`, `stop`, `max_tokens`, `max_chars`, and those that do not affect the
+//! language), and the options `allow_initial_skip` and `no_forcing` of `%llguidance {…}`.
+//!
+//! The stages: `files` finds the imported texts and joins them, `parser` reads definitions, `resolve` gives each name
+//! its definition, `templates` makes a rule of each use of a template, and `lower` builds expressions. Errors are
+//! collected in all stages.
 //!
 //! The language is that of the rules as written: a terminal is an expression like any other, and there is no longest
 //! match as in a lexer. Texts that a lexer would refuse because a keyword looks like a name are accepted. Text that
@@ -32,21 +37,29 @@ mod attributes;
 mod beside;
 mod bytes;
 mod common;
+mod directives;
 mod errors;
+mod files;
 mod guidance;
 mod lazy;
+mod leaves;
 mod lower;
 mod parser;
+mod resolve;
 mod runs;
 mod scanner;
+mod templates;
 mod tree;
 mod worklist;
 
-use crate::diagnostic::{Diagnostic, Notation, Source};
-use crate::error::Result;
+use crate::diagnostic::Diagnostic;
+use crate::error::{Errors, Result};
 use crate::grammar::Grammar;
 use crate::limits::Limits;
 use crate::syntax::{json_schema, regex};
+use files::Texts;
+
+pub use files::Files;
 
 grammata_base::options! {
     /// Options for compiling a Lark grammar.
@@ -58,6 +71,9 @@ grammata_base::options! {
         pub start: String = "start".to_owned(),
         /// The dialect of patterns. Terminals of `common` do not depend on it. Default: Rust.
         pub dialect: regex::Dialect,
+        /// The files that `%import` may name. They are not serialized. Default: none.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub files: Files,
         /// Options for the schemas in `%json`. The limits apply to the whole grammar, and to each schema and pattern in
         /// it.
         pub json_schema: json_schema::Options,
@@ -86,16 +102,15 @@ pub struct Compiled {
 /// Compiles the Lark grammar `source`.
 ///
 /// # Errors
-/// - `lark/…` with line and column: the first error of the source.
+/// - `lark/…` with line and column: up to 20 errors of the source and of the files that it imports, in order.
 /// - The errors of a schema or pattern, at the place in `source` where the schema or pattern begins.
 /// - `grammar/…`: an attribute has a value that the grammar cannot have, such as `max_tokens=0`.
 /// - `limit/exceeded`.
 pub fn compile(source: &str, options: &Options) -> Result<Compiled> {
     options.json_schema.limits.check_source(source)?;
-    let read = || lower::lower(source, &parser::parse(source)?, options);
-    let whole = Source::new(source, Notation::Text);
-    let mut compiled = read().map_err(|error| error.in_source(&whole))?;
-    whole.locate(&mut compiled.warnings);
+    let texts = Texts::new(source, &options.files, &options.json_schema.limits)?;
+    let mut compiled = read(&texts, options).map_err(|error| texts.locate_error(error))?;
+    texts.locate(&mut compiled.warnings);
     Ok(compiled)
 }
 
@@ -106,6 +121,15 @@ pub const IN_STRINGS: json_schema::GrammarReader =
         let compiled = compile(source, &Options::default().limits(limits.clone()))?;
         Ok((compiled.grammar, compiled.warnings))
     });
+
+fn read(texts: &Texts<'_>, options: &Options) -> Result<Compiled> {
+    let mut errors = Errors::default();
+    let mut parsed = texts.parse(&mut errors);
+    let main = std::mem::take(&mut parsed[0]);
+    let files = resolve::Files { texts, parsed, limits: options.json_schema.limits.clone() };
+    let grammar = resolve::resolve(main, 0, &files, &options.start, &mut errors)?;
+    lower::lower(&texts.text, &grammar, options, errors)
+}
 
 /// Whether a text looks like a Lark grammar rather than GBNF. The first line that is neither empty nor a comment
 /// decides: in Lark it begins with `%`, or its first colon does not begin `::=`.

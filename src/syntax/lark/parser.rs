@@ -1,15 +1,19 @@
-//! The parser of Lark: reads words into definitions.
+//! The parser of Lark: reads words into definitions. After an error it continues at the next line that begins a
+//! definition or a directive.
 
 use super::errors;
 use super::scanner::{Placed, Word, scan};
-use super::tree::{Body, Definition, Import, Item, Parsed, Part};
-use crate::error::Result;
+use super::tree::{Body, Definition, Item, Kind, Name, Parsed, Part};
+use crate::error::{Error, Errors, Result};
 
-/// Maximum number of groups and nested grammars that contain a place.
+/// Maximum number of groups, negations, uses of templates and nested grammars that contain a place.
 const MAX_DEPTH: usize = 128;
 
+/// Maximum number of parameters of a template.
+const MAX_PARAMETERS: usize = 64;
+
 /// The state of the parser. `at` is the index of the next word.
-pub(super) struct Parser<'s> {
+pub(super) struct Parser<'s, 'e> {
     pub(super) source: &'s str,
     words: Vec<Placed<'s>>,
     at: usize,
@@ -19,66 +23,108 @@ pub(super) struct Parser<'s> {
     outside: usize,
     /// The places of the priorities so far.
     priorities: Vec<usize>,
+    /// The parameters of the current definition.
+    parameters: Vec<&'s str>,
+    errors: &'e mut Errors,
+    /// The number of errors in definitions so far.
+    failures: usize,
 }
 
-/// Parses the text of a grammar.
-///
-/// # Errors
-/// `lark/…` with line and column: the first error.
-pub(super) fn parse(source: &str) -> Result<Parsed<'_>> {
-    let mut parser =
-        Parser { source, words: scan(source)?, at: 0, depth: 0, outside: 0, priorities: Vec::new() };
-    let parsed = parser.grammar()?;
-    Ok(Parsed { priorities: parser.priorities, ..parsed })
+/// Parses the text of a grammar: `source` from the offset `start` on. Errors (`lark/…`) are added to `errors`. A
+/// definition with an error has no alternatives in the result.
+pub(super) fn parse<'s>(source: &'s str, start: usize, errors: &mut Errors) -> Parsed<'s> {
+    let mut parser = Parser {
+        source,
+        words: scan(source, start),
+        at: 0,
+        depth: 0,
+        outside: 0,
+        priorities: Vec::new(),
+        parameters: Vec::new(),
+        errors,
+        failures: 0,
+    };
+    let parsed = parser.grammar();
+    Parsed { priorities: parser.priorities, ..parsed }
 }
 
-impl<'s> Parser<'s> {
+impl<'s> Parser<'s, '_> {
     /// Parses a grammar: the whole one up to the end of the source, a nested one up to its `}`, which is not consumed.
-    fn grammar(&mut self) -> Result<Parsed<'s>> {
+    fn grammar(&mut self) -> Parsed<'s> {
         let mut parsed = Parsed::default();
-        while let Some(word) = self.peek().cloned() {
-            match word {
-                Word::LineEnd => self.at += 1,
-                Word::Mark("}") if self.outside > 0 => break,
-                Word::Directive("%ignore") => {
-                    self.at += 1;
-                    parsed.ignored.push(self.body()?);
-                    self.line_end()?;
-                }
-                Word::Directive("%import") => {
-                    self.at += 1;
-                    self.import(&mut parsed.imports)?;
-                    self.line_end()?;
-                }
-                Word::Directive("%llguidance" | "%grammar_options") => {
-                    self.at += 1;
-                    self.options(&mut parsed)?;
-                    self.line_end()?;
-                }
-                Word::Directive(name) => {
-                    return Err(errors::unknown_directive(self.source, self.offset(), name));
-                }
-                _ => {
-                    let definition = self.definition()?;
-                    parsed.definitions.push(definition);
-                }
+        let around = (self.depth, std::mem::take(&mut self.parameters));
+        self.depth = 0;
+        while !self.errors.is_full() && !self.is_at_end() {
+            if self.peek() == Some(&Word::LineEnd) {
+                self.at += 1;
+                continue;
+            }
+            let first = self.at;
+            let read = match self.peek() {
+                Some(&Word::Directive(name)) => self.directive(name, &mut parsed),
+                _ => self.definition(Kind::Define, &mut parsed),
+            };
+            if let Err(error) = read {
+                self.errors.push(error);
+                self.at = self.at.max(first + 1);
+                self.recover();
             }
         }
-        Ok(parsed)
+        (self.depth, self.parameters) = around;
+        parsed
+    }
+
+    /// Whether the grammar ends here.
+    fn is_at_end(&self) -> bool {
+        match self.peek() {
+            None => true,
+            Some(Word::Mark("}")) => self.outside > 0,
+            _ => false,
+        }
+    }
+
+    /// Skips words up to the next line that begins a definition or a directive, or that ends a nested grammar.
+    fn recover(&mut self) {
+        self.depth = 0;
+        self.parameters.clear();
+        self.failures += 1;
+        while self.at < self.words.len() {
+            let is_line_start = matches!(self.words.get(self.at - 1), Some((_, Word::LineEnd)));
+            if is_line_start && (self.is_at_end() || self.begins_definition()) {
+                return;
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Whether the next words are the beginning of a definition or a directive.
+    fn begins_definition(&self) -> bool {
+        let marks = |word: &&Placed<'_>| matches!(word.1, Word::Mark("?" | "!"));
+        let mut words = self.words[self.at..].iter().skip_while(marks).map(|(_, word)| word);
+        match words.next() {
+            Some(Word::Directive(name)) => !matches!(*name, "%json" | "%lark" | "%regex"),
+            Some(Word::Name(_)) => {
+                matches!(words.next(), Some(Word::Mark(":" | "[" | "{" | ".") | Word::Priority(_)))
+            }
+            _ => false,
+        }
     }
 
     /// Parses a nested grammar with its braces.
     fn nested(&mut self) -> Result<Parsed<'s>> {
         let open = self.offset();
         self.expect("{")?;
-        let around = (self.depth, self.outside);
-        (self.depth, self.outside) = (0, self.depth + self.outside + 1);
+        let around = self.outside;
+        self.outside += self.depth + 1;
         if self.outside > MAX_DEPTH {
+            self.outside = around;
             return Err(errors::too_deep(self.source, open, MAX_DEPTH));
         }
-        let parsed = self.grammar()?;
-        (self.depth, self.outside) = around;
-        match self.takes("}") {
+        let failures = self.failures;
+        let parsed = self.grammar();
+        self.outside = around;
+        // after an error, the rest of its line is skipped, which may contain the brace
+        match self.takes("}") || self.failures > failures {
             true => Ok(parsed),
             false => Err(errors::unclosed(self.source, open, "{", "}")),
         }
@@ -112,10 +158,18 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// The error that something else is expected here, or that of a text that is no word.
+    pub(super) fn unexpected(&self, allowed: &str) -> Error {
+        match self.peek() {
+            Some(Word::Wrong(error)) => error.clone(),
+            _ => errors::unexpected(self.source, self.offset(), allowed),
+        }
+    }
+
     pub(super) fn expect(&mut self, mark: &'static str) -> Result<()> {
         match self.takes(mark) {
             true => Ok(()),
-            false => Err(errors::unexpected(self.source, self.offset(), &format!("`{mark}`"))),
+            false => Err(self.unexpected(&format!("`{mark}`"))),
         }
     }
 
@@ -125,7 +179,7 @@ impl<'s> Parser<'s> {
                 self.at += 1;
                 Ok(name)
             }
-            _ => Err(errors::unexpected(self.source, self.offset(), "a name")),
+            _ => Err(self.unexpected("a name")),
         }
     }
 
@@ -135,82 +189,73 @@ impl<'s> Parser<'s> {
                 self.at += 1;
                 Ok(number)
             }
-            _ => Err(errors::unexpected(self.source, self.offset(), "a number")),
+            _ => Err(self.unexpected("a number")),
         }
+    }
+
+    /// Whether the line or the grammar ends here.
+    pub(super) fn ends_line(&self) -> bool {
+        self.is_at_end() || self.peek() == Some(&Word::LineEnd)
     }
 
     /// Skips a line end, which must come next unless the grammar ends.
-    fn line_end(&mut self) -> Result<()> {
-        match self.peek() {
-            None => Ok(()),
-            Some(Word::Mark("}")) if self.outside > 0 => Ok(()),
-            Some(Word::LineEnd) => {
-                self.at += 1;
-                Ok(())
-            }
-            _ => Err(errors::unexpected(self.source, self.offset(), "the end of the line")),
+    pub(super) fn line_end(&mut self) -> Result<()> {
+        if !self.ends_line() {
+            return Err(self.unexpected("the end of the line"));
         }
-    }
-
-    /// Parses an import after `%import`: `common.NAME`, `common.NAME -> ALIAS` or `common (A, B)`.
-    fn import(&mut self, imports: &mut Vec<Import<'s>>) -> Result<()> {
-        let at = self.offset();
-        self.takes(".");
-        let module = self.name()?;
-        if module != "common" {
-            return Err(errors::unknown_import(self.source, at, module));
-        }
-        if self.takes("(") {
-            loop {
-                let at = self.offset();
-                let name = self.name()?;
-                imports.push(Import { at, name, alias: name });
-                if !self.takes(",") {
-                    return self.expect(")");
-                }
-            }
-        }
-        self.expect(".")?;
-        let at = self.offset();
-        let name = self.name()?;
-        let alias = if self.takes("->") { self.name()? } else { name };
-        imports.push(Import { at, name, alias });
+        self.at += usize::from(!self.is_at_end());
         Ok(())
     }
 
-    /// Reads the options of llguidance from a JSON object. `no_forcing` concerns forced tokens only, so it is ignored.
-    fn options(&mut self, parsed: &mut Parsed<'s>) -> Result<()> {
-        let at = self.offset();
-        let Some(Word::Json(text)) = self.peek().cloned() else {
-            return Err(errors::unexpected(self.source, at, "a JSON object"));
-        };
-        self.at += 1;
-        let read = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
-        for (name, value) in read.map_err(|_| errors::unexpected(self.source, at, "a JSON object"))? {
-            match (name.as_str(), value.as_bool()) {
-                ("no_forcing", Some(_)) => {}
-                ("allow_initial_skip", Some(is_allowed)) => parsed.skips_first = is_allowed,
-                _ => return Err(errors::unknown_option(self.source, at, &name)),
-            }
-        }
-        Ok(())
-    }
-
-    fn definition(&mut self) -> Result<Definition<'s>> {
+    /// Parses a definition and adds it to `parsed`. After an error its name is defined, without alternatives.
+    pub(super) fn definition(&mut self, kind: Kind, parsed: &mut Parsed<'s>) -> Result<()> {
         // these marks affect the syntax tree that the package Lark builds, not the language
         while self.takes("?") || self.takes("!") {}
         let at = self.offset();
-        let name = self.name()?;
+        let name = Name::new(self.name()?);
+        parsed.definitions.push(Definition { kind, ..Definition::without_words(at, name) });
         self.priority();
+        self.parameters = self.read_parameters(name)?;
         let attributes = self.attributes()?;
         self.priority();
-        if matches!(self.peek(), Some(Word::Mark("." | "{"))) {
-            return Err(errors::unsupported(self.source, self.offset()));
+        if kind == Kind::Extend && !attributes.is_none() {
+            return Err(errors::extend_attributes(self.source, at, name.text));
         }
         self.expect(":")?;
         let body = self.body()?;
         self.line_end()?;
-        Ok(Definition { at, name, attributes, body })
+        let parameters = std::mem::take(&mut self.parameters);
+        if let Some(definition) = parsed.definitions.last_mut() {
+            *definition = Definition { at, name, kind, parameters, attributes, body };
+        }
+        Ok(())
+    }
+
+    /// Parses the parameters of a template in braces. Without `{` there are none.
+    fn read_parameters(&mut self, name: Name<'s>) -> Result<Vec<&'s str>> {
+        let mut parameters = Vec::new();
+        let open = self.offset();
+        if !self.takes("{") {
+            return Ok(parameters);
+        }
+        if name.is_terminal() {
+            return Err(errors::template_terminal(self.source, open, name.text));
+        }
+        loop {
+            let at = self.offset();
+            let parameter = self.name()?;
+            if parameters.contains(&parameter) {
+                return Err(errors::parameter_twice(self.source, at, parameter));
+            }
+            if parameters.len() == MAX_PARAMETERS {
+                return Err(errors::too_many_parameters(self.source, at, MAX_PARAMETERS));
+            }
+            parameters.push(parameter);
+            if !self.takes(",") {
+                self.expect("}")?;
+                return Ok(parameters);
+            }
+        }
     }
 
     /// Skips a priority, and records its place.
@@ -221,10 +266,19 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// Counts a level of nesting, which the caller ends by decrementing `depth`.
+    fn enter(&mut self) -> Result<()> {
+        self.depth += 1;
+        match self.depth + self.outside > MAX_DEPTH {
+            true => Err(errors::too_deep(self.source, self.offset(), MAX_DEPTH)),
+            false => Ok(()),
+        }
+    }
+
     /// Parses alternatives. A line that begins with `|` continues them. Within parentheses or brackets, line ends are
     /// ignored.
-    fn body(&mut self) -> Result<Body<'s>> {
-        let mut body = vec![self.sequence()?];
+    pub(super) fn body(&mut self) -> Result<Body<'s>> {
+        let mut body = vec![self.conjunction()?];
         loop {
             let here = self.at;
             while self.peek() == Some(&Word::LineEnd) {
@@ -236,8 +290,22 @@ impl<'s> Parser<'s> {
                 }
                 return Ok(body);
             }
-            body.push(self.sequence()?);
+            body.push(self.conjunction()?);
         }
+    }
+
+    /// Parses an alternative: one sequence, or several with `&` between them.
+    fn conjunction(&mut self) -> Result<Vec<Part<'s>>> {
+        let at = self.offset();
+        let first = self.sequence()?;
+        if !matches!(self.peek(), Some(Word::Mark("&"))) {
+            return Ok(first);
+        }
+        let mut operands = vec![first];
+        while self.takes("&") {
+            operands.push(self.sequence()?);
+        }
+        Ok(vec![Part { at, item: Item::And(operands), min: 1, max: Some(1) }])
     }
 
     fn sequence(&mut self) -> Result<Vec<Part<'s>>> {
@@ -251,13 +319,14 @@ impl<'s> Parser<'s> {
                 return Ok(parts);
             }
             let at = self.offset();
-            let Some(item) = self.item()? else { return Ok(parts) };
-            let (item, min, max) = item;
-            let (min, max) = match (min, max) {
-                (1, Some(1)) => self.times()?,
-                bounds => bounds,
-            };
-            parts.push(Part { at, item, min, max });
+            let Some((item, least, most)) = self.item()? else { return Ok(parts) };
+            let one = Part { at, item, min: least, max: most };
+            parts.push(match (self.times()?, (least, most)) {
+                ((1, Some(1)), _) => one,
+                ((min, max), (1, Some(1))) => Part { min, max, ..one },
+                // what is in brackets is optional in each repetition
+                ((min, max), _) => Part { at, item: Item::Group(vec![vec![one]]), min, max },
+            });
         }
     }
 
@@ -269,10 +338,7 @@ impl<'s> Parser<'s> {
         match word {
             Word::Mark(open @ ("(" | "[")) => {
                 self.at += 1;
-                self.depth += 1;
-                if self.depth + self.outside > MAX_DEPTH {
-                    return Err(errors::too_deep(self.source, self.offset(), MAX_DEPTH));
-                }
+                self.enter()?;
                 let body = self.body()?;
                 self.expect(if open == "(" { ")" } else { "]" })?;
                 self.depth -= 1;
@@ -280,14 +346,28 @@ impl<'s> Parser<'s> {
             }
             Word::Name(name) => {
                 self.at += 1;
-                let is_template =
-                    !matches!(self.words.get(self.at + 1), Some((_, Word::Number(_) | Word::Mark(","))));
-                if let Some(Word::Mark("{")) = self.peek()
-                    && is_template
-                {
-                    return Err(errors::unsupported(self.source, self.offset()));
+                if let Some(parameter) = self.parameters.iter().position(|known| *known == name) {
+                    return once(Item::Parameter(parameter));
                 }
-                once(Item::Name(name))
+                if self.begins_arguments() {
+                    return once(Item::Template(Name::new(name), self.arguments()?));
+                }
+                once(Item::Name(Name::new(name)))
+            }
+            Word::Mark("~") => {
+                self.at += 1;
+                self.enter()?;
+                let at = self.offset();
+                let item = match self.item()? {
+                    Some((item, 1, Some(1))) => item,
+                    // brackets make an item optional
+                    Some((item, min, max)) => Item::Group(vec![vec![Part { at, item, min, max }]]),
+                    None => {
+                        return Err(self.unexpected("what `~` negates: a literal, a pattern or a terminal"));
+                    }
+                };
+                self.depth -= 1;
+                once(Item::Not(Box::new(item)))
             }
             Word::Text(text, ignores_case) => {
                 let at = self.offset();
@@ -296,11 +376,7 @@ impl<'s> Parser<'s> {
                     return once(Item::Text { text, ignores_case });
                 }
                 let Some(Word::Text(last, _)) = self.peek().cloned() else {
-                    return Err(errors::unexpected(
-                        self.source,
-                        self.offset(),
-                        "the last character of the range",
-                    ));
+                    return Err(self.unexpected("the last character of the range"));
                 };
                 self.at += 1;
                 let one = |text: &str| text.chars().next().filter(|_| text.chars().count() == 1);
@@ -324,7 +400,7 @@ impl<'s> Parser<'s> {
             Word::Directive("%json") => {
                 self.at += 1;
                 let Some(Word::Json(text)) = self.peek().cloned() else {
-                    return Err(errors::unexpected(self.source, self.offset(), "a JSON Schema in braces"));
+                    return Err(self.unexpected("a JSON Schema in braces"));
                 };
                 self.at += 1;
                 once(Item::Json(text))
@@ -342,11 +418,41 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// Whether the braces that come next are the arguments of a template, not a repetition.
+    fn begins_arguments(&self) -> bool {
+        let next = self.words.get(self.at + 1).map(|(_, word)| word);
+        self.peek() == Some(&Word::Mark("{")) && !matches!(next, Some(Word::Number(_) | Word::Mark(",")))
+    }
+
+    /// Parses the arguments of a template with their braces.
+    fn arguments(&mut self) -> Result<Vec<Item<'s>>> {
+        self.expect("{")?;
+        self.enter()?;
+        let mut arguments = Vec::new();
+        loop {
+            let at = self.offset();
+            match self.item()? {
+                Some((item, 1, Some(1))) if item.is_value() => arguments.push(item),
+                Some(_) => return Err(errors::template_argument(self.source, at)),
+                None => return Err(self.unexpected("a name, a literal, a pattern or a token")),
+            }
+            if arguments.len() > MAX_PARAMETERS {
+                return Err(errors::too_many_parameters(self.source, self.offset(), MAX_PARAMETERS));
+            }
+            if !self.takes(",") {
+                break;
+            }
+        }
+        self.expect("}")?;
+        self.depth -= 1;
+        Ok(arguments)
+    }
+
     /// Parses the value of `%regex`: returns the chunks, or the characters of `substring_chars`.
     fn chunks(&mut self) -> Result<Vec<String>> {
         let at = self.offset();
         let Some(Word::Json(text)) = self.peek().cloned() else {
-            return Err(errors::unexpected(self.source, at, "a JSON object"));
+            return Err(self.unexpected("a JSON object"));
         };
         self.at += 1;
         #[derive(serde::Deserialize)]

@@ -19,7 +19,7 @@
 //! Recurses over groups, whose depth the parser bounds.
 
 use super::any_text::Names;
-use super::tree::{Body, Definition, Item, Parsed, Part, is_terminal};
+use super::tree::{Body, Definition, Item, Name, Parsed, Part};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum length of a chain of names, each expanded within the previous one.
@@ -35,7 +35,7 @@ const MAX_MISSING: usize = 8;
 pub(super) fn joined<'s>(parsed: &Parsed<'s>) -> Option<Parsed<'s>> {
     let names = Names::new(parsed);
     let lazies = parsed.definitions.iter().filter(|it| it.attributes.is_lazy && names.trigger(it).is_some());
-    let lazies: FxHashSet<&'s str> = lazies.map(|it| it.name).collect();
+    let lazies: FxHashSet<Name<'s>> = lazies.map(|it| it.name).collect();
     if lazies.is_empty() {
         return None;
     }
@@ -50,7 +50,7 @@ pub(super) fn joined<'s>(parsed: &Parsed<'s>) -> Option<Parsed<'s>> {
 
 /// Whether a definition is a rule that is not lazy.
 fn is_rule(definition: &Definition<'_>) -> bool {
-    !is_terminal(definition.name) && !definition.attributes.is_lazy
+    !definition.name.is_terminal() && !definition.attributes.is_lazy
 }
 
 fn is_once(part: &Part<'_>) -> bool {
@@ -71,9 +71,9 @@ fn beside_of<'s>(at: usize, body: Body<'s>) -> Part<'s> {
 struct Runs<'s, 'p> {
     names: Names<'s, 'p>,
     /// By the name of a rule: whether each of its words begins with a lazy rule that is any text up to a string.
-    calls: FxHashMap<&'s str, bool>,
+    calls: FxHashMap<Name<'s>, bool>,
     /// The names of rules whose unbounded repetitions are known to stay unchanged.
-    plain: FxHashSet<&'s str>,
+    plain: FxHashSet<Name<'s>>,
     /// The number of names and repetitions that are being expanded.
     depth: usize,
     /// The number of parts that may still be copied.
@@ -88,13 +88,13 @@ impl<'s> Names<'s, '_> {
         item: &'b Item<'s>,
         is_rule_body: bool,
         ways: &mut Vec<(&'b [Part<'s>], bool)>,
-        seen: &mut FxHashSet<&'s str>,
+        seen: &mut FxHashSet<Name<'s>>,
         depth: usize,
     ) {
         let (body, is_raw) = match item {
             Item::Group(body) => (body, is_rule_body),
             // expanding a name again would add only alternatives that are in the list
-            Item::Name(name) if seen.insert(name) => match self.definition(name) {
+            Item::Name(name) if seen.insert(*name) => match self.definition(*name) {
                 Some(it) => (&it.body, true),
                 None => return,
             },
@@ -116,7 +116,7 @@ impl<'s> Names<'s, '_> {
         let is_plain = match item {
             Item::Group(_) => true,
             Item::Name(name) => {
-                self.definition(name).is_some_and(|it| is_rule(it) && it.attributes.is_none())
+                self.definition(*name).is_some_and(|it| is_rule(it) && it.attributes.is_none())
             }
             _ => false,
         };
@@ -139,14 +139,14 @@ impl<'s> Runs<'s, '_> {
                 if let Some(&known) = self.calls.get(name) {
                     return known;
                 }
-                let definition = self.names.definition(name).filter(|it| is_rule(it));
+                let definition = self.names.definition(*name).filter(|it| is_rule(it));
                 let Some(definition) = definition.filter(|_| self.depth < MAX_NAMES) else { return false };
                 // `false` is assumed meanwhile: a left-recursive rule does not begin with a call
-                self.calls.insert(name, false);
+                self.calls.insert(*name, false);
                 self.depth += 1;
                 let found = self.are_calls(&definition.body);
                 self.depth -= 1;
-                self.calls.insert(name, found);
+                self.calls.insert(*name, found);
                 found
             }
             _ => false,
@@ -252,7 +252,7 @@ impl<'s> Runs<'s, '_> {
             ways.into_iter().map(|(parts, is_joined)| (parts.to_vec(), is_joined)).collect();
         self.budget = budget;
         if let Some(name) = plain {
-            self.plain.remove(name);
+            self.plain.remove(&name);
         }
         let (texts, others): (Vec<_>, Vec<_>) =
             ways.into_iter().partition(|(parts, _)| matches!(&parts[..], [only] if self.is_text(only)));

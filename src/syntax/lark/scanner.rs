@@ -1,7 +1,7 @@
 //! Lexical analysis: splits a Lark grammar into words, each with the offset where it begins.
 
 use super::errors;
-use crate::error::Result;
+use crate::error::{Error, Errors, Result};
 
 /// A word of the notation.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,8 @@ pub(super) enum Word<'s> {
     /// One of `: | ( ) [ ] { } ? * + ~ .. -> , = . ! &`.
     Mark(&'static str),
     LineEnd,
+    /// Text that is no word, up to the end of the line.
+    Wrong(Error),
 }
 
 /// A word and the offset of its first byte.
@@ -36,61 +38,80 @@ pub(super) type Placed<'s> = (usize, Word<'s>);
 const MARKS: [&str; 19] =
     ["..", "->", ":", "|", "(", ")", "[", "]", "{", "}", "?", "*", "+", "~", ",", "=", ".", "!", "&"];
 
-/// Splits a text into words.
-///
-/// # Errors
-/// `lark/…` with line and column, for the first place that cannot be read.
-pub(super) fn scan(source: &str) -> Result<Vec<Placed<'_>>> {
+/// Splits the text of a grammar from the offset `start` on into words. A line that cannot be read ends in
+/// [`Word::Wrong`]; reading stops after as many of them as are reported.
+pub(super) fn scan(source: &str, start: usize) -> Vec<Placed<'_>> {
     let mut words: Vec<Placed<'_>> = Vec::new();
-    let mut at = 0;
+    let mut at = start;
+    let mut wrong = 0;
     while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
-        let (length, word) = match rest.as_bytes() {
-            [b' ' | b'\t' | b'\r', ..] => (1, None),
-            // the JSON value of a directive may begin on a later line than the directive
-            [b'\n', ..] if follows_json(&words) => (1, None),
-            [b'\n', ..] => (1, Some(Word::LineEnd)),
-            [b'/', b'/', ..] | [b'#', ..] => (rest.find('\n').unwrap_or(rest.len()), None),
-            [b'"', ..] => text(source, at)?,
-            [b'/', ..] => pattern(source, at)?,
-            [b'<', b'[', ..] => {
-                let end = rest.find("]>").ok_or_else(|| errors::unclosed(source, at, "<[", "]>"))?;
-                (end + 2, Some(Word::Ids(&rest[2..end])))
+        let (length, word) = match next(source, at, rest, &words) {
+            Ok(found) => found,
+            Err(_) if wrong > Errors::MOST => break,
+            Err(error) => {
+                wrong += 1;
+                (rest.find('\n').unwrap_or(rest.len()), Some(Word::Wrong(error)))
             }
-            [b'<', ..] => {
-                let end = rest.find('>').ok_or_else(|| errors::unclosed(source, at, "<", ">"))?;
-                (end + 1, Some(Word::Special(&rest[..=end])))
-            }
-            [b'%', ..] => {
-                let end = 1 + name_length(&rest[1..]);
-                (end, Some(Word::Directive(&rest[..end])))
-            }
-            [b'{' | b'[', ..] if follows_json(&words) => {
-                let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde_json::Value>();
-                match values.next() {
-                    Some(Ok(_)) => (values.byte_offset(), Some(Word::Json(&rest[..values.byte_offset()]))),
-                    Some(Err(cause)) => return Err(errors::not_json(source, at, &cause)),
-                    None => return Err(errors::unclosed(source, at, "{", "}")),
-                }
-            }
-            [b'.', ..] if priority_length(rest) > 0 => {
-                let length = priority_length(rest);
-                (length, Some(Word::Priority(&rest[..length])))
-            }
-            [b'0'..=b'9', ..] => {
-                let length = rest.bytes().take_while(u8::is_ascii_digit).count();
-                let number = rest[..length].parse().map_err(|_| errors::number(source, at))?;
-                (length, Some(Word::Number(number)))
-            }
-            _ if name_length(rest) > 0 => (name_length(rest), Some(Word::Name(&rest[..name_length(rest)]))),
-            _ => match MARKS.iter().find(|mark| rest.starts_with(**mark)) {
-                Some(mark) => (mark.len(), Some(Word::Mark(mark))),
-                None => return Err(errors::unexpected(source, at, "a rule, a terminal or a literal")),
-            },
         };
         words.extend(word.map(|word| (at, word)));
         at += length;
     }
-    Ok(words)
+    words
+}
+
+/// Reads the next word, or a character between words. Returns its length in bytes.
+///
+/// # Errors
+/// `lark/…` with line and column, for text that is no word.
+fn next<'s>(
+    source: &'s str,
+    at: usize,
+    rest: &'s str,
+    words: &[Placed<'s>],
+) -> Result<(usize, Option<Word<'s>>)> {
+    Ok(match rest.as_bytes() {
+        [b' ' | b'\t' | b'\r', ..] => (1, None),
+        // the JSON value of a directive may begin on a later line than the directive
+        [b'\n', ..] if follows_json(words) => (1, None),
+        [b'\n', ..] => (1, Some(Word::LineEnd)),
+        [b'/', b'/', ..] | [b'#', ..] => (rest.find('\n').unwrap_or(rest.len()), None),
+        [b'"', ..] => text(source, at)?,
+        [b'/', ..] => pattern(source, at)?,
+        [b'<', b'[', ..] => {
+            let end = rest.find("]>").ok_or_else(|| errors::unclosed(source, at, "<[", "]>"))?;
+            (end + 2, Some(Word::Ids(&rest[2..end])))
+        }
+        [b'<', ..] => {
+            let end = rest.find('>').ok_or_else(|| errors::unclosed(source, at, "<", ">"))?;
+            (end + 1, Some(Word::Special(&rest[..=end])))
+        }
+        [b'%', ..] => {
+            let end = 1 + name_length(&rest[1..]);
+            (end, Some(Word::Directive(&rest[..end])))
+        }
+        [b'{' | b'[', ..] if follows_json(words) => {
+            let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde_json::Value>();
+            match values.next() {
+                Some(Ok(_)) => (values.byte_offset(), Some(Word::Json(&rest[..values.byte_offset()]))),
+                Some(Err(cause)) => return Err(errors::not_json(source, at, &cause)),
+                None => return Err(errors::unclosed(source, at, "{", "}")),
+            }
+        }
+        [b'.', ..] if priority_length(rest) > 0 => {
+            let length = priority_length(rest);
+            (length, Some(Word::Priority(&rest[..length])))
+        }
+        [b'0'..=b'9', ..] => {
+            let length = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let number = rest[..length].parse().map_err(|_| errors::number(source, at))?;
+            (length, Some(Word::Number(number)))
+        }
+        _ if name_length(rest) > 0 => (name_length(rest), Some(Word::Name(&rest[..name_length(rest)]))),
+        _ => match MARKS.iter().find(|mark| rest.starts_with(**mark)) {
+            Some(mark) => (mark.len(), Some(Word::Mark(mark))),
+            None => return Err(errors::unexpected(source, at, "a rule, a terminal or a literal")),
+        },
+    })
 }
 
 /// Whether the last word is a directive that a JSON value follows.

@@ -1,6 +1,6 @@
 //! Propagation of facts from definitions to the definitions that refer to them, until a fixed point is reached.
 
-use super::tree::{Body, Definition, Item, Part};
+use super::tree::{Body, Definition, Item, Name};
 use crate::error::Result;
 use crate::work::Budget;
 use rustc_hash::FxHashMap;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 /// Lists, for each rule, the rules that refer to it, in ascending order without duplicates. A rule is an index into
 /// `rules`; nested grammars do not count, since they have names of their own.
 pub(super) fn users(rules: &[&Definition<'_>]) -> Vec<Vec<usize>> {
-    let numbers: FxHashMap<&str, usize> =
+    let numbers: FxHashMap<Name<'_>, usize> =
         rules.iter().enumerate().map(|(rule, it)| (it.name, rule)).collect();
     let mut users = vec![Vec::new(); rules.len()];
     for (user, definition) in rules.iter().enumerate() {
@@ -17,16 +17,13 @@ pub(super) fn users(rules: &[&Definition<'_>]) -> Vec<Vec<usize>> {
         {
             users[named].push(user);
         }
-        let mut open: Vec<&Part<'_>> = definition.body.iter().flatten().collect();
-        while let Some(part) = open.pop() {
-            match &part.item {
-                Item::Group(body) | Item::Beside(body) => open.extend(body.iter().flatten()),
-                Item::Name(name) => {
-                    if let Some(&named) = numbers.get(name) {
-                        users[named].push(user);
-                    }
-                }
-                _ => {}
+        let mut open: Vec<&Item<'_>> = definition.body.iter().flatten().map(|part| &part.item).collect();
+        while let Some(item) = open.pop() {
+            open.extend(item.inner());
+            if let Item::Name(name) = item
+                && let Some(&named) = numbers.get(name)
+            {
+                users[named].push(user);
             }
         }
     }
@@ -64,15 +61,11 @@ pub(super) fn until_nothing_changes(
 
 /// The number of parts of a body, those in groups included.
 pub(super) fn size(body: &Body<'_>) -> usize {
-    let mut open: Vec<&Body<'_>> = vec![body];
+    let mut open: Vec<&Item<'_>> = body.iter().flatten().map(|part| &part.item).collect();
     let mut size = 1;
-    while let Some(body) = open.pop() {
-        for part in body.iter().flatten() {
-            size += 1;
-            if let Item::Group(inner) | Item::Beside(inner) = &part.item {
-                open.push(inner);
-            }
-        }
+    while let Some(item) = open.pop() {
+        size += 1;
+        open.extend(item.inner());
     }
     size
 }
