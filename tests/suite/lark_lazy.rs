@@ -218,13 +218,15 @@ fn source(tree: &Tree, choices: &mut Choices<'_>) -> String {
     format!("start: {start}\n{}TEXT: /(.|\\n)*/\n", source.rules)
 }
 
-const LEAVES: [Leaf; 8] = [
+const LEAVES: [Leaf; 10] = [
     Leaf::AnyText,
     Leaf::AnyText,
     Leaf::Literal("a"),
     Leaf::Literal("c"),
     Leaf::Literal("bc"),
     Leaf::Letters("ab", 1),
+    Leaf::Letters("abc", 1),
+    Leaf::Letters("abc", 0),
     Leaf::Letters("c", 0),
     Leaf::Letters("c", 1),
 ];
