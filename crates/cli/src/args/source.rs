@@ -70,6 +70,9 @@ pub(crate) struct SourceArgs {
     /// A document that references in a schema may name; may be repeated
     #[arg(long = "schema-document", value_name = "URI=FILE", value_parser = uri_and_file, hide_short_help = true, help_heading = "Grammar")]
     documents: Vec<(String, String)>,
+    /// The folder of the files that a Lark grammar imports [default: the folder of the grammar]
+    #[arg(long, value_name = "FOLDER", hide_short_help = true, help_heading = "Grammar")]
+    imports: Option<PathBuf>,
     /// The rule of a GBNF or Lark grammar to start from [default: root; of Lark: start]
     #[arg(long, value_name = "RULE", hide_short_help = true, help_heading = "Grammar")]
     root: Option<String>,
@@ -397,6 +400,7 @@ fn check_options(args: &SourceArgs, kind: Option<Notation>) -> Result<()> {
         (args.max_schema_bytes.is_some(), "--max-schema-bytes", Notation::JsonSchema, "JSON Schemas"),
         (args.max_schema_depth.is_some(), "--max-schema-depth", Notation::JsonSchema, "JSON Schemas"),
         (!args.documents.is_empty(), "--schema-document", Notation::JsonSchema, "JSON Schemas"),
+        (args.imports.is_some(), "--imports", Notation::Lark, "Lark grammars"),
         (args.root.is_some(), "--root", Notation::Gbnf, "GBNF and Lark grammars"),
         (args.dialect.is_some(), "--dialect", Notation::Regex, "regular expressions and Lark grammars"),
         (args.search, "--search", Notation::Regex, "regular expressions"),
@@ -445,7 +449,8 @@ fn source(
         }
         Notation::Lark => {
             let start = args.root.clone().unwrap_or_else(|| lark::Options::default().start);
-            let options = lark::Options::default().start(start).dialect(dialect);
+            let files = imports(args.imports.clone().or_else(|| folder_of(file)), limits.source_bytes);
+            let options = lark::Options::default().start(start).dialect(dialect).files(files);
             Source::Lark(own, options.json_schema(defaults).limits(limits))
         }
         Notation::Spec => {
@@ -530,6 +535,22 @@ fn documents(files: &[(String, String)], limits: &Limits) -> Result<json_schema:
         }
     }
     Ok(documents)
+}
+
+/// Returns the files that a Lark grammar may import: those of a folder, each of at most `most` bytes.
+fn imports(folder: Option<PathBuf>, most: usize) -> lark::Files {
+    let mut files = lark::Files::default();
+    if let Some(folder) = folder {
+        files.set_loader(move |name| {
+            let cause = |error: Error| {
+                let cause = error.diagnostic().cause_text().unwrap_or(error.code()).to_owned();
+                format!("{}: {cause}", folder.join(name).display())
+            };
+            let bytes = read(&folder.join(name), most).map_err(cause)?;
+            String::from_utf8(bytes).map_err(|_| format!("{} is not UTF-8", folder.join(name).display()))
+        });
+    }
+    files
 }
 
 /// Reads an automaton spec from the text of a file, whose name need not be that of a spec.

@@ -4,7 +4,7 @@ use grammata::diagnostic::{Diagnostic, Place};
 use serde::Serialize;
 
 /// The settings of the library that diagnostics mention, and the corresponding options of the program.
-const OPTIONS: [(&str, &str); 8] = [
+const OPTIONS: [(&str, &str); 9] = [
     ("Options::dialect", "--dialect ecma"),
     ("Options::root", "--root"),
     ("Options::start", "--root"),
@@ -12,6 +12,7 @@ const OPTIONS: [(&str, &str); 8] = [
     ("LoadOptions::specials", "--special"),
     ("LoadOptions::width", "--width"),
     ("Samples::most", "--max-bytes"),
+    ("lark::Options::files", "--imports FOLDER"),
     ("json_schema::Options::documents", "--schema-document URI=FILE"),
 ];
 
