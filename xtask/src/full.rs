@@ -6,6 +6,7 @@ use crate::clients;
 use crate::command::{self, Result, cargo, root};
 use crate::fuzz;
 use crate::guard;
+use crate::lark;
 use crate::setup;
 use crate::soak;
 use crate::steps::{self, Step};
@@ -80,6 +81,7 @@ const STEPS: [Step; 29] = [
     ("tokenizers", tokenizers),
     ("real-tokenizers", bindings::real_tokenizers),
     ("templates", templates::check),
+    ("lark", lark::check),
     ("loom", loom),
     ("wheel", bindings::wheel),
     ("xgrammar", bindings::xgrammar),

@@ -11,6 +11,7 @@ mod full;
 mod fuzz;
 mod guard;
 mod instructions;
+mod lark;
 mod maskbench;
 mod serve;
 mod setup;
