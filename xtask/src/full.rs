@@ -68,7 +68,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 8] = [
 /// sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 29] = [
+const STEPS: [Step; 30] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),

@@ -38,7 +38,17 @@ mod with_server {
     fn the_program_answers_and_ends_on_a_signal() {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
         let mut process = Command::new(env!("CARGO_BIN_EXE_grammata"))
-            .args(["serve", "--model", MODEL, "--threads", "1", "--listen", "127.0.0.1:0", "--log-level", "off"])
+            .args([
+                "serve",
+                "--model",
+                MODEL,
+                "--threads",
+                "1",
+                "--listen",
+                "127.0.0.1:0",
+                "--log-level",
+                "off",
+            ])
             .current_dir(root)
             .stderr(Stdio::piped())
             .spawn()
