@@ -181,6 +181,7 @@ const WITHOUT_PLACE: &[(&str, &str)] = &[
     ("grammar/trigger-", "a call of the library; the front door gives the place of the text"),
     ("grammar/empty-token-terminal", "a call of the library"),
     ("grammar/no-tokens-for-part", "a call of the library; the front door gives the place of the part"),
+    ("tools/reader-style", "a call of the library"),
     ("matcher/rollback-too-far", "a call of the library"),
     ("serve/rows", "a call of the library"),
     ("mask/buffer-too-short", "a call of the library"),
