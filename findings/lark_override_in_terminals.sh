@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Lark: `%override` of an imported terminal does not reach the other imported terminals that use it.
 #
-# lark 1.3.1 (PyPI, 30 November 2026). Expected: as documented, `%override` affects all references to the rule or
-# terminal, "even in imported grammars". Seen: rules follow it, and `%extend` reaches rules and terminals; but a terminal
+# lark 1.3.1 (PyPI, 30 November 2026). Expected, as its documentation of `%override` says: every reference to the
+# rule or terminal changes, also those in the imported grammar. Seen: rules follow it, and `%extend` reaches rules and terminals; but a terminal
 # of the imported file keeps the old definition of a terminal that is overridden. Both `HEX` and `number` use `DIGIT`:
 # after `%override DIGIT: "d"` a number is `d`, and HEX is still `0` to `9` or `a` to `c`. In one file, without an
 # import, HEX follows.
