@@ -73,11 +73,14 @@ def test_control_characters_are_escaped(bytewise):
 
 def test_look_around_in_lark(bytewise):
     source = "start: NAME\nNAME.2: /(?!or$)[a-z]+/\n"
+    for dialect in ["rust", "ecma"]:
+        grammar = bytewise.compile_lark(source, dialect=dialect)
+        assert [warning.code for warning in grammar.warnings] == ["lark/priority"]
+        assert grammar.matcher().explain(b"ore").may_end and not grammar.matcher().explain(b"or").may_end
+    # what a terminal looks at outside of its own text is refused
     with pytest.raises(grammata.GrammarError) as caught:
-        bytewise.compile_lark(source)
-    assert 'dialect="ecma"' in caught.value.help
-    grammar = bytewise.compile_lark(source, dialect="ecma")
-    assert [warning.code for warning in grammar.warnings] == ["lark/priority"]
+        bytewise.compile_lark("start: AND NAME\nAND: /and\\b/\nNAME: /[a-z]+/\n")
+    assert caught.value.code == "regex/looks-outside"
     with pytest.raises(grammata.UsageError):
         bytewise.compile_lark(source, dialect="perl")
 
