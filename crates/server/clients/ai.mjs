@@ -8,7 +8,7 @@ import { generateText, Output, streamText, tool } from 'ai';
 import { z } from 'zod';
 
 const baseURL = process.argv[2];
-const Thing = z.strictObject({ kind: z.enum(['zqx', 'wvu']), sizes: z.array(z.int()).min(1).max(3) });
+const Thing = z.strictObject({ kind: z.enum(['zqx', 'wvu']), sizes: z.array(z.int().min(0).max(9)).min(1).max(3) });
 const common = { prompt: 'A thing, please.', maxOutputTokens: 300, maxRetries: 0 };
 const compatible = createOpenAICompatible({
   name: 'grammata', baseURL, apiKey: 'none', supportsStructuredOutputs: true,

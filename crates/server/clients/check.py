@@ -8,6 +8,7 @@ The answers are checked by the clients themselves: openai validates each reply a
 
 import enum
 import sys
+from typing import Annotated
 
 import openai
 import pydantic
@@ -24,7 +25,8 @@ class Kind(enum.Enum):
 class Thing(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid")
     kind: Kind
-    sizes: list[int] = pydantic.Field(min_length=1, max_length=3)
+    # of larger numbers random ones are integers that have no type in Python: 1e300
+    sizes: list[Annotated[int, pydantic.Field(ge=0, le=9)]] = pydantic.Field(min_length=1, max_length=3)
 
 
 TOOL = {

@@ -7,7 +7,7 @@ import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
 
 const model = 'random';
-const Thing = z.strictObject({ kind: z.enum(['zqx', 'wvu']), sizes: z.array(z.int()).min(1).max(3) });
+const Thing = z.strictObject({ kind: z.enum(['zqx', 'wvu']), sizes: z.array(z.int().min(0).max(9)).min(1).max(3) });
 const client = new OpenAI({ baseURL: process.argv[2], apiKey: 'none', maxRetries: 0 });
 const messages = [{ role: 'user', content: 'A thing, please.' }];
 
