@@ -1,13 +1,16 @@
 //! Reading outputs back as they come: words of tags split into reasoning, text and calls.
 
-use grammata::automaton::Automaton;
 use grammata::automaton::samples::{Distribution, samples};
+use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::limits::Limits;
+use grammata::mask::Compiler;
 use grammata::syntax::structural_tag;
+use grammata::vocabulary::{TokenId, VocabularyBuilder};
 use grammata_agents::tools::{OutputPart, OutputReader, ReasoningMode, TagOptions, TagPreset};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// The families whose arguments are JSON.
 fn families() -> Vec<&'static str> {
@@ -171,4 +174,177 @@ fn cut_outputs_have_the_parts_so_far() {
         OutputPart::Arguments("{\"q\": 1".to_owned()),
     ];
     assert_eq!(parts(begun), expected);
+}
+
+/// Where no tool may be called, a call is text, and where there is an answer, nothing in it is a call.
+#[test]
+fn only_tools_that_may_be_called_are_called() {
+    let options = TagOptions::default().tool_choice(json!("none"));
+    let (tools, _) = tools();
+    for family in families() {
+        let preset = TagPreset::named(family).unwrap();
+        let made = preset.structural_tag(&tools, &options).unwrap();
+        assert!(made.callable.is_empty(), "{family}: {:?}", made.callable);
+        let call = words(family, &tools, &TagOptions::default().tool_choice(json!("required")), 1, 5);
+        let names = made.callable.iter().map(String::as_str);
+        let parts = read(preset.reader(names, ReasoningMode::Enabled).unwrap(), call.into_iter());
+        let is_call = |part: &OutputPart| matches!(part, OutputPart::CallBegin(_));
+        assert!(!parts.iter().any(is_call), "{family}: {parts:?}");
+    }
+    let one = TagOptions::default().tool_choice(json!({"type": "function", "function": {"name": "f1"}}));
+    let made = TagPreset::named("hermes").unwrap().structural_tag(&tools, &one).unwrap();
+    assert_eq!(made.callable, ["f1"]);
+}
+
+/// Answers with strings of any length, with tools beside them, are read back as they are.
+#[test]
+fn answers_beside_calls_are_read_back() {
+    let schema = json!({"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"],
+        "additionalProperties": false});
+    let (tools, names) = tools();
+    let mut random = StdRng::seed_from_u64(9);
+    let (mut answers, mut called) = (0, 0);
+    for family in families() {
+        let preset = TagPreset::named(family).unwrap();
+        for mode in [ReasoningMode::Disabled, ReasoningMode::Enabled] {
+            let options = TagOptions::default().reasoning(mode).answer(Some(schema.clone()));
+            let reader = preset.reader(names.iter().copied(), mode).unwrap().with_answer(true);
+            for word in words(family, &tools, &options, 20, 11) {
+                let parts = read(reader.clone(), cut(&word, &mut random).into_iter());
+                match calls(&tools, &parts, &word) {
+                    0 => {
+                        let text: String = parts
+                            .iter()
+                            .filter_map(|part| match part {
+                                OutputPart::Text(text) => Some(text.as_str()),
+                                _ => None,
+                            })
+                            .collect();
+                        let value: Value = serde_json::from_str(&text)
+                            .unwrap_or_else(|cause| panic!("{family} {cause}: {word}\n{parts:?}"));
+                        assert!(value["answer"].is_string(), "{family}: {word}");
+                        answers += 1;
+                    }
+                    _ => called += 1,
+                }
+            }
+        }
+    }
+    assert!(answers > 100 && called > 100, "{answers} answers, {called} with calls");
+}
+
+/// The marks that end a family's text end an answer, too, so they are not in its strings.
+#[test]
+fn ends_of_text_are_not_in_answers() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    let options = TagOptions::default().reasoning(ReasoningMode::Disabled).answer(Some(schema));
+    for mark in ["<|end|>", "<|return|>"] {
+        let (family, begin) = ("harmony", "<|channel|>final<|message|>");
+        let tag = TagPreset::named(family).unwrap().structural_tag(&Value::Null, &options).unwrap().tag;
+        let compiled = structural_tag::compile_value(&tag, &structural_tag::Options::default()).unwrap();
+        let automaton = Automaton::new(&compiled.grammar, &Limits::default()).unwrap();
+        let begins = |text: &str| {
+            let mut cache = Cache::new();
+            let mut lazy = Lazy::new(&automaton, &mut cache);
+            let mut at = lazy.start().unwrap();
+            text.bytes().all(|byte| {
+                at = lazy.step(at, byte).unwrap();
+                at != ConfigurationId::DEAD
+            })
+        };
+        let with = |text: &str| begins(&format!("{begin}{{\"a\": \"{text}\"}}"));
+        assert!(with("plain") && !with(mark), "{family} {mark}");
+    }
+}
+
+/// Calls of `llama` are bare objects, so an answer that begins like one cannot be told from it.
+#[test]
+fn answers_that_look_like_calls_are_refused() {
+    let (tools, _) = tools();
+    let tag = |family: &str, first: &str, choice: &str| {
+        let schema = json!({"type": "object", "properties": {first: {"type": "string"}}, "required": [first],
+            "additionalProperties": true});
+        let options = TagOptions::default().answer(Some(schema)).tool_choice(json!(choice));
+        TagPreset::named(family).unwrap().structural_tag(&tools, &options).map(|_| ())
+    };
+    let error = tag("llama", "name", "auto").unwrap_err();
+    assert_eq!(error.code(), "tools/answer-like-call");
+    assert!(error.to_string().contains("help: "), "{error}");
+    for (family, first, choice) in [
+        ("llama", "title", "auto"),
+        ("llama", "name", "none"),
+        ("llama", "name", "required"),
+        ("hermes", "name", "auto"),
+    ] {
+        tag(family, first, choice).unwrap_or_else(|error| panic!("{family} {first} {choice}: {error}"));
+    }
+}
+
+/// With markers as tokens, readers of text must find no marker that text spells with other tokens.
+#[test]
+fn spelled_markers_are_excluded_where_readers_need_it() {
+    let markers = ["<think>", "</think>", "<tool_call>", "</tool_call>"];
+    let builder = VocabularyBuilder::from_tokens((0..=255u8).map(|byte| [byte]));
+    let ids = (256u32..).map(TokenId::new);
+    let builder = markers.iter().zip(ids).fold(builder, |builder, (name, id)| builder.special(id, *name));
+    let vocabulary = Arc::new(builder.eos([TokenId::new(0)]).build().unwrap());
+    let (tools, _) = tools();
+    let call = "{T}\n{\"name\": \"f1\", \"arguments\": {}}\n{E}";
+    for family in ["qwen_3", "qwen_3_5", "qwen_3_coder"] {
+        for choice in ["auto", "none", "required"] {
+            for mode in [ReasoningMode::Enabled, ReasoningMode::Auto] {
+                let accepts = |excludes: bool, text: &str| {
+                    let options = TagOptions::default()
+                        .tool_choice(json!(choice))
+                        .reasoning(mode)
+                        .token_markers(true)
+                        .exclude_spelled_markers(excludes);
+                    let tag = TagPreset::named(family).unwrap().structural_tag(&tools, &options).unwrap().tag;
+                    let made =
+                        structural_tag::compile_value(&tag, &structural_tag::Options::default()).unwrap();
+                    let compiled = Compiler::new(Arc::clone(&vocabulary)).compile(&made.grammar).unwrap();
+                    let mut matcher = compiled.matcher();
+                    // `{T}` and `{E}` stand for the tokens of a call, `{S}` for that of the end of reasoning
+                    let mut rest = text;
+                    while let Some(first) = rest.chars().next() {
+                        let token = ["{S}", "{T}", "{E}"].iter().position(|mark| rest.starts_with(mark));
+                        let (id, length) = match token {
+                            Some(at) => (257 + at as u32, 3),
+                            None => (u32::from(first), 1),
+                        };
+                        if matcher.accept_token(TokenId::new(id)).is_err() {
+                            return false;
+                        }
+                        rest = &rest[length..];
+                    }
+                    matcher.is_accepting()
+                };
+                let thought = if mode == ReasoningMode::Enabled { "Hm{S}\n\n" } else { "" };
+                let may_call = choice != "none" && family == "qwen_3";
+                for excludes in [false, true] {
+                    let shown = format!("{family} {choice} {mode:?} {excludes}");
+                    let is = |text: &str| accepts(excludes, &format!("{thought}{text}"));
+                    assert_eq!(is(call), may_call, "{shown}");
+                    assert_eq!(is(&format!("a{call}")), may_call && choice == "auto", "{shown}");
+                    assert_eq!(is(&format!("{call}a<b{call}")), may_call, "{shown}");
+                    if choice != "required" {
+                        assert!(is("a<tool_cal"), "{shown}");
+                        let spelled = ["a<tool_call>", "</think>", "b</tool_call>"];
+                        for text in spelled {
+                            // without calls the marks of calls are excluded in any case
+                            assert!(!excludes || !is(text), "{shown}: {text}");
+                        }
+                        assert!(excludes || choice == "none" || is("a<tool_call>"), "{shown}");
+                    }
+                    if mode == ReasoningMode::Enabled {
+                        assert_eq!(
+                            accepts(excludes, "a</think>{S}\n\n") && choice != "required",
+                            !excludes && choice != "required",
+                            "{shown}"
+                        );
+                    }
+                }
+            }
+        }
+    }
 }

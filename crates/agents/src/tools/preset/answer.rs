@@ -18,23 +18,33 @@ const SPACE: u32 = 8;
 /// The least length of a mark that begins calls, in bytes.
 const MARK: usize = 4;
 
-/// Checks that the schema of an answer can be written. Returns its warnings, whose places are JSON Pointers in the
-/// schema.
+/// Checks that the schema of an answer can be written, and that no answer begins as a call does. Returns its warnings,
+/// whose places are JSON Pointers in the schema.
 ///
 /// # Errors
-/// Those of [`json_schema::compile_value`]; `tools/no-answer` if no value satisfies the schema.
-pub(super) fn check(schema: &Value, options: &json_schema::Options) -> Result<Vec<Diagnostic>> {
-    let compiled = json_schema::compile_value(schema, options)?;
-    match writable::has_words(&compiled.grammar, options) {
-        true => Ok(compiled.warnings),
-        false => Err(errors::no_answer()),
+/// Those of [`json_schema::compile_value`]; `tools/no-answer` if no value satisfies the schema;
+/// `tools/answer-like-call` if an answer may begin as a call does.
+pub(super) fn check(schema: &Value, request: &Request<'_>, builder: Builder<'_>) -> Result<Vec<Diagnostic>> {
+    let options = writable::answer_options(builder, !request.tools.is_empty());
+    let compiled = json_schema::compile_value(schema, &options)?;
+    if !writable::has_words(&compiled.grammar, &options) {
+        return Err(errors::no_answer());
     }
+    // families with text around calls have marks before an answer
+    if builder.preset.layout == Layout::Triggered && request.calling == Calling::Auto {
+        for begin in builder.begins(request) {
+            if writable::may_begin_with(&compiled.grammar, &begin, &options.limits)? {
+                return Err(errors::answer_like_call(&begin));
+            }
+        }
+    }
+    Ok(compiled.warnings)
 }
 
 impl Builder<'_> {
     /// Builds the format of an output that is calls or an answer by the schema.
     pub(super) fn calls_or_answer(self, request: &Request<'_>, calls: Vec<Value>, schema: &Value) -> Value {
-        let answer = self.values(schema, None, &self.answer_excludes());
+        let answer = self.values(schema, None, &self.answer_excludes(!calls.is_empty()));
         match self.preset.layout {
             Layout::Triggered => {
                 let calls = self.calls_alone(request, calls);
@@ -57,22 +67,40 @@ impl Builder<'_> {
         }
     }
 
-    /// The texts that strings of the answer may not contain: what free text may not contain, and the marks that begin
-    /// calls, because readers of the family look for them in the whole output.
-    pub(super) fn answer_excludes(self) -> Vec<String> {
+    /// The texts that strings of the answer may not contain: what free text may not contain, the ends of the family's
+    /// text, and, if there may be calls, the marks that begin them, because readers of the family look for them in the
+    /// whole output.
+    pub(super) fn answer_excludes(self, has_calls: bool) -> Vec<String> {
         let preset = self.preset;
         let mut texts = self.excludes(self.text_excludes(), &preset.text.excludes_without_calls.0);
+        texts.extend(preset.text.end.0.iter().cloned());
         let begins = match preset.trigger.is_empty() {
             true => &preset.calls.begin.0[..],
             false => std::slice::from_ref(&preset.trigger),
         };
         // a text like `{"name": ` or `[` is not a mark
         let is_mark = |text: &&str| text.len() >= MARK && text.starts_with(['<', '[', ']']);
-        texts.extend(begins.iter().filter_map(|text| text.lines().next()).filter(is_mark).map(str::to_owned));
+        let begins = begins.iter().filter(|_| has_calls).filter_map(|text| text.lines().next());
+        texts.extend(begins.filter(is_mark).map(str::to_owned));
         texts.retain(|text| !text.is_empty());
         texts.sort_unstable();
         texts.dedup();
         texts
+    }
+
+    /// The texts with which the calls of a request may begin, up to the first number or id.
+    fn begins(self, request: &Request<'_>) -> Vec<String> {
+        let preset = self.preset;
+        if !preset.calls.begin.0.is_empty() && !preset.calls.begin_with_call {
+            return preset.calls.begin.0.clone();
+        }
+        let sections = match &preset.calls.begin.0[..] {
+            [] => &[String::new()][..],
+            begins => begins,
+        };
+        let calls = self.calls(request);
+        let calls = calls.iter().filter_map(|call| call["begin"].as_str());
+        calls.flat_map(|call| sections.iter().map(move |section| format!("{section}{call}"))).collect()
     }
 
     fn after_reasoning(self, format: Value) -> Value {

@@ -46,7 +46,7 @@ grammata_base::errors! {
     request(place: Place, found: &str) = "tools/tag-request", "not a request for a structural tag"
         at(place)
         found(found)
-        allowed("an object with family, tools, answer, tool_choice, reasoning, parallel_tool_calls, any_order, exclude_special_tokens, max_whitespace_cnt, token_markers")
+        allowed("an object with family, tools, answer, tool_choice, reasoning, parallel_tool_calls, any_order, exclude_special_tokens, max_whitespace_cnt, token_markers, exclude_spelled_markers")
         help(did_you_mean_field(found, "name only these members, each with a value of its kind"));
 
     unknown_family<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) =
@@ -99,6 +99,14 @@ grammata_base::errors! {
         at(Place::Pointer(String::new()))
         allowed("a schema that some value satisfies")
         help("correct the schema: `grammata check` shows which parts contradict each other");
+
+    /// Returns the error for an answer that cannot be told from a call.
+    answer_like_call(begin: &str) =
+        Grammar "tools/answer-like-call", "an answer by this schema may begin as a call does"
+        at(Place::Pointer(String::new()))
+        found(excerpt(begin))
+        allowed("a schema whose values begin otherwise than calls of this family")
+        help("name the first member of the answer otherwise, or choose `none` or `required` as `tool_choice`");
 
     /// Returns the error for a required call without tools.
     no_tools(pointer: &str) = "tools/no-tools", "a call is required and no tool can be called"

@@ -31,6 +31,8 @@ struct TagRequest {
     max_whitespace_cnt: Option<u32>,
     #[serde(default)]
     token_markers: bool,
+    #[serde(default)]
+    exclude_spelled_markers: bool,
 }
 
 fn yes() -> bool {
@@ -48,8 +50,8 @@ fn mode<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Reaso
 
 impl TagPreset {
     /// Builds the structural tag of a request in JSON, an object with the members `family`, `tools`, `answer`,
-    /// `tool_choice`, `reasoning`, `parallel_tool_calls`, `any_order`, `exclude_special_tokens`, `max_whitespace_cnt` and
-    /// `token_markers`. All but `family`, the name of a built-in family, may be left out. Places of errors and warnings
+    /// `tool_choice`, `reasoning`, `parallel_tool_calls`, `any_order`, `exclude_special_tokens`, `max_whitespace_cnt`,
+    /// `token_markers` and `exclude_spelled_markers`. All but `family`, the name of a built-in family, may be left out. Places of errors and warnings
     /// are places in the text.
     ///
     /// ```
@@ -80,6 +82,7 @@ impl TagPreset {
             .exclude_special_tokens(request.exclude_special_tokens)
             .max_whitespace_cnt(request.max_whitespace_cnt)
             .token_markers(request.token_markers)
+            .exclude_spelled_markers(request.exclude_spelled_markers)
             .limits(limits.clone());
         let source = Source::new(text, Notation::Json);
         let made = TagPreset::named(&request.family)?.structural_tag(&request.tools, &options);

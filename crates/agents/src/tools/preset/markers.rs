@@ -4,19 +4,22 @@ use serde_json::{Value, json};
 
 /// Replaces the markers in a format by tokens: in constant texts, in the beginnings and ends of tags, and in triggers.
 /// Markers inside arguments stay text. Text before an end that is a token becomes tokens, so that this end stops it.
+/// Unless text may spell markers with other tokens (`is_spelled`), it stays text, without the markers, in which those
+/// that it does not exclude are tokens.
 ///
 /// # Errors
 /// A description of a part that cannot be written in tokens.
-pub(super) fn bind(format: &Value, markers: &[String]) -> Result<Value, String> {
+pub(super) fn bind(format: &Value, markers: &[String], is_spelled: bool) -> Result<Value, String> {
     let mut longest_first: Vec<&str> =
         markers.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
     longest_first.sort_by_key(|text| std::cmp::Reverse(text.len()));
-    Binder { markers: longest_first }.format(format)
+    Binder { markers: longest_first, is_spelled }.format(format)
 }
 
 struct Binder<'m> {
     /// The markers, the longest first, so that one that extends another is found.
     markers: Vec<&'m str>,
+    is_spelled: bool,
 }
 
 impl<'m> Binder<'m> {
@@ -24,6 +27,7 @@ impl<'m> Binder<'m> {
         let mut made = format.clone();
         match format["type"].as_str().unwrap_or_default() {
             "const_string" => return Ok(self.text(format)),
+            "any_text" if !self.is_spelled => made["excludes"] = self.excluded(format).into(),
             "tag" => return self.tag(format),
             "triggered_tags" => return self.triggered(format),
             "tags_with_separator" => made["tags"] = self.each(&format["tags"], Self::tag)?,
@@ -121,6 +125,9 @@ impl<'m> Binder<'m> {
             made["tags"] = tags.into();
             return Ok(made);
         };
+        if !self.is_spelled {
+            return Ok(self.around(format, tags, marker));
+        }
         let excluded: Vec<String> = texts("excludes", |text| text);
         let excluded: Vec<&str> =
             excluded.iter().map(String::as_str).filter(|text| self.markers.contains(text)).collect();
@@ -140,6 +147,7 @@ impl<'m> Binder<'m> {
     fn in_tokens(&self, format: &Value) -> Result<Value, String> {
         let mut made = format.clone();
         match format["type"].as_str().unwrap_or_default() {
+            "any_text" if !self.is_spelled => made = self.unspelled(format, &[]),
             "any_text" => {
                 let excludes = format["excludes"].as_array().map(Vec::as_slice).unwrap_or_default();
                 let is_marker = |text: &Value| text.as_str().is_some_and(|text| self.markers.contains(&text));
@@ -154,6 +162,52 @@ impl<'m> Binder<'m> {
             _ => {}
         }
         Ok(made)
+    }
+}
+
+impl Binder<'_> {
+    /// Returns text without spelled markers, in which the markers that neither `text` nor `triggers` has may occur as
+    /// tokens.
+    fn unspelled(&self, text: &Value, triggers: &[&str]) -> Value {
+        let excludes = text["excludes"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let is_free =
+            |marker: &&&str| !excludes.iter().any(|text| text == **marker) && !triggers.contains(*marker);
+        let free: Vec<Value> = self.markers.iter().filter(is_free).map(|marker| token(marker)).collect();
+        let plain = json!({ "type": "any_text", "excludes": self.excluded(text) });
+        if free.is_empty() {
+            return plain;
+        }
+        let more = json!({ "type": "sequence", "elements": [one_of(free), plain] });
+        json!({ "type": "sequence", "elements": [plain, { "type": "star", "content": more }] })
+    }
+
+    /// Returns the markers and what else a text excludes.
+    fn excluded(&self, text: &Value) -> Vec<Value> {
+        let others = text["excludes"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let others = others.iter().filter(|text| !self.markers.iter().any(|marker| *text == marker));
+        self.markers.iter().map(|marker| Value::from(*marker)).chain(others.cloned()).collect()
+    }
+
+    /// Returns text with tags in it that begin with the token of `marker`, in place of `triggered`.
+    fn around(&self, triggered: &Value, tags: Vec<Value>, marker: &str) -> Value {
+        let text = self.unspelled(triggered, &[marker]);
+        let is_set = |flag: &str| triggered[flag] == true;
+        let tag = one_of(tags);
+        let more = json!({ "type": "star", "content": { "type": "sequence", "elements": [tag, text] } });
+        let elements = match (is_set("at_least_one"), is_set("stop_after_first")) {
+            (true, true) => return tag,
+            (true, false) => vec![tag.clone(), text.clone(), more],
+            (false, true) => vec![text, json!({ "type": "optional", "content": tag })],
+            (false, false) => vec![text, more],
+        };
+        json!({ "type": "sequence", "elements": elements })
+    }
+}
+
+fn one_of(mut formats: Vec<Value>) -> Value {
+    match formats.len() {
+        1 => formats.remove(0),
+        _ => json!({ "type": "or", "elements": formats }),
     }
 }
 

@@ -360,24 +360,27 @@ impl TagPreset {
     /// `tools/no-markers` if markers are to be tokens and the family names none, or cannot write a part in tokens;
     /// `limit/exceeded` if the list has more than [`catalogue_tools`](Limits::catalogue_tools) tools. If the request has
     /// the schema of an answer: those of [`json_schema::compile_value`](grammata::syntax::json_schema::compile_value),
-    /// and `tools/no-answer` if no value satisfies the schema; places are JSON Pointers in the schema.
+    /// `tools/no-answer` if no value satisfies the schema, and `tools/answer-like-call` if an answer may begin as a call
+    /// does; places are JSON Pointers in the schema.
     pub fn structural_tag(&self, tools: &Value, options: &TagOptions) -> Result<RequestTag> {
         let mut request = request::Request::read(tools, options, !self.builtin_call.0.is_empty())?;
         let builder = tag::Builder { preset: self, options };
         let warnings = writable::retain(&mut request, builder)?;
         let schema = options.answer.as_ref();
-        let answer_warnings = schema.map(|schema| answer::check(schema, &writable::answer_options(builder)));
+        let answer_warnings = schema.map(|schema| answer::check(schema, &request, builder));
         let answer_warnings = answer_warnings.transpose()?.unwrap_or_default();
         let mut tag = builder.tag(&request);
         if options.token_markers {
             if self.markers.0.is_empty() {
                 return Err(errors::no_markers());
             }
-            tag["format"] = markers::bind(&tag["format"], &self.markers.0)
+            let is_spelled = !options.exclude_spelled_markers;
+            tag["format"] = markers::bind(&tag["format"], &self.markers.0, is_spelled)
                 .map_err(|found| errors::unbound_markers(&found))?;
         }
         let writable::Warnings { left_out, arguments } = warnings;
-        Ok(RequestTag { tag, warnings: left_out, tool_warnings: arguments, answer_warnings })
+        let callable = request.tools.iter().map(|tool| tool.name.to_owned()).collect();
+        Ok(RequestTag { tag, callable, warnings: left_out, tool_warnings: arguments, answer_warnings })
     }
 }
 
@@ -387,6 +390,8 @@ impl TagPreset {
 pub struct RequestTag {
     /// The tag, JSON that [`structural_tag::compile_value`](grammata::syntax::structural_tag::compile_value) compiles.
     pub tag: Value,
+    /// The names of the tools that an output may call.
+    pub callable: Vec<String>,
     /// A warning (`tools/left-out`) for each tool that may not be called, because its arguments cannot be written. The
     /// place is a JSON Pointer in the list of tools.
     pub warnings: Vec<Diagnostic>,

@@ -6,6 +6,7 @@ use super::scan::{Best, Found, JsonScan, Segment, best, first_end, matched};
 use super::texts::Texts;
 use super::{InPrompt, Layout, TagPreset, errors};
 use grammata::error::Result;
+use std::sync::Arc;
 
 /// A part of an output. A text, a reasoning or the arguments of a call may come in several parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,17 @@ pub enum OutputPart {
 /// reported as soon as the text so far decides it; an end of text that may begin a mark is held back.
 #[derive(Clone, Debug)]
 pub struct OutputReader {
+    marks: Arc<Marks>,
+    /// Whether an output without calls is an answer, in which nothing is a mark.
+    has_answer: bool,
+    state: State,
+    /// Read and not yet reported.
+    held: String,
+}
+
+/// The marks of a family, with the names of the tools.
+#[derive(Debug)]
+struct Marks {
     layout: Layout,
     openers: Vec<(Segments, Opener)>,
     /// What may begin a call within a section: the heads of all tools, each with the index of its first tail.
@@ -39,9 +51,6 @@ pub struct OutputReader {
     has_section: bool,
     separator: String,
     end: String,
-    state: State,
-    /// Read and not yet reported.
-    held: String,
 }
 
 type Segments = Vec<Segment>;
@@ -102,6 +111,11 @@ impl TagPreset {
         &self.markers.0
     }
 
+    /// Whether models of the family reason.
+    pub fn has_reasoning(&self) -> bool {
+        self.reasoning.is_some()
+    }
+
     /// Returns a reader of outputs that may call the tools with the given names.
     ///
     /// # Errors
@@ -144,7 +158,8 @@ impl OutputReader {
         if calls.begin.0.is_empty() {
             openers.extend(heads.iter().map(|(head, call)| (head.clone(), Opener::Call(*call))));
         }
-        for begin in &calls.begin.0 {
+        // without tools nothing begins a call
+        for begin in calls.begin.0.iter().filter(|_| !names.is_empty()) {
             for lead in [&*calls.lead, ""].into_iter().take(if calls.lead.is_empty() { 1 } else { 2 }) {
                 let begin = format!("{lead}{begin}");
                 match calls.begin_with_call {
@@ -192,7 +207,7 @@ impl OutputReader {
                 }
             }
         };
-        OutputReader {
+        let marks = Marks {
             layout: preset.layout,
             openers,
             heads,
@@ -202,9 +217,16 @@ impl OutputReader {
             has_section: !calls.begin.0.is_empty(),
             separator: calls.separator.clone(),
             end: preset.end.clone(),
-            state,
-            held: String::new(),
-        }
+        };
+        OutputReader { marks: Arc::new(marks), has_answer: false, state, held: String::new() }
+    }
+
+    /// Sets whether the request has the schema of an [`answer`](super::TagOptions::answer): then calls begin where the
+    /// answer would, and an answer has no marks.
+    #[must_use]
+    pub fn with_answer(mut self, has_answer: bool) -> OutputReader {
+        self.has_answer = has_answer;
+        self
     }
 
     /// Appends a piece of the output. Returns the parts that it decides.
@@ -278,9 +300,9 @@ impl OutputReader {
                 }
             }
             State::Tail { way } => {
-                let tails = self.ways.get(*way).map_or(&[][..], |way| &way.tails);
+                let tails = self.marks.ways.get(*way).map_or(&[][..], |way| &way.tails);
                 let found = tails.iter().map(|tail| (matched(&self.held, tail), ()));
-                let after = match self.has_section {
+                let after = match self.marks.has_section {
                     true => State::Section { may_separate: true },
                     false => State::Body,
                 };
@@ -311,18 +333,22 @@ impl OutputReader {
 
     /// Between blocks and calls: finds the first opener. With the layout `triggered`, what is before it is text.
     fn body(&mut self, parts: &mut Vec<OutputPart>, is_last: bool) -> bool {
+        if self.has_answer && self.marks.layout == Layout::Triggered {
+            return self.body_with_answer(parts, is_last);
+        }
         let mut at = 0;
         let found = loop {
             let Some(rest) = self.held.get(at..).filter(|rest| !rest.is_empty()) else { break None };
-            let openers = self.openers.iter().map(|(segments, opener)| (matched(rest, segments), opener));
+            let openers =
+                self.marks.openers.iter().map(|(segments, opener)| (matched(rest, segments), opener));
             match best(openers, is_last) {
                 Best::Waits => break None,
                 Best::Whole(length, opener) => break Some((length, opener.clone())),
                 Best::None => at += rest.chars().next().map_or(1, char::len_utf8),
             }
         };
-        if self.layout == Layout::Triggered {
-            let is_end = !self.end.is_empty() && self.held[..at] == *self.end;
+        if self.marks.layout == Layout::Triggered {
+            let is_end = !self.marks.end.is_empty() && self.held[..at] == *self.marks.end;
             if !is_end {
                 report(parts, OutputPart::Text, &self.held[..at]);
             }
@@ -330,13 +356,42 @@ impl OutputReader {
         self.held.drain(..at);
         let Some((length, opener)) = found else { return false };
         self.held.drain(..length);
+        self.open(opener, parts);
+        true
+    }
+
+    /// Where calls or an answer begin, perhaps after white space.
+    fn body_with_answer(&mut self, parts: &mut Vec<OutputPart>, is_last: bool) -> bool {
+        let space = self.held.len() - self.held.trim_start().len();
+        report(parts, OutputPart::Text, &self.held[..space]);
+        self.held.drain(..space);
+        if self.held.is_empty() {
+            return false;
+        }
+        let openers = self.marks.openers.iter();
+        let found = best(openers.map(|(segments, opener)| (matched(&self.held, segments), opener)), is_last);
+        match found {
+            Best::Waits => return false,
+            Best::Whole(length, opener) => {
+                let opener = opener.clone();
+                self.held.drain(..length);
+                self.open(opener, parts);
+            }
+            Best::None => {
+                self.state =
+                    State::Block(Block { is_reasoning: false, ends: Vec::new(), after: String::new() });
+            }
+        }
+        true
+    }
+
+    fn open(&mut self, opener: Opener, parts: &mut Vec<OutputPart>) {
         match opener {
             Opener::Call(head) => self.begin_call(head, parts),
             Opener::Section => self.state = State::Section { may_separate: false },
             Opener::Block(block) => self.state = State::Block(block),
             Opener::Skip => {}
         }
-        true
     }
 
     /// In a section of calls: a call, the separator before one, or the end of the section.
@@ -344,11 +399,14 @@ impl OutputReader {
         if self.held.is_empty() {
             return false;
         }
-        let heads =
-            self.heads.iter().map(|(segments, head)| (matched(&self.held, segments), After::Call(*head)));
-        let separator = (may_separate && !self.separator.is_empty())
-            .then(|| (matched_text(&self.held, &self.separator), After::Separator));
-        let ends = self.section_ends.iter().map(|end| (matched_text(&self.held, end), After::End));
+        let heads = self
+            .marks
+            .heads
+            .iter()
+            .map(|(segments, head)| (matched(&self.held, segments), After::Call(*head)));
+        let separator = (may_separate && !self.marks.separator.is_empty())
+            .then(|| (matched_text(&self.held, &self.marks.separator), After::Separator));
+        let ends = self.marks.section_ends.iter().map(|end| (matched_text(&self.held, end), After::End));
         match best(heads.chain(separator).chain(ends), is_last) {
             Best::Waits => false,
             Best::Whole(length, after) => {
@@ -373,7 +431,7 @@ impl OutputReader {
     }
 
     fn begin_call(&mut self, head: Head, parts: &mut Vec<OutputPart>) {
-        let name = self.names.get(head.tool).cloned().unwrap_or_default();
+        let name = self.marks.names.get(head.tool).cloned().unwrap_or_default();
         parts.push(OutputPart::CallBegin(name));
         self.state = State::Arguments { way: head.way, scan: JsonScan::default() };
     }

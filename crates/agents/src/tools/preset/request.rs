@@ -36,6 +36,9 @@ grammata_base::options! {
         /// Whether the family's markers are matched by their tokens instead of as text. A vocabulary must have them.
         /// Default: no.
         pub token_markers: bool,
+        /// Whether text may not spell a marker with other tokens, where markers are matched by their tokens, so that
+        /// readers of text find no marker that is none. Default: no, for readers that look for ids.
+        pub exclude_spelled_markers: bool,
         /// Limits on the list of tools.
         pub limits: Limits,
     }

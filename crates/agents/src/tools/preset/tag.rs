@@ -36,7 +36,7 @@ impl Builder<'_> {
     }
 
     /// Builds the alternative calls of all tools, as tags.
-    fn calls(self, request: &Request<'_>) -> Vec<Value> {
+    pub(super) fn calls(self, request: &Request<'_>) -> Vec<Value> {
         let of_tool = |tool: &Tool<'_>| {
             let ways = if tool.is_builtin() { &self.preset.builtin_call } else { &self.preset.call };
             let mut calls = Vec::new();

@@ -3,11 +3,12 @@
 use super::errors;
 use super::request::{Calling, Request, TagOptions};
 use super::tag::Builder;
-use grammata::automaton::Automaton;
+use grammata::automaton::{Automaton, Cache, ConfigurationId, Lazy};
 use grammata::diagnostic::Diagnostic;
 use grammata::error::{Error, ErrorKind, Result};
 use grammata::grammar::Grammar;
 use grammata::grammar::analysis::productive;
+use grammata::limits::Limits;
 use grammata::syntax::{json_schema, structural_tag};
 use hashbrown::HashMap;
 use serde_json::Value;
@@ -83,7 +84,7 @@ pub(super) fn has_words(grammar: &Grammar, options: &json_schema::Options) -> bo
         return false;
     }
     let may_hide = options.spelling == json_schema::Spelling::Keywords || !options.excludes.is_empty();
-    let is_empty = |error: Error| error.code() == "automaton/empty-language";
+    let is_empty = |error: Error| error.code() == EMPTY;
     !may_hide || !Automaton::new(grammar, &options.limits).is_err_and(is_empty)
 }
 
@@ -101,11 +102,35 @@ fn options(builder: Builder<'_>) -> json_schema::Options {
 }
 
 /// Returns the options with which structural tags compile the answer.
-pub(super) fn answer_options(builder: Builder<'_>) -> json_schema::Options {
+pub(super) fn answer_options(builder: Builder<'_>, has_calls: bool) -> json_schema::Options {
     let mut options = common_options(builder.options);
-    options.excludes.extend(builder.answer_excludes());
+    options.excludes.extend(builder.answer_excludes(has_calls));
     options
 }
+
+/// Whether some word of a grammar begins with `text`.
+///
+/// # Errors
+/// Those of [`Automaton::new`] and its steps.
+pub(super) fn may_begin_with(grammar: &Grammar, text: &str, limits: &Limits) -> Result<bool> {
+    let automaton = match Automaton::new(grammar, limits) {
+        Err(error) if error.code() == EMPTY => return Ok(false),
+        made => made?,
+    };
+    let mut cache = Cache::new();
+    let mut lazy = Lazy::new(&automaton, &mut cache);
+    let mut at = lazy.start()?;
+    for byte in text.bytes() {
+        at = lazy.step(at, byte)?;
+        if at == ConfigurationId::DEAD {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The code of the error about a grammar without words.
+const EMPTY: &str = "automaton/empty-language";
 
 fn common_options(request: &TagOptions) -> json_schema::Options {
     let mut limits = request.limits.clone();
