@@ -212,6 +212,11 @@ impl GrammarCache {
         result
     }
 
+    /// Whether the grammar of a source is compiled and in memory, so that [`get`](GrammarCache::get) returns at once.
+    pub fn contains(&self, source: &Source) -> bool {
+        self.entries().by_source.get(source).is_some_and(|entry| entry.slot.get().is_some())
+    }
+
     /// The slot of a source's grammar, which is added if it is missing.
     fn slot(&self, source: &Source) -> Slot {
         let mut entries = self.entries();
