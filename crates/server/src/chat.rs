@@ -6,9 +6,10 @@ use crate::body::{self, Response};
 use crate::engine::Output;
 use crate::errors::ApiError;
 use crate::format::{self, StructuredOutputs};
-use crate::request::{self, Order, only};
+use crate::http::Received;
+use crate::request::{self, Order, Reasoning, only};
 use crate::stream::{self, Events, Gone};
-use crate::{ids, messages};
+use crate::{ids, messages, tools};
 use grammata_decode::{ChosenToken, Generation};
 use hyper::StatusCode;
 use serde::Deserialize;
@@ -95,9 +96,11 @@ impl ChatRequest {
         }
         let format =
             format::one_of(self.response_format, self.structured_outputs, self.grammar, self.json_schema)?;
+        let variables = settings.chat_template_kwargs.as_ref();
+        let reasoning = Reasoning::read(self.reasoning_effort, "reasoning_effort", variables)?;
         Ok(Order {
             messages: messages::of_chat(self.messages)?,
-            tools: self.tools.unwrap_or_default(),
+            tools: tools::of_chat(self.tools.unwrap_or_default())?,
             tool_choice: self.tool_choice.unwrap_or_default(),
             parallel_tool_calls: self.parallel_tool_calls.unwrap_or(true),
             format,
@@ -107,14 +110,15 @@ impl ChatRequest {
             outputs: request::outputs(self.n)?,
             log_probabilities,
             alternatives: request::alternatives(self.top_logprobs)?,
-            reasoning_effort: self.reasoning_effort,
+            reasoning,
+            is_flat: false,
         })
     }
 }
 
 /// Answers a chat completion.
-pub(crate) async fn answer(app: Arc<App>, body: &[u8]) -> Result<Response, ApiError> {
-    let (request, settings): (ChatRequest, _) = request::read(body, MEMBERS)?;
+pub(crate) async fn answer(app: Arc<App>, received: Received) -> Result<Response, ApiError> {
+    let (request, settings): (ChatRequest, _) = request::read(&received.bytes, MEMBERS)?;
     app.check_model(&request.model)?;
     let is_stream = request.stream.unwrap_or(false);
     let with_usage =
@@ -124,8 +128,9 @@ pub(crate) async fn answer(app: Arc<App>, body: &[u8]) -> Result<Response, ApiEr
     }
     let order = request.order(settings)?;
     let outputs = order.outputs;
-    let places = app.engine.reserve(outputs).ok_or_else(ApiError::busy)?;
+    let places = app.engine.reserve(outputs)?;
     let prepared = app.prepare(order).await?;
+    drop(received);
     let receivers = app.submit(&prepared, places, outputs)?;
     let head = Head { id: ids::new("chatcmpl-"), created: ids::now(), model: app.name.clone() };
     match is_stream {
@@ -166,7 +171,7 @@ async fn whole(
             }
         };
         collector.finish();
-        usage.add(&generation);
+        usage.add(&generation, &collector.answer);
         let ending = Ending::of(&generation, &collector.answer, prepared.is_free);
         choices.push(choice(app, index, &collector.answer, &generation, ending));
     }
@@ -227,15 +232,17 @@ fn scores(app: &App, tokens: &[ChosenToken]) -> Value {
 struct Usage {
     prompt: usize,
     completion: usize,
+    reasoning: usize,
 }
 
 impl Usage {
     fn new(prompt: usize) -> Usage {
-        Usage { prompt, completion: 0 }
+        Usage { prompt, completion: 0, reasoning: 0 }
     }
 
-    fn add(&mut self, generation: &Generation) {
+    fn add(&mut self, generation: &Generation, answer: &Answer) {
         self.completion += generation.tokens.len();
+        self.reasoning += answer.reasoning_tokens;
     }
 
     fn value(self) -> Value {
@@ -243,6 +250,7 @@ impl Usage {
             "prompt_tokens": self.prompt,
             "completion_tokens": self.completion,
             "total_tokens": self.prompt + self.completion,
+            "completion_tokens_details": { "reasoning_tokens": self.reasoning },
         })
     }
 }
@@ -292,7 +300,7 @@ impl Writer {
                     Arc::clone(&self.prepared.custom),
                 )));
                 scored.push(0);
-                self.chunk(index, json!({ "role": "assistant", "content": "" }), None, None).await?;
+                self.begin(index).await?;
             }
             let (Some(Some(collector)), Some(scored)) = (collectors.get_mut(index), scored.get_mut(index))
             else {
@@ -306,7 +314,7 @@ impl Writer {
                     return Ok(());
                 }
                 Output::Ended(Ok(generation)) => {
-                    let changes = collector.finish();
+                    let changes = told(collector.finish());
                     let answer = std::mem::take(&mut collector.answer);
                     let rest = Writer::scores(&self.app, &answer, scored);
                     let last = changes.len().saturating_sub(1);
@@ -315,13 +323,13 @@ impl Writer {
                         let scores = if at == last { rest.take().flatten() } else { None };
                         self.change(index, change, scores).await?;
                     }
-                    usage.add(&generation);
+                    usage.add(&generation, &answer);
                     let reason = Ending::of(&generation, &answer, self.prepared.is_free).name();
                     self.chunk(index, json!({}), rest.flatten(), Some(reason)).await?;
                     collectors[index] = None;
                 }
                 output => {
-                    let changes = collector.take(&output);
+                    let changes = told(collector.take(&output));
                     if !changes.is_empty() {
                         let mut scores = Writer::scores(&self.app, &collector.answer, scored);
                         for change in changes {
@@ -332,15 +340,24 @@ impl Writer {
             }
             next = merged.recv().await;
         }
+        if collectors.iter().any(Option::is_some) {
+            return self.events.send(None, &json!({ "error": ApiError::ended().value() })).await;
+        }
         if self.with_usage {
             let mut value = self.head.value("chat.completion.chunk", json!([]));
             value["usage"] = usage.value();
-            if !self.prepared.warnings.is_empty() {
-                value["warnings"] = Value::Array(self.prepared.warnings.clone());
-            }
             self.events.send(None, &value).await?;
         }
         self.events.done().await
+    }
+
+    /// Writes the first event of an output; that of the first output has the warnings.
+    async fn begin(&mut self, index: usize) -> Result<(), Gone> {
+        let mut value = self.value(index, &json!({ "role": "assistant", "content": "" }), None, None);
+        if index == 0 && !self.prepared.warnings.is_empty() {
+            value["warnings"] = Value::Array(self.prepared.warnings.clone());
+        }
+        self.events.send(None, &value).await
     }
 
     /// The log-probabilities of the tokens since the last event, if they are known.
@@ -380,12 +397,23 @@ impl Writer {
         scores: Option<Value>,
         reason: Option<&str>,
     ) -> Result<(), Gone> {
+        let value = self.value(index, &delta, scores, reason);
+        self.events.send(None, &value).await
+    }
+
+    fn value(&self, index: usize, delta: &Value, scores: Option<Value>, reason: Option<&str>) -> Value {
         let scores = scores.map(|scores| json!({ "content": scores, "refusal": null }));
         let choice = json!({ "index": index, "delta": delta, "logprobs": scores, "finish_reason": reason });
         let mut value = self.head.value("chat.completion.chunk", json!([choice]));
         if self.with_usage {
             value["usage"] = Value::Null;
         }
-        self.events.send(None, &value).await
+        value
     }
+}
+
+/// The changes that events tell of.
+fn told(mut changes: Vec<Change>) -> Vec<Change> {
+    changes.retain(|change| *change != Change::CallEnd);
+    changes
 }

@@ -1,15 +1,16 @@
 //! The thread that owns the model: requests go in through a channel, and what is generated comes out through one for each
 //! request.
 
+use crate::errors::ApiError;
 use crate::metrics::Metrics;
-use grammata::error::Result;
+use grammata::error::Error;
 use grammata_decode::{
     ChosenToken, Detokenizer, Event, Generation, Model, Request, RequestId, Scheduler, SchedulerOptions,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc as parts};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc as parts, watch};
 
 /// What a request has generated.
 #[derive(Debug)]
@@ -17,11 +18,11 @@ pub(crate) enum Output {
     Token(ChosenToken),
     Text(String),
     /// The last one.
-    Ended(Result<Box<Generation>>),
+    Ended(Result<Box<Generation>, Error>),
 }
 
 /// Creates the model on the thread that runs it.
-pub type LoadModel = Box<dyn FnOnce() -> Result<Box<dyn Model>> + Send>;
+pub type LoadModel = Box<dyn FnOnce() -> Result<Box<dyn Model>, Error> + Send>;
 
 struct Submitted {
     request: Request<'static>,
@@ -36,6 +37,10 @@ struct Submitted {
 pub(crate) struct Engine {
     submitted: mpsc::Sender<Submitted>,
     room: Arc<Semaphore>,
+    /// How many outputs there is room for.
+    most: u32,
+    /// Closed when the thread has ended.
+    alive: watch::Receiver<()>,
 }
 
 /// The places of the outputs of one request.
@@ -49,26 +54,51 @@ impl Engine {
         detokenizer: Arc<dyn Detokenizer + Send>,
         options: SchedulerOptions,
         metrics: Arc<Metrics>,
-    ) -> Result<(Engine, Option<usize>)> {
-        let room = Arc::new(Semaphore::new((options.batch + options.queue).min(Semaphore::MAX_PERMITS)));
+    ) -> Result<(Engine, Option<usize>), Error> {
+        let most = options.batch.saturating_add(options.queue).min(Semaphore::MAX_PERMITS);
+        let room = Arc::new(Semaphore::new(most));
+        let (alive, is_alive) = watch::channel(());
         let (submitted, requests) = mpsc::channel();
         let (loaded, context) = mpsc::channel();
-        let run = move || match load() {
-            Err(error) => drop(loaded.send(Err(error))),
-            Ok(mut model) => {
-                let _ = loaded.send(Ok(model.context_length()));
-                run(&mut *model, &*detokenizer, options, &requests, &metrics);
+        let run = move || {
+            // dropped when the thread ends, in whatever way
+            let _alive = alive;
+            match load() {
+                Err(error) => drop(loaded.send(Err(error))),
+                Ok(mut model) => {
+                    let _ = loaded.send(Ok(model.context_length()));
+                    run(&mut *model, &*detokenizer, options, &requests, &metrics);
+                }
             }
         };
         let thread = std::thread::Builder::new().name("model".to_owned()).spawn(run);
         thread.map_err(|cause| crate::errors::no_thread(&cause))?;
         let context = context.recv().unwrap_or_else(|_| Err(crate::errors::engine_ended()))?;
-        Ok((Engine { submitted, room }, context))
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        Ok((Engine { submitted, room, most, alive: is_alive }, context))
     }
 
-    /// Reserves room for `count` outputs; `None` if there is too little.
-    pub(crate) fn reserve(&self, count: u32) -> Option<Places> {
-        Arc::clone(&self.room).try_acquire_many_owned(count).ok().map(Places)
+    /// Reserves room for the `n` outputs of a request.
+    ///
+    /// # Errors
+    /// There is too little, now or ever.
+    pub(crate) fn reserve(&self, n: u32) -> Result<Places, ApiError> {
+        if n > self.most {
+            let message = format!("`n` is {n}; this server has room for {} outputs", self.most);
+            return Err(ApiError::invalid("n", message));
+        }
+        let places = Arc::clone(&self.room).try_acquire_many_owned(n);
+        places.map(Places).map_err(|_| ApiError::busy())
+    }
+
+    /// Whether the thread runs.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.alive.has_changed().is_ok()
+    }
+
+    /// Waits until the thread has ended, which it does on its own only if it has failed.
+    pub(crate) async fn ended(&self) {
+        while self.alive.clone().changed().await.is_ok() {}
     }
 
     /// Submits a request in one of the reserved places. Dropping the receiver cancels the request. `None` if there is no

@@ -84,6 +84,12 @@ impl ApiError {
         )
     }
 
+    /// The server has failed at a request.
+    pub(crate) fn fault() -> ApiError {
+        let message = "the server failed at this request; its log may say why";
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", None, message)
+    }
+
     /// An error of the library about what is at `param` of the body.
     pub(crate) fn of(error: &Error, param: &str) -> ApiError {
         let first = error.diagnostic();
@@ -104,10 +110,25 @@ impl ApiError {
         }
     }
 
+    /// The same error about tools that have no members `function` and `custom`, as those of responses.
+    pub(crate) fn flat(mut self) -> ApiError {
+        if let Some(param) = &mut self.param
+            && param.starts_with("tools.")
+        {
+            *param = param.replacen(".function", "", 1).replacen(".custom", "", 1);
+        }
+        self
+    }
+
     /// Names `param` as the place, because the place that the error has is one of a rewritten body.
     pub(crate) fn within(mut self, param: &str) -> ApiError {
         self.param = Some(param.to_owned());
         self
+    }
+
+    /// The code, and the parameter that the error is about.
+    pub(crate) fn subject(&self) -> (&str, &str) {
+        (&self.code, self.param.as_deref().unwrap_or_default())
     }
 
     pub(crate) fn status(&self) -> StatusCode {

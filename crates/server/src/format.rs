@@ -28,6 +28,8 @@ struct Places {
     named: Option<&'static str>,
     name: &'static str,
     schema: &'static str,
+    /// The schema of `json_object`.
+    object: &'static str,
 }
 
 const OF_CHAT: Places = Places {
@@ -35,9 +37,15 @@ const OF_CHAT: Places = Places {
     named: Some("json_schema"),
     name: "response_format.json_schema.name",
     schema: "response_format.json_schema.schema",
+    object: "response_format.schema",
 };
-const OF_RESPONSES: Places =
-    Places { form: "text.format", named: None, name: "text.format.name", schema: "text.format.schema" };
+const OF_RESPONSES: Places = Places {
+    form: "text.format",
+    named: None,
+    name: "text.format.name",
+    schema: "text.format.schema",
+    object: "text.format.schema",
+};
 
 /// Reads `text.format` of responses.
 pub(crate) fn of_responses(form: Value) -> Result<Format, ApiError> {
@@ -62,7 +70,7 @@ fn read(form: Value, places: Places) -> Result<Format, ApiError> {
             only_members(&members, &["schema"], places.form)?;
             match members.remove("schema") {
                 None | Some(Value::Null) => Ok(any_object(places.form)),
-                Some(schema) => Ok(Format::Schema { schema, place: "response_format.schema" }),
+                Some(schema) => Ok(Format::Schema { schema, place: places.object }),
             }
         }
         Some("json_schema") => {

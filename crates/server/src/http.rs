@@ -1,18 +1,19 @@
 //! The places of the server, and what every request passes: the key, the size of the body, the log and the counters.
 
 use crate::app::App;
-use crate::auth::Key;
+use crate::auth::{ApiKey, Key};
 use crate::body::{self, Response};
 use crate::errors::ApiError;
 use crate::metrics::Answered;
 use crate::{ServerOptions, chat, responses};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, StatusCode};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The server as connections see it.
 #[derive(Clone)]
@@ -21,6 +22,18 @@ pub(crate) struct Service {
     key: Option<Key>,
     body_bytes: usize,
     read_time: Duration,
+    /// Room for the bytes of bodies.
+    room: Arc<Semaphore>,
+}
+
+/// How many bodies of the greatest size are kept at a time, until their outputs begin.
+const BODIES: usize = 8;
+
+/// The body of a request.
+pub(crate) struct Received {
+    pub(crate) bytes: Vec<u8>,
+    /// Its part of the room for all bodies.
+    _room: Option<OwnedSemaphorePermit>,
 }
 
 /// Where a request may go.
@@ -71,9 +84,12 @@ impl Service {
     pub(crate) fn new(app: Arc<App>, options: &ServerOptions) -> Service {
         Service {
             app,
-            key: options.key.as_deref().map(Key::new),
+            key: options.key.as_ref().map(ApiKey::hash),
             body_bytes: options.body_bytes,
             read_time: options.read_time,
+            room: Arc::new(Semaphore::new(
+                options.body_bytes.saturating_mul(BODIES).min(Semaphore::MAX_PERMITS),
+            )),
         }
     }
 
@@ -88,7 +104,9 @@ impl Service {
         let response = match self.answer_at(place, request).await {
             Ok(response) => response,
             Err(error) => {
-                tracing::info!(place = place.name(), status = error.status().as_u16(), error = %error.value());
+                // messages may quote contents
+                let (code, param) = error.subject();
+                tracing::info!(place = place.name(), status = error.status().as_u16(), code, param);
                 error.response()
             }
         };
@@ -115,14 +133,19 @@ impl Service {
             return Err(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", None, message));
         }
         if place == Place::Health {
-            return Ok(body::json(StatusCode::OK, &json!({ "status": "ok" })));
+            return Ok(match self.app.engine.is_alive() {
+                true => body::json(StatusCode::OK, &json!({ "status": "ok" })),
+                false => {
+                    body::json(StatusCode::SERVICE_UNAVAILABLE, &json!({ "status": "the model has failed" }))
+                }
+            });
         }
         if let Some(key) = &self.key {
             key.check(request.headers())?;
         }
         match place {
-            Place::Chat => chat::answer(Arc::clone(&self.app), &self.body(request).await?).await,
-            Place::Responses => responses::answer(Arc::clone(&self.app), &self.body(request).await?).await,
+            Place::Chat => chat::answer(Arc::clone(&self.app), self.body(request).await?).await,
+            Place::Responses => responses::answer(Arc::clone(&self.app), self.body(request).await?).await,
             Place::Models => self.models(path.strip_prefix("/v1/models/")),
             _ => {
                 let mut response = Response::new(body::Body::Left(Full::from(self.app.metrics.text())));
@@ -135,7 +158,7 @@ impl Service {
     }
 
     /// Reads the body of a request, within its limits.
-    async fn body<B>(&self, request: Request<B>) -> Result<Bytes, ApiError>
+    async fn body<B>(&self, request: Request<B>) -> Result<Received, ApiError>
     where
         B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: std::error::Error + Send + Sync + 'static,
@@ -151,22 +174,41 @@ impl Service {
                 message,
             ));
         }
-        let body = Limited::new(request.into_body(), self.body_bytes).collect();
-        match tokio::time::timeout(self.read_time, body).await {
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(cause)) if cause.is::<LengthLimitError>() => {
-                let message = format!("the body has more than {} bytes", self.body_bytes);
-                Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", None, message))
-            }
-            Ok(Err(cause)) => {
-                let message = format!("the body cannot be read: {cause}");
-                Err(ApiError::new(StatusCode::BAD_REQUEST, "invalid_body", None, message))
-            }
+        match tokio::time::timeout(self.read_time, self.receive(request.into_body())).await {
+            Ok(received) => received,
             Err(_) => {
                 let message = format!("the body did not arrive within {} seconds", self.read_time.as_secs());
                 Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", None, message))
             }
         }
+    }
+
+    /// Reads a body piece by piece. Each piece takes room that all bodies share, before it is kept.
+    async fn receive<B>(&self, mut body: B) -> Result<Received, ApiError>
+    where
+        B: hyper::body::Body<Data = Bytes> + Unpin,
+        B::Error: std::error::Error,
+    {
+        let (mut bytes, mut room) = (Vec::new(), None::<OwnedSemaphorePermit>);
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|cause| {
+                let message = format!("the body cannot be read: {cause}");
+                ApiError::new(StatusCode::BAD_REQUEST, "invalid_body", None, message)
+            })?;
+            let Ok(piece) = frame.into_data() else { continue };
+            if bytes.len() + piece.len() > self.body_bytes {
+                let message = format!("the body has more than {} bytes", self.body_bytes);
+                return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", None, message));
+            }
+            let count = u32::try_from(piece.len()).unwrap_or(u32::MAX);
+            let taken = Arc::clone(&self.room).try_acquire_many_owned(count).map_err(|_| ApiError::busy())?;
+            match &mut room {
+                Some(room) => room.merge(taken),
+                None => room = Some(taken),
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(Received { bytes, _room: room })
     }
 
     /// The only model, by its name or in the list.

@@ -81,39 +81,6 @@ pub(crate) fn messages(input: Value, instructions: Option<String>) -> Result<Vec
     messages::of_chat(made).map_err(|error| error.within("input"))
 }
 
-/// Turns the tools of a response, which are flat, into those of a chat completion.
-pub(crate) fn tools(tools: Vec<Value>) -> Result<Vec<Value>, ApiError> {
-    let turn = |(index, tool): (usize, Value)| {
-        let at = format!("tools.{index}");
-        let Value::Object(mut tool) = tool else {
-            return Err(ApiError::invalid(&at, format!("`{at}` must be an object")));
-        };
-        match tool.remove("type").as_ref().and_then(Value::as_str) {
-            Some("function") => Ok(json!({ "type": "function", "function": tool })),
-            Some("custom") => {
-                if let Some(Value::Object(mut format)) = tool.remove("format") {
-                    if format.get("type") == Some(&json!("grammar")) {
-                        format.remove("type");
-                        tool.insert("format".to_owned(), json!({ "type": "grammar", "grammar": format }));
-                    } else {
-                        tool.insert("format".to_owned(), Value::Object(format));
-                    }
-                }
-                Ok(json!({ "type": "custom", "custom": tool }))
-            }
-            kind => {
-                let at = format!("{at}.type");
-                let kind = kind.unwrap_or("missing");
-                Err(ApiError::unsupported(
-                    &at,
-                    format!("`{at}` is `{kind}`; this server supports `function` and `custom`"),
-                ))
-            }
-        }
-    };
-    tools.into_iter().enumerate().map(turn).collect()
-}
-
 /// Turns the choice of a tool, which is flat, into that of a chat completion.
 pub(crate) fn choice(choice: Value) -> Value {
     let kind = choice.get("type").and_then(Value::as_str);
@@ -197,7 +164,7 @@ impl List {
     /// Ends the list. Returns the last events.
     pub(crate) fn end(&mut self, ending: Ending) -> Vec<Event> {
         let mut events = Vec::new();
-        let status = if ending == Ending::Length { "incomplete" } else { "completed" };
+        let status = if ending.is_complete() { "completed" } else { "incomplete" };
         self.close(status, &mut events);
         events
     }

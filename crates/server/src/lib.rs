@@ -19,17 +19,22 @@ mod listen;
 mod messages;
 mod metrics;
 mod prompt;
+mod reasoning;
 mod request;
 mod responses;
 mod signals;
 mod stream;
+mod tags;
+mod tools;
 
+pub use auth::ApiKey;
 pub use engine::LoadModel;
 pub use signals::stop_on_signals;
 
 use app::{App, Family};
 use engine::Engine;
 use grammata::error::Result;
+use grammata::explore::ExploreBudget;
 use grammata::mask::Compiler;
 use grammata::serve::GrammarCache;
 use grammata::vocabulary::{TokenId, Vocabulary};
@@ -38,8 +43,10 @@ use grammata_base::limits::Limits;
 use grammata_decode::{ChatTemplate, Detokenizer, PromptTokenizer, SchedulerOptions};
 use metrics::Metrics;
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tags::Forms;
 use tokio::sync::{Semaphore, oneshot};
 
 grammata_base::options! {
@@ -55,16 +62,25 @@ grammata_base::options! {
         pub body_bytes: usize = 8 << 20,
         /// The most time in which the head, and then the body, of a request must arrive. 30 s by default.
         pub read_time: Duration = Duration::from_secs(30),
+        /// The most time that a client may take to read what is written to it; then its connection is closed. 30 s by
+        /// default.
+        pub write_time: Duration = Duration::from_secs(30),
         /// The most connections at a time; further ones wait. 1,024 by default.
         pub connections: usize = 1024,
         /// The most bytes of compiled grammars that are kept. 256 MiB by default.
         pub grammar_bytes: usize = 256 << 20,
+        /// A folder for [mask files](grammata::mask_file) of the grammars, which is created if it is missing: a grammar
+        /// that an earlier server has explored is read from there. Nobody else should be able to write to it. None by
+        /// default.
+        pub folder: Option<PathBuf>,
+        /// The most bytes of the files in this folder; the oldest are removed. 1 GiB by default.
+        pub folder_bytes: u64 = 1 << 30,
         /// The most requests whose prompts and grammars are prepared at a time. 4 by default.
         pub compiling: usize = 4,
         /// The most time that running outputs have to end after the server was told to stop. 30 s by default.
         pub grace: Duration = Duration::from_secs(30),
         /// The key that clients must send. None by default: then the address must be a loopback address.
-        pub key: Option<String>,
+        pub key: Option<ApiKey>,
         /// Limits on schemas and grammars.
         pub limits: Limits,
     }
@@ -98,7 +114,8 @@ impl Server {
     /// Loads the model.
     ///
     /// # Errors
-    /// Those of the model; `tools/reader-style` if calls of the preset cannot be read as they come.
+    /// Those of the model; `tools/reader-style` if calls of the preset cannot be read as they come; `io/file` if the
+    /// folder of mask files cannot be created.
     pub fn new(served: Served, options: ServerOptions) -> Result<Server> {
         let Served { name, vocabulary, tokenizer, template, preset, reasoning, model } = served;
         let family = preset.map(|preset| {
@@ -115,11 +132,16 @@ impl Server {
         let scheduler = SchedulerOptions::default().batch(options.batch.max(1)).queue(options.queue);
         let (engine, context) = Engine::start(model, detokenizer, scheduler, Arc::clone(&metrics))?;
         let compiler = Compiler::new(Arc::clone(&vocabulary)).limits(options.limits.clone());
+        let mut grammars = GrammarCache::new(compiler, options.grammar_bytes);
+        if let Some(folder) = &options.folder {
+            grammars = grammars.with_folder(folder, ExploreBudget::default(), options.folder_bytes)?;
+        }
         let app = App {
             name,
             created: ids::now(),
             engine,
-            grammars: GrammarCache::new(compiler, options.grammar_bytes),
+            grammars,
+            forms: Forms::default(),
             compiling: Arc::new(Semaphore::new(options.compiling.max(1))),
             vocabulary,
             tokenizer,
@@ -136,7 +158,8 @@ impl Server {
     /// [`grace`](ServerOptions::grace) has passed.
     ///
     /// # Errors
-    /// `server/no-key` if other machines could use the server without a key; the listener or the threads cannot be used.
+    /// `server/no-key` if other machines could use the server without a key; `server/no-model` if the thread of the model
+    /// has failed; the listener or the threads cannot be used.
     pub fn run(self, listener: TcpListener, stop: oneshot::Receiver<()>) -> Result<()> {
         listen::run(self.app, self.options, listener, stop)
     }

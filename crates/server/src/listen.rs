@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
+use tokio_io_timeout::TimeoutStream;
 
 /// How long the server waits when a connection cannot be accepted, for instance because there are no file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -37,8 +38,7 @@ pub(crate) fn run(
         .map_err(|cause| errors::no_thread(&cause))?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(unusable)?;
-        accept(app, &options, listener, stop).await;
-        Ok(())
+        accept(app, &options, listener, stop).await
     })?;
     // what still runs has had its time
     runtime.shutdown_background();
@@ -50,7 +50,8 @@ async fn accept(
     options: &ServerOptions,
     listener: tokio::net::TcpListener,
     mut stop: oneshot::Receiver<()>,
-) {
+) -> Result<()> {
+    let (engine, mut ended) = (app.engine.clone(), Ok(()));
     let service = Service::new(app, options);
     let connections = Arc::new(Semaphore::new(options.connections.clamp(1, Semaphore::MAX_PERMITS)));
     let graceful = GracefulShutdown::new();
@@ -63,6 +64,11 @@ async fn accept(
         };
         let accepted = tokio::select! {
             _ = &mut stop => break,
+            // without its model a server is of no use; whoever started it can start it again
+            () = engine.ended() => {
+                ended = Err(errors::engine_ended());
+                break;
+            }
             accepted = next => accepted,
         };
         let Some((accepted, permit)) = accepted else { break };
@@ -76,7 +82,11 @@ async fn accept(
             let service = service.clone();
             async move { Ok::<_, Infallible>(service.answer(request).await) }
         });
-        let connection = graceful.watch(builder.serve_connection(TokioIo::new(connection), answer));
+        let mut connection = TimeoutStream::new(connection);
+        // a client that does not read its answer gives its place to others
+        connection.set_write_timeout(Some(options.write_time));
+        let connection = TokioIo::new(Box::pin(connection));
+        let connection = graceful.watch(builder.serve_connection(connection, answer));
         tokio::spawn(async move {
             // a broken connection is the client's affair
             let _ = connection.await;
@@ -85,4 +95,5 @@ async fn accept(
     }
     drop(listener);
     let _ = tokio::time::timeout(options.grace, graceful.shutdown()).await;
+    ended
 }

@@ -28,6 +28,8 @@ fn one(message: Value, at: &str) -> Result<Value, ApiError> {
             format!("`{at}` is no object; a message has a `role` and a `content`"),
         ));
     };
+    // clients send back answers with all their members
+    message.retain(|_, value| !value.is_null() && !value.as_array().is_some_and(Vec::is_empty));
     let role = message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
     if !ROLES.contains(&&*role) {
         let at = format!("{at}.role");
@@ -47,12 +49,13 @@ fn one(message: Value, at: &str) -> Result<Value, ApiError> {
         let at = format!("{at}.{name}");
         return Err(ApiError::unsupported(&at, format!("`{at}` is not supported in a message")));
     }
-    let content = match message.remove("content") {
-        None | Some(Value::Null) => None,
+    let refusal = message.remove("refusal");
+    let content = match message.remove("content").or(refusal) {
+        None => None,
         Some(content) => Some(text(content, &format!("{at}.content"))?),
     };
     let calls = match message.remove("tool_calls") {
-        None | Some(Value::Null) => Vec::new(),
+        None => Vec::new(),
         Some(Value::Array(calls)) => calls,
         Some(_) => {
             let at = format!("{at}.tool_calls");
@@ -76,9 +79,8 @@ fn one(message: Value, at: &str) -> Result<Value, ApiError> {
     if !calls.is_empty() {
         made.insert("tool_calls".to_owned(), Value::Array(calls));
     }
-    message.remove("refusal");
     message.remove("role");
-    made.extend(message.into_iter().filter(|(_, value)| !value.is_null()));
+    made.extend(message);
     Ok(Value::Object(made))
 }
 

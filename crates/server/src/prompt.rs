@@ -2,7 +2,9 @@
 
 use crate::app::App;
 use crate::errors::ApiError;
+use crate::reasoning;
 use crate::request::Order;
+use grammata_agents::tools::ReasoningMode;
 use serde_json::{Value, json};
 
 /// Returns the tokens of the prompt.
@@ -27,10 +29,23 @@ pub(crate) fn tokens(app: &App, order: &Order) -> Result<Vec<u32>, ApiError> {
     if !order.tools.is_empty() || matches!(messages.first(), Some(first) if first["role"] == "system") {
         merge_system(&mut messages);
     }
-    if order.reasoning_effort.is_some() {
-        let is_enabled = order.reasoning_effort.as_deref() != Some("none");
-        template = template.with_variable("enable_thinking", json!(is_enabled));
-        template = template.with_variable("reasoning_effort", json!(order.reasoning_effort));
+    // as the grammar of the output has it
+    if let Some(family) = &app.family {
+        let mode = reasoning::mode(order, family)?;
+        if mode == ReasoningMode::Disabled || order.reasoning.is_on.is_some() {
+            template = template.with_variable("enable_thinking", json!(mode != ReasoningMode::Disabled));
+        }
+    }
+    if let Some(effort) = &order.reasoning.effort {
+        if app.family.is_none() && !reads("reasoning_effort") && !reads("enable_thinking") {
+            let place = order.reasoning.place;
+            let message = format!("`{place}`: this model's chat template knows no reasoning; leave it out");
+            return Err(ApiError::unsupported(place, message));
+        }
+        template = template.with_variable("enable_thinking", json!(effort != "none"));
+        if effort != "none" {
+            template = template.with_variable("reasoning_effort", json!(effort));
+        }
     }
     for (name, value) in order.settings.chat_template_kwargs.iter().flatten() {
         if name == "messages" || name == "tools" {

@@ -5,8 +5,9 @@ use grammata::diagnostic::did_you_mean;
 use grammata::syntax::{Source, json_schema};
 use hyper::StatusCode;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The most outputs of one request.
@@ -33,8 +34,20 @@ pub(crate) struct Order {
     pub(crate) outputs: u32,
     pub(crate) log_probabilities: bool,
     pub(crate) alternatives: usize,
-    /// Whether the model reasons: `none` turns it off.
-    pub(crate) reasoning_effort: Option<String>,
+    pub(crate) reasoning: Reasoning,
+    /// Whether tools have no members `function` and `custom` in the body.
+    pub(crate) is_flat: bool,
+}
+
+/// Whether the model is to reason.
+#[derive(Debug)]
+pub(crate) struct Reasoning {
+    /// `None` if the request does not say.
+    pub(crate) is_on: Option<bool>,
+    /// How much, as chat templates read it.
+    pub(crate) effort: Option<String>,
+    /// The member of the body that has the effort.
+    pub(crate) place: &'static str,
 }
 
 /// The form of the text of an answer.
@@ -100,13 +113,19 @@ impl Settings {
         Ok(stops)
     }
 
-    /// Returns the tokens with a bias.
-    pub(crate) fn biases(&self) -> Result<Vec<(u32, f32)>, ApiError> {
+    /// Returns the tokens with a bias, of a vocabulary with `width` ids.
+    pub(crate) fn biases(&self, width: usize) -> Result<Vec<(u32, f32)>, ApiError> {
         let Some(members) = &self.logit_bias else { return Ok(Vec::new()) };
         let bias = |(id, bias): (&String, &Value)| {
             let at = format!("logit_bias.{id}");
-            let Ok(id) = id.parse::<u32>() else {
-                return Err(ApiError::invalid(&at, format!("`{at}`: the name must be the id of a token")));
+            // written otherwise, one id could occur twice
+            let known = |number: &u32| number.to_string() == *id && (*number as usize) < width;
+            let Some(id) = id.parse::<u32>().ok().filter(known) else {
+                let message = format!(
+                    "`{at}`: the name must be the id of a token, from 0 to {}",
+                    width.saturating_sub(1)
+                );
+                return Err(ApiError::invalid(&at, message));
             };
             match bias.as_f64() {
                 Some(bias) => Ok((id, bias as f32)),
@@ -173,7 +192,7 @@ const ABOUT_CLIENT: &[&str] =
 /// Reads a body that has the members `own`, the settings and what says something about the client. An error names the
 /// member that it is about.
 pub(crate) fn read<T: DeserializeOwned>(body: &[u8], own: &[&str]) -> Result<(T, Settings), ApiError> {
-    let members: Map<String, Value> = serde_json::from_slice(body).map_err(|cause| {
+    let members: BTreeMap<String, IgnoredAny> = serde_json::from_slice(body).map_err(|cause| {
         let message = format!("the body is not a JSON object: {cause}");
         ApiError::new(StatusCode::BAD_REQUEST, "invalid_json", None, message)
     })?;
@@ -187,7 +206,7 @@ pub(crate) fn read<T: DeserializeOwned>(body: &[u8], own: &[&str]) -> Result<(T,
 }
 
 // from the text, not from a `Value`: serde_json 1.0 cannot turn a `Value` with an integer of 65 to 128 bits into another
-fn part<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+pub(crate) fn part<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_slice(body)).map_err(|error| {
         let place = Some(error.path().to_string()).filter(|path| path != ".");
         let message = format!("{}: {}", place.as_deref().unwrap_or("the body"), error.inner());

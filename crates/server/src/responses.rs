@@ -1,14 +1,15 @@
 //! `/v1/responses`, without state: each request has the whole conversation.
 
-use crate::answer::{Change, Collector, Ending, failure};
+use crate::answer::{Answer, Change, Collector, Ending, failure};
 use crate::app::{App, Prepared};
 use crate::body::{self, Response};
 use crate::engine::Output;
 use crate::errors::ApiError;
 use crate::format;
-use crate::request::{self, Format, Order, only};
+use crate::http::Received;
+use crate::request::{self, Format, Order, Reasoning, only};
 use crate::stream::{Events, Gone};
-use crate::{ids, items};
+use crate::{ids, items, tools};
 use grammata_decode::Generation;
 use hyper::StatusCode;
 use serde::Deserialize;
@@ -82,19 +83,19 @@ struct ReasoningOptions {
 impl ResponsesRequest {
     fn order(self, settings: request::Settings) -> Result<(Order, Value), ApiError> {
         // a server without state: what would need a stored answer is refused
-        only("store", self.store.as_ref(), &[json!(false), Value::Null])?;
-        only("previous_response_id", self.previous_response_id.as_ref(), &[Value::Null])?;
-        only("conversation", self.conversation.as_ref(), &[Value::Null])?;
-        only("background", self.background.as_ref(), &[json!(false), Value::Null])?;
-        only("include", self.include.as_ref(), &[json!([]), Value::Null])?;
-        only("truncation", self.truncation.as_ref(), &[json!("disabled"), Value::Null])?;
-        only("service_tier", self.service_tier.as_ref(), &[json!("auto"), json!("default"), Value::Null])?;
+        only("store", self.store.as_ref(), &[json!(false)])?;
+        only("previous_response_id", self.previous_response_id.as_ref(), &[])?;
+        only("conversation", self.conversation.as_ref(), &[])?;
+        only("background", self.background.as_ref(), &[json!(false)])?;
+        only("include", self.include.as_ref(), &[json!([])])?;
+        only("truncation", self.truncation.as_ref(), &[json!("disabled")])?;
+        only("service_tier", self.service_tier.as_ref(), &[json!("auto"), json!("default")])?;
         let obfuscation =
             self.stream_options.and_then(|options| options.include_obfuscation).map(Value::from);
         only("stream_options.include_obfuscation", obfuscation.as_ref(), &[json!(false)])?;
         let (mut form, mut echoed) = (Format::Text, json!({ "type": "text" }));
         if let Some(text) = self.text {
-            only("text.verbosity", text.verbosity.as_ref(), &[json!("medium"), Value::Null])?;
+            only("text.verbosity", text.verbosity.as_ref(), &[json!("medium")])?;
             if let Some(wanted) = text.format {
                 echoed = wanted.clone();
                 form = format::of_responses(wanted)?;
@@ -102,10 +103,13 @@ impl ResponsesRequest {
         }
         let reasoning = self.reasoning;
         let summary = reasoning.as_ref().and_then(|reasoning| reasoning.summary.as_ref());
-        only("reasoning.summary", summary, &[Value::Null])?;
+        only("reasoning.summary", summary, &[])?;
+        let effort = reasoning.and_then(|reasoning| reasoning.effort);
+        let variables = settings.chat_template_kwargs.as_ref();
+        let thought = Reasoning::read(effort, "reasoning.effort", variables)?;
         let order = Order {
             messages: items::messages(self.input, self.instructions)?,
-            tools: items::tools(self.tools.unwrap_or_default())?,
+            tools: tools::of_responses(self.tools.unwrap_or_default())?,
             tool_choice: items::choice(self.tool_choice.unwrap_or_default()),
             parallel_tool_calls: self.parallel_tool_calls.unwrap_or(true),
             format: form,
@@ -115,24 +119,26 @@ impl ResponsesRequest {
             outputs: 1,
             log_probabilities: false,
             alternatives: 0,
-            reasoning_effort: reasoning.and_then(|reasoning| reasoning.effort),
+            reasoning: thought,
+            is_flat: true,
         };
         Ok((order, echoed))
     }
 }
 
 /// Answers a request for a response.
-pub(crate) async fn answer(app: Arc<App>, body: &[u8]) -> Result<Response, ApiError> {
-    let members: Value = serde_json::from_slice(body).unwrap_or_default();
-    let (request, settings): (ResponsesRequest, _) = request::read(body, MEMBERS)?;
+pub(crate) async fn answer(app: Arc<App>, received: Received) -> Result<Response, ApiError> {
+    let (request, settings): (ResponsesRequest, _) = request::read(&received.bytes, MEMBERS)?;
+    let echo: Echo = request::part(&received.bytes)?;
     app.check_model(&request.model)?;
     let is_stream = request.stream.unwrap_or(false);
     let (order, format) = request.order(settings)?;
-    let places = app.engine.reserve(1).ok_or_else(ApiError::busy)?;
+    let places = app.engine.reserve(1)?;
     let prepared = app.prepare(order).await?;
+    drop(received);
     let mut outputs = app.submit(&prepared, places, 1)?;
     let outputs = outputs.pop().ok_or_else(ApiError::ended)?;
-    let head = Head { id: ids::new("resp_"), created: ids::now(), model: app.name.clone(), format, members };
+    let head = Head { id: ids::new("resp_"), created: ids::now(), model: app.name.clone(), format, echo };
     match is_stream {
         true => streamed(head, prepared, outputs).await,
         false => whole(&head, &prepared, outputs).await,
@@ -146,15 +152,51 @@ struct Head {
     created: u64,
     model: String,
     format: Value,
-    members: Value,
+    echo: Echo,
+}
+
+/// Members of a request that its answer repeats as they are.
+#[derive(Debug, Deserialize)]
+#[serde(default)]
+struct Echo {
+    instructions: Value,
+    max_output_tokens: Value,
+    metadata: Value,
+    parallel_tool_calls: Value,
+    reasoning: Value,
+    safety_identifier: Value,
+    temperature: Value,
+    tool_choice: Value,
+    tools: Value,
+    top_p: Value,
+    user: Value,
+}
+
+impl Default for Echo {
+    fn default() -> Echo {
+        Echo {
+            instructions: Value::Null,
+            max_output_tokens: Value::Null,
+            metadata: json!({}),
+            parallel_tool_calls: json!(true),
+            reasoning: Value::Null,
+            safety_identifier: Value::Null,
+            temperature: json!(1.0),
+            tool_choice: json!("auto"),
+            tools: json!([]),
+            top_p: json!(1.0),
+            user: Value::Null,
+        }
+    }
 }
 
 impl Head {
     fn value(&self, status: &str, output: &[Value], usage: Value) -> Value {
-        let member = |name: &str, other: Value| match &self.members[name] {
-            Value::Null => other,
-            value => value.clone(),
-        };
+        let Echo { instructions, max_output_tokens, safety_identifier, user, .. } = &self.echo;
+        // null is as good as nothing
+        let other = Echo::default();
+        let member =
+            |value: &Value, other: &Value| if value.is_null() { other.clone() } else { value.clone() };
         json!({
             "id": self.id,
             "object": "response",
@@ -163,37 +205,45 @@ impl Head {
             "background": false,
             "error": null,
             "incomplete_details": null,
-            "instructions": self.members["instructions"],
-            "max_output_tokens": self.members["max_output_tokens"],
-            "metadata": member("metadata", json!({})),
+            "instructions": instructions,
+            "max_output_tokens": max_output_tokens,
+            "metadata": member(&self.echo.metadata, &other.metadata),
             "model": self.model,
             "output": output,
-            "parallel_tool_calls": member("parallel_tool_calls", json!(true)),
+            "parallel_tool_calls": member(&self.echo.parallel_tool_calls, &other.parallel_tool_calls),
             "previous_response_id": null,
-            "reasoning": { "effort": self.members["reasoning"]["effort"], "summary": null },
-            "safety_identifier": self.members["safety_identifier"],
+            "reasoning": { "effort": self.echo.reasoning["effort"], "summary": null },
+            "safety_identifier": safety_identifier,
             "service_tier": "default",
             "store": false,
-            "temperature": member("temperature", json!(1.0)),
+            "temperature": member(&self.echo.temperature, &other.temperature),
             "text": { "format": self.format, "verbosity": "medium" },
-            "tool_choice": member("tool_choice", json!("auto")),
-            "tools": member("tools", json!([])),
-            "top_p": member("top_p", json!(1.0)),
+            "tool_choice": member(&self.echo.tool_choice, &other.tool_choice),
+            "tools": member(&self.echo.tools, &other.tools),
+            "top_p": member(&self.echo.top_p, &other.top_p),
             "truncation": "disabled",
             "usage": usage,
-            "user": self.members["user"],
+            "user": user,
         })
     }
 
     /// The value of a response that has ended.
-    fn ended(&self, prepared: &Prepared, output: &[Value], generation: &Generation, ending: Ending) -> Value {
-        let usage = usage(prepared.prompt.len(), generation.tokens.len());
+    fn ended(
+        &self,
+        prepared: &Prepared,
+        output: &[Value],
+        generation: &Generation,
+        answer: &Answer,
+    ) -> Value {
+        let ending = Ending::of(generation, answer, prepared.is_free);
+        let usage = usage(prepared.prompt.len(), generation.tokens.len(), answer.reasoning_tokens);
         let mut value = match ending {
             Ending::Length => {
                 let mut value = self.value("incomplete", output, usage);
                 value["incomplete_details"] = json!({ "reason": "max_output_tokens" });
                 value
             }
+            Ending::Cut => self.value("incomplete", output, usage),
             Ending::Stop | Ending::Calls => self.value("completed", output, usage),
         };
         if !prepared.warnings.is_empty() {
@@ -203,12 +253,12 @@ impl Head {
     }
 }
 
-fn usage(input: usize, output: usize) -> Value {
+fn usage(input: usize, output: usize, reasoning: usize) -> Value {
     json!({
         "input_tokens": input,
         "input_tokens_details": { "cached_tokens": 0, "cache_write_tokens": 0 },
         "output_tokens": output,
-        "output_tokens_details": { "reasoning_tokens": 0 },
+        "output_tokens_details": { "reasoning_tokens": reasoning },
         "total_tokens": input + output,
     })
 }
@@ -229,9 +279,8 @@ async fn whole(
         }
     };
     collector.finish().into_iter().for_each(|change| drop(list.apply(change)));
-    let ending = Ending::of(&generation, &collector.answer, prepared.is_free);
-    list.end(ending);
-    Ok(body::json(StatusCode::OK, &head.ended(prepared, list.items(), &generation, ending)))
+    list.end(Ending::of(&generation, &collector.answer, prepared.is_free));
+    Ok(body::json(StatusCode::OK, &head.ended(prepared, list.items(), &generation, &collector.answer)))
 }
 
 async fn streamed(
@@ -284,10 +333,11 @@ impl Writer {
                     for (name, event) in self.list.end(ending) {
                         self.send(name, event).await?;
                     }
-                    let value = self.head.ended(&self.prepared, self.list.items(), &generation, ending);
-                    let name = match ending {
-                        Ending::Length => "response.incomplete",
-                        Ending::Stop | Ending::Calls => "response.completed",
+                    let value =
+                        self.head.ended(&self.prepared, self.list.items(), &generation, &collector.answer);
+                    let name = match ending.is_complete() {
+                        true => "response.completed",
+                        false => "response.incomplete",
                     };
                     return self.send(name, json!({ "response": value })).await;
                 }

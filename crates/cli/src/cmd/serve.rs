@@ -42,6 +42,10 @@ pub(crate) struct Arguments {
     /// The most bytes of a request
     #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 8 << 20)]
     pub(crate) body_bytes: usize,
+    /// Keep mask files of the grammars in this folder, so that a server that is started again need not explore them
+    /// once more. Nobody else should be able to write to it
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) mask_folder: Option<PathBuf>,
     /// What is logged to standard error: `off`, `error`, `warn`, `info`, `debug`
     #[arg(hide_short_help = true, long, value_name = "LEVEL", default_value = "info", value_parser = ["off", "error", "warn", "info", "debug"])]
     pub(crate) log_level: String,

@@ -9,7 +9,7 @@ use crate::io::output::{Exit, Failure, Output};
 use grammata::error::{Error, Result};
 use grammata_agents::tools::ReasoningMode;
 use grammata_decode::{Model, PromptTokenizer};
-use grammata_server::{Served, Server, ServerOptions, stop_on_signals};
+use grammata_server::{ApiKey, Served, Server, ServerOptions, stop_on_signals};
 use std::io::Write;
 use std::net::TcpListener;
 use std::path::Path;
@@ -23,7 +23,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Exit, Fa
         .batch(count(arguments.batch))
         .queue(count(arguments.queue))
         .body_bytes(arguments.body_bytes)
-        .key(key)
+        .key(key.map(ApiKey::from))
+        .folder(arguments.mask_folder.clone())
         .limits(limits.clone());
     Server::check_address(arguments.listen, &options)?;
     let at = |cause: std::io::Error| Error::io(Path::new(&arguments.listen.to_string()), &cause);

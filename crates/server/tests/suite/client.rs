@@ -20,10 +20,25 @@ const TEMPLATE: &str = "{% for message in messages %}{{ '<|im_start|>' + message
 /// The context of the model, in tokens.
 pub(crate) const CONTEXT: usize = 4096;
 
-/// A model of random numbers with a bounded context, which may take a while for each run.
+/// What a model does besides random numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Play {
+    /// How long each run takes.
+    pub(crate) pause: Duration,
+    /// The text that the model writes first, where the mask lets it.
+    pub(crate) script: String,
+    /// Whether the model panics after this many runs.
+    pub(crate) runs: Option<usize>,
+}
+
+/// A model of random numbers with a bounded context, which may take a while for each run, or write a text.
 struct Slow {
     model: RandomLogits,
-    pause: Duration,
+    play: Play,
+    script: Vec<u32>,
+    /// The length of the prompt; a scripted model answers one request.
+    prompt: Option<usize>,
+    rows: Vec<Vec<f32>>,
 }
 
 impl Model for Slow {
@@ -49,8 +64,33 @@ impl Model for Slow {
         self.model.length(sequence)
     }
     fn feed(&mut self, batch: &[Feed<'_>]) -> Result<Logits<'_>> {
-        std::thread::sleep(self.pause);
-        self.model.feed(batch)
+        std::thread::sleep(self.play.pause);
+        if let Some(runs) = &mut self.play.runs {
+            *runs = runs.checked_sub(1).expect("a model that fails");
+        }
+        if self.script.is_empty() {
+            return self.model.feed(batch);
+        }
+        self.rows.clear();
+        for feed in batch {
+            let before = self.model.length(feed.sequence)?;
+            let prompt = *self.prompt.get_or_insert(before + feed.tokens.len());
+            for place in feed.rows.places(feed.tokens.len()) {
+                let mut row = vec![0.0; self.model.vocabulary_size()];
+                let at = (before + place + 1).checked_sub(prompt);
+                let next = at.map(|at| self.script.get(at).copied().unwrap_or(self.end()));
+                row[next.unwrap_or_default() as usize] = 100.0;
+                self.rows.push(row);
+            }
+        }
+        self.model.feed(batch)?;
+        Ok(Logits::Host(self.rows.iter().map(Vec::as_slice).collect()))
+    }
+}
+
+impl Slow {
+    fn end(&self) -> u32 {
+        vocabulary().eos()[0].get()
     }
 }
 
@@ -72,12 +112,23 @@ pub(crate) struct Running {
 
 /// Starts a server for a family of models.
 pub(crate) fn start(family: Option<&str>, options: ServerOptions) -> Running {
-    start_slow(family, options, Duration::ZERO)
+    start_playing(family, options, Play::default())
 }
 
 /// Starts a server whose model takes a while for each run.
 pub(crate) fn start_slow(family: Option<&str>, options: ServerOptions, pause: Duration) -> Running {
+    start_playing(family, options, Play { pause, ..Play::default() })
+}
+
+/// Starts a server whose model writes a text.
+pub(crate) fn start_with_script(family: Option<&str>, script: &str) -> Running {
+    start_playing(family, ServerOptions::default(), Play { script: script.to_owned(), ..Play::default() })
+}
+
+/// Starts a server whose model does more than random numbers.
+pub(crate) fn start_playing(family: Option<&str>, options: ServerOptions, play: Play) -> Running {
     let limits = Limits::default();
+    let play_fails = play.runs.is_some();
     let vocabulary = vocabulary();
     let width = vocabulary.width();
     let path = Path::new(crate::ROOT).join("tests/data/smollm2/tokenizer.json");
@@ -89,14 +140,21 @@ pub(crate) fn start_slow(family: Option<&str>, options: ServerOptions, pause: Du
         preset: family.map(|family| TagPreset::named(family).unwrap()),
         reasoning: ReasoningMode::Enabled,
         model: Box::new(move || {
-            Ok(Box::new(Slow { model: RandomLogits::new(width, 7), pause }) as Box<dyn Model>)
+            let tokenizer = PromptTokenizer::from_file(&path, &Limits::default())?;
+            let script = tokenizer.encode(&play.script, false)?;
+            let model = RandomLogits::new(width, 7);
+            Ok(Box::new(Slow { model, play, script, prompt: None, rows: Vec::new() }) as Box<dyn Model>)
         }),
     };
     let server = Server::new(served, options).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
-    let thread = std::thread::spawn(move || server.run(listener, stopped).unwrap());
+    let fails = play_fails;
+    let thread = std::thread::spawn(move || match server.run(listener, stopped) {
+        Ok(()) => assert!(!fails, "the server goes on without its model"),
+        Err(error) => assert!(fails && error.code() == "server/no-model", "{error}"),
+    });
     Running { address, stop: Some(stop), thread: Some(thread) }
 }
 
@@ -129,6 +187,15 @@ impl Answered {
 }
 
 impl Running {
+    /// Waits until the server ends on its own.
+    pub(crate) fn wait(&self) {
+        let start = std::time::Instant::now();
+        while !self.thread.as_ref().is_none_or(JoinHandle::is_finished) {
+            assert!(start.elapsed() < Duration::from_secs(60), "the server does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Sends a body of any form.
     pub(crate) fn send(&self, path: &str, kind: &str, body: &[u8], key: Option<&str>) -> Answered {
         let config = ureq::Agent::config_builder().http_status_as_error(false).build();

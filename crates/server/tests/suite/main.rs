@@ -6,6 +6,7 @@ mod client;
 mod hostile;
 mod operation;
 mod responses;
+mod scripted;
 mod streams;
 
 /// The root of the repository.

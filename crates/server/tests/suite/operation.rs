@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
-    let server = start(Some("hermes"), ServerOptions::default());
+    let server = start(Some("hermes"), ServerOptions::default().queue(64));
     let cases = [
         (json!({"audio": {}}), "audio"),
         (json!({"functions": []}), "functions"),
@@ -57,6 +57,16 @@ fn what_is_not_supported_is_refused_by_name() {
         (json!({"structured_outputs": {}}), "structured_outputs"),
         (json!({"tools": [{"type": "function", "function": {"name": "a b"}}]}), "tools.0.function.name"),
         (json!({"tool_choice": "required"}), "tool_choice"),
+        (json!({"tool_choice": {"type": "function", "function": {"name": "f"}}}), "tool_choice"),
+        (json!({"logit_bias": {"01": 1}}), "logit_bias.01"),
+        (json!({"logit_bias": {"4000000000": 1}}), "logit_bias.4000000000"),
+        (
+            json!({"tools": [{"type": "function", "function": {"name": "a", "cache": true}}]}),
+            "tools.0.function.cache",
+        ),
+        (json!({"tools": [{"type": "function", "function": {"name": "a"}, "cache": 1}]}), "tools.0.cache"),
+        (json!({"tools": [{"type": "web_search"}]}), "tools.0.type"),
+        (json!({"n": 128}), "n"),
         (json!({"timeout": -1}), "timeout"),
         (json!({"chat_template_kwargs": {"messages": []}}), "chat_template_kwargs.messages"),
     ];
@@ -105,7 +115,7 @@ fn a_key_is_required_where_others_can_reach_the_server() {
     let public = "0.0.0.0:0".parse().unwrap();
     let error = Server::check_address(public, &ServerOptions::default()).unwrap_err();
     assert_eq!(error.code(), "server/no-key");
-    let options = ServerOptions::default().key(Some("sesame".to_owned()));
+    let options = ServerOptions::default().key(Some("sesame".to_owned().into()));
     Server::check_address(public, &options).unwrap();
     let server = start(None, options);
     let body = json!({"model": "random", "messages": [{"role": "user", "content": "x"}], "max_tokens": 1})
@@ -114,6 +124,50 @@ fn a_key_is_required_where_others_can_reach_the_server() {
     assert_eq!((send(None), send(Some("sesam")), send(Some("sesame"))), (401, 401, 200));
     assert_eq!(server.get("/metrics").status, 401);
     assert_eq!(server.get("/health").status, 200);
+}
+
+#[test]
+fn messages_may_have_all_members_of_an_answer() {
+    let server = start(Some("hermes"), ServerOptions::default());
+    let answer = json!({"role": "assistant", "content": "x", "refusal": null, "annotations": [], "audio": null,
+        "function_call": null, "tool_calls": null});
+    let refusal = json!({"role": "assistant", "content": null, "refusal": "no"});
+    let messages =
+        json!([{"role": "user", "content": "a"}, answer, refusal, {"role": "user", "content": "b"}]);
+    let answered = server.chat(&json!({"messages": messages, "max_tokens": 1}));
+    assert_eq!(answered.status, 200, "{}", answered.body);
+}
+
+#[test]
+fn errors_about_tools_of_responses_have_the_places_of_the_body() {
+    let server = start(Some("hermes"), ServerOptions::default());
+    let tools = json!([{"type": "function", "name": "a b"}]);
+    let error = server.respond(&json!({"tools": tools})).json();
+    assert_eq!(error["error"]["param"], "tools.0.name", "{error}");
+    let format = json!({"type": "json_object", "schema": {"properties": {"a": {"format": 3}}}});
+    let error = server.respond(&json!({"text": {"format": format}})).json();
+    assert_eq!(error["error"]["param"], "text.format.schema.properties.a.format", "{error}");
+}
+
+#[test]
+fn clients_that_do_not_read_lose_their_connection() {
+    let options = ServerOptions::default().write_time(Duration::from_millis(300)).connections(1);
+    let server = start(None, options);
+    // three events repeat it, more than the buffers of both sides hold
+    let body = json!({"model": "random", "input": "x", "stream": true, "max_output_tokens": 2,
+        "metadata": {"a": "x".repeat(7 << 20)}});
+    let body = body.to_string();
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    let head = format!(
+        "POST /v1/responses HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let start = Instant::now();
+    // it waits for the only connection
+    assert_eq!(server.get("/health").status, 200);
+    assert!(start.elapsed() >= Duration::from_millis(300), "{:?}", start.elapsed());
+    drop(stream);
 }
 
 /// Sends a request for a stream and returns the connection after its first bytes.
