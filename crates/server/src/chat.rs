@@ -116,6 +116,13 @@ impl ChatRequest {
     }
 }
 
+/// Reads the body of a chat completion.
+#[cfg(feature = "testing")]
+pub(crate) fn order(body: &[u8]) -> Result<Order, ApiError> {
+    let (request, settings): (ChatRequest, _) = request::read(body, MEMBERS)?;
+    request.order(settings)
+}
+
 /// Answers a chat completion.
 pub(crate) async fn answer(app: Arc<App>, received: Received) -> Result<Response, ApiError> {
     let (request, settings): (ChatRequest, _) = request::read(&received.bytes, MEMBERS)?;

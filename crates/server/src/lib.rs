@@ -25,6 +25,8 @@ mod responses;
 mod signals;
 mod stream;
 mod tags;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod tools;
 
 pub use auth::ApiKey;

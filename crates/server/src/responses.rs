@@ -126,6 +126,13 @@ impl ResponsesRequest {
     }
 }
 
+/// Reads the body of a request for a response.
+#[cfg(feature = "testing")]
+pub(crate) fn order(body: &[u8]) -> Result<Order, ApiError> {
+    let (request, settings): (ResponsesRequest, _) = request::read(body, MEMBERS)?;
+    request.order(settings).map(|(order, _)| order)
+}
+
 /// Answers a request for a response.
 pub(crate) async fn answer(app: Arc<App>, received: Received) -> Result<Response, ApiError> {
     let (request, settings): (ResponsesRequest, _) = request::read(&received.bytes, MEMBERS)?;

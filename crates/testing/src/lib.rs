@@ -28,6 +28,8 @@ mod fuzz_limits;
 #[cfg(feature = "agents")]
 pub mod fuzz_procedures;
 #[cfg(feature = "agents")]
+pub mod fuzz_server;
+#[cfg(feature = "agents")]
 pub mod fuzz_templates;
 #[cfg(feature = "agents")]
 pub mod fuzz_tools;

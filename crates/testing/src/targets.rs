@@ -4,7 +4,7 @@ use super::differential::json_schema_differential;
 use super::{fuzz, mask_files, token_indices};
 #[cfg(feature = "agents")]
 use super::{
-    fuzz_endpoint, fuzz_flows, fuzz_guard, fuzz_procedures, fuzz_templates, fuzz_tools, round_trips,
+    fuzz_endpoint, fuzz_flows, fuzz_guard, fuzz_procedures, fuzz_server, fuzz_templates, fuzz_tools, round_trips,
     tool_sessions,
 };
 
@@ -29,7 +29,7 @@ pub const TARGETS: [(&str, Target); 12] = [
 
 /// The targets of agents and templates, by name.
 #[cfg(feature = "agents")]
-pub const AGENTS: [(&str, Target); 11] = [
+pub const AGENTS: [(&str, Target); 12] = [
     ("chat_template", fuzz_templates::chat_template),
     ("spec_template", fuzz_templates::spec_template),
     ("plan_spec", fuzz_templates::plan_spec),
@@ -41,4 +41,5 @@ pub const AGENTS: [(&str, Target); 11] = [
     ("flow", fuzz_flows::flow),
     ("guard", fuzz_guard::guard),
     ("endpoint", fuzz_endpoint::endpoint),
+    ("server", fuzz_server::server),
 ];
