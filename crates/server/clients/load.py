@@ -98,6 +98,9 @@ class Client(threading.Thread):
         """Sends a malformed request."""
         body, name = self.random.choice(BAD)
         status, value = self.post({"model": self.options.model, "messages": [], **body})
+        if status == 429:
+            self.busy += 1
+            return
         if status != 400 or value["error"]["param"] != name:
             self.wrong.append(f"{body}: {status} {value}")
         self.refused += 1

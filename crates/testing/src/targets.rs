@@ -4,8 +4,8 @@ use super::differential::json_schema_differential;
 use super::{fuzz, mask_files, token_indices};
 #[cfg(feature = "agents")]
 use super::{
-    fuzz_endpoint, fuzz_flows, fuzz_guard, fuzz_procedures, fuzz_server, fuzz_templates, fuzz_tools, round_trips,
-    tool_sessions,
+    fuzz_endpoint, fuzz_flows, fuzz_guard, fuzz_procedures, fuzz_server, fuzz_templates, fuzz_tools,
+    round_trips, tool_sessions,
 };
 
 /// The body of a fuzz target.

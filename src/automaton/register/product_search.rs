@@ -21,7 +21,7 @@ use crate::automaton::tuning::{
     ESTIMATED_ITEMS, ESTIMATED_ITEMS_IN_ALL, FEW_OPERANDS, SHORT_COMPLETION, UNDIRECTED_SEARCH,
 };
 use crate::error::Result;
-use crate::grammar::ByteSet;
+use crate::grammar::{ByteSet, Unit};
 use crate::limits::{LimitKind, Limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -289,11 +289,15 @@ impl Lazy<'_> {
         Ok(true)
     }
 
-    /// An estimate of the bytes after which a configuration accepts, only used to order a search: a lower bound, or
-    /// `u32::MAX` once [`ESTIMATED_ITEMS_IN_ALL`] items were examined.
+    /// An estimate of the bytes after which a configuration accepts, only used to order a search: item by item, or, once
+    /// [`ESTIMATED_ITEMS_IN_ALL`] items were examined, the lower bound of all stacks, without which a search in a
+    /// grammar that nests and is ambiguous does not end.
     fn least_bytes(&mut self, id: ConfigurationId, looked_at: &mut usize) -> Result<u32> {
         if self.is_accepting(id) {
             return Ok(0);
+        }
+        if *looked_at >= ESTIMATED_ITEMS_IN_ALL {
+            return self.lower_bound(Unit::Bytes, id);
         }
         let mut least = u32::MAX;
         for place in 0..self.items(id).len() {

@@ -65,8 +65,9 @@ fn random_lark(random: &mut StdRng) -> String {
         let name = if rule == 0 { "start".to_owned() } else { format!("r{rule}") };
         let mut parts = Vec::new();
         for _ in 0..random.random_range(1..4) {
-            let part = match random.random_range(0..3) {
+            let part = match random.random_range(0..4) {
                 0 if count > 1 => format!("r{}", random.random_range(1..count)),
+                1 => format!("(\"(\" {name} \")\")"),
                 _ => terminal(random).to_owned(),
             };
             parts.push(format!("{part}{}", ["", "", "?", "~2", "*"].choose(random).unwrap()));
@@ -546,5 +547,36 @@ fn grammars_are_explained() {
         assert_eq!(diagnostic.place(), &Place::Pointer("/arguments/input".to_owned()));
         assert_eq!(diagnostic.found_text(), Some(found), "{error}");
         assert!(diagnostic.cause_text().unwrap().contains(place), "{error}");
+    }
+}
+
+/// A search for the end of an element in a grammar that nests and is ambiguous: the ways to go of single items say too
+/// little, lower bounds of whole configurations direct it.
+#[test]
+fn elements_may_contain_ambiguous_recursion() {
+    let tools = |syntax: &str, definition: &str| {
+        let format = json!({"type": "grammar", "syntax": syntax, "definition": definition});
+        json!([{"type": "custom", "name": "w", "format": format}])
+    };
+    let options = TagOptions::default()
+        .reasoning(ReasoningMode::Disabled)
+        .parallel_tool_calls(false)
+        .tool_choice(json!("required"));
+    for family in TagPreset::names() {
+        let preset = TagPreset::named(family).unwrap();
+        let tag = |tools: &Value| preset.structural_tag(tools, &options).unwrap().tag;
+        let around = drawn_within(&tag_grammar(&tag(&tools("regex", "PROBE"))), 3, 7, 400);
+        let (begin, end) = around.iter().find_map(|word| word.split_once("PROBE")).unwrap();
+        for (definition, word, other) in [
+            ("start: (\"(\" start \")\")~2 /[^x]*/ | \"y\"", "((y)(y))(y)zz", "((y)(y))x"),
+            ("start: (\"(\" start \")\" /[^x]*/)~2 /[^x]*/ | \"y\"", "(y)(z(y)z(y)z", "(y)z"),
+            ("start: \"(\" start \")\" | start start | \"y\"", "((y)yy)", "((y)yy"),
+        ] {
+            let language = tag_language(&tag(&tools("lark", definition)));
+            for (text, expected) in [(word, true), (other, false), ("y", true)] {
+                let written = format!("{begin}{}{end}", written(begin, text));
+                assert_eq!(language.accepts(written.as_bytes()), expected, "{family}: {written}");
+            }
+        }
     }
 }
