@@ -26,6 +26,9 @@ pub(crate) struct Service {
     room: Arc<Semaphore>,
 }
 
+/// The page that shows the description of the protocol.
+const PAGE: &str = include_str!("page.html");
+
 /// How many bodies of the greatest size are kept at a time, until their outputs begin.
 const BODIES: usize = 8;
 
@@ -44,6 +47,9 @@ enum Place {
     Models,
     Health,
     Metrics,
+    /// The description of the protocol, for programs and as a page.
+    OpenApi,
+    Page,
     Unknown,
 }
 
@@ -55,6 +61,8 @@ impl Place {
             "/v1/models" => Place::Models,
             "/health" => Place::Health,
             "/metrics" => Place::Metrics,
+            "/openapi.json" => Place::OpenApi,
+            "/docs" => Place::Page,
             _ if path.starts_with("/v1/models/") => Place::Models,
             _ => Place::Unknown,
         }
@@ -68,6 +76,8 @@ impl Place {
             Place::Models => "/v1/models",
             Place::Health => "/health",
             Place::Metrics => "/metrics",
+            Place::OpenApi => "/openapi.json",
+            Place::Page => "/docs",
             Place::Unknown => "other",
         }
     }
@@ -139,6 +149,11 @@ impl Service {
                     body::json(StatusCode::SERVICE_UNAVAILABLE, &json!({ "status": "the model has failed" }))
                 }
             });
+        }
+        match place {
+            Place::OpenApi => return Ok(body::text("application/json", crate::OPEN_API)),
+            Place::Page => return Ok(body::text("text/html; charset=utf-8", PAGE)),
+            _ => {}
         }
         if let Some(key) = &self.key {
             key.check(request.headers())?;

@@ -51,6 +51,9 @@ use std::time::Duration;
 use tags::Forms;
 use tokio::sync::{Semaphore, oneshot};
 
+/// The description of the protocol, as `/openapi.json` has it.
+pub const OPEN_API: &str = include_str!("openapi.json");
+
 grammata_base::options! {
     /// Settings of a [`Server`].
     #[derive(Clone, Debug)]

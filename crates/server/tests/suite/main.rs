@@ -3,6 +3,7 @@
 mod answers;
 mod calls;
 mod client;
+mod description;
 mod hostile;
 mod operation;
 mod responses;
