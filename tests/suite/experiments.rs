@@ -29,7 +29,7 @@ fn no_crate_of_the_product_depends_on_the_laboratory() {
                 "bindings/c/Cargo.toml",
             ]
             .into_iter()
-            .chain(["bindings/llg/Cargo.toml", "bindings/python/Cargo.toml"])
+            .chain(["bindings/js/Cargo.toml", "bindings/llg/Cargo.toml", "bindings/python/Cargo.toml"])
             .map(|name| root.join(name)),
         )
         .collect();

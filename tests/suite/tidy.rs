@@ -506,6 +506,7 @@ fn files_are_short_documented_and_finished() {
         "bindings/agents",
         "bindings/border",
         "bindings/c",
+        "bindings/js",
         "bindings/llg",
         "bindings/python",
         "examples",

@@ -85,10 +85,11 @@ fn features() -> Result {
 }
 
 /// Members of the workspace that are not published.
-const UNPUBLISHED: [&str; 11] = [
+const UNPUBLISHED: [&str; 12] = [
     "grammata-agents-python",
     "grammata-c",
     "grammata-examples",
+    "grammata-js",
     "grammata-labs",
     "grammata-llg",
     "grammata-python",
