@@ -6,6 +6,7 @@ use crate::clients;
 use crate::command::{self, Result, cargo, root};
 use crate::fuzz;
 use crate::guard;
+use crate::js;
 use crate::lark;
 use crate::setup;
 use crate::soak;
@@ -68,7 +69,7 @@ const TESTS: [(&str, &str, &str, &str, Variables); 8] = [
 /// sanitizer.
 const LYING_FILES: (&str, u32) = ("mask_file", 100_000);
 
-const STEPS: [Step; 30] = [
+const STEPS: [Step; 31] = [
     ("properties", || tests("properties")),
     ("agents", || tests("agents")),
     ("differential", || tests("differential")),
@@ -84,6 +85,7 @@ const STEPS: [Step; 30] = [
     ("lark", lark::check),
     ("loom", loom),
     ("wheel", bindings::wheel),
+    ("js", js::check),
     ("xgrammar", bindings::xgrammar),
     ("llguidance", bindings::llguidance),
     ("agents-python", bindings::agents_python),

@@ -1,5 +1,5 @@
 //! The tasks of the repository: `cargo xtask
-//! <setup|demo|serve|test|device-check|instructions|maskbench|soak|bindings|header|install-c|ci|full>`.
+//! <setup|demo|serve|test|device-check|instructions|maskbench|soak|bindings|header|install-c|js|ci|full>`.
 
 mod bindings;
 mod ci;
@@ -11,6 +11,7 @@ mod full;
 mod fuzz;
 mod guard;
 mod instructions;
+mod js;
 mod lark;
 mod maskbench;
 mod serve;
@@ -49,11 +50,12 @@ usage: cargo xtask <task>
   header  write the header of the C library
   install-c PREFIX
           build the C library for use, and install it below a folder
+  js      build the JavaScript package (WebAssembly) into bindings/js/pkg
   ci [STEP...] | ci --without-advisories
           what continuous integration runs: format, lints, documentation, tests, bindings, dependencies; advisories on
           dependencies need a network, all other steps no more than the packages
   full [STEP...]
-          what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, the wheels, XGrammar's tests, clients of the server, fuzzing
+          what takes hours: many cases of each property, hostile inputs, tokenizers from npm, soak, loom, the wheels, the JavaScript package, XGrammar's tests, clients of the server, fuzzing
           with address sanitizer; `mask-files` is 100,000 mask files that lie, under it
 ";
 
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         ("bindings", _) => bindings::run(&rest),
         ("header", []) => bindings::bless(),
         ("install-c", [prefix]) => bindings::install(prefix),
+        ("js", []) => js::build(),
         ("ci", _) => ci::run(&rest),
         ("full", _) => full::run(&rest),
         _ => {

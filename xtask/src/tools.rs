@@ -41,6 +41,14 @@ pub const DENY: Tool = Tool {
 pub const CBINDGEN: Tool =
     Tool { program: "cbindgen", wheel: None, install: &["cbindgen@0.29.4", "--locked", "--debug"] };
 
+/// wasm-bindgen, which writes the JavaScript around a library of WebAssembly, in the version of `bindings/js`. Built without optimisations like cbindgen;
+/// without its lock file, because that also fixes versions for the programs that are not installed.
+pub const WASM_BINDGEN: Tool = Tool {
+    program: "wasm-bindgen",
+    wheel: None,
+    install: &["wasm-bindgen-cli@0.2.130", "--debug", "--bin", "wasm-bindgen"],
+};
+
 /// CMake, which builds the examples of the C library as its users do.
 pub const CMAKE: Tool = Tool { program: "cmake", wheel: Some("cmake==4.4.5"), install: &[] };
 
