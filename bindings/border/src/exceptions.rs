@@ -102,26 +102,12 @@ impl Border {
 
     /// A diagnostic whose help and bounds name Python settings instead of those of the library.
     fn in_python(&self, diagnostic: &Diagnostic) -> Diagnostic {
-        let mut translated = diagnostic.clone();
-        if let Some(allowed) = diagnostic.allowed_text() {
-            translated = translated.allowed(self.translated(allowed));
-        }
-        match diagnostic.help_text() {
-            Some(help) => translated.help(self.translated(help)),
-            None => translated,
-        }
-    }
-
-    /// A text with each library setting in backquotes replaced by its Python counterpart.
-    fn translated(&self, text: &str) -> String {
-        let pieces = text.split('`').enumerate().map(|(index, piece)| match piece.strip_prefix("Limits::") {
-            _ if index % 2 == 0 => piece.to_owned(),
-            Some(limit) => format!("limits={{\"{limit}\": …}}"),
+        diagnostic.renamed(|setting| match setting.strip_prefix("Limits::") {
+            Some(limit) => Some(format!("limits={{\"{limit}\": …}}")),
             None => {
-                let known = self.settings.iter().find(|(setting, _)| *setting == piece);
-                known.map_or(piece, |(_, name)| name).to_owned()
+                let known = self.settings.iter().find(|(known, _)| *known == setting);
+                known.map(|(_, name)| (*name).to_owned())
             }
-        });
-        pieces.collect::<Vec<_>>().join("`")
+        })
     }
 }

@@ -19,9 +19,8 @@ impl Border {
             object.extract().map_err(|error: PyErr| self.exception(py, &errors::limits(&error)))?;
         let mut limits = Limits::default();
         for (name, limit) in given {
-            let kind = LimitKind::ALL.iter().find(|kind| kind.name() == name);
-            let unknown = || errors::unknown_limit(&name);
-            limits = limits.with(*self.raise(py, kind.ok_or_else(unknown))?, limit);
+            let kind = LimitKind::named(&name).ok_or_else(|| errors::unknown_limit(&name));
+            limits = limits.with(self.raise(py, kind)?, limit);
         }
         Ok(limits)
     }

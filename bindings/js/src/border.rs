@@ -125,32 +125,21 @@ fn object(diagnostic: &Diagnostic) -> Value {
 
 /// A diagnostic whose help and bounds name options of JavaScript instead of settings of the library.
 fn in_javascript(diagnostic: &Diagnostic) -> Diagnostic {
-    let mut translated = diagnostic.clone();
-    if let Some(allowed) = diagnostic.allowed_text() {
-        translated = translated.allowed(renamed(allowed));
-    }
-    match diagnostic.help_text() {
-        Some(help) => translated.help(renamed(help)),
-        None => translated,
-    }
+    diagnostic.renamed(option)
 }
 
-/// A text with each setting of the library in backquotes replaced by its counterpart.
-fn renamed(text: &str) -> String {
-    let pieces = text.split('`').enumerate().map(|(index, piece)| match piece.strip_prefix("Limits::") {
-        _ if index % 2 == 0 => piece.to_owned(),
-        Some(limit) => format!("limits: {{{limit}: …}}"),
-        None => {
-            let known = SETTINGS.iter().find(|(setting, _)| *setting == piece);
-            known.map_or(piece, |(_, name)| name).to_owned()
-        }
-    });
-    pieces.collect::<Vec<_>>().join("`")
+/// The option of JavaScript that corresponds to a setting.
+fn option(setting: &str) -> Option<String> {
+    match setting.strip_prefix("Limits::") {
+        Some(limit) => Some(format!("limits: {{{limit}: …}}")),
+        None => SETTINGS.iter().find(|(known, _)| *known == setting).map(|(_, name)| (*name).to_owned()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{object, renamed};
+    use super::{object, option};
+    use grammata::diagnostic::renamed;
     use grammata::syntax::{Source, parse};
 
     #[test]
@@ -161,7 +150,7 @@ mod tests {
             ("Options::root without quotes", "Options::root without quotes"),
         ];
         for (given, expected) in cases {
-            assert_eq!(renamed(given), expected);
+            assert_eq!(renamed(given, option), expected);
         }
     }
 

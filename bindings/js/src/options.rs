@@ -128,8 +128,7 @@ impl Options {
     pub(crate) fn limits(&mut self) -> Result<Limits> {
         let mut limits = Limits::default();
         for (name, value) in self.object("limits")? {
-            let kind = LimitKind::ALL.iter().find(|kind| kind.name() == name);
-            let kind = *kind.ok_or_else(|| errors::unknown_limit(&name))?;
+            let kind = LimitKind::named(&name).ok_or_else(|| errors::unknown_limit(&name))?;
             let number = value.as_u64().ok_or_else(|| errors::option(&name, &value.to_string(), COUNT))?;
             limits = limits.with(kind, usize::try_from(number).unwrap_or(usize::MAX));
         }

@@ -9,11 +9,13 @@
 //! ends or marks of direction: setters pass each text through [`visible()`], and [`Place`] does when it is displayed.
 
 mod pointers;
+mod settings;
 mod similar;
 mod snippet;
 mod source;
 mod visible;
 
+pub use settings::renamed;
 pub use similar::{did_you_mean, did_you_mean_field, similar};
 pub use snippet::Snippet;
 pub use source::{Notation, Source};
@@ -145,6 +147,17 @@ impl Diagnostic {
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(shown(help));
         self
+    }
+
+    /// Returns the diagnostic with other names of settings in its help and in what is allowed: those of a program or of
+    /// another language in place of the library's. [`renamed`] describes `named`.
+    #[must_use]
+    pub fn renamed(&self, named: impl Fn(&str) -> Option<String>) -> Diagnostic {
+        let mut made = self.clone();
+        for text in [&mut made.allowed, &mut made.help].into_iter().flatten() {
+            *text = shown(renamed(text, &named));
+        }
+        made
     }
 
     /// Sets the limit that was exceeded; `None` for no limit.

@@ -54,6 +54,11 @@ macro_rules! kinds {
             /// All limits, in the order of the fields.
             pub const ALL: &'static [LimitKind] = &[$(LimitKind::$kind),*];
 
+            /// Returns the limit whose field has a name.
+            pub fn named(name: &str) -> Option<LimitKind> {
+                LimitKind::ALL.iter().copied().find(|kind| kind.name() == name)
+            }
+
             /// Returns the name of the field of the limit.
             pub fn name(self) -> &'static str {
                 match self {

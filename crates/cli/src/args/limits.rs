@@ -20,7 +20,7 @@ impl LimitArgs {
 
 fn name_and_number(argument: &str) -> Result<(LimitKind, usize), String> {
     let (name, number) = argument.split_once('=').ok_or("it must be NAME=N")?;
-    let Some(&kind) = LimitKind::ALL.iter().find(|kind| kind.name() == name) else {
+    let Some(kind) = LimitKind::named(name) else {
         let names: Vec<&str> = LimitKind::ALL.iter().map(|kind| kind.name()).collect();
         let all = format!("the limits are {}", names.join(", "));
         return Err(format!("unknown limit `{name}`; {}", did_you_mean(name, names, all)));

@@ -18,33 +18,15 @@ const OPTIONS: [(&str, &str); 9] = [
 
 /// Returns a diagnostic whose help and allowed values name options of the program instead of settings of the library.
 pub(crate) fn translated(diagnostic: &Diagnostic) -> Diagnostic {
-    let mut translated = diagnostic.clone();
-    if let Some(allowed) = diagnostic.allowed_text() {
-        translated = translated.allowed(in_options(allowed));
-    }
-    match diagnostic.help_text() {
-        Some(help) => translated.help(in_options(help)),
-        None => translated,
-    }
+    diagnostic.renamed(option)
 }
 
-/// Returns a text with each library setting in backquotes replaced by its option.
-fn in_options(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (index, piece) in text.split('`').enumerate() {
-        if index > 0 {
-            out.push('`');
-        }
-        match (index % 2 == 1, piece.strip_prefix("Limits::")) {
-            (true, Some(limit)) => out.push_str(&format!("--set-limit {limit}=N")),
-            (true, None) => {
-                let option = OPTIONS.iter().find(|(setting, _)| *setting == piece);
-                out.push_str(option.map_or(piece, |(_, option)| option));
-            }
-            (false, _) => out.push_str(piece),
-        }
+/// Returns the option that corresponds to a setting.
+fn option(setting: &str) -> Option<String> {
+    match setting.strip_prefix("Limits::") {
+        Some(limit) => Some(format!("--set-limit {limit}=N")),
+        None => OPTIONS.iter().find(|(known, _)| *known == setting).map(|(_, option)| (*option).to_owned()),
     }
-    out
 }
 
 /// A diagnostic in JSON. Unknown members are null.
@@ -103,6 +85,11 @@ impl DiagnosticReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grammata::diagnostic::renamed;
+
+    fn in_options(text: &str) -> String {
+        renamed(text, option)
+    }
 
     #[test]
     fn settings_are_named_as_options() {
