@@ -32,10 +32,9 @@ pub(super) fn check(schema: &Value, request: &Request<'_>, builder: Builder<'_>)
     }
     // families with text around calls have marks before an answer
     if builder.preset.layout == Layout::Triggered && request.calling == Calling::Auto {
-        for begin in builder.begins(request) {
-            if writable::may_begin_with(&compiled.grammar, &begin, &options.limits)? {
-                return Err(errors::answer_like_call(&begin));
-            }
+        let begins = builder.begins(request);
+        if let Some(begin) = writable::beginning(&compiled.grammar, begins, &options.limits)? {
+            return Err(errors::answer_like_call(&begin));
         }
     }
     Ok(compiled.warnings)

@@ -51,8 +51,8 @@ fn mode<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Reaso
 impl TagPreset {
     /// Builds the structural tag of a request in JSON, an object with the members `family`, `tools`, `answer`,
     /// `tool_choice`, `reasoning`, `parallel_tool_calls`, `any_order`, `exclude_special_tokens`, `max_whitespace_cnt`,
-    /// `token_markers` and `exclude_spelled_markers`. All but `family`, the name of a built-in family, may be left out. Places of errors and warnings
-    /// are places in the text.
+    /// `token_markers` and `exclude_spelled_markers`. All but `family`, the name of a built-in family, may be left out.
+    /// Places of errors and warnings are places in the text.
     ///
     /// ```
     /// use grammata_agents::tools::TagPreset;

@@ -1,5 +1,6 @@
 //! Markers as tokens: rewrites a tag so that a family's control markers are matched by their tokens and not as text.
 
+use super::tag::{one_of, optional, sequence};
 use serde_json::{Value, json};
 
 /// Replaces the markers in a format by tokens: in constant texts, in the beginnings and ends of tags, and in triggers.
@@ -177,8 +178,8 @@ impl Binder<'_> {
         if free.is_empty() {
             return plain;
         }
-        let more = json!({ "type": "sequence", "elements": [one_of(free), plain] });
-        json!({ "type": "sequence", "elements": [plain, { "type": "star", "content": more }] })
+        let more = sequence(vec![one_of(free), plain.clone()]);
+        sequence(vec![plain, json!({ "type": "star", "content": more })])
     }
 
     /// Returns the markers and what else a text excludes.
@@ -193,21 +194,13 @@ impl Binder<'_> {
         let text = self.unspelled(triggered, &[marker]);
         let is_set = |flag: &str| triggered[flag] == true;
         let tag = one_of(tags);
-        let more = json!({ "type": "star", "content": { "type": "sequence", "elements": [tag, text] } });
-        let elements = match (is_set("at_least_one"), is_set("stop_after_first")) {
-            (true, true) => return tag,
-            (true, false) => vec![tag.clone(), text.clone(), more],
-            (false, true) => vec![text, json!({ "type": "optional", "content": tag })],
+        let more = json!({ "type": "star", "content": sequence(vec![tag.clone(), text.clone()]) });
+        sequence(match (is_set("at_least_one"), is_set("stop_after_first")) {
+            (true, true) => vec![tag],
+            (true, false) => vec![tag, text, more],
+            (false, true) => vec![text, optional(tag)],
             (false, false) => vec![text, more],
-        };
-        json!({ "type": "sequence", "elements": elements })
-    }
-}
-
-fn one_of(mut formats: Vec<Value>) -> Value {
-    match formats.len() {
-        1 => formats.remove(0),
-        _ => json!({ "type": "or", "elements": formats }),
+        })
     }
 }
 

@@ -108,25 +108,36 @@ pub(super) fn answer_options(builder: Builder<'_>, has_calls: bool) -> json_sche
     options
 }
 
-/// Whether some word of a grammar begins with `text`.
+/// Returns the first of `texts` with which some word of a grammar begins.
 ///
 /// # Errors
 /// Those of [`Automaton::new`] and its steps.
-pub(super) fn may_begin_with(grammar: &Grammar, text: &str, limits: &Limits) -> Result<bool> {
+pub(super) fn beginning(grammar: &Grammar, texts: Vec<String>, limits: &Limits) -> Result<Option<String>> {
+    if texts.is_empty() {
+        return Ok(None);
+    }
     let automaton = match Automaton::new(grammar, limits) {
-        Err(error) if error.code() == EMPTY => return Ok(false),
+        Err(error) if error.code() == EMPTY => return Ok(None),
         made => made?,
     };
     let mut cache = Cache::new();
     let mut lazy = Lazy::new(&automaton, &mut cache);
-    let mut at = lazy.start()?;
-    for byte in text.bytes() {
-        at = lazy.step(at, byte)?;
-        if at == ConfigurationId::DEAD {
-            return Ok(false);
+    let mut begins = |text: &str| {
+        let mut at = lazy.start()?;
+        for byte in text.bytes() {
+            at = lazy.step(at, byte)?;
+            if at == ConfigurationId::DEAD {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    for text in texts {
+        if begins(&text)? {
+            return Ok(Some(text));
         }
     }
-    Ok(true)
+    Ok(None)
 }
 
 /// The code of the error about a grammar without words.
