@@ -1,12 +1,12 @@
 //! The parts of a running server, and how an order becomes requests to the model.
 
+use crate::answer::Collector;
 use crate::engine::{Engine, Output, Places};
 use crate::errors::{ApiError, detail};
 use crate::metrics::Metrics;
 use crate::prompt;
 use crate::request::{Format, Order};
-use crate::tags::Forms;
-use crate::tools;
+use crate::tags::{Forms, Key};
 use grammata::error::Error;
 use grammata::mask::CompiledGrammar;
 use grammata::matcher::Constraint;
@@ -55,9 +55,9 @@ pub(crate) struct Prepared {
     options: GenerationOptions,
     /// How long the outputs may take, the time in the queue included.
     deadline: Option<Duration>,
-    pub(crate) reader: Option<OutputReader>,
+    reader: Option<OutputReader>,
     /// The names of custom tools.
-    pub(crate) custom: Arc<[String]>,
+    custom: Arc<[String]>,
     /// What the order says and the masks do not enforce.
     pub(crate) warnings: Vec<Value>,
     /// Whether an answer, unlike calls, is free text.
@@ -66,25 +66,33 @@ pub(crate) struct Prepared {
     pub(crate) limit_place: &'static str,
 }
 
+impl Prepared {
+    /// Returns what reads one of the outputs.
+    pub(crate) fn collector(&self) -> Collector {
+        Collector::new(self.reader.clone(), Arc::clone(&self.custom))
+    }
+}
+
 impl App {
     /// Renders the prompt and compiles the grammar of an order, on a thread of its own. Compiling is slow for some
     /// schemas, so only a few orders are compiled at a time; those whose grammar is known do not wait for them.
     pub(crate) async fn prepare(self: &Arc<App>, order: Order) -> Result<Prepared, ApiError> {
-        let permit = match self.is_known(&order) {
+        let key = order.key();
+        let permit = match self.is_known(&order, key) {
             true => None,
             false => Some(Arc::clone(&self.compiling).acquire_owned().await.map_err(|_| ApiError::ended())?),
         };
         let app = Arc::clone(self);
         let prepared = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            app.prepare_now(&order)
+            app.prepare_now(&order, key)
         });
         prepared.await.unwrap_or_else(|_| Err(ApiError::fault()))
     }
 
     /// Whether the grammar of an order is compiled already, or there is nothing to compile that takes time.
-    fn is_known(&self, order: &Order) -> bool {
-        match (order.key(), &order.format) {
+    fn is_known(&self, order: &Order, key: Option<Key>) -> bool {
+        match (key, &order.format) {
             (Some(key), _) => {
                 let form = self.forms.get(key);
                 form.is_some_and(|form| {
@@ -96,8 +104,8 @@ impl App {
         }
     }
 
-    fn prepare_now(&self, order: &Order) -> Result<Prepared, ApiError> {
-        let form = self.form(order)?;
+    fn prepare_now(&self, order: &Order, key: Option<Key>) -> Result<Prepared, ApiError> {
+        let form = self.form(order, key)?;
         let cached = form.source.as_ref().map(|source| self.grammars.get(source)).transpose();
         let cached = cached.map_err(|error| ApiError::of(&error, form.place))?;
         let mut warnings = form.warnings.clone();
@@ -109,7 +117,7 @@ impl App {
         self.metrics.prompt_tokens.inc_by(prompt.len() as u64);
         let compiled = cached.map(|cached| cached.compiled.clone());
         let is_free = matches!(order.format, Format::Text);
-        let custom = order.tools.iter().filter(|tool| tool["type"] == "custom").filter_map(tools::name_of);
+        let custom = order.tools.iter().filter_map(|tool| tool["custom"]["name"].as_str());
         let custom = custom.map(str::to_owned).collect();
         Ok(Prepared {
             prompt,

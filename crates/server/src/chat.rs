@@ -168,7 +168,7 @@ async fn whole(
 ) -> Result<Response, ApiError> {
     let (mut choices, mut usage) = (Vec::new(), Usage::new(prepared.prompt.len()));
     for (index, mut outputs) in receivers.into_iter().enumerate() {
-        let mut collector = Collector::new(prepared.reader.clone(), Arc::clone(&prepared.custom));
+        let mut collector = prepared.collector();
         let generation = loop {
             match outputs.recv().await {
                 None => return Err(ApiError::ended()),
@@ -302,10 +302,7 @@ impl Writer {
         while let Some((index, output)) = next {
             while collectors.len() <= index {
                 let index = collectors.len();
-                collectors.push(Some(Collector::new(
-                    self.prepared.reader.clone(),
-                    Arc::clone(&self.prepared.custom),
-                )));
+                collectors.push(Some(self.prepared.collector()));
                 scored.push(0);
                 self.begin(index).await?;
             }

@@ -98,7 +98,8 @@ impl Engine {
 
     /// Waits until the thread has ended, which it does on its own only if it has failed.
     pub(crate) async fn ended(&self) {
-        while self.alive.clone().changed().await.is_ok() {}
+        // nothing is ever sent: the channel is closed when its sender is dropped
+        let _ = self.alive.clone().changed().await;
     }
 
     /// Submits a request in one of the reserved places. Dropping the receiver cancels the request. `None` if there is no

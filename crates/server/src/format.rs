@@ -2,7 +2,7 @@
 //! `grammar` and `json_schema`.
 
 use crate::errors::ApiError;
-use crate::request::Format;
+use crate::request::{Format, only_members};
 use grammata::syntax::{Notation, Source};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -126,17 +126,6 @@ fn schema(mut named: Map<String, Value>, places: Places) -> Result<Format, ApiEr
         _ => {
             let message = format!("`{}` must be a JSON Schema: an object", places.schema);
             Err(ApiError::invalid(places.schema, message))
-        }
-    }
-}
-
-/// Refuses members that are not known, which would otherwise be ignored in silence.
-fn only_members(members: &Map<String, Value>, known: &[&str], at: &str) -> Result<(), ApiError> {
-    match members.keys().find(|name| !known.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(name) => {
-            let at = format!("{at}.{name}");
-            Err(ApiError::unsupported(&at, format!("`{at}` is not supported")))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The messages of a conversation, in the form that chat templates read.
 
 use crate::errors::ApiError;
+use crate::request::only_members;
 use serde_json::{Map, Value, json};
 
 const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
@@ -45,10 +46,7 @@ fn one(message: Value, at: &str) -> Result<Value, ApiError> {
         "reasoning_content",
         "reasoning",
     ];
-    if let Some(name) = message.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
-        let at = format!("{at}.{name}");
-        return Err(ApiError::unsupported(&at, format!("`{at}` is not supported in a message")));
-    }
+    only_members(&message, &MEMBERS, at)?;
     let refusal = message.remove("refusal");
     let content = match message.remove("content").or(refusal) {
         None => None,

@@ -29,23 +29,26 @@ pub(crate) fn tokens(app: &App, order: &Order) -> Result<Vec<u32>, ApiError> {
     if !order.tools.is_empty() || matches!(messages.first(), Some(first) if first["role"] == "system") {
         merge_system(&mut messages);
     }
+    let effort = order.reasoning.effort.as_deref();
     // as the grammar of the output has it
-    if let Some(family) = &app.family {
-        let mode = reasoning::mode(order, family)?;
-        if mode == ReasoningMode::Disabled || order.reasoning.is_on.is_some() {
-            template = template.with_variable("enable_thinking", json!(mode != ReasoningMode::Disabled));
+    let is_thinking = match &app.family {
+        Some(family) => {
+            let mode = reasoning::mode(order, family)?;
+            let is_told = mode == ReasoningMode::Disabled || order.reasoning.is_on.is_some();
+            is_told.then_some(mode != ReasoningMode::Disabled)
         }
-    }
-    if let Some(effort) = &order.reasoning.effort {
-        if app.family.is_none() && !reads("reasoning_effort") && !reads("enable_thinking") {
+        None if effort.is_some() && !reads("reasoning_effort") && !reads("enable_thinking") => {
             let place = order.reasoning.place;
             let message = format!("`{place}`: this model's chat template knows no reasoning; leave it out");
             return Err(ApiError::unsupported(place, message));
         }
-        template = template.with_variable("enable_thinking", json!(effort != "none"));
-        if effort != "none" {
-            template = template.with_variable("reasoning_effort", json!(effort));
-        }
+        None => effort.map(|effort| effort != "none"),
+    };
+    if let Some(is_thinking) = is_thinking {
+        template = template.with_variable("enable_thinking", json!(is_thinking));
+    }
+    if let Some(effort) = effort.filter(|effort| *effort != "none") {
+        template = template.with_variable("reasoning_effort", json!(effort));
     }
     for (name, value) in order.settings.chat_template_kwargs.iter().flatten() {
         if name == "messages" || name == "tools" {
@@ -98,7 +101,7 @@ fn as_function(tool: &Value) -> Value {
     if tool["type"] != "custom" {
         return tool.clone();
     }
-    let custom = tool.get("custom").unwrap_or(tool);
+    let custom = &tool["custom"];
     let grammar = custom["format"].get("grammar").unwrap_or(&custom["format"]);
     let mut input = json!({ "type": "string" });
     if let (Some(syntax), Some(definition)) = (grammar["syntax"].as_str(), grammar["definition"].as_str()) {

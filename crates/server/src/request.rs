@@ -225,3 +225,14 @@ pub(crate) fn only(name: &'static str, value: Option<&Value>, allowed: &[Value])
         _ => Ok(()),
     }
 }
+
+/// Refuses members of the object `at` that are not known, which would otherwise be ignored in silence.
+pub(crate) fn only_members(members: &Map<String, Value>, known: &[&str], at: &str) -> Result<(), ApiError> {
+    match members.keys().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let at = format!("{at}.{name}");
+            Err(ApiError::unsupported(&at, format!("`{at}` is not supported")))
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! `/v1/responses`, without state: each request has the whole conversation.
 
-use crate::answer::{Answer, Change, Collector, Ending, failure};
+use crate::answer::{Answer, Change, Ending, failure};
 use crate::app::{App, Prepared};
 use crate::body::{self, Response};
 use crate::engine::Output;
@@ -276,7 +276,7 @@ async fn whole(
     mut outputs: UnboundedReceiver<Output>,
 ) -> Result<Response, ApiError> {
     let mut list = items::List::default();
-    let mut collector = Collector::new(prepared.reader.clone(), Arc::clone(&prepared.custom));
+    let mut collector = prepared.collector();
     let generation = loop {
         match outputs.recv().await {
             None => return Err(ApiError::ended()),
@@ -323,7 +323,7 @@ impl Writer {
         let begun = self.head.value("in_progress", &[], Value::Null);
         self.send("response.created", json!({ "response": begun })).await?;
         self.send("response.in_progress", json!({ "response": begun })).await?;
-        let mut collector = Collector::new(self.prepared.reader.clone(), Arc::clone(&self.prepared.custom));
+        let mut collector = self.prepared.collector();
         let mut next = Some(first);
         loop {
             match next {

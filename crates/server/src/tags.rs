@@ -68,9 +68,8 @@ impl Order {
 const MOST_SPACE: u32 = 16;
 
 impl App {
-    /// Returns the form of an order.
-    pub(crate) fn form(&self, order: &Order) -> Result<Arc<Form>, ApiError> {
-        let key = order.key();
+    /// Returns the form of an order with this [key](Order::key).
+    pub(crate) fn form(&self, order: &Order, key: Option<Key>) -> Result<Arc<Form>, ApiError> {
         if let Some(known) = key.and_then(|key| self.forms.get(key)) {
             return Ok(known);
         }

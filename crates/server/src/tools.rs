@@ -1,7 +1,7 @@
 //! The tools of a request: which members they may have, and what the masks enforce of them.
 
 use crate::errors::ApiError;
-use crate::request::Order;
+use crate::request::{Order, only_members};
 use serde_json::{Map, Value, json};
 
 /// Checks the tools of a chat completion. Members that are null are left out.
@@ -21,7 +21,7 @@ pub(crate) fn of_chat(tools: Vec<Value>) -> Result<Vec<Value>, ApiError> {
         let Some(members) = tool.remove(&kind) else {
             return Err(ApiError::invalid(&inside, format!("`{inside}` is missing")));
         };
-        only(&tool, &[], &at)?;
+        only_members(&tool, &[], &at)?;
         let members = members_of(object(members, &inside)?, &kind, &inside)?;
         Ok(json!({ "type": kind, kind: members }))
     };
@@ -76,20 +76,10 @@ fn kind_of(kind: &Value, at: &str) -> Result<String, ApiError> {
 
 fn members_of(members: Map<String, Value>, kind: &str, at: &str) -> Result<Map<String, Value>, ApiError> {
     match kind {
-        "function" => only(&members, &["name", "description", "parameters", "strict"], at)?,
-        _ => only(&members, &["name", "description", "format"], at)?,
+        "function" => only_members(&members, &["name", "description", "parameters", "strict"], at)?,
+        _ => only_members(&members, &["name", "description", "format"], at)?,
     }
     Ok(members)
-}
-
-fn only(members: &Map<String, Value>, known: &[&str], at: &str) -> Result<(), ApiError> {
-    match members.keys().find(|name| !known.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(name) => {
-            let at = format!("{at}.{name}");
-            Err(ApiError::unsupported(&at, format!("`{at}` is not supported in a tool")))
-        }
-    }
 }
 
 /// The tools as masks enforce them. Arguments are objects: a function without `parameters` has none, as the protocol has
@@ -118,10 +108,4 @@ pub(crate) fn check_choice(order: &Order) -> Result<(), ApiError> {
         return Err(ApiError::invalid("tool_choice", message));
     }
     Ok(())
-}
-
-/// Returns the name of a function or a custom tool.
-pub(crate) fn name_of(tool: &Value) -> Option<&str> {
-    let named = tool.get("function").or_else(|| tool.get("custom"))?;
-    named.get("name")?.as_str()
 }
