@@ -44,7 +44,7 @@ pub fn build() -> Result {
 /// Makes the library smaller with `wasm-opt`, if it is there.
 fn optimise(library: &str) -> Result {
     if !succeeds(&mut command("wasm-opt", &["--version"])) {
-        println!("wasm-opt is missing (package binaryen): the library is a tenth larger without it");
+        println!("wasm-opt is missing (package binaryen): the library is larger without it");
         return Ok(());
     }
     command::run(&mut command("wasm-opt", &["-O3", library, "-o", library]))
